@@ -1,9 +1,9 @@
-//! The kernels of the course, for `tune`: it reads what a package ships, and a package does not ship its examples.
+//! The kernels of the course, for `tune`: it reads only what a package ships, and examples are not shipped.
 //!
-//! With `--features course` they are modules of this library; without it there is nothing here, so that a plain
-//! `cargo tune` tunes the kernel library and not the course.
+//! With `--features course` they are modules of this library. Without it the library is empty, so that a plain `cargo
+//! tune` tunes the kernel library and not the course.
 #![forbid(unsafe_code)]
-// As modules the programs do not run.
+// As modules, the programs are not run.
 #![allow(dead_code)]
 
 #[cfg(feature = "course")]

@@ -1,7 +1,7 @@
 //! # 1. A first kernel
 //!
-//! You learn how a kernel is declared, how it is launched on the `cpu` device, which is always there, and how the
-//! device itself says what it ran.
+//! You learn how a kernel is declared, how it is launched on the `cpu` device, which every machine has, and how the
+//! device itself reports what it ran.
 //!
 //! ```console
 //! $ cargo run --example 01-first-kernel
@@ -12,7 +12,7 @@
 //! the receipt is that of the intended launch
 //! ```
 //!
-//! The kernel is ordinary CUDA: `square.cu`, beside this file. `THREADS` is a macro there; its values are declared
+//! The kernel is ordinary CUDA: `square.cu`, in this folder. `THREADS` is a macro there; its values are declared
 //! here. Nothing is tuned yet, so the baseline is launched: the simplest correct version.
 #![forbid(unsafe_code)]
 
@@ -24,8 +24,8 @@ use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Layout, Rig};
 use kiln::{Buffer, Device, Stream, tuned_kernel};
 
-// `unsafe`, because you vouch for what nothing can check: that the source does what is declared here. The function
-// that is generated is safe, and takes slices instead of pointers.
+// `unsafe`, because you vouch for what cannot be checked: that the source does what is declared here. The generated
+// function is safe, and takes slices instead of pointers.
 #[tuned_kernel(
     source = "square.cu",
     untuned = allow,
@@ -41,7 +41,7 @@ unsafe extern "C" {
     fn square(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
 }
 
-/// The same in plain Rust: what outputs are compared with. Outputs of `f32` kernels are computed in `f64`.
+/// The reference in plain Rust, with which outputs are compared. It computes outputs of `f32` kernels in `f64`.
 fn square_reference(_n: u32, x: &[f32], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y = f64::from(*x) * f64::from(*x);
@@ -51,7 +51,7 @@ fn square_reference(_n: u32, x: &[f32], y: &mut [f64]) {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Where there is no C++ compiler, this says so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -66,7 +66,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     receipt(&stream)
 }
 
-/// The launch: as a program makes it.
+/// A launch as in a program.
 fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &square::KERNEL;
     let problem = square::problem(5);
@@ -80,7 +80,7 @@ fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The proof: a second entry with the same body, in the same module, that also writes down what ran.
+/// The proof: a second entry with the same body, in the same module, that also records the launch.
 fn receipt(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &square::KERNEL;
     let device = stream.device();
@@ -89,7 +89,7 @@ fn receipt(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let prepared = kernel.prepare(device, problem)?;
     let plan = kernel.plan(choice, problem, Some(&device.info().limits))?;
 
-    // A rig makes the inputs, poisons the outputs and guards both.
+    // A rig generates the inputs, poisons the outputs and guards both.
     let spec = Arc::new(kernel.spec().clone());
     let rig = Rig::new(stream, &spec, problem, 1, Layout::Zones)?;
     let nonce = 42;

@@ -1,7 +1,7 @@
 //! # 2. The search space
 //!
-//! You learn how constraints cut the product of all parameter values down to the configs that make sense, how grid,
-//! block and shared memory follow from a config and the sizes, and how to look at both.
+//! You learn how constraints reduce the product of all parameter values to the configs that make sense, how grid,
+//! block and shared memory follow from a config and the sizes, and how to inspect both.
 //!
 //! ```console
 //! $ cargo run --example 02-search-space
@@ -17,8 +17,8 @@
 //! the baseline transposes 100 x 200 floats
 //! ```
 //!
-//! `tune space` counts the same in any crate, and with `--configs` lists every config. (In a crate of your own it is
-//! just `tune space`; here `--features course` shows it these examples.)
+//! `tune space` prints the same counts in any crate, and with `--configs` lists every config. (In your own crate the
+//! command is just `tune space`; here `--features course` makes these examples visible to it.)
 //!
 //! ```console
 //! $ cargo tune space --package kiln-examples --features course --kernel transpose
@@ -45,7 +45,8 @@ use kiln::{Buffer, Choice, Device, Stream, tuned_kernel};
         STEP in [1, 2, 4, 16],
         PAD in [0, 1],
     ),
-    // What is true of every config. A constraint over `device.*` is evaluated with the limits of the device at hand.
+    // Conditions that every config satisfies. A constraint over `device.*` is evaluated with the limits of the
+    // present device.
     where(
         TILE % STEP == 0,
         TILE / STEP * TILE <= device.max_threads_per_block,
@@ -82,7 +83,7 @@ fn transpose_reference(rows: u32, cols: u32, x: &[f32], y: &mut [f64]) {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Where there is no C++ compiler, this says so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -96,7 +97,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     launch(&stream)
 }
 
-/// What the space is, with the limits of this device.
+/// Prints the space, with the limits of this device.
 fn look(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &transpose::KERNEL;
     let spec = kernel.spec();

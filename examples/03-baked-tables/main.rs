@@ -1,9 +1,9 @@
 //! # 3. Baked tables
 //!
-//! You learn how a tuned config gets from `tune` into a program, and how a program says which config it launches, and
-//! why.
+//! You learn how a tuned config gets from `tune` into a program, and how a program tells which config it launches,
+//! and why.
 //!
-//! With nothing tuned the baseline is launched:
+//! If nothing is tuned, the baseline is launched:
 //!
 //! ```console
 //! $ cargo run --example 03-baked-tables
@@ -14,9 +14,9 @@
 //! y[0] is 1.5
 //! ```
 //!
-//! Tune it: search, verify, race, confirm, bake. (In a crate of your own it is just `tune`; here `--features course`
-//! shows it these examples.) Rows of this machine's processor help nobody else: they go to `target/` and not into the
-//! repository, unless you say `--write`.
+//! Tune it: search, verify, race, confirm, bake. (In your own crate the command is just `tune`; here `--features
+//! course` makes these examples visible to it.) Rows of this machine's processor are of no use to others: they go to
+//! `target/` and not into the repository, unless you pass `--write`.
 //!
 //! ```console
 //! $ cargo tune run --features course --kernel matvec
@@ -41,8 +41,8 @@
 //! y[0] is 1.5
 //! ```
 //!
-//! Without `KILN_TUNED` a build reads the package's own `tuned/`, which is committed: the rows of the devices that you
-//! deploy to.
+//! Without `KILN_TUNED`, a build reads the package's own `tuned/`, which is committed: it contains the rows of the
+//! devices that you deploy to.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -90,7 +90,7 @@ fn matvec_reference(_rows: u32, cols: u32, a: &[f32], x: &[f32], y: &mut [f64]) 
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Where there is no C++ compiler, this says so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -101,14 +101,14 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn Error>> {
     let stream = Device::cpu()?.stream();
     let kernel = &matvec::KERNEL;
-    // The problem that is declared, and one that is not.
+    // The declared problem, and one that is not declared.
     for problem in [matvec::problem(2048, 512), matvec::problem(1000, 500)] {
         let selection = kernel.selection(stream.device(), &problem);
         println!("{problem}: {selection}");
         println!("  launches {}", kernel.config(selection.choice()));
     }
 
-    // The launch function selects the same by itself.
+    // The launch function makes the same selection.
     let (rows, cols) = (1000, 500);
     let a = Buffer::from_slice(&stream, &vec![0.003_f32; rows * cols])?;
     let x = Buffer::from_slice(&stream, &vec![1.0_f32; cols])?;

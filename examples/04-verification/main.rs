@@ -1,7 +1,7 @@
 //! # 4. Verification
 //!
-//! You learn what a kernel is compared with, on which inputs and how closely, what a wrong result looks like, and what
-//! the generated smoke test does.
+//! You learn with what a kernel is compared, on which inputs and how closely, what a wrong result looks like, and
+//! what the generated smoke test does.
 //!
 //! ```console
 //! $ cargo run --example 04-verification
@@ -15,9 +15,9 @@
 //! against a reference that is 0.1 % larger: p[…] is …, it should be …: error …, bound …
 //! ```
 //!
-//! `tune` does all of that with each config before it times it. The smoke test is generated next to the launch
-//! function: it launches the baseline and every baked row, and compares their receipts and outputs with what they
-//! should be. No GPU is needed.
+//! `tune` does all of this with each config before it times it. The smoke test is generated next to the launch
+//! function: it launches the baseline and every baked row, and compares their receipts and outputs with the expected
+//! ones. No GPU is needed.
 //!
 //! ```console
 //! $ cargo test --example 04-verification -- --nocapture
@@ -26,8 +26,8 @@
 //! …
 //! ```
 //!
-//! The reference is a function of this program. `tune` as it is installed cannot call it, and compares candidates with
-//! the baseline instead, which its report says; a crate can have a `tune` that is linked with its references, see the
+//! The reference is a function of this program. The installed `tune` cannot call it, and compares candidates with the
+//! baseline instead, as its report says. A crate can have its own `tune` with its references linked in; see the
 //! documentation of `kiln-tuner`. The smoke test always has the reference.
 #![forbid(unsafe_code)]
 
@@ -56,7 +56,8 @@ const P: usize = 4;
     grid(n.div_ceil(THREADS * ITEMS)),
     block(THREADS),
     problems((n = 10000, classes = 100)),
-    // The fast exponential errs by a few units in the last place: 2e-6 leaves room for it, and for no mistake.
+    // The fast exponential has an error of a few units in the last place: 2e-6 leaves room for that, but not for a
+    // mistake.
     tolerance(relative = 2e-6),
     reference = likelihood_reference,
 )]
@@ -65,7 +66,7 @@ unsafe extern "C" {
     fn likelihood(
         n: u32,
         classes: u32,
-        // Random whole numbers would point anywhere.
+        // Random integers without a bound would be invalid indices.
         #[len(n)]
         #[fill(below(classes))]
         label: &[u32],
@@ -77,7 +78,7 @@ unsafe extern "C" {
     );
 }
 
-/// In plain Rust and higher precision, the simplest way.
+/// The simplest implementation, in plain Rust and higher precision.
 fn likelihood_reference(_n: u32, _classes: u32, label: &[u32], log_p: &[f32], p: &mut [f64]) {
     for (p, label) in p.iter_mut().zip(label) {
         *p = f64::from(log_p[*label as usize]).exp();
@@ -87,7 +88,7 @@ fn likelihood_reference(_n: u32, _classes: u32, label: &[u32], log_p: &[f32], p:
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Where there is no C++ compiler, this says so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -122,7 +123,8 @@ fn verify(
     problem: &Problem,
 ) -> Result<(), Box<dyn Error>> {
     let expected = Expected::by_reference(reference, spec, problem, 7)?;
-    // A read or write next to a buffer ends the process here; between guard zones (`Zones`) a write shows afterwards.
+    // A read or write next to a buffer ends the process here; with guard zones (`Zones`), a write is detected
+    // afterwards.
     let rig = Rig::new(stream, spec, problem, 7, Layout::Fences)?;
     let limits = stream.device().info().limits;
     let plan = spec.baseline_plan(problem, Some(&limits))?;
@@ -132,7 +134,7 @@ fn verify(
     Ok(())
 }
 
-/// The same launch, as if the kernel were wrong by a thousandth.
+/// The same launch, as if the kernel had a relative error of a thousandth.
 fn refuse(
     stream: &Stream,
     spec: &Arc<KernelSpec>,

@@ -1,7 +1,7 @@
 //! # 5. Several element types, and alignment
 //!
-//! You learn how one kernel is declared, tuned and launched for several element types, and what keeps a vector load
-//! from a slice that is not aligned.
+//! You learn how one kernel is declared, tuned and launched for several element types, and how a vector load from an
+//! unaligned slice is prevented.
 //!
 //! ```console
 //! $ cargo run --example 05-element-types
@@ -25,7 +25,7 @@ use kiln::{Buffer, Device, Element, LaunchCause, Stream, bf16, f16, tuned_kernel
 #[tuned_kernel(
     source = "scale.cu",
     untuned = allow,
-    // `T` is the first dimension of every problem: three problems are tuned here, each with a row of its own.
+    // `T` is the first dimension of every problem: three problems are tuned here, each with its own row.
     types(T in [f32, f16, bf16]),
     params(
         THREADS in [64, 128, 256],
@@ -36,7 +36,8 @@ use kiln::{Buffer, Device, Element, LaunchCause, Stream, bf16, f16, tuned_kernel
     block(THREADS),
     problems((n = 1000000)),
     work(flops = n, bytes = 2 * n * size_of(T)),
-    // One rounding to bf16, which has 8 significant bits. Where outputs can be f16 or bf16, it must be said.
+    // One rounding to bf16, which has 8 significant bits. If outputs can be f16 or bf16, a tolerance must be
+    // declared.
     tolerance(relative = 4e-3),
     reference = scale_reference,
 )]
@@ -66,7 +67,7 @@ fn scale_reference<T: Element>(_n: u32, factor: f32, x: &[T], y: &mut [f64]) {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Where there is no C++ compiler, this says so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -87,7 +88,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     alignment(&stream)
 }
 
-/// The launch function is generic over `T`, and takes the declared types only.
+/// The launch function is generic over `T`, and accepts only the declared types.
 fn halved<T: scale::T>(stream: &Stream) -> Result<Vec<f64>, Box<dyn Error>> {
     let x = [1.0, 2.0, 3.0, 4.0, 5.0].map(T::from_f64);
     let x = Buffer::from_slice(stream, &x)?;

@@ -1,7 +1,7 @@
-//! # 6. Rows of a device that is not here
+//! # 6. Rows of devices that this machine does not have
 //!
-//! You learn how a row that is baked for another device is launched on the `cpu` device, and how its receipt proves
-//! which row ran. It is what lets CI without a GPU notice that a program launches the wrong kernel.
+//! You learn how a row that was baked for another device is launched on the `cpu` device, and how its receipt proves
+//! which row ran. This is how CI without a GPU detects that a program launches the wrong kernel.
 //!
 //! ```console
 //! $ cargo run --example 06-other-devices
@@ -21,11 +21,10 @@
 //!   threads: expected 16384, the device reports 24576
 //! ```
 //!
-//! The rows are in `examples/tuned/row_norms.toml`. Nothing was measured for them: their evidence is `predicted`, they
-//! carry no speed-up, and they are there to be launched by this example. A table that `tune` writes has `proven` rows.
+//! The rows are in `examples/tuned/row_norms.toml`. Nothing was measured for them: their evidence is `predicted`,
+//! they have no speed-up, and they exist only for this example. A table that `tune` writes has `proven` rows.
 //!
-//! The generated smoke test does the same for every row, on a `cpu` device whose limits are raised to what it can do
-//! at all:
+//! The generated smoke test does the same for every row, on a `cpu` device with its largest limits:
 //!
 //! ```console
 //! $ cargo test --example 06-other-devices -- --nocapture
@@ -76,7 +75,7 @@ fn row_norms_reference(_rows: u32, cols: u32, x: &[f32], y: &mut [f64]) {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Where there is no C++ compiler, this says so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -88,7 +87,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let stream = Device::cpu()?.stream();
     let kernel = &row_norms::KERNEL;
     let problem = &kernel.spec().problems[0];
-    // No launch takes a row of another vendor or architecture by itself.
+    // A launch never uses a row of another vendor or architecture unless it is forced.
     println!("here      {}", kernel.selection(stream.device(), problem));
 
     let baseline = norms(&stream)?;
@@ -101,7 +100,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             row.device, row.evidence
         );
 
-        // On this stream the launch function does not select; it writes down what it launches.
+        // On this stream the launch function does not select; the stream records its launches.
         let forced = Arc::new(Forced::new(kernel, choice));
         let output = norms(&stream.forced(forced.clone()))?;
         for launch in forced.take_launched() {
@@ -131,7 +130,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Launches as a program does.
+/// A launch as in a program.
 fn norms(stream: &Stream) -> Result<Vec<f32>, Box<dyn Error>> {
     let x: Vec<f32> = (0..ROWS * COLS).map(|i| (i % 7) as f32).collect();
     let x = Buffer::from_slice(stream, &x)?;
@@ -140,7 +139,7 @@ fn norms(stream: &Stream) -> Result<Vec<f32>, Box<dyn Error>> {
     Ok(y.to_vec(stream)?)
 }
 
-/// What the device writes about a launch of this row, and what it should write.
+/// The device's receipt for a launch of this row, and the expected one.
 fn receipt_of(
     stream: &Stream,
     choice: Choice,

@@ -1,7 +1,7 @@
-//! # 7. Embedding in a program of your own
+//! # 7. Embedding in your own program
 //!
-//! You learn how a program keeps streams and buffers of its own, where compiling happens, what later launches cost,
-//! and how errors come back as values.
+//! You learn how a program keeps its own streams and buffers, where compiling happens, what later launches cost, and
+//! how errors are returned as values.
 //!
 //! ```console
 //! $ cargo run --example 07-embedding
@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use kiln::{Buffer, Device, Error, LaunchCause, LaunchError, Stream, tuned_kernel};
 
-/// Samples of a frame.
+/// Samples per frame.
 const FRAME: usize = 4096;
 
 #[tuned_kernel(
@@ -56,7 +56,7 @@ fn mix_reference(_n: u32, share: f32, a: &[f32], b: &[f32], y: &mut [f64]) {
     }
 }
 
-/// Mixes frames on a stream of its own, in buffers that are allocated once.
+/// Mixes frames on its own stream, in buffers that are allocated once.
 struct Mixer {
     stream: Stream,
     a: Buffer<f32>,
@@ -77,11 +77,11 @@ impl Mixer {
         self.a.copy_from_slice(&self.stream, a)?;
         self.b.copy_from_slice(&self.stream, b)?;
         self.launch(share)?;
-        // Reading waits for what is queued on the stream.
+        // Reading waits for the queued work of the stream.
         Ok(self.y.to_vec(&self.stream)?)
     }
 
-    /// Mixes what is on the device already.
+    /// Mixes the data that is already on the device.
     fn launch(&mut self, share: f32) -> Result<(), LaunchError> {
         mix(
             &self.stream,
@@ -97,7 +97,7 @@ impl Mixer {
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
-        // Where there is no C++ compiler, this says so, and what to install.
+        // Without a C++ compiler, this prints an error that says what to install.
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -117,7 +117,7 @@ fn run() -> Result<(), Error> {
     Ok(())
 }
 
-/// Compiles and loads at start-up, so that no launch waits for a compiler. What was compiled is kept in the cache.
+/// Compiles and loads at start-up, so that no launch waits for a compiler. Compiled code is kept in the cache.
 fn get_ready(device: &Device) -> Result<(), Error> {
     let kernel = &mix::KERNEL;
     let problem = &kernel.spec().problems[0];
@@ -152,8 +152,7 @@ fn on_two_threads(device: &Device) -> Result<(), Error> {
     Ok(())
 }
 
-/// Each thread remembers what it selected for the sizes it launched last: selecting that again needs no lock and no
-/// allocation.
+/// Each thread memoises its selection for the most recent sizes: selecting it again needs no lock and no allocation.
 fn launch_often(mixer: &mut Mixer) -> Result<(), Error> {
     mixer.launch(0.5)?;
     let launches = 10_000;
@@ -167,7 +166,7 @@ fn launch_often(mixer: &mut Mixer) -> Result<(), Error> {
     Ok(())
 }
 
-/// Errors are values that say what is wrong. After one of these the device is as usable as before.
+/// Errors are values that describe the mistake. After each of these the device is as usable as before.
 fn go_wrong(mixer: &mut Mixer) -> Result<(), Error> {
     let short = Buffer::<f32>::zeros(&mixer.stream, 8)?;
     let launched = mix(

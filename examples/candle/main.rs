@@ -1,12 +1,12 @@
-//! A tuned kernel as an operation of candle: root mean square normalisation, in place of candle's own.
+//! A tuned kernel as an operation of candle: root mean square normalisation, as a replacement of candle's own.
 //!
 //! ```console
 //! $ cargo run --bin candle
 //! 8 rows of 512 on the cpu: the largest difference from candle's own operations is …
 //! ```
 //!
-//! On the CPU the kernel reads and writes candle's tensors where they lie. With `--features cuda` and a tensor on a GPU
-//! it is queued on candle's own stream, between candle's operations, by the adapter for cudarc.
+//! On the CPU the kernel reads and writes candle's tensors in place. With `--features cuda` and a tensor on a GPU,
+//! the adapter for cudarc queues it on candle's own stream, between candle's operations.
 #![forbid(unsafe_code)]
 
 use candle_core::{CpuStorage, CustomOp2, Device, Error, Layout, Result, Shape, Tensor};
@@ -18,7 +18,7 @@ struct RmsNorm {
     epsilon: f32,
 }
 
-/// Rows and columns of the operation; all but the last dimension are rows.
+/// Rows and columns of the operation; all dimensions but the last form the rows.
 fn extents(x: &Layout, weight: &Layout) -> Result<(u32, u32)> {
     let cols = x.shape().dims().last().copied().unwrap_or(1);
     if weight.shape().elem_count() != cols {
@@ -32,7 +32,7 @@ fn extents(x: &Layout, weight: &Layout) -> Result<(u32, u32)> {
     Ok((size(rows)?, size(cols)?))
 }
 
-/// The elements of a tensor, which must lie one after the other.
+/// The elements of a tensor, which must be contiguous.
 fn contiguous(layout: &Layout) -> Result<std::ops::Range<usize>> {
     let (start, end) = layout
         .contiguous_offsets()
@@ -99,7 +99,7 @@ impl CustomOp2 for RmsNorm {
     }
 }
 
-/// The same from candle's own operations.
+/// The same with candle's own operations.
 fn by_candle(x: &Tensor, weight: &Tensor, epsilon: f64) -> Result<Tensor> {
     let mean = x.sqr()?.mean_keepdim(1)?;
     x.broadcast_div(&(mean + epsilon)?.sqrt()?)?

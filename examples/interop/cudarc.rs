@@ -4,8 +4,8 @@
 //! $ cargo run --example interop-cudarc --features cudarc
 //! ```
 //!
-//! It needs an NVIDIA GPU to do anything; without one it says so. Nothing in it is `unsafe`: cudarc knows how long its
-//! slices are, which stream wrote to them, and when they may be freed, and Kiln's adapter asks it.
+//! It needs an NVIDIA GPU; without one it prints so. Nothing in it is `unsafe`: cudarc knows the lengths of its
+//! slices, which stream wrote to them, and when they may be freed, and Kiln's adapter asks it.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -29,7 +29,7 @@ unsafe extern "C" {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Asked first: cudarc panics where the driver is not installed.
+    // Check this first: cudarc panics if the driver is not installed.
     if let Err(error) = kiln::open("cuda:0") {
         println!("nothing to launch on: {error}");
         return Ok(());
@@ -38,9 +38,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let x: CudaSlice<f32> = theirs.clone_htod(&[21.0; 1000])?;
     let mut y: CudaSlice<f32> = theirs.alloc_zeros(1000)?;
 
-    // Once for each stream of cudarc's; it is kept open as long as this.
+    // Once per cudarc stream, which stays open as long as this.
     let stream = cudarc_019::stream(theirs.clone())?;
-    // For each launch: waits for what other streams did to the slices, and lets cudarc know of the launch.
+    // For each launch: wait for what other streams did to the slices, and report the launch to cudarc.
     scale(
         &stream,
         1000,
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         &stream.slice(&x)?,
         &mut stream.slice_mut(&mut y)?,
     )?;
-    // Parts of slices go as well.
+    // Parts of slices work too.
     let half = x.slice(..500);
     let mut rest = y.slice_mut(500..);
     scale(

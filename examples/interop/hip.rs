@@ -1,11 +1,11 @@
-//! A program with raw HIP pointers of its own, as an engine has that calls `hipMalloc` itself.
+//! A program with its own raw HIP pointers, like an engine that calls `hipMalloc` itself.
 //!
 //! ```console
 //! $ cargo run --example interop-hip
 //! ```
 //!
-//! It needs an AMD GPU to do anything; without one it says so. Raw pointers are the caller's business: where they come
-//! in the program is `unsafe`, and says why it may; launching with them is safe.
+//! It needs an AMD GPU; without one it prints so. The caller is responsible for raw pointers: passing them in is
+//! `unsafe`, with a comment that justifies it; launching with them is safe.
 
 use std::error::Error;
 use std::ffi::{c_int, c_void};
@@ -50,10 +50,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (x, y) = (hip.malloc(BYTES)?, hip.malloc(BYTES)?);
     hip.copy_in(x, &[21.0; N])?;
 
-    // SAFETY: the stream is of device 0, which `hip` is set to, and is destroyed below, after `stream` is dropped.
+    // SAFETY: the stream belongs to device 0, which is `hip`'s current device, and is destroyed below, after `stream`
+    // is dropped.
     let stream = unsafe { interop::stream_from_raw(device, queue, ()) }?;
-    // SAFETY: both arrays have N elements (`hipMalloc` gave them, `x` was written, `y` is only written), nothing else
-    // uses them, and they are freed below, after the stream was synchronised.
+    // SAFETY: both arrays have N elements (`hipMalloc` returned them, `x` was written, `y` is only written), nothing
+    // else uses them, and they are freed below, after the stream was synchronised.
     let (from, mut to) = unsafe {
         (
             ForeignSlice::from_raw(&stream, x as u64, N),
@@ -70,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     hip.destroy(queue)
 }
 
-/// The functions of the HIP runtime that this program calls; all give 0 when they succeed.
+/// The functions of the HIP runtime that this program calls; all return 0 on success.
 struct Hip {
     library: Library,
 }
@@ -87,10 +88,10 @@ impl Hip {
         Ok(Hip { library })
     }
 
-    /// Calls a function of two arguments, which most are.
+    /// Calls a function of two arguments, like most of them.
     fn call<A, B>(&self, name: &str, a: A, b: B) -> Done {
         type Function<A, B> = unsafe extern "C" fn(A, B) -> c_int;
-        // SAFETY: the callers below pass what the runtime's header declares.
+        // SAFETY: the callers below pass arguments as declared in the runtime's header.
         let code = unsafe { self.library.get::<Function<A, B>>(name)?(a, b) };
         checked(name, code)
     }
@@ -109,7 +110,7 @@ impl Hip {
 
     fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize, kind: c_int) -> Done {
         type Copy = unsafe extern "C" fn(*mut c_void, *const c_void, usize, c_int) -> c_int;
-        // SAFETY: the runtime declares the function so; the callers below pass arrays of that many bytes.
+        // SAFETY: the runtime declares the function with this type; the callers below pass arrays of this many bytes.
         let code = unsafe { self.library.get::<Copy>("hipMemcpy")?(to, from, bytes, kind) };
         checked("hipMemcpy", code)
     }
@@ -134,7 +135,7 @@ impl Hip {
 
     fn one(&self, name: &str, argument: *mut c_void) -> Done {
         type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
-        // SAFETY: both functions take one handle, which came from the runtime and is given back once.
+        // SAFETY: both functions take one handle, which came from the runtime and is returned once.
         let code = unsafe { self.library.get::<Function>(name)?(argument) };
         checked(name, code)
     }

@@ -16,7 +16,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// Bands of one width whose lower edges lie `step` apart, from `low` on.
+    /// Bands of the same width whose lower edges are `step` apart, starting at `low`.
     pub fn series(low: f64, step: f64, width: f64, count: usize) -> Vec<Band> {
         let lows = (0..count).map(|i| low + step * i as f64);
         lows.map(|low| Band {
@@ -33,7 +33,7 @@ impl fmt::Display for Band {
     }
 }
 
-/// Designed filters, as the kernels take them.
+/// Designed filters in the form that the kernels take.
 #[derive(Clone, Debug)]
 pub(super) struct Bank {
     /// Taps of each band on one side of the middle.
@@ -47,14 +47,14 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// How far the longest filter reaches, without designing it.
+    /// The reach of the longest filter, without designing it.
     pub fn reach(settings: &Settings, bands: &[Band], cycles: u32) -> usize {
         let orders = bands.iter().map(|band| order(settings, band, cycles));
         orders.max().unwrap_or(0)
     }
 
-    /// How many taps the Hilbert transform of these bands has. Filters let something through below a band: the transform is
-    /// right from a quarter of the lowest edge on.
+    /// The number of taps of the Hilbert transform for these bands. Filters let something through below a band: the
+    /// transform is accurate from a quarter of the lowest edge upwards.
     pub fn hilbert_pairs(settings: &Settings, bands: &[Band]) -> usize {
         let lowest = bands.iter().map(|band| band.low).fold(f64::MAX, f64::min);
         hilbert::pairs(settings.period(), lowest / 4.0, settings.sampling_rate)

@@ -1,4 +1,4 @@
-//! Why an analysis cannot be planned or run.
+//! Errors of planning and running an analysis.
 
 use kiln::{DeviceError, LaunchError};
 use thiserror::Error;
@@ -7,24 +7,24 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PacError {
-    /// The budget holds not even one channel with one band of each kind.
+    /// The budget is too small even for one channel with one band of each kind.
     #[error(
         "one channel with one phase band and one amplitude band needs {needed} bytes of device memory, the budget is \
          {budget} bytes\nhelp: raise the budget, or analyse shorter pieces of the recording"
     )]
     Budget {
-        /// The least that is needed.
+        /// The required minimum in bytes.
         needed: u128,
-        /// What may be used.
+        /// The budget in bytes.
         budget: u64,
     },
-    /// What is asked for cannot be computed.
+    /// The settings cannot be computed.
     #[error("{0}")]
     Settings(String),
     /// A launch was refused.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The device has no memory, or failed.
+    /// The device has too little memory, or failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }

@@ -1,8 +1,8 @@
-//! Phase-amplitude coupling of whole recordings, in as much device memory as there may be.
+//! Phase-amplitude coupling of whole recordings, in any amount of device memory.
 //!
-//! [`Pac::plan`] works out what the device has to hold before anything is allocated, and cuts channels and bands into chunks
-//! that fit a budget. [`Pac::run`] takes each chunk through
-//! [`fir_bandpass`](mod@kiln_kernels::fir_bandpass), [`analytic_signal`](mod@kiln_kernels::analytic_signal) and
+//! [`Pac::plan`] computes the required device memory before anything is allocated, and splits channels and bands into
+//! chunks that fit a budget. [`Pac::run`] processes each chunk with [`fir_bandpass`](mod@kiln_kernels::fir_bandpass),
+//! [`analytic_signal`](mod@kiln_kernels::analytic_signal) and
 //! [`modulation_index`](mod@kiln_kernels::modulation_index).
 
 mod bank;
@@ -22,24 +22,24 @@ use self::workspace::{Rows, Workspace};
 use kiln_kernels::analytic_signal::design as hilbert;
 use kiln_kernels::modulation_index::modulation_index;
 
-/// A recording, and what is asked of it.
+/// The shape of a recording, and the analysis to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// Rows of the recording.
     pub channels: u32,
-    /// Samples of each.
+    /// Samples per channel.
     pub samples: u32,
-    /// Samples a second.
+    /// Samples per second.
     pub sampling_rate: f64,
-    /// The slower bands, whose phases are taken.
+    /// The slower bands, whose phases are used.
     pub phase_bands: Vec<Band>,
-    /// The faster bands, whose amplitudes are taken.
+    /// The faster bands, whose amplitudes are used.
     pub amp_bands: Vec<Band>,
-    /// Cycles of a band's lower edge that its filter is long: of phase bands, of amplitude bands.
+    /// Length of a band's filter in cycles of its lower edge: for phase bands, for amplitude bands.
     pub cycles: (u32, u32),
-    /// Parts of a turn that phases are sorted into.
+    /// Number of phase bins per turn.
     pub bins: u32,
-    /// How far the amplitudes of each surrogate are shifted, in samples; 0 is the data itself.
+    /// The shift of the amplitudes for each surrogate, in samples; 0 is the data itself.
     pub shifts: Vec<u32>,
 }
 
@@ -58,15 +58,15 @@ pub struct Pac {
 pub struct Coupling {
     /// Modulation indices, `shifts x channels x phase bands x amplitude bands`.
     pub mi: Vec<f32>,
-    /// Device memory that was allocated for it.
+    /// Device memory that was allocated for it, in bytes.
     pub device_bytes: u64,
 }
 
 impl Pac {
-    /// Plans an analysis within that many bytes of device memory: [`Chunk`] has the formula.
+    /// Plans an analysis within this many bytes of device memory; the formula is at [`Chunk`].
     ///
     /// # Errors
-    /// [`PacError::Budget`] where not even one channel and one band of each kind fit, and [`PacError::Settings`].
+    /// [`PacError::Budget`] if not even one channel and one band of each kind fit, and [`PacError::Settings`].
     pub fn plan(settings: Settings, budget_bytes: u64) -> Result<Pac, PacError> {
         settings.check()?;
         let extents = Extents::of(&settings);
@@ -81,21 +81,21 @@ impl Pac {
         })
     }
 
-    /// Channels and bands that are on the device at once.
+    /// The channels and bands that are on the device at the same time.
     pub fn chunk(&self) -> Chunk {
         self.chunk
     }
 
-    /// Device memory that a run allocates.
+    /// Device memory that a run allocates, in bytes.
     pub fn device_bytes(&self) -> u64 {
-        // What was planned fits the budget, and so 64 bits.
+        // A plan fits the budget, and therefore 64 bits.
         self.extents.bytes(self.chunk) as u64
     }
 
     /// The coupling of a recording, `channels x samples`.
     ///
     /// # Errors
-    /// When the recording has another length, and what the device or a launch says.
+    /// If the recording has another length, and errors of the device or a launch.
     pub fn run(&self, stream: &Stream, signal: &[f32]) -> Result<Coupling, PacError> {
         let settings = &self.settings;
         let (channels, samples) = (settings.channels as usize, settings.samples as usize);
@@ -134,7 +134,7 @@ impl Pac {
         self.settings.phase_bands.len() * self.settings.amp_bands.len()
     }
 
-    /// The modulation indices of what is in the workspace.
+    /// The modulation indices of the data in the workspace.
     fn couple(
         &self,
         stream: &Stream,
@@ -162,7 +162,7 @@ impl Pac {
         Ok(workspace.mi.view(..count).to_vec(stream)?)
     }
 
-    /// Puts the indices of a chunk where they belong.
+    /// Copies the indices of a chunk to their places.
     fn place(&self, part: &[f32], [channels, phases, amps]: [Part; 3], mi: &mut [f32]) {
         let all_channels = self.settings.channels as usize;
         let (all_phases, all_amps) = (
@@ -186,7 +186,7 @@ struct Part {
     count: usize,
 }
 
-/// That many channels or bands, in parts of at most that many.
+/// Splits `all` channels or bands into parts of at most `most`.
 fn chunks(all: usize, most: usize) -> impl Iterator<Item = Part> {
     (0..all).step_by(most).map(move |first| Part {
         first,

@@ -1,4 +1,4 @@
-//! Phase-amplitude coupling of a made-up recording: which bands couple, and the device memory that it took.
+//! Phase-amplitude coupling of a synthetic recording: prints which bands couple, and the device memory used.
 //!
 //! ```console
 //! $ cargo run --release --bin pac -- cpu
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let recording: Vec<f32> = (0..settings.channels)
         .flat_map(|channel| (0..settings.samples).map(move |n| sample(channel, n)))
         .collect();
-    // A rhythm of 7 Hz, in whose peaks one of 80 Hz swells; the bands that hold both should couple most.
+    // A rhythm of 7 Hz with bursts of 80 Hz at its peaks; the bands that contain both should couple most.
     let analysis = Pac::plan(settings.clone(), 64 << 20)?;
     let coupling = analysis.run(&device.stream(), &recording)?;
     println!(
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn sample(channel: u32, n: u32) -> f32 {
     let turn = TAU * (f64::from(n) / RATE + 0.01 * f64::from(channel));
     let slow = (turn * 7.0).cos();
-    // Noise that is the same in every run.
+    // The same noise in every run.
     let noise = f64::from(n.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24) - 0.5;
     (slow + 0.4 * (1.0 + slow) * (turn * 80.0).cos() + 2.0 * noise) as f32
 }

@@ -1,12 +1,12 @@
-//! How much device memory a chunk takes, and which chunk fits a budget.
+//! The device memory of a chunk, and the largest chunk that fits a budget.
 
 use super::bank::Bank;
 use super::{PacError, Settings};
 
-/// Blocks of a grid along its second and third axis at most, on every device.
+/// Maximum number of blocks along the second and third axis of a grid, on every device.
 const MAX_BLOCKS: usize = 65_535;
 
-/// Channels and bands that are on the device at once.
+/// The channels and bands that are on the device at the same time.
 ///
 /// With `c` channels of `n` samples, `p` phase bands, `a` amplitude bands, `m` the larger of the two, and `s` shifts it takes
 ///
@@ -14,9 +14,10 @@ const MAX_BLOCKS: usize = 65_535;
 /// 4 (c n (1 + 2 m + p + a) + taps + h + m + s + s c p a) bytes
 /// ```
 ///
-/// for the signal, what is filtered of it, the phases and amplitudes (of what is filtered both are computed, and one is not
-/// needed), the filters and their lengths, the shifts and the indices. `taps` is the larger of `p (r + 1)` over the phase
-/// bands' longest reach `r` and the same of the amplitude bands; `h` counts the taps of the longer Hilbert transform.
+/// for the signal, the filtered signal, the phases and amplitudes (both are computed from the filtered signal, and
+/// one is not needed), the filters and their lengths, the shifts and the indices. `taps` is the larger of `p (r + 1)`
+/// with the phase bands' longest reach `r` and the same for the amplitude bands; `h` is the number of taps of the
+/// longer Hilbert transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Channels.
@@ -27,7 +28,7 @@ pub struct Chunk {
     pub amp_bands: usize,
 }
 
-/// What the formula needs to know.
+/// The variables of the formula.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extents {
     pub all: Chunk,
@@ -62,7 +63,7 @@ impl Extents {
         phase.max(chunk.amp_bands * (self.amp_reach + 1))
     }
 
-    /// Device memory of a chunk, by the formula.
+    /// Device memory of a chunk, according to the formula.
     pub fn bytes(&self, chunk: Chunk) -> u128 {
         let wide = |n: usize| n as u128;
         let (c, p, a) = (chunk.channels, chunk.phase_bands, chunk.amp_bands);
@@ -72,8 +73,8 @@ impl Extents {
         4 * (rows * wide(self.samples) + filters + wide(self.shifts) + indices)
     }
 
-    /// The largest chunk within the budget: all bands of as many channels as fit, else all amplitude bands of one channel with
-    /// as many phase bands as fit, else as many amplitude bands with one phase band.
+    /// The largest chunk within the budget: all bands of as many channels as fit; else all amplitude bands of one
+    /// channel with as many phase bands as fit; else one phase band with as many amplitude bands as fit.
     pub fn fit(&self, budget: u64) -> Result<Chunk, PacError> {
         let all = self.all;
         let one = Chunk {
@@ -102,7 +103,7 @@ impl Extents {
     }
 }
 
-/// The chunk of the largest number up to `all` that fits, where each number fits if a larger one does.
+/// The chunk of the largest number up to `all` that fits. A number fits if a larger one does.
 fn most(
     all: usize,
     chunk: impl Fn(usize) -> Chunk,

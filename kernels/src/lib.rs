@@ -1,5 +1,4 @@
-//! The kernels that come with Kiln: a folder a kernel, with its CUDA source, its spec and a plain-Rust
-//! reference.
+//! The kernels that come with Kiln: one folder per kernel, with its CUDA source, its spec and a plain-Rust reference.
 #![forbid(unsafe_code)]
 
 pub mod analytic_signal;
@@ -48,7 +47,7 @@ static CATALOGUE: &[&Kernel] = &[
     &transpose::KERNEL,
 ];
 
-/// Every kernel of this crate, for the `tune` command line: where it finds their references.
+/// All kernels of this crate, from which the `tune` command line takes their references.
 pub fn catalogue() -> &'static [&'static Kernel] {
     CATALOGUE
 }

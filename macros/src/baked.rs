@@ -1,4 +1,4 @@
-//! The baked table of a kernel: found through the index, read strictly, stale rows left out.
+//! Reads the baked table of a kernel: finds it through the index, parses it strictly, and drops stale rows.
 
 use std::path::{Path, PathBuf};
 
@@ -10,26 +10,26 @@ use kiln_spec::source::SourceText;
 use crate::load::{self, DeclarationSite};
 use crate::unusable::{UnusableRow, UnusableTable};
 
-/// Largest embedded image, in bytes.
+/// Maximum size of an embedded image, in bytes.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
-/// What is baked of one kernel.
+/// The baked rows of one kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BakedRows {
-    /// The rows that may be used, in the table's order.
+    /// The usable rows, in the table's order.
     pub(crate) rows: Vec<FreshRow>,
-    /// What is not baked that should be.
+    /// Warnings about missing or unused rows.
     pub(crate) warnings: Vec<BuildWarning>,
-    /// The files that were read: a change of one must rebuild.
+    /// The files that were read; a change of one must cause a rebuild.
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Something that is not baked and should be.
+/// Rows that are missing or not used.
 #[derive(Clone, Debug)]
 pub(crate) enum BuildWarning {
-    /// Nothing is baked for the kernel: an author may want that.
+    /// No row is baked for the kernel, which may be intended.
     Untuned(String),
-    /// What was baked is not used.
+    /// A baked row is not used.
     Unused(String),
 }
 
@@ -47,14 +47,14 @@ impl BuildWarning {
 pub(crate) struct FreshRow {
     pub(crate) row: Row,
     pub(crate) resolved: ResolvedRow,
-    /// The file of its image.
+    /// The path of its image.
     pub(crate) image: Option<PathBuf>,
 }
 
-/// Reads what is baked of a kernel.
+/// Reads the baked rows of a kernel.
 ///
 /// # Errors
-/// If a file cannot be read, or is not as `tune` writes it.
+/// If a file cannot be read, or is not in the format of `tune`.
 pub(crate) fn load(
     site: &DeclarationSite,
     spec: &KernelSpec,
@@ -63,8 +63,8 @@ pub(crate) fn load(
     let mut baked = BakedRows::default();
     let kernel = &spec.name;
     let index_path = site.tuned.join(INDEX_FILE);
-    // A first build works before `tune init`. Cargo cannot watch a file that is not there: `tune` marks the file of the
-    // declaration as changed when it writes the first index.
+    // A first build works before `tune init`. Cargo cannot watch a file that does not exist: `tune` marks the file of
+    // the declaration as changed when it writes the first index.
     if is_absent(&index_path) {
         let index = site.shown(&index_path);
         baked.warnings.push(match lost_table(site, kernel) {
@@ -124,8 +124,8 @@ pub(crate) fn load(
     }
 }
 
-/// Whether there is no such file. One that cannot be reached, or a link that leads nowhere, is not absent: reading it is
-/// an error.
+/// Whether the file does not exist. A file that cannot be reached, or a dangling link, does not count as absent:
+/// reading it is an error.
 fn is_absent(path: &Path) -> bool {
     let found = std::fs::symlink_metadata(path);
     found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
@@ -143,14 +143,14 @@ fn read_index(site: &DeclarationSite, path: &Path) -> Result<Index, UnusableTabl
     })
 }
 
-/// The kernel's table if the index does not list it, as after a merge that lost the line.
+/// The kernel's table if the index does not list it, for example after a merge that lost the line.
 fn lost_table(site: &DeclarationSite, kernel: &str) -> Option<PathBuf> {
     let path = site.tuned.join(format!("{kernel}.toml"));
     path.is_file().then_some(path)
 }
 
 impl BakedRows {
-    /// Leaves out the warnings of a kernel that is meant to be untuned.
+    /// Removes the warnings of a kernel that is untuned on purpose.
     pub(crate) fn allow_untuned(&mut self) {
         self.warnings
             .retain(|warning| !matches!(warning, BuildWarning::Untuned(_)));
@@ -198,7 +198,7 @@ impl BakedRows {
         Ok(())
     }
 
-    /// The image next to the table, if the row has one and it is the one that was baked.
+    /// The image next to the table, if the row has one and it is the baked one.
     fn image(&mut self, site: &DeclarationSite, row: &Row) -> Result<Option<PathBuf>, UnusableRow> {
         let Some(Image { file, target, hash }) = &row.image else {
             return Ok(None);
@@ -229,7 +229,7 @@ impl BakedRows {
     }
 }
 
-/// The symbol in the row must be that of the entry it says.
+/// Checks that the symbol in the row is that of its entry.
 fn check_symbol(
     spec: &KernelSpec,
     source: &SourceText,

@@ -1,4 +1,4 @@
-//! Where the macro reads: the kernel's source with its includes, from inside the package only.
+//! Reads the files of the macro: the kernel's source with its includes, only from inside the package.
 
 use std::env;
 use std::fs;
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 
 use kiln_spec::source::{ReadError, SourceError, SourceText};
 
-/// Largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Where baked tables are, in place of the package's `tuned/`.
+/// The folder of baked tables, instead of the package's `tuned/`.
 pub(crate) const TUNED_VARIABLE: &str = "KILN_TUNED";
-/// `1`: what is not baked, or stale, is an error.
+/// If `1`, a missing or stale row is an error.
 pub(crate) const STRICT_VARIABLE: &str = "KILN_STRICT";
 
-/// Where a kernel is declared, and how strict its build is.
+/// The place where a kernel is declared, and how strict its build is.
 #[derive(Clone, Debug)]
 pub(crate) struct DeclarationSite {
     /// The package's folder: the nearest one with a `Cargo.toml` above the file that declares the kernel.
     pub(crate) root: PathBuf,
-    /// That file's folder, below `root`.
+    /// That file's folder, relative to `root`.
     pub(crate) folder: PathBuf,
     /// The package's name.
     pub(crate) package: String,
     /// The folder of baked tables.
     pub(crate) tuned: PathBuf,
-    /// Whether a kernel that is not baked, or has stale rows, is an error.
+    /// Whether a kernel without rows, or with stale rows, is an error.
     pub(crate) strict: bool,
 }
 
@@ -46,7 +46,7 @@ impl DeclarationSite {
         site
     }
 
-    /// A file's place; an editor's analyser may not know the file, then it is looked for from the package.
+    /// The place of a file. An editor's analyser may not know the file; then it is searched from the package.
     pub(crate) fn new(
         file: Option<&Path>,
         manifest_dir: &Path,
@@ -70,7 +70,7 @@ impl DeclarationSite {
         }
     }
 
-    /// A path as messages show it: relative to the package, so that they are the same everywhere.
+    /// A path in the form of messages: relative to the package, so that they are the same everywhere.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.root).unwrap_or(path);
         below.display().to_string()
@@ -94,7 +94,7 @@ impl DeclarationSite {
         Ok(Loaded { text, paths })
     }
 
-    /// The file of that name, which must lie in the package whatever links are on the way.
+    /// The file with this name, which must be in the package after all links are resolved.
     fn inside(&self, name: &str) -> Result<PathBuf, ReadError> {
         let path = self.root.join(name);
         let real = fs::canonicalize(&path).map_err(|error| ReadError::unresolved(&path, &error))?;
@@ -107,12 +107,12 @@ impl DeclarationSite {
     }
 }
 
-/// An expanded source and the files it came from.
+/// An expanded source and its files.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     /// The expanded source.
     pub(crate) text: SourceText,
-    /// Its files: what a change of must rebuild.
+    /// Its files; a change of one must cause a rebuild.
     pub(crate) paths: Vec<PathBuf>,
 }
 

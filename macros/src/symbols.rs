@@ -12,7 +12,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// The symbols of an entry's config; `problem` gives the type parameters their types.
+    /// The symbols of an entry's config; `problem` determines the types of type parameters.
     pub(crate) fn new(
         source: SourceHash,
         spec: &KernelSpec,

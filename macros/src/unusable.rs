@@ -7,7 +7,7 @@ use kiln_spec::device::DeviceKey;
 use kiln_spec::source::ReadError;
 use thiserror::Error;
 
-/// Why the files that `tune` writes for a kernel cannot be used; files are shown relative to the package.
+/// Why the files that `tune` writes for a kernel cannot be used; paths are relative to the package.
 #[derive(Debug, Error)]
 pub(crate) enum UnusableTable {
     /// The index cannot be read.
@@ -26,7 +26,7 @@ pub(crate) enum UnusableTable {
         file: String,
         error: ReadError,
     },
-    /// The index or the table is not as `tune` writes it.
+    /// The index or the table is not in the format of `tune`.
     #[error("{file}: {error}")]
     Format {
         file: String,
@@ -40,10 +40,10 @@ pub(crate) enum UnusableTable {
     },
 }
 
-/// Why a row that is not stale cannot be used.
+/// Why a fresh row cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum UnusableRow {
-    /// Its config or problem is not the kernel's.
+    /// Its config or problem does not belong to the kernel.
     #[error(transparent)]
     Values(#[from] BakedError),
     /// No code can be generated for its config.
@@ -60,7 +60,7 @@ pub(crate) enum UnusableRow {
         expected: Symbol,
         help: String,
     },
-    /// Its image is for a target that its device does not take.
+    /// Its image is for a target that its device cannot load.
     #[error(
         "the image {file} is for {target}, which is not what images for `{device}` are for\n{IMAGE_HELP}"
     )]
@@ -72,7 +72,7 @@ pub(crate) enum UnusableRow {
     /// Its image cannot be read.
     #[error("the image {file} cannot be read: {error}\n{IMAGE_HELP}")]
     UnreadImage { file: String, error: ReadError },
-    /// Its image is not the one that was baked.
+    /// Its image is not the baked one.
     #[error("the image {file} has hash {found}, its row says {baked}\n{IMAGE_HELP}")]
     ImageHash {
         file: String,

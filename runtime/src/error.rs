@@ -1,4 +1,4 @@
-//! [`Error`]: one type for whatever a program does with Kiln.
+//! [`Error`]: one type for all errors of this crate.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::prepare::error::PrepareError;
 use crate::receipt::ReceiptMismatch;
 use crate::rig::RigError;
 
-/// Any error of this crate, for programs that pass errors on with `?` and do not tell them apart.
+/// Any error of this crate, for programs that pass errors on with `?` and do not distinguish them.
 ///
 /// Functions return the specific error, so that callers can match on it; each converts into this one. `Display` and
 /// [`source`](std::error::Error::source) are those of the specific error, which is boxed to keep results small.
@@ -30,23 +30,23 @@ use crate::rig::RigError;
 #[error(transparent)]
 #[non_exhaustive]
 pub enum Error {
-    /// A device is not there, or could not do what it was asked to.
+    /// A device does not exist, or could not do what was requested.
     Device(Box<DeviceError>),
     /// A launch function did not launch.
     Launch(Box<LaunchError>),
-    /// A kernel could not be made ready to launch.
+    /// A kernel could not be prepared for launching.
     Prepare(Box<PrepareError>),
-    /// A compiler is not there, or failed.
+    /// A compiler does not exist, or failed.
     Compile(Box<CompileError>),
     /// There is no launch plan for a problem.
     Plan(Box<PlanError>),
     /// A text is not a problem or a config of the kernel.
     Text(Box<TextError>),
-    /// The data of a problem cannot be made.
+    /// The data of a problem cannot be generated.
     Data(Box<DataError>),
-    /// A verified launch failed, or computed something wrong.
+    /// A verified launch failed, or produced wrong outputs.
     Rig(Box<RigError>),
-    /// A receipt is of another launch.
+    /// A receipt belongs to another launch.
     Receipt(Box<ReceiptMismatch>),
 }
 
@@ -72,7 +72,7 @@ from!(
     Receipt(ReceiptMismatch)
 );
 
-/// `fn main() -> Result<(), kiln::Error>` prints errors by `Debug`: it is the text for people.
+/// `fn main() -> Result<(), kiln::Error>` prints errors with `Debug`, so this prints the text for users.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! The [`Kernel`] static that `#[tuned_kernel]` generates: everything a program carries of one kernel.
+//! The [`Kernel`] static that `#[tuned_kernel]` generates: everything that a program contains of one kernel.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -45,18 +45,18 @@ impl From<RowDevice> for DeviceKey {
     }
 }
 
-/// The value of a tunable parameter, as generated code writes it.
+/// The value of a tunable parameter in generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstValue {
     /// An integer.
     Int(i64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A named choice.
     Choice(&'static str),
 }
 
-/// The value of a problem dimension, as generated code writes it.
+/// The value of a problem dimension in generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstDimension {
     /// A size.
@@ -65,14 +65,14 @@ pub enum ConstDimension {
     Type(ElemType),
 }
 
-/// One baked config, as the generated const table holds it.
+/// One baked config in the generated const table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BakedRow {
-    /// The device it was tuned on.
+    /// The device on which it was tuned.
     pub device: RowDevice,
-    /// The problem it was tuned for: a value for each dimension, in declared order.
+    /// The problem for which it was tuned: a value for each dimension, in declared order.
     pub problem: &'static [ConstDimension],
-    /// A value for each tunable parameter, in declared order; the baseline's own if it won.
+    /// A value for each tunable parameter, in declared order; those of the baseline if it won.
     pub config: &'static [ConstValue],
     /// Whether the row says that the baseline stays.
     pub is_baseline: bool,
@@ -82,18 +82,18 @@ pub struct BakedRow {
     pub plan: LaunchPlan,
     /// The strength of its evidence.
     pub evidence: Evidence,
-    /// An image compiled ahead, so that no compiler is needed on its own device.
+    /// A precompiled image, so that its own device needs no compiler.
     pub image: Option<ConstImage>,
 }
 
 /// An embedded image.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ConstImage {
-    /// The target it was compiled for.
+    /// The target for which it was compiled.
     pub target: &'static str,
-    /// The hash that was baked with it, as 32 hexadecimal digits.
+    /// The baked hash, as 32 hexadecimal digits.
     pub hash: &'static str,
-    /// The image itself.
+    /// The bytes.
     pub bytes: &'static [u8],
 }
 
@@ -103,7 +103,7 @@ impl fmt::Debug for ConstImage {
     }
 }
 
-/// The symbol of one release entry in each dialect it can be generated in.
+/// The symbol of one release entry in each dialect in which it can be generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstSymbols {
     /// For the cpu device (and the fake one).
@@ -142,16 +142,16 @@ pub struct KernelParts {
     pub spec_json: &'static str,
     /// The expanded source: the `.cu` and everything it includes.
     pub source: &'static str,
-    /// The baked rows, sorted as in the table.
+    /// The baked rows, in the order of the table.
     pub rows: &'static [BakedRow],
-    /// The symbols of the baseline's release entry, for each combination of element types: the last type
-    /// parameter varies fastest, each in declared order.
+    /// The symbols of the baseline's release entry, for each combination of element types, in declared order; the
+    /// last type parameter varies fastest.
     pub baseline_symbols: &'static [ConstSymbols],
     /// Evidence other than `proven` that the author accepts.
     pub accepted: &'static [Evidence],
     /// The plain-Rust reference, if there is one.
     pub reference: Option<ReferenceFn>,
-    /// The function that makes the inputs, if there is one.
+    /// The function that generates the inputs, if there is one.
     pub inputs: Option<InputsFn>,
     /// The launch function.
     pub launch: LaunchFn,
@@ -159,7 +159,7 @@ pub struct KernelParts {
 
 /// One tuned kernel of this program: spec, source, baked rows and reference.
 ///
-/// Generated as `<name>::KERNEL`; what it has loaded stays loaded for the rest of the process.
+/// Generated as `<name>::KERNEL`. Entries that it has loaded stay loaded for the rest of the process.
 pub struct Kernel {
     parts: KernelParts,
     spec: OnceLock<KernelSpec>,
@@ -167,7 +167,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel of generated parts.
+    /// A kernel from its generated parts.
     #[doc(hidden)]
     pub const fn new(parts: KernelParts) -> Kernel {
         Kernel {
@@ -177,7 +177,7 @@ impl Kernel {
         }
     }
 
-    /// Its parts, from generated code.
+    /// Its generated parts.
     #[doc(hidden)]
     pub const fn parts(&self) -> &KernelParts {
         &self.parts
@@ -221,12 +221,12 @@ impl Kernel {
         self.parts.reference
     }
 
-    /// The function that makes the inputs, if the spec names one.
+    /// The function that generates the inputs, if the spec names one.
     pub fn inputs(&self) -> Option<InputsFn> {
         self.parts.inputs
     }
 
-    /// Whether rows of this evidence are selected.
+    /// Whether rows with this evidence may be selected.
     pub fn accepts(&self, evidence: Evidence) -> bool {
         evidence == Evidence::Proven || self.parts.accepted.contains(&evidence)
     }
@@ -248,11 +248,11 @@ impl Kernel {
         }
     }
 
-    /// The symbol of a choice's release entry on a backend, as generated code states it; `problem` gives
-    /// the type parameters their types.
+    /// The symbol of a choice's release entry on a backend, as in generated code; `problem` determines the types of
+    /// type parameters.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If the row does not exist.
     pub fn symbol(&self, choice: Choice, backend: Backend, problem: &Problem) -> &'static str {
         let symbols = match choice {
             Choice::Baseline => &self.parts.baseline_symbols[self.type_combination(problem)],
@@ -261,7 +261,7 @@ impl Kernel {
         symbols.of(backend)
     }
 
-    /// How many combinations of element types there are: 1 without type parameters.
+    /// The number of combinations of element types: 1 without type parameters.
     pub(crate) fn type_combinations(&self) -> usize {
         self.spec()
             .types
@@ -270,7 +270,7 @@ impl Kernel {
             .product()
     }
 
-    /// The number of a problem's combination of element types; the last type parameter varies fastest.
+    /// The index of a problem's combination of element types; the last type parameter varies fastest.
     pub(crate) fn type_combination(&self, problem: &Problem) -> usize {
         self.spec().types.iter().fold(0, |number, param| {
             let place = param
@@ -284,7 +284,7 @@ impl Kernel {
     /// The config of a choice.
     ///
     /// # Panics
-    /// When there is no such row.
+    /// If the row does not exist.
     pub fn config(&self, choice: Choice) -> Config {
         let row = match choice {
             Choice::Row(row) if !self.rows()[row].is_baseline => &self.rows()[row],
@@ -301,12 +301,12 @@ impl Kernel {
         }))
     }
 
-    /// Hash of the config of a choice: what its receipts report.
+    /// The hash of a choice's config, which its receipts report.
     pub fn config_hash(&self, choice: Choice) -> ConfigHash {
         self.config(choice).hash()
     }
 
-    /// The problem a row was tuned for.
+    /// The problem for which a row was tuned.
     pub fn row_problem(&self, row: &BakedRow) -> Problem {
         let values = row.problem.iter().map(|value| match *value {
             ConstDimension::Size(x) => ProblemValue::Size(x),
@@ -315,7 +315,7 @@ impl Kernel {
         self.problem_of(values)
     }
 
-    /// The problem of these values, one for each dimension in declared order.
+    /// The problem with these values, one for each dimension in declared order.
     pub fn problem_of(&self, values: impl IntoIterator<Item = ProblemValue>) -> Problem {
         let first = self.spec().problems.first();
         let names = first.into_iter().flat_map(Problem::iter);
@@ -326,7 +326,7 @@ impl Kernel {
         )
     }
 
-    /// Whether a choice has nothing to do for a problem: its grid has an extent of zero, and no other that is none.
+    /// Whether a choice has nothing to do for a problem: one extent of its grid is zero, and all have a value.
     pub(crate) fn launches_nothing(
         &self,
         choice: Choice,
@@ -346,10 +346,10 @@ impl Kernel {
         })
     }
 
-    /// The plan of a choice for a problem; without limits, geometry that depends on the device has none.
+    /// The plan of a choice for a problem. Without limits, geometry that depends on the device has no value.
     ///
     /// # Errors
-    /// When the problem has no plan: an extent is zero, or beyond 32 bits.
+    /// If the problem has no plan: an extent is zero or exceeds 32 bits.
     pub fn plan(
         &self,
         choice: Choice,

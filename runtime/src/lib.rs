@@ -1,8 +1,8 @@
 //! Launch GPU kernels with configs that were tuned once and baked in at build time.
 //!
-//! [`tuned_kernel`] declares a kernel: its CUDA C++ source, its tunable parameters, the simplest correct
-//! version. `tune` finds the fastest config for each device and writes it to a table that is checked in; the
-//! macro reads the table when the program is built. What is left at run time is a typed function:
+//! [`tuned_kernel`] declares a kernel: its CUDA C++ source, its tunable parameters, the simplest correct version.
+//! `tune` finds the fastest config for each device and writes it to a table that is checked in; the macro reads the
+//! table when the program is built. At run time there is only a typed function:
 //!
 //! ```ignore
 //! use kiln::{Buffer, Device, tuned_kernel};
@@ -29,39 +29,39 @@
 //!
 //! # What a launch does
 //!
-//! 1. [`select`]: which baked row fits this device and problem, or the baseline. Remembered per thread, without
-//!    a lock or an allocation.
+//! 1. [`select`]: the baked row that fits this device and problem, or the baseline. Memoised per thread, without a
+//!    lock or an allocation.
 //! 2. Checks: lengths, alignments, the device of every slice, the launch plan.
-//! 3. [`prepare`]: at the first launch of a row on a device, its entry is compiled (or its embedded image
-//!    loaded) and kept for the process; compiled artifacts are cached on disk (`artifacts`).
-//! 4. `launch`: the one launch call.
+//! 3. [`prepare`]: at the first launch of a row on a device, its entry is compiled (or its embedded image loaded) and
+//!    kept for the process; compiled artifacts are cached on disk (`artifacts`).
+//! 4. `launch`: the launch itself.
 //!
-//! A launch that uses the baseline because no row fits, the row of another problem, or an unproven row logs a warning
-//! once per kernel, through the [`log`] crate with the target `kiln`.
+//! If a launch uses the baseline because no row fits, or the row of another problem, or an unproven row, a warning is
+//! logged once per kernel, through the [`log`] crate with the target `kiln`.
 //!
-//! [`smoke`] tests prove, for every baked row and without a GPU, that this launches what it should.
+//! [`smoke`] tests prove, for every baked row and without a GPU, that the intended entry is launched.
 //!
 //! # Safety
 //!
 //! A generated launch function is safe to call. Kiln checks everything that the spec can state:
 //!
-//! - every slice has exactly the length that `#[len(..)]` gives for these sizes, the alignment that the
-//!   config's vector loads need, and lies in the memory of the stream's device;
-//! - what the kernel writes is borrowed mutably, so no other slice of the same launch overlaps it;
+//! - every slice has exactly the length that `#[len(..)]` gives for these sizes, the alignment that the config's
+//!   vector loads need, and is in the memory of the stream's device;
+//! - slices that the kernel writes are borrowed mutably, so no other slice of the same launch overlaps them;
 //! - grid, block and shared memory are within the device's limits, and sizes within their types;
 //! - the declared arguments are those of the `__global__` function (compared by the macro), and the launched
 //!   symbol is that of the baked row (it carries the hash of source, prelude and config).
 //!
-//! The author vouches for what cannot be checked with the `unsafe` of the `unsafe extern "C"` block: for
-//! every config of the space and every problem, the kernel stays inside the declared lengths, ends, and uses
-//! no memory other than its arguments. `tune` verifies much of that (guard zones, the cpu device's checked
-//! build), but no test proves it for all sizes.
+//! The author vouches for everything that cannot be checked with the `unsafe` of the `unsafe extern "C"` block: for
+//! every config of the space and every problem, the kernel stays inside the declared lengths, ends, and uses no
+//! memory other than its arguments. `tune` verifies much of this (guard zones, the check build of the cpu device),
+//! but no test proves it for all sizes.
 //!
 //! Memory is freed only after the work queued on its device is done; reading a [`Buffer`] waits for its
 //! stream. Two streams of one device may use one buffer at once only if both read.
 //!
-//! Memory and streams of other libraries come in through [`interop`]: by functions and traits that are `unsafe`, where
-//! the caller or the library vouches for what Kiln knows of its own.
+//! Memory and streams of other libraries come in through [`interop`]: its functions and traits are `unsafe`, and the
+//! caller or the library vouches for its own objects there.
 //!
 //! # Stability
 //!
@@ -75,7 +75,7 @@ compile_error!(
     "Kiln runs on Unix only: Linux is tested, macOS and the BSDs may work, Windows needs WSL 2"
 );
 
-// Generated code says `::kiln`, in this crate's own tests too.
+// Generated code uses `::kiln`, also in this crate's own tests.
 extern crate self as kiln;
 
 #[doc(hidden)]

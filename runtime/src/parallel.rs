@@ -1,15 +1,15 @@
-//! Long work on slices, spread over the cores.
+//! Distributes long work on slices over the cores.
 //!
-//! Ranges do not depend on the number of cores, so results that are made per range do not depend on the machine.
+//! Ranges do not depend on the number of cores, so results per range do not depend on the machine.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Elements of a range.
+/// Elements per range.
 const RANGE: usize = 1 << 18;
 
-/// What `each` gives for every range of `0..len`, in order.
+/// The results of `each` for every range of `0..len`, in order.
 pub(crate) fn ranges<R: Send>(len: usize, each: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let count = len.div_ceil(RANGE);
     let range = |number: usize| number * RANGE..len.min((number + 1) * RANGE);
@@ -43,7 +43,7 @@ pub(crate) fn ranges<R: Send>(len: usize, each: impl Fn(Range<usize>) -> R + Syn
     all.into_iter().map(|(_, done)| done).collect()
 }
 
-/// Bytes of `len` elements of `size` bytes each, of which `each` writes a range at a time.
+/// The bytes of `len` elements of `size` bytes each; `each` writes one range at a time.
 pub(crate) fn bytes(
     len: usize,
     size: usize,
@@ -55,7 +55,7 @@ pub(crate) fn bytes(
         .map(std::sync::Mutex::new)
         .collect();
     ranges(len, |range| {
-        // Nobody else has this part, so nobody can have left it poisoned.
+        // Only this thread uses this part, so its lock cannot be poisoned.
         let mut part = parts[range.start / RANGE]
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Everything that generated code may name. Hidden, and outside semantic versioning: `kiln-macros` and
-//! `kiln` of one version go together.
+//! Everything that generated code may use. Hidden, and outside semantic versioning: `kiln-macros` and `kiln` must
+//! have the same version.
 
 pub use kiln_spec::{Backend, ElemType as Type, LaunchPlan, Problem};
 

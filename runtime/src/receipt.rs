@@ -1,4 +1,4 @@
-//! Receipts: what the device itself wrote about one launch, and what it should have written.
+//! Receipts: the record that the device itself wrote about one launch, and the expected one.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use kiln_spec::LaunchPlan;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Bytes that a launch of a receipt entry needs for its record.
+/// Size in bytes of the record that a launch of a receipt entry needs.
 pub const RECEIPT_BYTES: usize = 96;
 
 /// The version of the record's layout.
@@ -14,39 +14,39 @@ pub const RECEIPT_ABI: u64 = 1;
 
 /// The record that the device wrote about one launch.
 ///
-/// Thread 0 of block 0 writes everything but the thread count; *every* thread adds itself to that one,
-/// so a grid that ran in part shows.
+/// Thread 0 of block 0 writes everything but the thread count; *every* thread increments that, so a grid that ran
+/// only in part is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The nonce that the host put in for this launch, copied by the device.
+    /// The host's nonce for this launch, copied by the device.
     pub nonce: u64,
-    /// The hash that the launched symbol carries.
+    /// The hash in the launched symbol.
     pub symbol_hash: u64,
-    /// Hash of the config that the entry was compiled with.
+    /// Hash of the config with which the entry was compiled.
     pub config_hash: u64,
-    /// Threads that ran.
+    /// Number of threads that ran.
     pub threads: u64,
-    /// Threads of a block per axis (x, y, z).
+    /// Threads per block along each axis (x, y, z).
     pub block: [u32; 3],
     /// Blocks per axis (x, y, z).
     pub grid: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared_bytes: u32,
-    /// Threads of a warp.
+    /// Threads per warp.
     pub warp_size: u32,
     /// Version of the record's layout.
     pub abi_version: u64,
 }
 
 impl Receipt {
-    /// The record to hand to a launch: zero but for the nonce.
+    /// The initial record for a launch: zero except for the nonce.
     pub fn blank(nonce: u64) -> [u8; RECEIPT_BYTES] {
         let mut record = [0; RECEIPT_BYTES];
         record[..8].copy_from_slice(&nonce.to_le_bytes());
         record
     }
 
-    /// Reads a record back.
+    /// Decodes a record.
     pub fn decode(record: &[u8; RECEIPT_BYTES]) -> Receipt {
         let mut fields = ReceiptFields(&record[8..]);
         Receipt {
@@ -62,7 +62,7 @@ impl Receipt {
         }
     }
 
-    /// The record a device writes for this receipt: the inverse of [`Self::decode`].
+    /// The record that a device writes for this receipt: the inverse of [`Self::decode`].
     pub fn encode(&self, nonce_in: u64) -> [u8; RECEIPT_BYTES] {
         let mut bytes = Vec::with_capacity(RECEIPT_BYTES);
         for value in [
@@ -85,7 +85,7 @@ impl Receipt {
         record
     }
 
-    /// Compares with what the launch should have written.
+    /// Compares it with the expected receipt.
     ///
     /// # Errors
     /// Every field that differs.
@@ -104,7 +104,7 @@ impl Receipt {
         })
     }
 
-    /// Every field next to what it should be, as text.
+    /// Every field with its expected value, as text.
     fn fields(&self, expected: &ExpectedReceipt) -> [Difference; 8] {
         let plan = &expected.plan;
         let threads = plan.blocks().saturating_mul(plan.threads_per_block());
@@ -158,31 +158,31 @@ impl ReceiptFields<'_> {
 /// The record that a launch should have written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedReceipt {
-    /// The nonce the host put in.
+    /// The host's nonce.
     pub nonce: u64,
-    /// The hash in the symbol that was to run.
+    /// The hash in the intended symbol.
     pub symbol_hash: u64,
-    /// Hash of the config that was to run.
+    /// Hash of the intended config.
     pub config_hash: u64,
-    /// The plan it was launched with.
+    /// The launch plan.
     pub plan: LaunchPlan,
 }
 
-/// One field of a receipt that is not as expected.
+/// One field of a receipt that differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The field.
     pub field: &'static str,
-    /// What it should be.
+    /// Its expected value.
     pub expected: String,
-    /// What the device wrote.
+    /// The value that the device wrote.
     pub found: String,
 }
 
 /// A launch that was not the one intended.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct ReceiptMismatch {
-    /// Whether the record is untouched: no thread of a receipt entry ran.
+    /// Whether the record is unchanged: no thread of a receipt entry ran.
     pub nothing_written: bool,
     /// The fields that differ.
     pub differences: Vec<Difference>,

@@ -1,4 +1,4 @@
-//! A child process that is killed with everything that it started: at a deadline, or when it is dropped.
+//! A child process that is killed with all its children: at a deadline, or on drop.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How long a killed process may take to end, unless [`Supervised::with_reap`] says otherwise. A GPU's driver may hold one
-/// until its kernel ends or the watchdog resets the device.
+/// Default time limit for a killed process to end; [`Supervised::with_reap`] changes it. A GPU's driver may hold a
+/// process until its kernel ends or the watchdog resets the device.
 const MAX_REAP: Duration = Duration::from_secs(30);
 
-/// Time between two looks at a process: short at first, for those that end at once.
+/// Interval at which a process is polled: short at first, for those that end immediately.
 const MIN_PAUSE: Duration = Duration::from_micros(500);
 const MAX_PAUSE: Duration = Duration::from_millis(10);
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself, or by a signal from elsewhere.
+    /// Normally, or by a signal from elsewhere.
     Exited(ExitStatus),
     /// Killed at its deadline.
     TimedOut,
@@ -43,7 +43,7 @@ impl Supervised {
     /// Starts a command in its own process group.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub fn spawn(command: &mut Command) -> io::Result<Supervised> {
         Ok(Supervised {
             child: command.process_group(0).spawn()?,
@@ -51,13 +51,13 @@ impl Supervised {
         })
     }
 
-    /// The same, with another bound on how long it may take to end once it is killed.
+    /// The same, with another time limit for a killed process to end.
     pub fn with_reap(mut self, reap: Duration) -> Supervised {
         self.reap = reap;
         self
     }
 
-    /// The child: its number, and its pipes to take.
+    /// The child, for its process ID and pipes.
     pub fn child(&mut self) -> &mut Child {
         &mut self.child
     }
@@ -65,7 +65,7 @@ impl Supervised {
     /// Waits for the child until a deadline; `None` if it still runs then.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn wait_until(&mut self, deadline: Instant) -> io::Result<Option<ExitStatus>> {
         let mut pause = MIN_PAUSE;
         loop {
@@ -81,10 +81,10 @@ impl Supervised {
         }
     }
 
-    /// As [`Self::wait_until`]; a child that still runs then is killed with everything that it started.
+    /// Like [`Self::wait_until`], but a child that still runs then is killed with all its children.
     ///
     /// # Errors
-    /// As [`Self::kill`].
+    /// Those of [`Self::kill`].
     pub fn end_by(&mut self, deadline: Instant) -> io::Result<Ended> {
         match self.wait_until(deadline)? {
             Some(status) => Ok(Ended::Exited(status)),
@@ -98,7 +98,7 @@ impl Supervised {
     /// Kills the group and waits for the child.
     ///
     /// # Errors
-    /// [`io::ErrorKind::TimedOut`] if it has not ended within the bound: the device hangs in its driver.
+    /// [`io::ErrorKind::TimedOut`] if it has not ended within the limit: the device hangs in its driver.
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
         self.kill_group();
         // It may have left the group.
@@ -111,7 +111,8 @@ impl Supervised {
         })
     }
 
-    /// Kills what is left of the group, without waiting. It may be gone already: then there is nothing to kill.
+    /// Kills the remaining processes of the group without waiting. The group may already be gone; then there is
+    /// nothing to kill.
     pub fn kill_group(&self) {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
@@ -133,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell with a child that would run on, once both have begun; the output ends when both have.
+    /// A shell with a long-running child, once both have started; the output ends when both have ended.
     fn two_processes() -> (Supervised, BufReader<ChildStdout>) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "sleep 1000000 & echo begun; wait"]);

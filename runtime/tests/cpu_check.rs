@@ -1,4 +1,4 @@
-//! Builds for checking: divergent barriers, races, bounds, reading what nobody wrote, and the sanitizers.
+//! Check builds: divergent barriers, races, bounds, uninitialised reads, and the sanitizers.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
@@ -102,7 +102,7 @@ fn a_release_build_runs_in_forward_order_only() {
     }
 }
 
-/// Set in a process that was started with the sanitizers: which faulty kernel it is to run.
+/// Set in a process that was started with the sanitizers: the name of the faulty kernel to run.
 const CHILD: &str = "KILN_TEST_SANITIZED";
 
 /// Overruns of static shared memory are not among them: clang does not report those of plain `static` variables. The
@@ -139,7 +139,7 @@ const FAULTY: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// Runs in the child: one faulty kernel on the first device, with its end against a guard.
+/// Runs in the child: one faulty kernel on the first device, with the end of its buffer against a guard page.
 fn run_faulty(name: &str) {
     let (_, source, _) = FAULTY.iter().find(|(known, _, _)| *known == name).unwrap();
     let device = devices().remove(0);
@@ -284,7 +284,7 @@ fn a_check_build_of_two_parts_finds_what_one_of_a_single_unit_finds() {
              }}"
         )
     };
-    // Headers of a version before the parts are compiled whole.
+    // Headers from before the common part are compiled whole.
     let headers = CPU_PRELUDE.iter();
     let headers = headers.map(|(name, text)| ((*name).to_owned(), text.replace("_PART", "_OLD")));
     let whole = Arc::new(Recipe::new(headers.collect(), None).unwrap());

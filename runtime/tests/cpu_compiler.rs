@@ -1,4 +1,4 @@
-//! The compiler of the cpu device: limits, errors, targets, and what it makes of a loop.
+//! The compiler of the cpu device: limits, errors, targets, and the code of a loop.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
@@ -55,7 +55,7 @@ fn a_compile_without_end_is_stopped_at_its_deadline_and_one_without_bound_at_its
     for device in devices() {
         let request = |source: &str, deadline: Duration, memory_bytes: u64| {
             let mut request = CompileRequest::new("entry", unit(false, source, "k"));
-            // The compilers' own bounds on constant evaluation are out of the way.
+            // Raises the compilers' own limits on constant evaluation.
             request.options = match device.compiler().unwrap().identity().name.as_str() {
                 "g++" => vec![
                     "-fconstexpr-ops-limit=1000000000000".into(),
@@ -151,7 +151,7 @@ fn a_loop_over_threads_becomes_contiguous_vector_code() {
                     .is_some_and(|name| name.to_string_lossy().starts_with(&program))
             })
             .unwrap();
-        // This instruction set has gathers and scatters, so that the compiler could choose them.
+        // This instruction set has gathers and scatters, so the compiler could use them.
         let flags = compiler.flags(BuildKind::Release).into_iter().map(|flag| {
             if flag.starts_with("-march") {
                 "-march=x86-64-v4".to_string()

@@ -1,4 +1,4 @@
-//! Kernels on the cpu device: real compilers, real launches, results against plain Rust.
+//! Kernels on the cpu device: real compilers, real launches, results compared with plain Rust.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
@@ -233,7 +233,7 @@ fn threads_that_return_before_a_barrier_do_not_hold_up_the_others() {
     for device in devices() {
         let kernel = Loaded::new(&device, &unit(true, source, "early"), BuildKind::Release);
         let memory = buffer(&device, &[0_i32; 70]);
-        // Lanes 6 and 7 of the third warp stay, all behind them have gone when the shuffle comes.
+        // Lanes 6 and 7 of the third warp remain; all later ones have exited before the shuffle.
         kernel
             .launch(
                 &plan([1; 3], [70, 1, 1]),

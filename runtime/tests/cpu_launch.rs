@@ -10,7 +10,7 @@ use on_cpu::{Arg, Loaded, buffer, compile, contents, devices, options, plan, uni
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Writes every thread's number in the grid to the place of that number, and counts the writes.
+/// Every thread writes its grid index at that index, and counts the writes.
 const NUMBERS: &str = "
     __global__ void numbers(unsigned* out, unsigned* writes) {
         unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -130,7 +130,7 @@ fn a_receipt_tells_the_launch_that_ran_and_only_that() {
 
 #[test]
 fn each_thread_of_the_pool_has_shared_memory_of_its_own() {
-    // Every block fills shared memory with its number, stays there for a while, and looks again.
+    // Every block fills shared memory with its index, waits for a while, and checks it.
     let source = "
         __global__ void hold(int* wrong, int rounds) {
             __shared__ int held[64];

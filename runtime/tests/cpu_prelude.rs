@@ -1,4 +1,4 @@
-//! The prelude's functions: against Rust's, value by value.
+//! The prelude's functions, compared with Rust's value by value.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;

@@ -1,4 +1,4 @@
-//! The fake device does what its script says, and smoke tests see it.
+//! The fake device behaves as its script says, and smoke tests detect it.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -141,7 +141,7 @@ fn every_false_receipt_is_seen() {
         Threads(1),
     ] {
         let report = smoke(script(ScriptRule {
-            // A config of one row, so that one launch alone is false.
+            // A config of a single row, so that only one launch is wrong.
             when: When {
                 config: BTreeMap::from([("TILE_R".into(), "16".into())]),
                 ..When::default()
@@ -184,7 +184,7 @@ fn refusals_and_faults_have_their_error_classes() {
             other => panic!("{other}"),
         };
         assert_eq!(error.class(), class, "{error}");
-        // After a sticky error nothing works any more in this process.
+        // After a sticky error, nothing works any more in this process.
         let usable = device.alloc(16, 16).is_ok();
         let sticks = matches!(launch, LaunchOutcome::Sticky | LaunchOutcome::Lost);
         assert_eq!(usable, !sticks);

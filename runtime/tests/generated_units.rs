@@ -1,5 +1,5 @@
-//! Generated units on the cpu device: what an author may write runs, with the same results in the release and
-//! the receipt entry, and the receipt names the launch.
+//! Generated units on the cpu device: every supported source runs, with the same results in the release and the
+//! receipt entry, and the receipt identifies the launch.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod on_cpu;
@@ -15,7 +15,7 @@ use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::{Config, KernelSpec, LaunchPlan, ParamValue, Problem};
 use on_cpu::{Arg, Loaded, STREAM, buffer, compile, contents, devices, plan};
 
-/// A spec that declares nothing but integer parameters; only what the generator reads of it matters.
+/// A spec with only integer parameters; only the parts that the generator reads matter.
 fn spec(entry: &str, params: &[(&str, i64)]) -> KernelSpec {
     let params: Vec<_> = params
         .iter()
@@ -55,7 +55,7 @@ fn unit(
     )
 }
 
-/// Launches both entries on a buffer of `before` and gives what it holds after each, and the receipt.
+/// Launches both entries on a buffer with `before`; returns its content after each, and the receipt.
 fn run(
     device: &Arc<CpuDevice>,
     unit: &TranslationUnit,
@@ -84,7 +84,7 @@ fn run(
     (release, contents::<f32>(&*memory), Receipt::decode(&bytes))
 }
 
-/// Runs a unit with every compiler: both entries give `after`, and the receipt is the launch's.
+/// Runs a unit with every compiler: both entries must produce `after`, and the receipt must be the launch's.
 fn check(
     source: &str,
     entry: &str,
@@ -304,7 +304,7 @@ fn inline_ptx_under_a_condition_that_does_not_hold_is_no_mistake() {
 
 #[test]
 fn philox_gives_its_published_numbers() {
-    // Random123's known answers for philox4x32, 10 rounds, of counter 0 and key 0; then by curand's offset.
+    // Random123's known answers for philox4x32, 10 rounds, for counter 0 and key 0; then with curand's offset.
     let source = "#include <curand_kernel.h>
 __global__ void k(float* x) {
     const unsigned int words[4] = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};

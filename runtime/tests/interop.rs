@@ -1,4 +1,4 @@
-//! Memory and streams of other libraries, on the cpu device: there every pointer of this process is device memory.
+//! Memory and streams of other libraries, on the cpu device, on which every pointer of this process is device memory.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -36,8 +36,8 @@ struct Tensor {
     place: Place,
 }
 
-// SAFETY: the vector has that many values at that address, which kernels of the cpu device reach; that device is done
-// when a launch returns.
+// SAFETY: the vector has this many values at this address, which kernels of the cpu device can access; that device is
+// done when a launch returns.
 unsafe impl DevicePointer<f32> for Tensor {
     fn place(&self) -> Place {
         self.place
@@ -156,7 +156,7 @@ fn lengths_and_alignments_of_foreign_memory_are_checked() {
         ),
         "{error}"
     );
-    // SAFETY: inside the vector, and nothing is launched with it.
+    // SAFETY: inside the vector, and never launched with.
     let odd = unsafe {
         ForeignSlice::<f32>::from_raw(
             &stream,
@@ -185,7 +185,7 @@ fn memory_of_another_device_than_the_streams_is_refused() {
         "memory of cuda:1 on a stream of cpu is not supported"
     );
     let fake = Stream::default_of(kiln::open("fake").unwrap());
-    // SAFETY: nothing is launched with it.
+    // SAFETY: never launched with.
     let x = unsafe { ForeignSlice::<f32>::from_raw(&fake, 64, 1) };
     let mut y = Buffer::<f32>::zeros(&cpu, 1).unwrap();
     let error = scale::<f32>(&cpu, 1, 2.0, &x, &mut y).unwrap_err();
@@ -219,10 +219,10 @@ fn memory_that_was_lent_to_one_stream_is_not_launched_on_another() {
         }
     };
     refused(&mut to);
-    // A clone is the same stream. Once launched, the launch is remembered: it is still no other's.
+    // A clone is the same stream. A memoised launch is still refused on other streams.
     scale::<f32>(&lent_to.clone(), 8, 2.0, &from, &mut to).unwrap();
     refused(&mut to);
-    // Kiln's own memory goes with every stream.
+    // Kiln's own memory can be used on every stream.
     let ours = Buffer::from_slice(&lent_to, &[1.0_f32; 8]).unwrap();
     let mut out = Buffer::<f32>::zeros(&lent_to, 8).unwrap();
     scale::<f32>(&others[0], 8, 3.0, &ours, &mut out).unwrap();
@@ -264,7 +264,7 @@ fn a_stream_of_a_device_that_is_not_here_is_an_error() {
     assert!(matches!(error, DeviceError::NotFound { .. }), "{error}");
     assert!(error.to_string().contains("`hip:77`"), "{error}");
     let fake = kiln::open("fake").unwrap();
-    // SAFETY: the fake device takes no stream.
+    // SAFETY: the fake device does not adopt streams.
     let error = unsafe { stream_from_raw(fake, ptr::null_mut(), ()) }.unwrap_err();
     assert!(
         error

@@ -35,7 +35,7 @@ fn a_launch_computes_what_the_kernel_says() {
 
 #[test]
 fn a_launch_takes_the_plan_of_its_own_sizes_after_others_with_as_many_elements() {
-    // A launch of the cpu device runs the blocks of its plan and no others.
+    // A launch on the cpu device runs exactly the blocks of its plan.
     let stream = Stream::default_of(kiln::open("cpu").unwrap());
     for (rows, columns) in [(2, 30), (30, 2), (2, 30)] {
         let mut y = Buffer::<f32>::zeros(&stream, 60).unwrap();
@@ -84,7 +84,7 @@ fn a_generic_kernel_is_launched_for_each_of_its_types() {
 fn a_wrong_length_is_refused_with_both_numbers_before_anything_runs() {
     let stream = stream();
     let (a, b, mut c) = buffers(&stream, 8);
-    // Twice: the second launch of a size goes through the memo.
+    // Twice: the second launch of a size uses the memo.
     vector_add(&stream, 8, &a, &b, &mut c).unwrap();
     for _ in 0..2 {
         let error = vector_add(&stream, 8, &a, &b.view(..7), &mut c).unwrap_err();

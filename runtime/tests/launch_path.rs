@@ -1,7 +1,7 @@
-//! What a baked launch costs over the bare call of the same entry: no allocation, and little time.
+//! The overhead of a baked launch over the bare call of the same entry: no allocation, and little time.
 //!
-//! The device is the fake one without computing, whose launch does nothing, so that what is left is the launch
-//! function itself: selection (memoised), checks, arguments.
+//! The device is the fake one without computing, whose launch does nothing, so that only the launch function itself
+//! is measured: selection (memoised), checks, arguments.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -23,7 +23,7 @@ std::thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is left to the system's allocator; counting neither allocates nor unwinds.
+// SAFETY: forwards everything to the system's allocator; counting neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
@@ -50,7 +50,7 @@ fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }
 
-/// A baked launch and the bare call of its entry, ready to be made.
+/// A baked launch and the bare call of its entry, prepared.
 struct Pair {
     stream: Stream,
     input: Buffer<f32>,
@@ -163,8 +163,8 @@ fn alternating_between_four_problems_allocates_nothing() {
     assert_eq!(allocations() - before, 0);
 }
 
-/// The bar: 100 ns on a machine of today, measured in pairs, block by block. Absolute times say nothing on a shared
-/// machine or without optimisation: there the figure is only printed.
+/// The acceptance criterion: 100 ns on a current machine, measured in pairs, block by block. Absolute times are
+/// meaningless on a shared machine or without optimisation; there the figure is only printed.
 #[test]
 fn a_baked_launch_costs_at_most_100_ns_over_the_bare_call() {
     let mut pair = Pair::new();

@@ -1,4 +1,4 @@
-//! Smoke tests catch every launch that is not the intended one, and no other.
+//! Smoke tests detect every launch that is not the intended one, and report no other.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -115,7 +115,7 @@ fn faults() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-/// The faults that a process may not survive where code is really run.
+/// Faults that a process may not survive if code is really run.
 fn faults_of_memory() -> Vec<(&'static str, Fault)> {
     vec![
         ("an output of the launch before", Fault::OldPointer(4)),
@@ -124,7 +124,7 @@ fn faults_of_memory() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-/// The faults that show only where code is really compiled and run.
+/// Faults that show only if code is really compiled and run.
 fn faults_of_real_code() -> Vec<(&'static str, Fault)> {
     vec![
         ("an old release entry, right receipts", Fault::OldRelease),

@@ -1,4 +1,4 @@
-//! Which baked row a device and a problem get.
+//! The baked row that is selected for a device and a problem.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -24,7 +24,7 @@ fn problem(rows: i64, columns: i64) -> Problem {
     rows::kernel().problem_of([rows, columns].map(ProblemValue::Size))
 }
 
-/// Selects as if the fake device were of another backend.
+/// Selects as if the fake device had another backend.
 fn select_as(backend: Backend, arch: &str, name: &str, problem: &Problem) -> Selection {
     let mut info = device(arch, name).info().clone();
     info.key.backend = backend;
@@ -49,7 +49,7 @@ fn then_the_same_problem_on_another_device_of_the_architecture() {
 
 #[test]
 fn then_the_nearest_problem_by_each_dimension_and_not_by_their_product() {
-    // 64 x 256 and 256 x 64 have one product; 100 x 70 is nearer to the second.
+    // 64 x 256 and 256 x 64 have the same product; 100 x 70 is nearer to the second.
     let selection = select_as(Backend::Cuda, "sm_89", "NVIDIA L4", &problem(60, 300));
     assert!(
         matches!(selection, Selection::Nearest { row: 0, same_device: true, distance } if distance < 1.0),

@@ -1,4 +1,4 @@
-//! What a program's logger gets to see of launches that are not what was tuned for.
+//! The warnings that a program's logger receives for launches that are not the tuned ones.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, Once};
 use kiln::backend::fake::{FakeDevice, Script};
 use kiln::{Buffer, Device, Forced, Kernel, Stream};
 
-/// What was logged, by all tests: each looks for its own kernel and device.
+/// The log of all tests: each looks for its own kernel and device.
 static LOGGED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Logger;
@@ -27,7 +27,7 @@ impl log::Log for Logger {
     fn flush(&self) {}
 }
 
-/// A stream of a fake device of that architecture, in a program with a logger.
+/// A stream of a fake device with this architecture, in a program with a logger.
 fn stream(arch: &str, name: &str) -> Stream {
     static LOGGER: Once = Once::new();
     LOGGER.call_once(|| {
@@ -57,10 +57,10 @@ fn launch(stream: &Stream, rows: u32, columns: u32) {
     rows::blend_with_rows(stream, rows, columns, &input, &weight, &mut out).unwrap();
 }
 
-// One test, because a kernel warns once for each process.
+// A single test, because a kernel warns once per process.
 #[test]
 fn a_launch_of_the_baseline_or_of_another_problems_row_warns_once() {
-    // Proven, of this device and problem.
+    // Proven, for this device and problem.
     let tuned = stream("fake_1", "Kiln Fake");
     launch(&tuned, 64, 256);
     assert_eq!(logged("fake/"), [""; 0]);
@@ -73,14 +73,14 @@ fn a_launch_of_the_baseline_or_of_another_problems_row_warns_once() {
         blend`";
     assert_eq!(logged("fake/"), [nearest]);
 
-    // What is forced is intended.
+    // A forced choice is intended.
     let other = stream("fake_9", "Another");
     let kernel: &'static Kernel = rows::kernel();
     let forced = Forced::new(kernel, kiln::Choice::Baseline);
     launch(&other.forced(forced.into()), 64, 256);
     assert_eq!(logged("fake_9"), [""; 0]);
 
-    // No row of the architecture: the baseline.
+    // No row for the architecture: the baseline.
     launch(&other, 64, 256);
     launch(&other, 100, 70);
     let baseline = "WARN: kernel `blend` for rows=64,columns=256 on fake/fake_9/Another launches baseline: nothing is \

@@ -1,5 +1,5 @@
-//! Where Kiln keeps what outlives a process: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`. `tune` and
-//! the programs that launch kernels share it, so that both must find the same folder.
+//! The cache folder: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`. `tune` and programs that
+//! launch kernels share it, so both must find the same folder.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub enum CacheFolderError {
         variable: &'static str,
         /// Its value.
         value: String,
-        /// What is wrong with it.
+        /// What is invalid about it.
         problem: &'static str,
     },
     /// No variable is set.
@@ -24,7 +24,7 @@ pub enum CacheFolderError {
     Unset,
 }
 
-/// The cache's folder, from any source of variables: usually [`std::env::var_os`].
+/// The cache folder, given a source of variables: usually [`std::env::var_os`].
 ///
 /// # Errors
 /// A variable that is set but empty or relative, or no variable at all.

@@ -1,4 +1,4 @@
-//! Content hashes: newtypes over BLAKE3, so that no two kinds can be mixed up.
+//! Content hashes: newtypes over BLAKE3, so that different kinds cannot be mixed up.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,14 +39,14 @@ impl Hasher {
 pub struct Hash([u8; 16]);
 
 impl Hash {
-    /// The first 64 bits: what a symbol carries and a receipt reports.
+    /// The first 64 bits, which symbols contain and receipts report.
     pub fn short(self) -> u64 {
         let mut first = [0; 8];
         first.copy_from_slice(&self.0[..8]);
         u64::from_be_bytes(first)
     }
 
-    /// The hash of one run of bytes for one purpose.
+    /// The hash of one byte string for one purpose.
     pub fn of(domain: &str, bytes: &[u8]) -> Hash {
         Hasher::new(domain).field(bytes).finish()
     }

@@ -1,9 +1,8 @@
-//! The pure part of Kiln: what a kernel *is* (spec, search space, generated entries, hashes, baked
-//! tables), with no device, file system or process in it.
+//! The pure part of Kiln: what a kernel *is* (spec, search space, generated entries, hashes, baked tables), without
+//! devices, file systems or processes.
 //!
-//! The macro (`kiln-macros`), the command line (`kiln-tuner`) and the runtime (`kiln`) all speak of a
-//! kernel through these types. The grammar and the table text need the feature `parse`; a deployed
-//! program does not carry it.
+//! The macro (`kiln-macros`), the command line (`kiln-tuner`) and the runtime (`kiln`) all describe a kernel with
+//! these types. The grammar and the table format need the feature `parse`, which a deployed program does not enable.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "parse")]

@@ -1,4 +1,4 @@
-//! Launch plans: the numbers a launch is made with.
+//! Launch plans: the numbers with which a launch is made.
 
 use std::fmt;
 
@@ -16,14 +16,14 @@ use crate::problem::Problem;
 pub struct LaunchPlan {
     /// Blocks per axis (x, y, z).
     pub grid: [u32; 3],
-    /// Threads of a block per axis (x, y, z).
+    /// Threads per block along each axis (x, y, z).
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub shared_bytes: u32,
 }
 
 impl LaunchPlan {
-    /// Threads of one block.
+    /// Threads per block.
     pub fn threads_per_block(&self) -> u64 {
         self.block
             .iter()
@@ -31,7 +31,7 @@ impl LaunchPlan {
             .fold(1, u64::saturating_mul)
     }
 
-    /// Blocks of the grid.
+    /// Number of blocks.
     pub fn blocks(&self) -> u64 {
         self.grid
             .iter()
@@ -58,23 +58,23 @@ pub enum PlanError {
     /// A geometry expression has no value.
     #[error("{what}: {error}")]
     Eval {
-        /// Which expression.
+        /// The expression.
         what: &'static str,
-        /// Why it has none.
+        /// Why it has no value.
         error: EvalError,
     },
-    /// An extent is zero, negative or beyond 32 bits.
+    /// An extent is zero, negative or exceeds 32 bits.
     #[error("{what} is {value}, and must be from 1 to 4294967295")]
     Extent {
-        /// Which extent.
+        /// The extent.
         what: &'static str,
         /// Its value.
         value: i128,
     },
-    /// A length or footprint is negative or beyond 64 bits.
+    /// A length or footprint is negative or exceeds 64 bits.
     #[error("{what} is {value}, which does not fit 64 bits")]
     Size {
-        /// Which size.
+        /// The size.
         what: &'static str,
         /// Its value.
         value: i128,
@@ -92,7 +92,7 @@ pub enum PlanError {
     /// A limit of the device is exceeded.
     #[error("{what} is {value}, but the device allows {limit}")]
     Limit {
-        /// Which quantity.
+        /// The quantity.
         what: &'static str,
         /// Its value.
         value: u64,
@@ -101,7 +101,7 @@ pub enum PlanError {
     },
 }
 
-/// The scope of one launch: a config, a problem and, where given, a device.
+/// The scope of one launch: a config, a problem and, if given, a device.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchScope<'a> {
     /// Values of the tunable parameters.
@@ -128,7 +128,7 @@ impl Scope for LaunchScope<'_> {
 }
 
 impl KernelSpec {
-    /// The value of a bare name that is neither parameter nor size: a choice, or an element type.
+    /// The value of a bare name that is neither a parameter nor a size: a choice, or an element type.
     pub fn literal(&self, name: &str) -> Option<Value> {
         let is_choice = self.params.iter().flat_map(|p| &p.values).any(
             |value| matches!(value, crate::config::ParamValue::Choice(choice) if &**choice == name),
@@ -144,7 +144,7 @@ impl KernelSpec {
     /// The plan of the tuned entry for a config and a problem.
     ///
     /// # Errors
-    /// When an extent has no value or is none; limits are checked by [`LaunchPlan::check`].
+    /// If an extent has no value or an invalid one. [`LaunchPlan::check`] checks limits.
     pub fn plan(
         &self,
         config: &Config,
@@ -162,7 +162,7 @@ impl KernelSpec {
     /// The plan of the baseline for a problem.
     ///
     /// # Errors
-    /// As [`Self::plan`].
+    /// Those of [`Self::plan`].
     pub fn baseline_plan(
         &self,
         problem: &Problem,
@@ -177,10 +177,10 @@ impl KernelSpec {
         self.baseline_geometry().plan(&scope)
     }
 
-    /// Bytes of all slice arguments together for a problem, with the lengths of the baseline's config.
+    /// Total size of all slice arguments for a problem in bytes, with the lengths of the baseline's config.
     ///
     /// # Errors
-    /// When a length has no value or is negative.
+    /// If a length has no value or is negative.
     pub fn footprint_bytes(&self, problem: &Problem) -> Result<u64, PlanError> {
         let mut total: i128 = 0;
         for slice in self.slices() {
@@ -199,7 +199,7 @@ impl KernelSpec {
     /// The length of a slice in elements for a config and a problem.
     ///
     /// # Errors
-    /// When it has no value or is negative.
+    /// If it has no value or is negative.
     pub fn slice_len(
         &self,
         len: &Expr,
@@ -218,7 +218,7 @@ impl KernelSpec {
     /// The value of a computed argument for a config and a problem.
     ///
     /// # Errors
-    /// When it has no value, or one that does not fit its type.
+    /// If it has no value, or one that does not fit its type.
     pub fn computed(
         &self,
         scalar: &ScalarArg,
@@ -237,10 +237,10 @@ impl KernelSpec {
             })
     }
 
-    /// Whether the lengths and computed arguments that depend on a config have values.
+    /// Checks that the lengths and computed arguments that depend on a config have values.
     ///
     /// # Errors
-    /// The first that has none, or one that does not fit.
+    /// The first without a value, or with one that does not fit.
     pub fn check_data(&self, config: &Config, problem: &Problem) -> Result<(), PlanError> {
         for arg in &self.args {
             match (arg, arg.computed()) {
@@ -274,7 +274,7 @@ impl KernelSpec {
 }
 
 impl Geometry {
-    /// Whether the grid has no blocks: an extent is zero and all are extents otherwise. Such a launch does nothing.
+    /// Whether the grid has no blocks: one extent is zero, and the others are valid. Such a launch does nothing.
     pub fn is_empty(&self, scope: &dyn Scope) -> bool {
         let extents: Option<Vec<u32>> = self
             .grid
@@ -287,7 +287,7 @@ impl Geometry {
     /// The plan in a scope.
     ///
     /// # Errors
-    /// When an extent has no value or is not an extent.
+    /// If an extent has no value or an invalid one.
     pub fn plan(&self, scope: &dyn Scope) -> Result<LaunchPlan, PlanError> {
         let shared_bytes = match &self.shared_bytes {
             None => 0,
@@ -323,7 +323,7 @@ fn extents(
 }
 
 impl LaunchPlan {
-    /// Whether a device can launch this plan.
+    /// Checks that a device can launch this plan.
     ///
     /// # Errors
     /// The first limit that is exceeded.

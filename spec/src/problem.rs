@@ -1,4 +1,4 @@
-//! One set of sizes that a kernel is tuned for and launched with.
+//! Problems: sets of sizes for which a kernel is tuned and launched.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl fmt::Display for ProblemValue {
 pub struct Problem(Vec<(Arc<str>, ProblemValue)>);
 
 impl Problem {
-    /// A problem of these values, in declared order.
+    /// A problem with these values, in declared order.
     pub fn new(values: impl IntoIterator<Item = (Arc<str>, ProblemValue)>) -> Problem {
         Problem(values.into_iter().collect())
     }

@@ -1,8 +1,8 @@
-//! The rule by which a launch selects a baked row: which rows fit a device and a problem, the best first.
+//! The rule by which a launch selects a baked row: the rows that fit a device and a problem, the best first.
 //!
-//! In this order: a row of exactly this device and problem; of this problem on another device of the same backend and
-//! architecture; of the nearest tuned problem. A row of another vendor or architecture never fits, nor one for other
-//! element types.
+//! In this order: a row for exactly this device and problem; for this problem on another device of the same backend
+//! and architecture; for the nearest tuned problem. A row of another vendor or architecture never fits, nor one for
+//! other element types.
 
 use crate::device::{Backend, DeviceKey};
 use crate::problem::{Problem, ProblemValue};
@@ -10,15 +10,15 @@ use crate::problem::{Problem, ProblemValue};
 /// A baked row that may be used.
 #[derive(Clone, Debug)]
 pub struct Offer<'a> {
-    /// The number by which the caller knows it.
+    /// The caller's index of the row.
     pub row: usize,
-    /// The backend of the device that it was tuned on.
+    /// The backend of the device on which it was tuned.
     pub backend: Backend,
     /// That device's architecture.
     pub arch: &'a str,
     /// That device's product name.
     pub device: &'a str,
-    /// The problem that it was tuned for.
+    /// The problem for which it was tuned.
     pub problem: Problem,
 }
 
@@ -32,11 +32,11 @@ impl Offer<'_> {
 /// A row that fits, and how well.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// The number of the row.
+    /// The index of the row.
     pub row: usize,
-    /// Whether it was tuned on this very device, or on another one of the same architecture.
+    /// Whether it was tuned on this particular device, or on another one of the same architecture.
     pub same_device: bool,
-    /// How far its problem is from the wanted one; see [`distance`].
+    /// The distance of its problem from the wanted one; see [`distance`].
     pub distance: f64,
 }
 
@@ -72,8 +72,8 @@ pub fn best_first<'a>(
     found
 }
 
-/// How far a tuned problem is from the wanted one: the sum over the sizes of |log2(tuned / wanted)|; `None` if the
-/// element types differ.
+/// The distance of a tuned problem from the wanted one: the sum over the sizes of |log2(tuned / wanted)|; `None` if
+/// the element types differ.
 pub fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
     use ProblemValue::{Size, Type};
     let log = |x: i64| (x.max(1) as f64).log2();
@@ -83,7 +83,7 @@ pub fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
         .try_fold(0.0, |sum, ((_, tuned), (_, wanted))| {
             match (tuned, wanted) {
                 (Size(a), Size(b)) if a == b => Some(sum),
-                // Two sizes that differ are never at distance 0, however large they are.
+                // Two different sizes never have distance 0, however large they are.
                 (Size(a), Size(b)) => Some(sum + (log(a) - log(b)).abs().max(f64::EPSILON)),
                 (Type(a), Type(b)) => (a == b).then_some(sum),
                 _ => None,

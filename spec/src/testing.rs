@@ -92,7 +92,7 @@ pub(crate) fn int_expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// A well-kinded truth over the parameters of [`random_spec`].
+/// A well-kinded boolean expression over the parameters of [`random_spec`].
 pub(crate) fn bool_expr() -> impl Strategy<Value = Expr> {
     let name = |name: &str| Box::new(Expr::Name(name.into()));
     let comparison = (
@@ -122,7 +122,7 @@ pub(crate) fn bool_expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// A small spec with random values, constraints and geometry; its baseline is another entry.
+/// A small spec with random values, constraints and geometry; its baseline has a separate entry.
 pub(crate) fn random_spec() -> impl Strategy<Value = KernelSpec> {
     let ints = || prop::collection::btree_set(-1i64..40, 1..5);
     (
@@ -167,8 +167,8 @@ pub(crate) fn random_spec() -> impl Strategy<Value = KernelSpec> {
         })
 }
 
-/// A kernel `x -> y` of `n` elements with these parameters, without constraints; its baseline is the
-/// entry `simple`, one thread a block.
+/// A kernel `x -> y` of `n` elements with these parameters, without constraints; its baseline is the entry `simple`,
+/// with one thread per block.
 pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
     let one = || Geometry {
         grid: vec![Expr::Name("n".into())],
@@ -222,7 +222,7 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
     }
 }
 
-/// A kernel `k` without arguments, parameters or problems: one block of one thread, which is its own baseline.
+/// A kernel `k` without arguments, parameters or problems: one block with one thread, which is its own baseline.
 pub(crate) fn bare_spec() -> KernelSpec {
     let one = || vec![Expr::Int(1)];
     KernelSpec {

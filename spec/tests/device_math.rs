@@ -1,5 +1,5 @@
-//! The prelude's own mathematical functions, compiled for this machine: their errors are within what
-//! `docs/device-prelude.md` states. The device runs the same code.
+//! The prelude's own mathematical functions, compiled for this machine: their errors are within the bounds in
+//! `docs/device-prelude.md`. The device runs the same code.
 
 #![cfg(target_arch = "x86_64")]
 
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use units::compilers;
 
-/// By the name that is printed and CUDA's, the largest error in units in the last place, of float and of double; 1 where
+/// By the printed name and CUDA's name, the largest error in units in the last place, for float and for double; 1 if
 /// a function is not listed.
 const BOUNDS: &[(&str, &str, f64)] = &[
     ("quick_tanh", "tanhf", 2.0),
@@ -28,7 +28,7 @@ const BOUNDS: &[(&str, &str, f64)] = &[
     ("parts", "frexp", 0.0),
 ];
 
-/// The same of the cpu device's functions of float.
+/// The same for the cpu device's float functions.
 const CPU_BOUNDS: &[(&str, f64)] = &[
     ("expf", 1.0),
     ("__expf", 1.0),
@@ -48,11 +48,11 @@ fn bound(name: &str) -> f64 {
     listed.map_or(1.0, |(.., bound)| *bound)
 }
 
-/// Compiles the program that measures, and gives what it prints.
+/// Compiles the measuring program, and returns its output.
 fn measured(cxx: &str, folder: &Path) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = folder.join("measure");
-    // Contraction as HIP has it: everywhere but where the headers forbid it. g++ knows no such thing.
+    // Contraction as in HIP: everywhere except where the headers forbid it. g++ has no such mode.
     let contract = if cxx.starts_with("clang") {
         "-ffp-contract=fast-honor-pragmas"
     } else {
@@ -97,7 +97,7 @@ fn every_function_is_within_its_stated_error() {
     }
 }
 
-/// Compiles `measure_cpu.cpp` as the cpu device compiles kernels, but for this processor, and gives the file.
+/// Compiles `measure_cpu.cpp` as the cpu device compiles kernels, but for this processor; returns the file.
 fn compiled_for_the_cpu(cxx: &str, folder: &Path, flags: &[&str]) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = folder.join("measure_cpu");

@@ -1,4 +1,4 @@
-//! The documentation of the spec language, against the grammar.
+//! Checks the documentation of the spec language against the grammar.
 #![cfg(feature = "parse")]
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! Generated units with real compilers: what an author may write compiles, both entries are exported,
-//! and the receipt copy adds no instruction to the release entry.
+//! Generated units with real compilers: every supported source compiles, both entries are exported, and the receipt
+//! copy adds no instruction to the release entry.
 
 #![cfg(target_arch = "x86_64")]
 
@@ -10,7 +10,7 @@ use kiln_spec::source::Mode;
 use kiln_spec::{ElemType, ParamValue};
 use units::{Case, compile, compilers, exports, instructions};
 
-/// Compiles a unit with every compiler and looks for both entries.
+/// Compiles a unit with every compiler and checks for both entries.
 fn check(unit: &TranslationUnit) {
     for cxx in compilers() {
         let object = compile(cxx, &unit.text).unwrap_or_else(|messages| panic!("{messages}"));
@@ -235,9 +235,9 @@ fn without_receipt(unit: &TranslationUnit) -> String {
     format!("{}{}", &unit.text[..start], &unit.text[end..]).replace(&export, "")
 }
 
-/// Compiles the unit with and without its receipt copy and compares the code of the release kernel. The
-/// code that goes from block to block is not compared: whether the scheduler is inlined into it depends
-/// on how many kernels share it.
+/// Compiles the unit with and without its receipt copy and compares the code of the release kernel. The code that
+/// iterates over blocks is not compared: whether the scheduler is inlined into it depends on how many kernels share
+/// it.
 fn receipt_adds_nothing(unit: &TranslationUnit) {
     for cxx in compilers() {
         let compiled =

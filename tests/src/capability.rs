@@ -1,8 +1,8 @@
-//! Every skip is decided here: what a test needs, whether it is there, and what to say if it is not.
+//! Decides every skip: what a test needs, whether it is available, and the message if it is not.
 //!
-//! A missing compiler or data set is a skip for users and a failure where `CI=true`; a missing GPU is
-//! always a skip. Each skip prints one line that starts with `skipped:`, and is appended to
-//! `target/kiln-skips.txt`, which `cargo xtask test` counts.
+//! A missing compiler or data set is a skip for users and a failure if `CI=true`; a missing GPU is always a skip.
+//! Each skip prints one line that starts with `skipped:`, which is also appended to `target/kiln-skips.txt`, where
+//! `cargo xtask test` counts them.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -31,24 +31,24 @@ pub enum Need {
     Nvrtc,
     /// NVRTC of each of [`OLDER_NVRTC`].
     OlderNvrtc,
-    /// An NVIDIA GPU that the CUDA driver answers for.
+    /// An NVIDIA GPU that the CUDA driver can open.
     CudaDevice,
-    /// An AMD GPU that the HIP runtime answers for.
+    /// An AMD GPU that the HIP runtime can open.
     HipDevice,
-    /// The headers of the HIP runtime, where a compiler finds them.
+    /// The headers of the HIP runtime, on the search path of a compiler.
     HipHeaders,
     /// The HIP runtime that Debian has.
     HipLibrary,
-    /// A Python that has Kernel Tuner.
+    /// A Python with Kernel Tuner.
     KernelTuner,
-    /// That bars are measured: what takes minutes, and needs the machine for itself.
+    /// A full measurement of the acceptance criteria, which takes minutes and needs the machine for itself.
     Bars,
-    /// A kernel that lets anybody make a process namespace of his own: many sandboxes forbid it.
+    /// A kernel that lets users create process namespaces, which many sandboxes forbid.
     Namespaces,
 }
 
 impl Need {
-    /// Whether it is there, and if not why.
+    /// Checks whether it is available, and if not, why.
     fn probe(self) -> Result<(), String> {
         match self {
             Need::Bars if in_full() => Ok(()),
@@ -108,8 +108,8 @@ impl Need {
         }
     }
 
-    /// Whether `KILN_REQUIRE` demands it: a list of devices of which no test may be skipped, as in `cuda` or `cuda,hip`. On a
-    /// machine that was borrowed for its GPU a skip would read as a pass.
+    /// Whether `KILN_REQUIRE` demands it: a list of devices for which no test may be skipped, such as `cuda` or
+    /// `cuda,hip`. On a machine that was borrowed for its GPU, a skip would look like a pass.
     fn is_required(self, devices: &str) -> bool {
         let needs = |device: &str| match device {
             "cuda" => matches!(self, Need::CudaDevice | Need::Nvrtc),
@@ -119,8 +119,8 @@ impl Need {
         devices.split(',').map(str::trim).any(needs)
     }
 
-    /// Whether its absence is not a failure in CI: machines have no GPU, checkouts no recorded data, only Debian has
-    /// those packages, and bars take hours.
+    /// Whether CI passes without it: CI machines have no GPU, checkouts no recorded data, only Debian has those
+    /// packages, and full measurements take hours.
     fn is_excusable(self) -> bool {
         matches!(
             self,
@@ -135,7 +135,7 @@ impl Need {
     }
 }
 
-/// A command as process 1 of a namespace of its own, as in a container.
+/// A command that runs as process 1 of its own namespace, as in a container.
 pub fn process_1(command: &Command) -> Command {
     let mut unshare = Command::new("unshare");
     unshare.args([
@@ -158,10 +158,10 @@ pub fn process_1(command: &Command) -> Command {
     unshare
 }
 
-/// Whether the test may go on. `false` means: return now, the skip has been said and counted.
+/// Whether the test can continue. `false` means that it must return now; the skip has been printed and counted.
 ///
 /// # Panics
-/// Where `CI=true` and the need is neither a GPU nor recorded data: there a missing tool is a failure.
+/// If `CI=true` and the need is neither a GPU nor recorded data: in CI a missing tool is a failure.
 pub fn have(test: &str, needs: &[Need]) -> bool {
     for need in needs {
         let Err(reason) = need.probe() else { continue };
@@ -189,7 +189,8 @@ pub fn have(test: &str, needs: &[Need]) -> bool {
     true
 }
 
-/// The folder of NVIDIA's `cuda_occupancy.h`: as `cargo xtask setup` unpacks it, or where `KILN_CUDA_OCCUPANCY` says.
+/// The folder of NVIDIA's `cuda_occupancy.h`: where `cargo xtask setup` unpacks it, or the one that
+/// `KILN_CUDA_OCCUPANCY` names.
 pub fn cuda_occupancy() -> Option<PathBuf> {
     let given = std::env::var_os("KILN_CUDA_OCCUPANCY").map(PathBuf::from);
     let unpacked = crate::command::workspace().join("target/cuda-occupancy/nvidia/cu13/include");
@@ -199,15 +200,15 @@ pub fn cuda_occupancy() -> Option<PathBuf> {
         .find(|folder| folder.join("cuda_occupancy.h").is_file())
 }
 
-/// Earlier versions of NVRTC that kernels are compiled with, beginning with the oldest that is supported.
+/// Earlier versions of NVRTC with which kernels are compiled, beginning with the oldest supported one.
 pub const OLDER_NVRTC: [&str; 3] = ["12.1", "12.9", "13.0"];
 
-/// The folder of one of them, as `cargo xtask setup` unpacks it.
+/// The folder in which `cargo xtask setup` unpacks one of them.
 pub fn older_nvrtc(version: &str) -> PathBuf {
     crate::command::workspace().join(format!("target/nvrtc-{version}"))
 }
 
-/// A Python that has Kernel Tuner: that of the virtual environment that `cargo xtask setup` makes, or the one that
+/// A Python with Kernel Tuner: that of the virtual environment that `cargo xtask setup` creates, or the one that
 /// `KILN_KERNEL_TUNER` names.
 pub fn kernel_tuner() -> Option<PathBuf> {
     let given = std::env::var_os("KILN_KERNEL_TUNER").map(PathBuf::from);
@@ -228,12 +229,12 @@ pub fn recorded_data() -> Option<PathBuf> {
         .find(|path| path.join("spaces").is_dir())
 }
 
-/// Whether the bars are to be measured in full rather than with reduced counts.
+/// Whether to measure the acceptance criteria in full rather than with reduced counts.
 pub fn in_full() -> bool {
     std::env::var_os("KILN_BARS").is_some()
 }
 
-/// Whether a file of a Debian package is there.
+/// Checks that a file of a Debian package is installed.
 fn file(path: &str, package: &str) -> Result<(), String> {
     if std::path::Path::new(path).is_file() {
         return Ok(());
@@ -241,7 +242,7 @@ fn file(path: &str, package: &str) -> Result<(), String> {
     Err(format!("no {path}: apt-get install {package}"))
 }
 
-/// Whether a device opens.
+/// Checks that a device opens.
 fn device(name: &str) -> Result<(), String> {
     match kiln::open(name) {
         Ok(_) => Ok(()),

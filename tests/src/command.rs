@@ -1,4 +1,4 @@
-//! Running the real `tune` and the real cargo.
+//! Runs the real `tune` and the real cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -10,13 +10,14 @@ pub fn workspace() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// The `tune` program, built once in the profile that the tests themselves were built in.
+/// The `tune` program, built once in the profile of the tests themselves.
 pub fn tune_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let mut build = cargo(&workspace());
-        // As a part of the whole workspace, with the features that the suite builds it with: with others it would be built a
-        // second time. Cargo builds the programs of a package for its integration tests; `program` is the one of `tune`.
+        // As a part of the whole workspace, with the features with which the suite builds it; with others it would be
+        // built a second time. Cargo builds the programs of a package for its integration tests; `program` is that of
+        // `tune`.
         build.args(["test", "--quiet", "--profile", profile()]);
         build.args(["--workspace", "--no-run", "--test", "program"]);
         build.args(["--message-format", "json-render-diagnostics"]);
@@ -24,7 +25,7 @@ pub fn tune_program() -> &'static Path {
         let output = output.expect("cargo should start");
         assert!(output.status.success(), "tune should build");
         let program = built("tune");
-        // Else it would be one of an earlier build.
+        // Otherwise it would be the program of an earlier build.
         let said = String::from_utf8_lossy(&output.stdout);
         let named = format!("\"executable\":\"{}\"", program.display());
         assert!(
@@ -36,10 +37,10 @@ pub fn tune_program() -> &'static Path {
     })
 }
 
-/// The profile that the tests themselves were built in.
+/// The profile in which the tests themselves were built.
 ///
 /// # Panics
-/// When they do not run from where cargo built them.
+/// If they do not run from cargo's target directory.
 pub fn profile() -> &'static str {
     static PROFILE: OnceLock<String> = OnceLock::new();
     PROFILE.get_or_init(|| match profile_folder().as_str() {
@@ -51,7 +52,7 @@ pub fn profile() -> &'static str {
 /// A file that cargo builds in [`profile`].
 ///
 /// # Panics
-/// As [`profile`].
+/// Those of [`profile`].
 pub fn built(name: &str) -> PathBuf {
     target_dir().join(profile_folder()).join(name)
 }
@@ -64,16 +65,16 @@ fn profile_folder() -> String {
     folder.to_string_lossy().into_owned()
 }
 
-/// Where this workspace builds to.
+/// The target directory of this workspace.
 pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
 }
 
-/// `tune` in a directory, with a cache of its own and nothing inherited that would change what it does. Compiled kernels
-/// are those of all tests: they are found by what they were compiled from and with, and kept from run to run.
+/// `tune` in a directory, with its own cache and without inherited variables that would change its behaviour. All
+/// tests share the compiled kernels: they are found by the hash of their inputs, and kept from run to run.
 ///
 /// # Panics
-/// When the disk refuses.
+/// If the folder cannot be written.
 pub fn tune(directory: &Path, cache: &Path) -> Command {
     std::fs::create_dir_all(cache).expect("a folder should be made");
     if let Err(error) = std::os::unix::fs::symlink(shared_artifacts(), cache.join("artifacts")) {
@@ -85,14 +86,14 @@ pub fn tune(directory: &Path, cache: &Path) -> Command {
 /// The folder of compiled kernels that all tests share.
 ///
 /// # Panics
-/// When the disk refuses.
+/// If the folder cannot be written.
 pub fn shared_artifacts() -> PathBuf {
     let folder = target_dir().join("tests-cache/artifacts");
     std::fs::create_dir_all(&folder).expect("a folder should be made");
     folder
 }
 
-/// As [`tune`], and kernels are compiled anew: for tests of compiling and of what lies in a cache.
+/// Like [`tune`], but kernels are compiled again: for tests of compiling and of the content of a cache.
 pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     let mut command = Command::new(tune_program());
     command
@@ -102,14 +103,14 @@ pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
         command.env_remove(name);
     }
-    // The rows of this machine's cpu are in the target folder. Those that a user tuned are not the tests' to read or write.
+    // The rows of this machine's cpu are in the target folder. Tests must not read or write those that a user tuned.
     if directory.starts_with(workspace()) && !directory.starts_with(target_dir()) {
         command.env("CARGO_TARGET_DIR", cache.join("target"));
     }
     command
 }
 
-/// Cargo in a directory, without what the surrounding cargo left in the environment.
+/// Cargo in a directory, without the variables of the surrounding cargo.
 pub fn cargo(directory: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(directory);
@@ -125,10 +126,10 @@ pub fn cargo(directory: &Path) -> Command {
     command
 }
 
-/// Runs to the end; panics with everything printed unless the exit code is the expected one.
+/// Runs to the end; panics with the complete output unless the exit code is the expected one.
 ///
 /// # Panics
-/// When the command cannot start or ends otherwise.
+/// If the command cannot be started or ends with another code.
 pub fn expect_code(command: &mut Command, code: i32) -> Output {
     let output = command.output().expect("the command should start");
     assert_eq!(

@@ -1,18 +1,18 @@
-//! What documentation promises: commands with their output, in blocks fenced as `console`.
+//! Checks the promises in documentation: commands with their output, in blocks fenced as `console`.
 //!
-//! A line that starts with `$ ` is a command, the lines below it are what it prints. In those, `…` stands for any
-//! text, and a line that is only `…` for any lines.
+//! A line that starts with `$ ` is a command; the lines below it are its output. In the output, `…` stands for any
+//! text, and a line that is only `…` for any number of lines.
 
-/// A command and what it is said to print.
+/// A command and its documented output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
     /// The command, without `$ `.
     pub command: String,
-    /// The lines that it prints.
+    /// The lines of its output.
     pub output: Vec<String>,
 }
 
-/// What stands for anything.
+/// The placeholder for any text.
 const ANYTHING: &str = "…";
 
 /// The promises of a page, in order.
@@ -39,7 +39,7 @@ pub fn promises(markdown: &str) -> Vec<Promise> {
     found
 }
 
-/// The fenced blocks of a page: what is behind the fence, and the text.
+/// The fenced blocks of a page: the text after the fence, and the content.
 fn blocks(markdown: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -54,7 +54,7 @@ fn blocks(markdown: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The files of a page, in order: each block below a line that is only a path in backticks and a colon.
+/// The files on a page, in order: each block below a line that consists of a path in backticks and a colon.
 pub fn files(markdown: &str) -> Vec<(String, String)> {
     let name_above = |at: usize| {
         let above = markdown.lines().take(at).collect::<Vec<_>>();
@@ -81,10 +81,10 @@ pub fn module_documentation(source: &str) -> String {
 }
 
 impl Promise {
-    /// Compares with what was printed.
+    /// Compares it with the actual output.
     ///
     /// # Errors
-    /// Both, where they differ.
+    /// Both outputs, if they differ.
     pub fn check(&self, printed: &str) -> Result<(), String> {
         let promised: Vec<&str> = self.output.iter().map(|line| line.trim_end()).collect();
         let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();

@@ -1,4 +1,5 @@
-//! A stand-in for the CUDA driver, compiled with NVIDIA's own header: what Kiln asks of a driver is tried without a GPU.
+//! A stand-in for the CUDA driver, compiled with NVIDIA's own header: it tests Kiln's use of the driver without a
+//! GPU.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,9 @@ use crate::stand_in;
 /// Compiles the stand-in for NVML into a folder, under the library's name.
 ///
 /// # Panics
-/// When the C compiler refuses it.
+/// If the C compiler rejects it.
 pub fn build_nvml(folder: &Path) -> PathBuf {
-    // No header that is here declares its functions.
+    // No installed header declares its functions.
     let options = ["-Wno-missing-prototypes"];
     stand_in::compile(folder, "libnvidia-ml.so.1", "nvml/nvml.c", options)
 }
@@ -19,7 +20,7 @@ pub fn build_nvml(folder: &Path) -> PathBuf {
 /// Compiles the stand-in into a folder, under the driver's name.
 ///
 /// # Panics
-/// When the C compiler refuses it: then its functions are not those of NVIDIA's header.
+/// If the C compiler rejects it: then its functions differ from those of NVIDIA's header.
 pub fn build(folder: &Path) -> PathBuf {
     let headers = cuda_occupancy().expect("the caller should have asked for NVIDIA's headers");
     let options = [OsStr::new("-pthread"), OsStr::new("-I"), headers.as_ref()];

@@ -12,7 +12,7 @@ use crate::command::built;
 /// The library's file.
 ///
 /// # Panics
-/// When it is not there.
+/// If it does not exist.
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -25,7 +25,7 @@ pub fn library() -> &'static Path {
 /// The host processor behind the HIP interface; one for each call.
 ///
 /// # Panics
-/// When it does not open.
+/// If it does not open.
 pub fn device() -> Device {
     let device = HipDevice::of_library(library(), 0).unwrap_or_else(|error| panic!("{error}"));
     device.into()

@@ -1,5 +1,5 @@
-//! What the workspace tests share: which tools this machine has, crates outside the workspace, tables of devices that
-//! are not here, and what documentation promises.
+//! Shared code of the workspace tests: the available tools, crates outside the workspace, tables of absent devices,
+//! and the promises in documentation.
 #![forbid(unsafe_code)]
 
 pub mod capability;

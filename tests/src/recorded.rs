@@ -1,4 +1,4 @@
-//! The recorded tuning spaces, and what searches on them are scored by.
+//! The recorded tuning spaces, and the scores of searches on them.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ pub fn searches(
     jobs.par_iter().map(search).collect()
 }
 
-/// For each recording the median share of its optimum after that many configs.
+/// For each recording the median share of its optimum after this many configs.
 pub fn shares(recordings: &[Recording], runs: &[SearchRun], evals: usize) -> Vec<f64> {
     let share = |recording: &Recording| {
         let best = recording.best_ms().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Libraries that stand for a vendor's: compiled from C, and with functions taken out.
+//! Libraries that replace a vendor's: compiled from C, or with functions removed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::command::{expect_code, workspace};
 
-/// Compiles a fixture into a folder, as a library of that name. Each of its functions must have been declared before.
+/// Compiles a fixture into a folder, as a library with this name. Each of its functions must be declared by a header.
 pub(crate) fn compile(
     folder: &Path,
     soname: &str,
@@ -23,10 +23,10 @@ pub(crate) fn compile(
     library
 }
 
-/// The bytes of a library with another name in a function's place.
+/// The bytes of a library with a function renamed.
 ///
 /// # Panics
-/// When it has no such name.
+/// If the name does not occur in it.
 pub fn without(library: &[u8], name: &str) -> Vec<u8> {
     let wanted: Vec<u8> = [b"\0", name.as_bytes(), b"\0"].concat();
     let mut changed = library.to_vec();

@@ -1,4 +1,4 @@
-//! Tables as `tune bake` would write them on devices that are not here.
+//! Tables as `tune bake` would write them on devices that this machine does not have.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use kiln_spec::baked::{BakedTable, Evidence, Hashes, Row};
 use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 use kiln_tuner::project::{PackageSelection, Project, TunedKernel};
 
-/// The kernel of that name in the package of a manifest, with features.
+/// The kernel with this name in the package of a manifest, with features.
 ///
 /// # Panics
-/// When there is none.
+/// If there is none.
 pub fn kernel(manifest: &Path, name: &str, features: &[&str]) -> TunedKernel {
     let args = PackageSelection {
         manifest_path: Some(manifest.to_owned()),
@@ -22,10 +22,10 @@ pub fn kernel(manifest: &Path, name: &str, features: &[&str]) -> TunedKernel {
     project.kernels.remove(0)
 }
 
-/// A table of one row for the first problem on each device, with its config; nothing was measured for it.
+/// A table with one row for the first problem on each device, with its config; nothing was measured for it.
 ///
 /// # Panics
-/// When the spec has no such config.
+/// If the spec does not have the config.
 pub fn unmeasured(kernel: &TunedKernel, rows: &[(DeviceKey, &str)]) -> BakedTable {
     let spec = &kernel.spec;
     let mut table = BakedTable::new(spec.name.as_str());
@@ -41,7 +41,7 @@ pub fn unmeasured(kernel: &TunedKernel, rows: &[(DeviceKey, &str)]) -> BakedTabl
 /// The row for the first problem on a device, with a config; nothing was measured for it.
 ///
 /// # Panics
-/// When the spec has no such config.
+/// If the spec does not have the config.
 pub fn row(kernel: &TunedKernel, device: &DeviceKey, config: &str) -> Row {
     let (spec, source) = (&kernel.spec, kernel.source.hash());
     let config = spec

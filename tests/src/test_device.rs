@@ -1,4 +1,4 @@
-//! The device that kernels are tested on: the cpu, or the one that `KILN_TEST_DEVICE` names.
+//! The device on which kernels are tested: the cpu, or the one that `KILN_TEST_DEVICE` names.
 
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -14,10 +14,10 @@ use crate::hip_host;
 /// The variable that names it: `cpu`, `cuda:0`, `hip:0`, or `hip-host` for the hip backend on the host processor.
 pub const VARIABLE: &str = "KILN_TEST_DEVICE";
 
-/// The hip backend through a runtime of the host processor: what a GPU's tests do, without a GPU.
+/// The hip backend through a runtime of the host processor: runs the tests of a GPU without a GPU.
 pub const HIP_HOST: &str = "hip-host";
 
-/// Opens the device to test on.
+/// Opens the test device.
 ///
 /// # Errors
 /// Why it does not open, with the variable that named it.
@@ -37,11 +37,11 @@ pub fn open() -> Result<Device, String> {
     })
 }
 
-/// A stream of the device to test on. `None` means: return now, there is no compiler for the cpu, which has been said
-/// and counted.
+/// A stream of the test device. `None` means that the test must return now: there is no compiler for the cpu, which
+/// has been printed and counted.
 ///
 /// # Panics
-/// If the variable is set and its device does not open: a skip there would read as a pass.
+/// If the variable is set and its device does not open: a skip would look like a pass.
 pub fn stream(test: &str) -> Option<Stream> {
     if std::env::var_os(VARIABLE).is_none() && !have(test, &[Need::HostCompiler]) {
         return None;
@@ -50,7 +50,7 @@ pub fn stream(test: &str) -> Option<Stream> {
     Some(Stream::default_of(device))
 }
 
-/// Whether a device is the cpu itself, which has check builds and chooses the order of threads.
+/// Whether a device is the cpu itself, which supports check builds and chooses the order of threads.
 pub fn is_cpu(device: &dyn DeviceBackend) -> bool {
     device.info().key.backend == Backend::Cpu
 }
@@ -68,10 +68,10 @@ pub fn dialect(device: &dyn DeviceBackend) -> Backend {
     prepare::dialect(&device.info().key)
 }
 
-/// Runs tests of this test program in a process of its own, on another device.
+/// Runs tests of this test program in a separate process, on another device.
 ///
 /// # Panics
-/// When the process does not start.
+/// If the process does not start.
 pub fn run_on(device: &str, tests: &[&str]) -> Output {
     let program = std::env::current_exe().expect("this program should have a path");
     let mut child = Command::new(program);

@@ -1,4 +1,4 @@
-//! Crates outside the workspace, built against what `cargo package` would publish.
+//! Crates outside the workspace, built against the packages that `cargo package` would publish.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use tempfile::TempDir;
 
 use crate::command::{cargo, expect_code, target_dir, tune, workspace};
 
-/// The crates a user's crate is built against.
+/// The crates against which a user's crate is built.
 const PUBLISHED: [&str; 3] = ["kiln-spec", "kiln-macros", "kiln-gpu"];
 
-/// A crate in a temporary directory of its own.
+/// A crate in its own temporary directory.
 #[derive(Debug)]
 pub struct Throwaway {
     directory: TempDir,
 }
 
 impl Throwaway {
-    /// A crate of that name with these files; `Cargo.toml` is written for it.
+    /// A crate with this name and these files; `Cargo.toml` is written for it.
     ///
     /// # Panics
-    /// When the disk refuses.
+    /// If a file cannot be written.
     pub fn new(name: &str, files: &[(&str, &str)]) -> Throwaway {
         let directory = tempfile::Builder::new()
             .prefix("kiln-throwaway-")
@@ -29,7 +29,7 @@ impl Throwaway {
             .expect("a temporary directory should be had");
         let crate_ = Throwaway { directory };
         crate_.write("Cargo.toml", &manifest(name));
-        // The versions that the workspace already downloaded, so that no network is needed.
+        // The versions that the workspace has already downloaded, so that no network is needed.
         let lock = fs::read(workspace().join("Cargo.lock"))
             .expect("the workspace should have a lock file");
         fs::write(crate_.path().join("Cargo.lock"), lock).expect("the lock file should be written");
@@ -47,7 +47,7 @@ impl Throwaway {
     /// Writes a file, with the folders it needs.
     ///
     /// # Panics
-    /// When the disk refuses.
+    /// If the file cannot be written.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.path().join(path);
         if let Some(folder) = path.parent() {
@@ -59,13 +59,12 @@ impl Throwaway {
     /// Reads a file.
     ///
     /// # Panics
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// Cargo in this crate; all throw-away crates share one target folder, so that dependencies are
-    /// built once.
+    /// Cargo in this crate; all throw-away crates share one target folder, so that dependencies are built once.
     pub fn cargo(&self) -> std::process::Command {
         let mut command = cargo(self.path());
         command.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
@@ -77,7 +76,7 @@ impl Throwaway {
         command
     }
 
-    /// `tune` with this crate named by its manifest, run from somewhere else.
+    /// `tune` with this crate's manifest as an argument, run from another folder.
     pub fn tune(&self, words: &str) -> std::process::Command {
         let mut command = tune(&std::env::temp_dir(), &self.path().join("cache"));
         command.args(words.split(' '));
@@ -94,7 +93,8 @@ fn manifest(name: &str) -> String {
         .iter()
         .map(|package| format!("{package} = {{ path = {:?} }}\n", packages.join(package)))
         .collect();
-    // Cargo tells packages of one name in one target folder apart by their version, not by where they are.
+    // Packages with the same name in one target folder are distinguished by cargo by their version, not by their
+    // path.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let version =
         u64::from(std::process::id()) * 1000 + u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -104,7 +104,7 @@ fn manifest(name: &str) -> String {
     )
 }
 
-/// The unpacked packages, one folder a crate. Packed anew when a source is newer.
+/// The unpacked packages, one folder per crate. They are packed again if a source is newer.
 fn packaged() -> PathBuf {
     let folder = target_dir().join("throwaway/packages");
     fs::create_dir_all(&folder).expect("the folder of packages should be made");
@@ -140,7 +140,7 @@ fn unpack(folder: &Path, name: &str) {
     let _ = fs::remove_dir_all(&target);
     fs::create_dir_all(&target).expect("a package's folder should be made");
     let mut tar = std::process::Command::new("tar");
-    // Current times: those in the archive are the same for every version, and cargo compares times.
+    // Use current times: those in the archive are the same for every version, and cargo compares times.
     tar.arg("-xzmf")
         .arg(archive)
         .arg("--strip-components=1")

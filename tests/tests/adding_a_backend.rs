@@ -1,4 +1,4 @@
-//! docs/adding-a-backend.md names every method of the traits, and only files that are there.
+//! docs/adding-a-backend.md names every method of the traits, and only files that exist.
 
 use std::fs;
 

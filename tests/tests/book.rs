@@ -1,4 +1,4 @@
-//! The documentation: it builds as a book, every page is in it, and no link is dead.
+//! The documentation: it builds as a book, contains every page, and has no dead links.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Compile servers: compiles that run side by side, each within its time and memory.
+//! Compile servers: compiles that run in parallel, each within its time and memory.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
@@ -25,7 +25,7 @@ fn servers(mark: &str) -> ProcessCompiler {
     ProcessCompiler::around(&*compiler, &worker).expect("NVRTC is a library")
 }
 
-/// How many processes have the mark in their environment.
+/// The number of processes with the mark in their environment.
 fn running(mark: &str) -> usize {
     let mark = format!("KILN_TEST_MARK={mark}\0");
     let processes = std::fs::read_dir("/proc").expect("there should be processes");
@@ -40,7 +40,7 @@ fn running(mark: &str) -> usize {
         .count()
 }
 
-/// A kernel with a register tile of `side` times `side`, fully unrolled; `number` makes it one of many.
+/// A kernel with a register tile of `side` times `side`, fully unrolled; `number` makes it unique.
 fn tile(side: u32, number: u32) -> CompileRequest {
     let source = format!(
         "\
@@ -65,8 +65,8 @@ extern \"C\" __global__ void tile(const float* a, const float* b, float* c, int 
     CompileRequest::new("tile", source)
 }
 
-/// Threads that compile what they are sent, and say when a compile is done: servers go with the thread that started
-/// them, so the threads live as long as the servers are to.
+/// Threads that compile requests, and report when a compile is done. A server ends with the thread that started it,
+/// so the threads live as long as the servers are needed.
 struct Threads {
     work: Vec<Sender<u32>>,
     done: Receiver<()>,
@@ -97,7 +97,7 @@ impl Threads {
         }
     }
 
-    /// The time that a number of compiles takes on the first threads.
+    /// The time of a number of compiles on the first threads.
     fn time(&self, threads: usize, compiles: u32) -> Duration {
         let start = Instant::now();
         for number in 0..compiles {
@@ -125,7 +125,7 @@ fn two_threads_compile_nearly_twice_as_much_as_one() {
     let compiler = servers("speed");
     let mut ratios = std::thread::scope(|scope| {
         let threads = Threads::new(scope, &compiler, 2);
-        // Both servers start here, and stay: each thread has one of its own.
+        // Both servers start here, and stay: each thread has its own.
         threads.time(2, 4);
         assert_eq!(running("speed"), 2);
         let measure = |round| {
@@ -141,7 +141,7 @@ fn two_threads_compile_nearly_twice_as_much_as_one() {
     ratios.sort_by(f64::total_cmp);
     let median = ratios[ratios.len() / 2];
     println!("two threads compile {median:.2} times as much as one");
-    // On a busy machine the figure says how busy it is.
+    // On a busy machine the figure only says how busy it is.
     assert!(
         !in_full() || median >= 1.8,
         "{median:.2}x, 1.8x is the least"
@@ -204,7 +204,7 @@ fn a_server_that_ended_while_it_waited_is_replaced() {
         return;
     }
     let compiler = servers("ended");
-    // A server goes with the thread that started it.
+    // A server ends with the thread that started it.
     std::thread::scope(|scope| {
         scope.spawn(|| compiler.compile(&tile(4, 0)).unwrap());
     });
@@ -224,7 +224,7 @@ fn errors_and_images_are_those_of_the_library_itself() {
     let (here, there) = (library.compile(&tile(4, 0)), compiler.compile(&tile(4, 0)));
     let (here, there) = (here.unwrap(), there.unwrap());
     assert_eq!((there.hash, &there.target), (here.hash, &here.target));
-    // Only the time that it took differs.
+    // Only the time differs.
     let said = |log: &str| {
         log.lines()
             .filter(|line| !line.contains("Compile time"))

@@ -1,5 +1,6 @@
-//! Every kernel of the library, compiled for GPUs that are not here: what the search space admits compiles and can be
-//! launched, what it rejects for a compiler's reason the compiler refuses, and the two sources of figures agree.
+//! Every kernel of the library, compiled for GPUs that this machine does not have: configs that the search space
+//! admits compile and can be launched, the compiler rejects configs that the space rejects for a compiler's reason,
+//! and the two sources of figures agree.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -20,15 +21,15 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Constraints that no compiler knows of: they say what is worth trying, or which sizes a config is for, not what is
-/// possible.
+/// Constraints that no compiler knows: they say what is worth trying, or for which sizes a config is meant, not what
+/// is possible.
 const OF_THE_SPEC_ALONE: &[&str] = &[
     "device.warp_size",
     "device.lockstep_threads",
     "HEAD_DIM == dim",
 ];
 
-/// Random configs of each kernel and target: valid ones, and ones that the space rejects.
+/// Number of random configs of each kernel and target: valid ones, and ones that the space rejects.
 fn draws() -> (usize, usize) {
     if in_full() { (80, 40) } else { (1, 1) }
 }
@@ -37,19 +38,19 @@ fn draws() -> (usize, usize) {
 struct Subject<'a> {
     kernel: &'a TunedKernel,
     problem: Problem,
-    /// None for the baseline.
+    /// `None` for the baseline.
     config: Option<Config>,
     /// Why the space rejects it, if it does.
     rejected: Option<String>,
 }
 
-/// What was found, over all targets.
+/// The totals over all targets.
 #[derive(Default)]
 struct Found {
     compiled: usize,
     refused: usize,
     agree: usize,
-    /// Admitted and compiled, but not to be launched: what the search leaves out after compiling.
+    /// Admitted and compiled, but not launchable: the search skips them after compiling.
     excluded: usize,
     spilling: usize,
     own: BTreeMap<String, usize>,
@@ -92,7 +93,7 @@ fn what_the_space_admits_compiles_and_what_it_rejects_the_compiler_refuses() {
     assert!(!all_here || in_all >= least, "only {in_all} configs");
 }
 
-/// The GPU targets whose compiler is here.
+/// The GPU targets whose compiler is installed.
 fn gpus() -> Vec<&'static KnownTarget> {
     let gpus = TARGETS
         .iter()
@@ -117,7 +118,8 @@ fn kernels() -> Project {
     Project::read(&args).expect("the library's kernels should be read")
 }
 
-/// Baseline, baked rows, corners (one unless bars are measured), random valid configs, and random ones that the space rejects.
+/// Baseline, baked rows, corners (only one unless measuring in full), random valid configs, and random ones that the
+/// space rejects.
 fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
     let spec = &kernel.spec;
     let problem = &spec.problems[0];
@@ -134,7 +136,7 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(known.limits.multiprocessors));
     let mut corners = corners(&space);
     if !in_full() {
-        // One of them; another on each target.
+        // One of them; another one on each target.
         let first = rng.random_range(0..corners.len());
         corners.rotate_left(first);
         corners.truncate(1);
@@ -174,7 +176,7 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
     subjects
 }
 
-/// The configs of the kernel's baked rows, whatever device they are for, where this target may launch them.
+/// The configs of the kernel's baked rows, for any device, if this target may launch them.
 fn baked<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
     let rows = local::rows(&kernel.spec.name, &kernel.tuned, &kernel.tuned);
     let rows = rows.expect("the library's tables should be read");

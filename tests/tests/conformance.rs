@@ -1,4 +1,4 @@
-//! Every device keeps the promises of `docs/adding-a-backend.md`; where it differs, a table says so.
+//! Every device keeps the promises of `docs/adding-a-backend.md`; a table lists intended differences.
 #![forbid(unsafe_code)]
 
 use std::process::Command;
@@ -52,11 +52,11 @@ fn the_hip_backend_conforms_through_a_runtime_of_the_host_processor() {
     }
 }
 
-/// What the child of [`in_a_process_of_its_own`] runs: a device and a check, with a blank between them.
+/// The arguments of the child in [`in_a_process_of_its_own`]: a device and a check, separated by a space.
 const CHECK: &str = "KILN_CONFORMANCE_CHECK";
 
-/// Runs one check on a device in a process of its own: after an error that a GPU's context does not survive, every later check of
-/// the process would fail. What fails, if anything does.
+/// Runs one check on a device in a separate process: after an error that a GPU's context does not survive, every
+/// later check of the process would fail. Returns the failure, if any.
 fn in_a_process_of_its_own(device: &str, check: &str) -> Option<String> {
     let program = std::env::current_exe().expect("this program should have a path");
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! The course in `examples/`: every program runs, and prints what its documentation promises.
+//! The course in `examples/`: every program runs, and its output is as documented.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use kiln_tests::command::{
 use kiln_tests::console::{Promise, module_documentation, promises};
 use kiln_tests::tables;
 
-/// Held while programs of the course are built or run: a build with other tables replaces them.
+/// Locked while programs of the course are built or run: a build with other tables replaces them.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -41,12 +41,12 @@ fn text_of(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Where the course's rows are written: the same folder each time, so that a program built with them stays built.
+/// The folder of the course's rows: the same each time, so that a program that was built with them stays built.
 fn tune_target() -> PathBuf {
     target_dir().join("course/target")
 }
 
-/// What a promise's command line runs; `cargo run` and `cargo test` in the profile of these tests.
+/// The command of a promise's command line; `cargo run` and `cargo test` use the profile of these tests.
 fn command_of(line: &str, cache: &std::path::Path) -> Command {
     let mut words: Vec<&str> = line.split(' ').collect();
     let variable = words[0].split_once('=');

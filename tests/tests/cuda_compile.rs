@@ -1,4 +1,4 @@
-//! Compiling for NVIDIA GPUs, on a machine that has none.
+//! Compiling for NVIDIA GPUs, on a machine without one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,7 +1,8 @@
-//! The CUDA device on a stand-in for the driver: what is asked of it, in which order, and what becomes of its errors.
+//! The CUDA device on a stand-in for the driver: the calls that Kiln makes, in which order, and how errors are
+//! handled.
 //!
-//! NVRTC and everything of Kiln are real; the stand-in (`tests/fixtures/cuda_driver/driver.c`) ends the process when it
-//! is used wrongly: memory freed while work is queued, a handle that names nothing, a call without the context.
+//! NVRTC and all parts of Kiln are real. The stand-in (`tests/fixtures/cuda_driver/driver.c`) ends the process if it
+//! is used incorrectly: memory freed while work is queued, an invalid handle, a call without the context.
 
 #[path = "cuda_device/constants.rs"]
 mod constants;
@@ -26,12 +27,12 @@ use kiln_spec::{Backend, ElemType, LaunchPlan, Problem, ProblemValue};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::cuda_stand_in::{build, build_nvml};
 
-/// Runs one of the ignored tests below in a process of its own, with the stand-in as its driver.
+/// Runs one of the ignored tests below in a separate process, with the stand-in as its driver.
 fn in_child(child: &str) {
     in_child_with(child, &[]);
 }
 
-/// As [`in_child`], with variables for the stand-in; what was written to standard error.
+/// Like [`in_child`], with variables for the stand-in; returns standard error.
 fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
     let needs = [Need::HostCompiler, Need::CudaOccupancy, Need::Nvrtc];
     if !have(child, &needs) {
@@ -44,7 +45,7 @@ fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
         Command::new(std::env::current_exe().expect("this program should have a path"));
     command.args([child, "--exact", "--ignored", "--nocapture"]);
     command.env("LD_LIBRARY_PATH", folder.path());
-    // With an empty cache: NVRTC compiles in the process that the driver is loaded in.
+    // With an empty cache, so that NVRTC compiles in the process in which the driver is loaded.
     command.env("KILN_CACHE", folder.path().join("cache"));
     command.envs(variables.iter().copied());
     let output = command.output().expect("the child should start");
@@ -157,7 +158,7 @@ fn child_adds() {
         let doubled: Vec<f32> = long.iter().map(|x| 2.0 * x).collect();
         assert_eq!(add(&stream, &long, &long).unwrap(), doubled);
     }
-    // Every thread enters the context for itself.
+    // Every thread makes the context current itself.
     let stream = Stream::default_of(device.clone());
     std::thread::scope(|scope| {
         for n in 14..40 {
@@ -271,7 +272,7 @@ fn child_launches() {
     let device = stream.device().clone();
     let (function, rig, plan) = baseline(&stream, 1000);
     assert_eq!(function.static_shared_bytes(), 1024);
-    // The clock of the stand-in goes on by a microsecond a launch.
+    // The stand-in's clock advances by a microsecond per launch.
     let span_ns = rig.time(&function, &plan, 600).unwrap();
     assert!(span_ns.abs_diff(600_000) < 100, "{span_ns}");
     assert_eq!(device.info().timer_tick_ns, 10_000);
@@ -303,7 +304,7 @@ fn child_launches() {
         },
         "static and dynamic shared memory is 102024",
     );
-    // Above 48 KiB, as loading the kernel allowed.
+    // More than 48 KiB, which loading the kernel enabled.
     rig.launch(
         &function,
         &LaunchPlan {
@@ -358,13 +359,13 @@ fn child_waits() {
             waited.store(true, Ordering::SeqCst);
         });
         pause();
-        // A new stream waits for nobody either, and while it did nobody else could launch.
+        // Creating a stream waits for no other; while it did, no other thread could launch.
         let opened = scope.spawn(|| Stream::new(device()).unwrap().handle());
         pause();
         tensor_add(quick, 20, &x, &y, &mut sum).unwrap();
         assert!(!waited.load(Ordering::SeqCst), "the launch had to wait");
         opened.join().unwrap();
-        // The slow stream ends once this one has, so that the order does not depend on how busy the machine is.
+        // The slow stream ends after this one, so that the order does not depend on the load of the machine.
         assert_eq!(sum.to_vec(quick).unwrap(), [2.0; 20]);
     });
 }
@@ -432,7 +433,7 @@ fn child_miscounts() {
     let (_, rig, plan) = baseline(&stream, 1000);
     let problem = problem(1000);
     let prepared = prepare::get(kernel(), stream.device(), Choice::Baseline, &problem).unwrap();
-    // The receipt entry takes one more than the rig gives.
+    // The receipt entry has one more argument than the rig passes.
     let error = rig
         .launch(&prepared.receipt, &plan)
         .unwrap_err()
@@ -477,7 +478,7 @@ fn child_records() {
     graph.replay().unwrap();
     assert_eq!(z.to_vec(&stream).unwrap(), [7.0; 20]);
     z.copy_from_slice(&stream, &[0.0; 20]).unwrap();
-    // What the graph names stays where it is, although nobody else has it any more.
+    // The memory that the graph uses stays in place, although nobody else owns it any more.
     drop((x, y, one));
     let held = before - free_bytes(&*device);
     assert!(held >= 4 * 80, "{held}");
@@ -506,7 +507,7 @@ fn child_spoils() {
         matches!(copied, Err(DeviceError::Unsupported { .. })),
         "{copied:?}"
     );
-    // What the closure says comes back, and a panic in it ends the recording too.
+    // The closure's error is returned, and a panic in it ends the recording too.
     let failed = Graph::capture(&stream, |_| Err(DeviceError::internal("it", "said no")));
     assert!(failed.unwrap_err().to_string().contains("said no"));
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -543,7 +544,7 @@ fn child_breaks() {
     assert_eq!(before, [2.0; 3]);
     let x = Buffer::from_slice(&stream, &[1.0_f32; 13]).unwrap();
     let mut y = Buffer::<f32>::zeros(&stream, 13).unwrap();
-    // The launch itself is taken; what it did shows at the next call that waits.
+    // The launch itself succeeds; its error is reported by the next call that waits.
     tensor_add(&stream, 13, &x, &x, &mut y).unwrap();
     let error = stream.synchronize().unwrap_err();
     assert_eq!(error.class(), ErrorClass::Sticky, "{error}");
@@ -577,7 +578,7 @@ fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
         .collect();
     let (event, graph) = ("EventRecord", "GraphLaunch");
     let (begin, upload) = ("StreamBeginCapture", "GraphUpload");
-    // The first batch makes the filler, which every batch is queued behind.
+    // The first batch creates the filler, after which every batch is queued.
     let filler = [begin, upload];
     let batch = [begin, upload, graph, event, graph, event];
     let long = [
@@ -589,7 +590,7 @@ fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
 #[test]
 #[ignore = "the child of another test"]
 fn child_times_batches() {
-    // The default stream, too: recording takes a stream of its own.
+    // The default stream too: recording uses a separate stream.
     let stream = Stream::default_of(device());
     let (function, rig, plan) = baseline(&stream, 1000);
     for (launches, ns) in [(1, 1000), (2, 2000), (600, 600_000), (10_000, 10_000_000)] {
@@ -611,8 +612,8 @@ fn the_start_of_a_batch_is_no_part_of_its_time() {
 fn child_times_short_batches() {
     let stream = Stream::new(device()).unwrap();
     let (function, rig, plan) = baseline(&stream, 1000);
-    // A microsecond a launch, and eight until an idle device begins: launches of one and the same speed, whichever number
-    // a sample has.
+    // A microsecond per launch, and eight before an idle device begins: launches have the same speed for any number
+    // per sample.
     for launches in [1, 2, 3, 50] {
         let span_ns = rig.time(&function, &plan, launches).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! What becomes of a CUDA driver that is missing, damaged, incomplete, or finds no GPU: always a reason, never a panic.
+//! A CUDA driver that is missing, damaged, incomplete, or finds no GPU: always a reason, never a panic.
 
 use std::path::Path;
 use std::process::Output;
@@ -10,7 +10,7 @@ use kiln_tests::cuda_stand_in::build;
 use kiln_tests::stand_in::without;
 use serde_json::Value;
 
-/// Whether the test can be run: not where a real driver would be found behind the broken one.
+/// Whether the test can run: not if a real driver would be found behind the broken one.
 fn can_break_the_driver(test: &str, needs: &[Need]) -> bool {
     if CudaDevice::count().is_ok() {
         eprintln!("not run: {test}: this machine has a real driver");
@@ -112,7 +112,7 @@ fn a_driver_that_lacks_any_one_function_says_which() {
     }
 }
 
-/// Functions that are used where there are any.
+/// Functions that are used only if the driver has them.
 const OPTIONAL: [&str; 4] = [
     "cuDeviceGetUuid_v2",
     "cuGraphUpload",
@@ -210,7 +210,7 @@ fn a_device_is_listed_with_what_the_driver_says_of_it() {
     assert_eq!(instance["uuid"], "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
     assert_eq!(instance["memory_bytes"], "1073741824");
     assert_ne!(instance["uuid"], devices[2]["instance"]["uuid"]);
-    // What one GPU has alone would make its results unknown to the next of its kind.
+    // If the key contained properties of an individual GPU, its results would be unknown to the next one of its kind.
     assert_eq!(gpu["fingerprint"], devices[2]["fingerprint"]);
     assert_eq!(listing["missing"]["cuda"], Value::Null);
 }

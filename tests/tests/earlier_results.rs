@@ -1,4 +1,4 @@
-//! A search starts from what was measured of the same kernel for another problem, or recorded on another device.
+//! A search starts from measurements of the same kernel for another problem, or from a recording of another device.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn a_search_for_another_problem_begins_with_the_best_of_the_first() {
         .map(|(config, _)| config)
         .collect();
     let recalled = tried.intersection(&best).count();
-    // The baseline is one of the eight to try, and the race may rank those close together otherwise.
+    // The baseline is one of the eight to try, and the race may rank similar ones differently.
     assert!(recalled >= 6, "{recalled} of {best:#?} among {tried:#?}");
     let third = run(folder, SECOND, &["--trials", "9", "--no-transfer"]);
     assert_eq!(third["starts_from"], json!([]), "that was asked for");
@@ -72,7 +72,7 @@ fn a_recording_of_another_tuner_is_a_start_and_one_of_another_kernel_is_refused(
 fn configs_that_the_author_wants_first_are_tried_before_any_other() {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let folder = directory.path();
-    // The baseline, and as many as the author names. They are given to every strategy alike.
+    // The baseline, and the configs that the author names. They are given to every strategy alike.
     run(folder, FIRST, &["--trials", "3", "--strategy", "random"]);
     let tried: Vec<String> = trials(folder, FIRST)
         .into_iter()

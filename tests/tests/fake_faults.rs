@@ -1,4 +1,4 @@
-//! Searches on the fake device with a third of the candidates faulty find as fast a winner as they find without.
+//! On the fake device, searches with a third of the candidates faulty find a winner as fast as without faults.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,10 +7,10 @@ use kiln_tests::capability::in_full;
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::{Value, json};
 
-/// Configs that each search tries.
+/// Number of configs that each search tries.
 const TRIALS: usize = 12;
 
-/// Searches at a time: the fake device's times are its script's, however busy the machine is.
+/// Searches in parallel: the fake device's times come from its script, however busy the machine is.
 const AT_A_TIME: u64 = 4;
 
 #[test]
@@ -38,7 +38,8 @@ fn a_search_with_thirty_percent_faulty_candidates_finds_as_fast_a_winner() {
 #[test]
 fn a_device_that_becomes_faster_while_it_is_measured_fails_no_config() {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
-    // Samples are planned to span 200 us. The launches of the race take a fifth of the time of those that planned them.
+    // Samples are planned to last 200 us. The launches of the race take a fifth of the time of those that planned
+    // them.
     let script = json!({
         "timer_tick_ns": 1000,
         "time": {"base_ns": 100_000.0, "rugged": 3.0},
@@ -53,7 +54,7 @@ fn a_device_that_becomes_faster_while_it_is_measured_fails_no_config() {
     }
 }
 
-/// Whether a search with faulty candidates finds the winner of one without, or another that is as fast.
+/// Whether a search with faulty candidates finds the winner of one without, or another config that is as fast.
 fn finds_as_fast(seed: u64) -> bool {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let (winner, trials) = search(directory.path(), seed, &[]);
@@ -88,7 +89,7 @@ fn chosen(tried: &[String], winner: &str, seed: u64) -> Vec<String> {
     (0..TRIALS.div_ceil(3)).map(every).collect()
 }
 
-/// Rules that make these configs fail in as many ways, each ten times as fast as the right ones.
+/// Rules that make each of these configs fail in a different way, and ten times as fast as the right ones.
 fn faults(chosen: &[String], seed: u64) -> Vec<Value> {
     let ways = [
         json!({"output": "nan"}),
@@ -105,7 +106,7 @@ fn faults(chosen: &[String], seed: u64) -> Vec<Value> {
         json!({"launch": "refused"}),
         json!({"launch": {"crash_after": 4}}),
         json!({"compile": {"fails": "error: no"}}),
-        // No config has this block: with one that a config has, it would be no fault.
+        // No config has this block; otherwise it would not be a fault.
         json!({"receipt": {"block": [96, 1, 1]}}),
         json!({"receipt": "missing"}),
     ];
@@ -123,7 +124,7 @@ fn faults(chosen: &[String], seed: u64) -> Vec<Value> {
     chosen.iter().enumerate().map(rule).collect()
 }
 
-/// One search from scratch; the winner's config, and all configs tried with their times over the baseline's.
+/// One search from scratch: the winner's config, and all configs tried with their times over the baseline's.
 fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, BTreeMap<String, f64>) {
     let script = json!({
         "seed": seed,
@@ -147,7 +148,7 @@ fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, BTreeMap<String
     (winner.to_owned(), trials)
 }
 
-/// One search of a scripted device, from scratch: its report, and all that it stored.
+/// One search of a scripted device, from scratch: its report, and everything that it stored.
 fn run(folder: &Path, seed: u64, script: &Value) -> (Value, Value) {
     let path = folder.join("script.json");
     std::fs::write(&path, script.to_string()).expect("the script should be written");

@@ -1,5 +1,5 @@
-//! The incident that must not happen again: a config of 384 threads was tuned for an L4, and a launch of 128 threads was
-//! what ran. Without that GPU, the row is launched on the cpu device, and what it is launched as is proven.
+//! A past incident: a config of 384 threads was tuned for an L4, but a launch of 128 threads ran. Without that GPU,
+//! the row is launched on the cpu device, and its actual launch is proven.
 
 use std::path::Path;
 use std::process::Output;
@@ -62,7 +62,7 @@ fn a_row_whose_block_is_not_that_of_its_config_fails_naming_both() {
     }
 }
 
-/// The printed line about the row of the L4.
+/// The output line about the row of the L4.
 fn line_of_the_l4(output: &Output, what: &str) -> String {
     let text = stdout(output);
     let line = text

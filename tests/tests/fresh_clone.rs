@@ -1,7 +1,7 @@
-//! What a new user does first: clone, `cargo tune`, read the report; and again, when there is nothing left to do.
+//! The first steps of a new user: clone, `cargo tune`, read the report; and again, when there is nothing left to do.
 //!
-//! Two kernels and a few configs by default, by the `tune` that the tests were built with; `KILN_BARS=1` builds the clone's
-//! own, gives all kernels the default budget of 5 minutes, and holds the run to it.
+//! By default two kernels and a few configs, with the `tune` of the tests; `KILN_BARS=1` builds the clone's own,
+//! gives all kernels the default budget of 5 minutes, and checks that the run keeps it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::{cargo, expect_code, stdout, target_dir, tune, workspace};
 
-/// How often a decision may be too disturbed to stand before the machine is to blame.
+/// Number of attempts in which a decision may be too disturbed before the machine is to blame.
 const ATTEMPTS: usize = 4;
 
 struct Clone {
@@ -38,7 +38,7 @@ impl Clone {
         self.folder.path().join("kiln")
     }
 
-    /// Cargo in the clone; what clones build is kept from run to run.
+    /// Cargo in the clone; build artifacts of clones are kept from run to run.
     fn cargo(&self) -> Command {
         let mut command = cargo(&self.root());
         command
@@ -51,7 +51,7 @@ impl Clone {
         command
     }
 
-    /// `tune` with these words and a cache that is empty at first; the report, and how long it took.
+    /// `tune` with these arguments and an initially empty cache; returns the report, and the duration.
     fn tune(&self, cache: &str, words: &[&str]) -> (String, Duration) {
         let start = Instant::now();
         let cache = self.folder.path().join(cache);
@@ -73,14 +73,14 @@ fn a_fresh_clone_is_tuned_in_its_budget_and_then_has_nothing_to_do() {
     if !have(name, &[Need::HostCompiler, Need::Git]) {
         return;
     }
-    // One clone for both parts: its own `tune` takes minutes to build.
+    // One clone for both parts, since building its own `tune` takes minutes.
     let clone = Clone::new();
     tuned_in_its_budget(&clone);
     nothing_left_to_do(&clone);
 }
 
 fn tuned_in_its_budget(clone: &Clone) {
-    // Work instead of time: how much is done in a time depends on how busy the machine is.
+    // A limit of work instead of time: how much is done in a given time depends on the load of the machine.
     let mut reduced = vec!["--trials", "6", "--budget", "full"];
     reduced.extend(["-k", "tensor_add", "-k", "softmax"]);
     reduced.extend(["--problem", "T=f32,n=1048576"]);
@@ -94,11 +94,11 @@ fn tuned_in_its_budget(clone: &Clone) {
     assert_eq!(status(&clone.root()), "", "the tree should be clean");
 }
 
-/// Once all is decided, the same again is a look into the cache.
+/// Once everything is decided, the same command only reads the cache.
 fn nothing_left_to_do(clone: &Clone) {
     let mut words = vec!["--trials", "6", "--budget", "full", "-k", "tensor_add"];
     words.extend(["--problem", "T=f32,n=1048576"]);
-    // What could not be decided is searched again: go on until all is decided.
+    // Undecided tasks are searched again: repeat until everything is decided.
     let decided = (0..ATTEMPTS).find_map(|_| {
         let (report, took) = clone.tune("another-cache", &words);
         println!("cargo tune {}: {took:.1?}", words.join(" "));
@@ -118,7 +118,7 @@ fn nothing_left_to_do(clone: &Clone) {
     }
 }
 
-/// Every kernel was searched on a problem, and each part says what was found.
+/// Every kernel was searched for a problem, and each part reports a result.
 fn check_report(report: &str) {
     let parts: Vec<&str> = report
         .split("\n\n")
@@ -142,7 +142,7 @@ fn check_report(report: &str) {
             let proven = part.contains("x the baseline [") && part.contains(" fresh processes");
             assert!(proven || part.contains("baseline kept"), "{part}");
         }
-        // What is proven is baked; that the baseline is best, only once a search was carried to its end.
+        // Proven configs are baked; that the baseline is best is baked only after a complete search.
         let settled = own().any(|part| {
             part.contains("\n  proven ")
                 || (part.contains("\n  outputs ") && !part.contains("its time was up"))
@@ -157,7 +157,7 @@ fn check_report(report: &str) {
     }
 }
 
-/// What git says about the work tree.
+/// The output of `git status` for the work tree.
 fn status(root: &Path) -> String {
     let mut status = Command::new("git");
     status.current_dir(root).args(["status", "--porcelain"]);

@@ -1,5 +1,5 @@
-//! A GPU day, rehearsed on the cpu: the folder is built, runs without cargo, and its results come back; damaged or foreign
-//! ones do not.
+//! A GPU day, rehearsed on the cpu: the folder is built, runs without cargo, and its results are imported; damaged or
+//! foreign ones are refused.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use serde_json::Value;
 /// A kernel that the rehearsal does not tune.
 const BAKED: &str = "tensor_mul";
 
-/// What a borrowed machine gives a command, in seconds.
+/// Time limit of a command on a borrowed machine, in seconds.
 const COMMAND_SECONDS: u64 = 540;
 
 /// `cargo xtask gpu-day`.
@@ -26,7 +26,7 @@ fn gpu_day(words: &[&str]) -> Command {
     command
 }
 
-/// The folders of the path that have no cargo.
+/// The folders of the path without cargo.
 fn path_without_cargo() -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| !folder.join("cargo").exists());
@@ -126,7 +126,7 @@ fn a_day_runs_without_cargo_and_its_results_come_back_whole_or_not_at_all() {
     come_back(place.path(), &results);
 }
 
-/// A row as `tune` would have written it: whether something is proven is up to the noise of this machine.
+/// Bakes a row as `tune` would have written it: the noise of this machine decides whether something is proven.
 fn bake(work: &Path) {
     let kernel = kernel(&workspace().join("kernels/Cargo.toml"), BAKED, &[]);
     let device = kiln::open("cpu").expect("the cpu device is always there");
@@ -144,7 +144,7 @@ fn bake(work: &Path) {
     }
 }
 
-/// Imports into a folder of its own, then what is damaged and foreign.
+/// Imports into a separate folder, then tries damaged and foreign results.
 fn come_back(place: &Path, results: &Path) {
     let from = results.to_string_lossy();
     let import = |into: &Path, code| {
@@ -154,7 +154,7 @@ fn come_back(place: &Path, results: &Path) {
             code,
         ))
     };
-    // The rows of a cpu are not the repository's.
+    // Rows of a cpu do not belong in the repository.
     let refused = stderr(&expect_code(&mut gpu_day(&["--import", &from]), 1));
     assert!(refused.contains("help: `--into DIR`"), "{refused}");
     let scratch = place.join("scratch");
@@ -197,7 +197,7 @@ fn come_back(place: &Path, results: &Path) {
     changed(r#""part1/devices.json""#, r#""../devices.json""#);
     refuse(&["outside the results"]);
     fs::write(&manifest, &whole).expect("it should be written");
-    // A run that was cut while it wrote the next step is whole as far as its manifest goes.
+    // A run that was interrupted while it wrote the next step is complete as far as its manifest says.
     let lines = results.join("results.jsonl");
     let steps = fs::read_to_string(&lines).expect("it is there");
     fs::write(&lines, format!("{steps}{{\"part\"")).expect("it should be written");
@@ -211,7 +211,7 @@ fn come_back(place: &Path, results: &Path) {
     refuse(&["part1/devices.json"]);
 }
 
-/// The steps that a part would run on a device: limit and command.
+/// The steps that a part would run on a device: time limit and command.
 fn plan(part: u32, device: &str, more: &[&str]) -> Vec<(u64, Vec<String>)> {
     let mut command = Command::new("python3");
     command.arg(workspace().join("benches/gpu-day/day.py"));
@@ -289,7 +289,7 @@ fn every_problem_of_the_plan_is_one_that_the_kernels_declare() {
             let (Some(kernel), Some(problem)) = (after("--kernel"), after("--problem")) else {
                 continue;
             };
-            // The step that keeps several kernels has those of the steps before it.
+            // The step that saves several kernels contains those of the steps before it.
             if !kernel.contains(',') {
                 let one = (device.to_owned(), kernel.clone(), problem.clone());
                 assert!(declared.contains(&one), "{one:?}");
@@ -300,7 +300,7 @@ fn every_problem_of_the_plan_is_one_that_the_kernels_declare() {
     assert_eq!(planned, 28);
 }
 
-/// Steps that end in each way, as the recorder of a day runs them.
+/// Steps that end in each way, run by the recorder of a day.
 const EACH_WAY: &str = r#"
 import pathlib, sys
 from recorder import Recorder
@@ -347,7 +347,7 @@ fn a_step_that_fails_or_does_not_end_is_recorded_and_the_next_one_goes_on() {
         "late: cut off",
     ];
     assert_eq!(states, want);
-    // What was said before the cut is kept, and the manifest knows it.
+    // The output before the interruption is kept, and the manifest lists it.
     let said = fs::read_to_string(results.join("part1/endless.txt")).expect("it was kept");
     assert_eq!(said, "begun\n");
     let manifest = json(&results.join("manifest.json"));

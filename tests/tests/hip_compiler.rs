@@ -35,7 +35,7 @@ fn every_known_architecture_gets_a_code_object_of_its_own() {
     }
     let mut compiled = Vec::new();
     for arch in ARCHITECTURES.split_whitespace() {
-        // One that this clang is too old for is not a failure: clang 19 does not know gfx950.
+        // If this clang is too old for it, that is not a failure: clang 19 does not know gfx950.
         let Ok(compiler) = HipCompiler::new(arch) else {
             continue;
         };
@@ -81,7 +81,7 @@ fn an_image_depends_on_nothing_but_source_and_options() {
     ) {
         return;
     }
-    // A static variable is what a compile's own identifier would show in.
+    // A compile's own identifier would show in the name of a static variable.
     let source = format!("static __attribute__((device)) unsigned calls;\n{SCALE}")
         .replace("if (i < n)", "calls++; if (i < n)");
     let compiler = HipCompiler::new("gfx1151").expect("a compiler should be found");
@@ -139,7 +139,7 @@ fn what_does_not_compile_says_why_and_keeps_the_options() {
         log.contains("local memory (80000) exceeds limit (65536)"),
         "{log}"
     );
-    // A function that nobody defines is found by the linker.
+    // The linker reports an undefined function.
     let (log, _) = failure(
         r#"extern "C" __attribute__((device)) float elsewhere(float);
         extern "C" __attribute__((global)) void k(float* y) { y[0] = elsewhere(y[1]); }"#,

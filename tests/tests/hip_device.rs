@@ -1,4 +1,4 @@
-//! The hip backend through the runtime of the host processor: memory of another library, and more than one device.
+//! The hip backend with the runtime of the host processor: memory of another library, and more than one device.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use kiln_tests::hip_host;
 /// Memory of another library, which may free it as soon as it is not borrowed.
 struct Theirs(Buffer<f32>);
 
-// SAFETY: the buffer has that many values at that address, and waits for the device before it is freed.
+// SAFETY: the buffer has this many values at this address, and waits for the device before it is freed.
 unsafe impl DevicePointer<f32> for Theirs {
     fn place(&self) -> Place {
         Place::hip(0)
@@ -53,7 +53,7 @@ fn no_recording_names_memory_that_was_only_borrowed() {
     });
     let error = recorded.expect_err("the memory is only borrowed");
     assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
-    // The stream goes on, and so do launches on that memory.
+    // The stream still works, and so do launches on that memory.
     tensor_add(&stream, 20, &x, &x, &mut y).expect("the sum should be queued");
     assert_eq!(y.to_vec(&stream).expect("it should be read"), [2.0; 20]);
 }
@@ -64,7 +64,7 @@ fn a_default_stream_is_that_of_its_device_whatever_the_thread_has_chosen() {
     if !have(test, &[Need::HostCompiler]) {
         return;
     }
-    // With two devices: in a process of its own, since the runtime is asked once.
+    // With two devices: in a separate process, since the runtime is queried once.
     let program = std::env::current_exe().expect("this program should have a path");
     let mut child = Command::new(program);
     child.args([
@@ -101,7 +101,7 @@ fn child_has_two_devices() {
     let plan = plan.expect("the baseline should have a plan");
     let spec = Arc::new(kernel.spec().clone());
     let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Plain).expect("there should be room");
-    // A new thread has the first device, until it is told otherwise: by each call that is meant for another.
+    // A new thread has the first device as current one until a call for another device changes it.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             rig.launch(&release, &plan)

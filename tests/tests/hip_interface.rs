@@ -1,4 +1,4 @@
-//! What the hip backend believes of the vendor's interface is what the vendor's headers say.
+//! The hip backend's declarations of the vendor's interface agree with the vendor's headers.
 #![forbid(unsafe_code)]
 
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::process::Command;
 use kiln::backend::hip::{ARCH_NAME_OFFSETS, Interface, interface};
 use kiln_tests::capability::{Need, have};
 
-/// A C file that compiles only where the headers agree. C, since C++ has overloads of some functions.
+/// A C file that compiles only if the headers agree. C, since some functions have overloads in C++.
 fn assertions(interface: &Interface) -> String {
     let mut text = String::from(
         "#define __HIP_PLATFORM_AMD__ 1\n#include <stddef.h>\n#include <hip/hip_runtime_api.h>\n",
@@ -44,7 +44,7 @@ fn assertions(interface: &Interface) -> String {
     text
 }
 
-/// What gcc says of a C file; nothing where it compiles.
+/// The errors of gcc for a C file; empty if it compiles.
 fn compile(text: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder should be made");
     let file = folder.path().join("interface.c");

@@ -1,4 +1,4 @@
-//! A HIP runtime that is missing, damaged or without a device is told with its reason, and never ends a program.
+//! A HIP runtime that is missing, damaged or without a device is reported with the reason, and never ends a program.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -9,7 +9,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{stderr, stdout, tune};
 use kiln_tests::hip_host;
 
-/// What `tune devices` prints with that file as the HIP runtime, in a process of its own.
+/// The output of `tune devices` with this file as the HIP runtime, in a separate process.
 fn devices_with(library: &Path, variables: &[(&str, &str)]) -> String {
     let cache = tempfile::tempdir().expect("a folder should be made");
     let mut command = tune(&std::env::temp_dir(), cache.path());
@@ -55,7 +55,7 @@ impl Copies {
         path
     }
 
-    /// A copy in which every occurrence of a text is another of the same length.
+    /// A copy in which every occurrence of a text is replaced with another of the same length.
     fn replaced(&self, from: &str, to: &str) -> PathBuf {
         assert_eq!(from.len(), to.len());
         let mut bytes = self.whole.clone();
@@ -123,7 +123,7 @@ fn each_function_that_a_library_lacks_is_named() {
         let renamed = function.name.replacen("hip", "hop", 1);
         let text = devices_with(&copies.replaced(function.name, &renamed), &[]);
         let says = format!("it has no symbol `{}`", function.name);
-        // A name that is the beginning of another's takes that away, too.
+        // If a name is a prefix of another one, that one is removed too.
         assert!(
             reason(&text).contains("it has no symbol `"),
             "{says}: {text}"
@@ -186,7 +186,7 @@ fn a_runtime_that_does_not_start_or_counts_no_device_is_told_as_it_says() {
         let text = devices_with(library, &[("KILN_HIP_HOST_FAULTS", fault)]);
         assert!(reason(&text).contains(says), "{fault}: {text}");
     }
-    // A device that is counted and cannot be asked is named, not left out.
+    // A device that is counted but cannot be queried is listed, not left out.
     let fault = (
         "KILN_HIP_HOST_FAULTS",
         "hipDeviceGetName@1=1,hipDeviceGetName@2=1,hipDeviceGetName@3=1",
@@ -215,7 +215,7 @@ fn the_vendors_own_library_says_that_it_has_no_device() {
         "{text}"
     );
     assert!(reason(&text).contains("libamdhip64.so.5: hip"), "{text}");
-    // Cut off, it is as any other.
+    // A truncated library is refused like any other file.
     let copies = Copies {
         whole: fs::read(library).expect("the library should be read"),
         ..Copies::new()

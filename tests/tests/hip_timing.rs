@@ -1,4 +1,4 @@
-//! Batches of the hip backend are recorded before they are timed, and queued where the runtime does not record.
+//! Batches of the hip backend are recorded before they are timed, and queued if the runtime cannot record.
 #![forbid(unsafe_code)]
 
 use std::process::Command;
@@ -10,12 +10,12 @@ use kiln_spec::{ElemType, ProblemValue};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::hip_host;
 
-/// Runs one of the ignored tests below in a process of its own, where those calls of the runtime fail.
+/// Runs one of the ignored tests below in a separate process, in which these calls of the runtime fail.
 fn in_child(child: &str, faults: &str) {
     if !have(child, &[Need::HostCompiler]) {
         return;
     }
-    // Built before it is asked for: a child does not build.
+    // Built first: a child does not build.
     hip_host::library();
     let program = std::env::current_exe().expect("this program should have a path");
     let mut command = Command::new(program);
@@ -27,7 +27,7 @@ fn in_child(child: &str, faults: &str) {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// An addition on the stand-in, ready to be launched.
+/// An addition on the stand-in, ready to launch.
 struct Addition {
     rig: Rig,
     release: kiln::device::Function,
@@ -52,7 +52,7 @@ fn addition_on(stream: Stream) -> Addition {
     }
 }
 
-/// Times batches of additions; what the device says of the first that fails.
+/// Times batches of additions; returns the device's first error.
 fn time_batches() -> Result<(), String> {
     let Addition { rig, release, plan } = addition_on(Stream::default_of(hip_host::device()));
     for launches in [2, 2, 30] {
@@ -64,8 +64,8 @@ fn time_batches() -> Result<(), String> {
 
 #[test]
 fn a_batch_is_launched_as_one() {
-    // The launches of a recording are not calls of the launch function: three batches have two, two and thirty. Before each,
-    // the filler is launched.
+    // The launches in a recording do not call the launch function: the three batches have two, two and thirty
+    // launches. Before each, the filler is launched.
     in_child(
         "child_fails_to_launch_the_third_batch",
         "hipGraphLaunch@6=1",
@@ -93,10 +93,11 @@ fn a_recording_that_ends_the_process_is_no_reason_to_queue() {
 
 #[test]
 fn a_row_of_launches_is_paced_one_by_one_and_as_one_recording() {
-    // Recorded once, replayed once to warm and once for each of the five pairs: the seventh replay is there to fail.
+    // Recorded once, replayed once to warm up and once for each of the five pairs: the seventh replay is the one that
+    // fails.
     in_child("child_paces", "hipStreamEndCapture@2=1,hipGraphLaunch@7=1");
     in_child("child_fails_to_pace", "hipGraphLaunch@6=1");
-    // Seven are recorded, and seven launched in each of six rows.
+    // Seven are recorded, and seven are launched in each of six rows.
     in_child("child_paces", "hipModuleLaunchKernel@50=1");
     in_child("child_fails_to_pace", "hipModuleLaunchKernel@49=1");
 }

@@ -1,5 +1,5 @@
-//! AMD's run-time compiler, played by clang (`tests/fixtures/hiprtc/hiprtc.c`): found, refused, and compiled with, in
-//! programs and through `tune`.
+//! AMD's run-time compiler, simulated with clang (`tests/fixtures/hiprtc/hiprtc.c`): found, refused, and used for
+//! compiling, in programs and through `tune`.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use kiln_tests::hiprtc_stand_in::build;
 use kiln_tests::stand_in::without;
 
-/// The clang that plays hiprtc.
+/// The clang behind the simulated hiprtc.
 fn clang() -> PathBuf {
     let clang = HipCompiler::new("gfx1151").expect("clang was found just now");
     clang.program().to_owned()
 }
 
-/// Runs one of the ignored tests below in a process of its own, with the stand-in in a role; what it printed.
+/// Runs one of the ignored tests below in a separate process, with the stand-in in a role; returns its output.
 fn in_child(child: &str, role: &str, variables: &[(&str, &str)]) -> Option<String> {
     if !have(child, &[Need::HostCompiler, Need::AmdClang]) {
         return None;
@@ -82,10 +82,10 @@ fn child_compiles() {
     );
     let theirs = clang.unwrap().compile(&scale()).unwrap();
     assert_eq!(ours.hash, theirs.hash);
-    // Twice the same; another source another.
+    // The same source gives the same image twice, another source another one.
     assert_eq!(hiprtc.compile(&scale()).unwrap().hash, ours.hash);
 
-    // A saved unit gets the saved headers, and no others.
+    // A saved unit gets only the saved headers.
     let text = "#define ENTRY extern \"C\" __attribute__((global))\n";
     let headers = vec![
         ("kiln_then.h".into(), text.into()),
@@ -171,7 +171,7 @@ fn child_fails() {
     println!("{:?}", hiprtc.compile(&scale()).unwrap_err());
 }
 
-/// What `tune inspect` says with a library of that name and these bytes as hiprtc.
+/// The output of `tune inspect` with a library with this name and these bytes as hiprtc.
 fn inspect_with(folder: &Path, library: &Path, role: &str, code: i32) -> String {
     let mut command = tune(folder, &folder.join("cache"));
     command.args([
@@ -203,7 +203,7 @@ fn tune_compiles_with_it_in_processes_of_its_own() {
     let library = build(folder.path(), "libhiprtc.so.7");
     let said = inspect_with(folder.path(), &library, "", 0);
     assert!(said.contains("hiprtc 6.4.43484"), "{said}");
-    // Only the process that it ended is lost, when the library dies at a kernel.
+    // If the library dies on a kernel, only its own process is lost.
     let empty = tempfile::tempdir().unwrap();
     let library = build(empty.path(), "libhiprtc.so.6");
     let said = inspect_with(empty.path(), &library, "dies-at-kernel", 1);

@@ -1,4 +1,4 @@
-//! Every importer of foreign text on the inputs that fuzzing kept, and on files that are wrong.
+//! Every importer of foreign text, on the inputs that fuzzing kept, and on invalid files.
 
 use std::path::PathBuf;
 

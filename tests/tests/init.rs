@@ -1,4 +1,4 @@
-//! What `tune init` writes into a package, and what it leaves alone.
+//! The files that `tune init` writes into a package, and those that it leaves alone.
 
 use std::fs;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn init_writes_a_tune_of_its_own_as_documented_and_leaves_what_is_there() {
     assert_eq!(main, "// Mine.\n");
 }
 
-/// In full only: it builds `tune` and all that it depends on anew.
+/// Only in full: it builds `tune` and all its dependencies.
 #[test]
 fn a_tune_of_its_own_compares_with_the_reference() {
     let name = "a_tune_of_its_own_compares_with_the_reference";
@@ -113,7 +113,7 @@ fn init_writes_what_is_missing_and_changes_nothing_that_is_there() {
     );
     assert_eq!(said.matches("wrote ").count(), 2, "{said}");
 
-    // A folder that was indexed before git was told of it, with an index that is no longer empty.
+    // A folder that was indexed before it had git settings, with an index that is no longer empty.
     let listed = format!("{empty}\n# A remark.\n");
     fs::write(&index, &listed).expect("the index should be written");
     fs::remove_file(&attributes).expect("a file should be removed");

@@ -1,4 +1,4 @@
-//! Users' crates that keep streams and memory in cudarc, each with the CUDA version of its own choice; and the examples
+//! Users' crates that keep streams and memory in cudarc, each with a CUDA version of its own choice; and the examples
 //! next to the course.
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,7 @@ const PROGRAM: [(&str, &str); 2] = [
     ),
 ];
 
-/// A crate that has no cudarc of its own and takes Kiln's.
+/// A crate without its own dependency on cudarc, which uses Kiln's.
 const THROUGH_KILN: [(&str, &str); 1] = [(
     "src/lib.rs",
     "//! Streams of cudarc's, by the name that Kiln gives it.\n\
@@ -47,7 +47,7 @@ fn cudarc(features: &str) -> String {
     )
 }
 
-/// What the examples print where there is no GPU, or what they compute where there is one.
+/// Checks the output of the examples: a message if there is no GPU, or their results if there is one.
 fn said_what_it_should(out: &str, device: Need, computed: &str, backend: &str) {
     if have("the examples of interop on a GPU", &[device]) {
         assert_eq!(out.trim(), computed);
@@ -67,7 +67,7 @@ fn a_program_with_cudarc_and_another_cuda_version_builds_and_runs() {
     );
     let out = stdout(&expect_code(crate_.cargo().args(["run", "--quiet"]), 0));
     said_what_it_should(&out, Need::CudaDevice, "42 63", "cuda");
-    // Kiln itself brought no version with it.
+    // Kiln itself did not add a version.
     let mut tree = crate_.cargo();
     tree.args(["tree", "--edges", "features", "--invert", "cudarc"]);
     let tree = stdout(&expect_code(&mut tree, 0));
@@ -101,7 +101,7 @@ fn a_crate_that_chooses_no_version_is_told_by_cudarc_and_can_choose_by_its_varia
     expect_code(&mut build, 0);
 }
 
-/// Safe code that calls any address a slice of cudarc's.
+/// Safe code that presents any address as a slice of cudarc.
 const PRETENDER: [(&str, &str); 1] = [("src/lib.rs", include_str!("../fixtures/pretender.rs"))];
 
 #[test]
@@ -148,7 +148,7 @@ fn the_examples_beside_the_course_build_and_say_what_they_need() {
             name,
         ]);
         run.args(["--features", features]);
-        // With cudarc the library is another one: not in the place of that of all other tests.
+        // With cudarc the library is different: it must not replace that of all other tests.
         run.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
         run.env("CARGO_NET_OFFLINE", "true");
         let out = stdout(&expect_code(&mut run, 0));

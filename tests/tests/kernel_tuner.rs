@@ -12,7 +12,7 @@ use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use kiln_tests::throwaway::Throwaway;
 use serde_json::{Value, json};
 
-/// What Kernel Tuner says, by `fixtures/kernel_tuner/round_trip.py`.
+/// The answer of Kernel Tuner, from `fixtures/kernel_tuner/round_trip.py`.
 fn kernel_tuner_says(words: &[&str], files: &[&Path]) -> Value {
     let python = kernel_tuner().expect("Kernel Tuner was found before");
     let script = workspace().join("tests/fixtures/kernel_tuner/round_trip.py");
@@ -23,7 +23,7 @@ fn kernel_tuner_says(words: &[&str], files: &[&Path]) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// The configs of a definition, spelled as Kernel Tuner spells them.
+/// The configs of a definition, as Kernel Tuner spells them.
 fn configs(path: &Path) -> BTreeSet<String> {
     let text = std::fs::read_to_string(path).expect("the T1 file should be readable");
     let definition = Definition::read(&text).expect("our own T1 should be read");
@@ -86,8 +86,8 @@ const SOURCE: &str = r#"extern "C" __global__ void odd(unsigned n, const T* x, T
 }
 "#;
 
-/// A declaration with quotients and remainders of negative numbers, divisors that may be zero, powers of two and sizes
-/// of types.
+/// A declaration with quotients and remainders of negative numbers, divisors that may be zero, powers of two and
+/// sizes of types.
 fn odd() -> Throwaway {
     Throwaway::new(
         "odd",
@@ -152,8 +152,8 @@ fn constraints_keep_their_integer_meaning_in_python() {
     }
 }
 
-/// A search of every config of `tensor_add` on a fake device on which some fail, in each way; the folder holds what was
-/// exported.
+/// Searches every config of `tensor_add` on a fake device on which some fail, in each way; the folder contains the
+/// exports.
 fn exported(folder: &Path) {
     let script = json!({
         "seed": 1,
@@ -201,7 +201,7 @@ fn exported(folder: &Path) {
     }
 }
 
-/// What became of each config, by the spelling of its values.
+/// The result of each config, by the spelling of its values.
 fn entries(path: &Path) -> BTreeMap<BTreeMap<String, String>, RecordedTrial> {
     let recording: Recording = read(path).unwrap_or_else(|error| panic!("{error}"));
     let params = recording.space.params();

@@ -1,5 +1,5 @@
-//! `kill -9` at random moments of a run: nothing that was said to be stored is lost, at most one config is repeated,
-//! no process stays, and the next run carries the search to its end.
+//! `kill -9` at random moments of a run: nothing that was reported as stored is lost, at most one config is repeated,
+//! no process stays, and the next run completes the search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt;
@@ -33,7 +33,7 @@ unsafe extern "C" {
 }
 "#;
 
-// Some configs are wrong, so that trials of more than one outcome are at stake.
+// Some configs are wrong, so that trials with different outcomes are at stake.
 const SOURCE: &str = r#"
 extern "C" __global__ void scale(unsigned n, const float* x, float* y) {
     unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;
@@ -44,7 +44,7 @@ extern "C" __global__ void scale(unsigned n, const float* x, float* y) {
 /// Seed of the moments; printed, and changed by `KILN_SEED`.
 const SEED: u64 = 0x6b69_6c6e;
 
-/// Config and outcome of every trial that was acknowledged, or stored.
+/// Config and outcome of every acknowledged or stored trial.
 type Trials = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
@@ -61,12 +61,12 @@ fn a_killed_run_loses_no_acknowledged_trial_and_the_next_one_ends_it() {
     let stage = Stage::new();
     let mut totals = Totals::default();
     for round in 0..rounds {
-        // Every other round finds its compiled artifacts, so that kills fall on launches as often as on compiles.
+        // Every other round finds its compiled artifacts, so that kills hit launches as often as compiles.
         let warm = round % 2 == 1;
         let span = if warm { stage.warm } else { stage.cold };
         let moment = span.mul_f64(random.fraction());
         let what = format!("round {round}, killed after {moment:?} of {span:?}");
-        // On a machine that became busier since the whole runs, all kills may have come before the first trial.
+        // If the machine has become busier since the complete runs, all kills may have come before the first trial.
         let least = usize::from(round + 1 == rounds && totals.acknowledged == 0);
         stage.round(&what, warm, (moment, least), &mut totals);
     }
@@ -95,7 +95,7 @@ struct Totals {
     most_repeated: usize,
 }
 
-/// The crate, what an uninterrupted run found in it, and how long it took.
+/// The crate, the trials of an uninterrupted run in it, and its duration.
 struct Stage {
     folder: tempfile::TempDir,
     configs: BTreeSet<String>,
@@ -162,7 +162,7 @@ impl Stage {
         elapsed
     }
 
-    /// Kills one run, runs again to the end, and compares what was said with what is stored.
+    /// Kills one run, runs again to the end, and compares the acknowledged trials with the stored ones.
     fn round(
         &self,
         what: &str,
@@ -171,7 +171,7 @@ impl Stage {
         totals: &mut Totals,
     ) {
         let cache = "killed";
-        // A run that had ended was not killed: the machine is faster now than when the whole run was timed.
+        // A run that had ended was not killed: the machine is faster now than when the complete run was timed.
         let first = loop {
             self.start_over(cache, warm);
             let (running, text) = self.kill_after(cache, moment, least);
@@ -211,7 +211,7 @@ impl Stage {
         totals.most_repeated = totals.most_repeated.max(repeated);
     }
 
-    /// An empty cache, or one with compiled artifacts alone.
+    /// An empty cache, or one with only compiled artifacts.
     fn start_over(&self, cache: &str, warm: bool) {
         let _ = std::fs::remove_dir_all(self.path(cache));
         if warm {
@@ -220,8 +220,8 @@ impl Stage {
         }
     }
 
-    /// Starts a run and kills it after a time, once it has said at least that many trials; whether it was still running,
-    /// and what it had written on standard error.
+    /// Starts a run and kills it after a time, once it has acknowledged at least `least` trials. Returns whether it
+    /// was still running, and its standard error.
     fn kill_after(&self, cache: &str, moment: Duration, least: usize) -> (bool, String) {
         let log = std::fs::File::create(self.path("stderr")).expect("a file should be made");
         let mut run = self.run(cache);
@@ -234,14 +234,14 @@ impl Stage {
             std::thread::sleep(Duration::from_millis(5));
         }
         let running = running();
-        // The program alone gets the signal: its workers must notice by themselves.
+        // Only the program gets the signal: its workers must notice by themselves.
         let _ = child.kill();
         child.wait().expect("tune should end");
         let text = std::fs::read_to_string(self.path("stderr"));
         (running, text.expect("what tune wrote should be read"))
     }
 
-    /// Every stored trial, from `tune cache export`, after `tune cache verify` found everything sound.
+    /// Every stored trial, from `tune cache export`, after `tune cache verify` found no damage.
     fn stored(&self, cache: &str, what: &str) -> Trials {
         let verify = self.tune(cache).args(["cache", "verify"]).output();
         let verify: Output = verify.expect("tune should start");
@@ -287,7 +287,7 @@ impl Stage {
         starts.values().filter(|&&count| count > 1).count()
     }
 
-    /// No program may still work in the crate's folder or with its cache, a moment after the run is gone.
+    /// Shortly after the run has ended, no program may still use the crate's folder or its cache.
     fn no_process_left(&self, what: &str) {
         let patience = Instant::now() + Duration::from_secs(120);
         loop {
@@ -301,10 +301,10 @@ impl Stage {
     }
 }
 
-/// What `--verbose` said of trials: `tune: KERNEL (PROBLEM) CONFIG: OUTCOME`.
+/// The trials that `--verbose` printed: `tune: KERNEL (PROBLEM) CONFIG: OUTCOME`.
 fn acknowledged(text: &str) -> Trials {
     let mut trials = Trials::new();
-    // A last line without its end may be cut anywhere.
+    // An unterminated last line may be truncated anywhere.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     for line in whole
         .lines()
@@ -319,14 +319,14 @@ fn acknowledged(text: &str) -> Trials {
     trials
 }
 
-/// A stored outcome as `--verbose` says it.
+/// A stored outcome as `--verbose` prints it.
 fn shown(outcome: &Value) -> String {
     let outcome: kiln_cache::Outcome =
         serde_json::from_value(outcome.clone()).expect("an outcome should be read");
     outcome.to_string()
 }
 
-/// The command lines of processes whose working directory or arguments are in a folder.
+/// The command lines of processes with a working directory or arguments in a folder.
 fn processes_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("/proc should be read");
     let processes = entries.flatten().map(|entry| entry.path()).filter(|path| {
@@ -347,7 +347,7 @@ fn copy_folder(from: &Path, to: &Path) {
     expect_code(Command::new("cp").arg("-a").arg(from).arg(to), 0);
 }
 
-/// A small generator of its own, so that a seed means the same moments for ever.
+/// A small separate generator, so that a seed always means the same moments.
 struct Random(u64);
 
 impl Random {

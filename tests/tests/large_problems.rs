@@ -1,5 +1,5 @@
-//! Problems whose data the host takes far longer to handle than a device takes for a launch: trials are verified in small,
-//! finalists in full.
+//! Problems whose data takes the host far longer to handle than a launch takes the device: trials are verified on
+//! small problems, finalists on the tuned one.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 const MANIFEST: &str =
     "[package]\nname = \"large\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
-/// With `WRONG` a kernel gives zeros beyond five million elements, which is only wrong for the tuned problem. It leaves out
-/// most of the work that the right ones do, so that it races best on a busy machine as well.
+/// With `WRONG` a kernel writes zeros beyond five million elements, which is wrong only for the tuned problem. It
+/// leaves out most of the work of the right ones, so that it races best even on a busy machine.
 const SOURCE: &str = r#"
 extern "C" __global__ void twice(unsigned n, const float* x, float* y) {
     unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;
@@ -106,7 +106,7 @@ fn a_config_that_is_wrong_only_for_the_large_problem_fails_as_a_finalist() {
     let config = winner["config"].as_str().unwrap_or_default();
     assert!(!config.contains("WRONG=true"), "{winner:#}");
     let outcomes = &report["tasks"][0]["outcomes"];
-    // The one that raced best was looked at; the other may have lost its race.
+    // The one that raced best was checked; the other may have lost its race.
     assert!(outcomes["incorrect"].as_u64() >= Some(1), "{outcomes:#}");
 }
 

@@ -1,5 +1,5 @@
-//! A library of kernels outside this workspace, and a program that uses it: what is baked for the library is launched by
-//! the program, and proven by the library's own tests.
+//! A library of kernels outside this workspace, and a program that uses it: the program launches the library's baked
+//! rows, and the library's own tests prove them.
 #![forbid(unsafe_code)]
 
 use kiln_spec::baked::Index;
@@ -114,7 +114,7 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
     // The L4's row of 384 threads really runs here.
     let said = stdout(&expect_code(&mut smoke(), 0));
     assert!(said.contains("block=(384,1,1)"), "{said}");
-    // A smoke test that fails says why once.
+    // A failing smoke test prints the reason once.
     crate_.write(
         "squares/src/cu/square.cuh",
         &HEADER.replace("i * i", "i * i + 1u"),
@@ -123,7 +123,7 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
     let said = stdout(&failed) + &stderr(&failed);
     let why = "out[0] is 1e0, it should be 0e0";
     assert_eq!(said.matches(why).count(), 1, "{said}");
-    // A library whose index was not committed builds with a warning, and not at all where builds are strict.
+    // A library whose index was not committed builds with a warning; with a strict build it does not build.
     let index = crate_.path().join("squares/tuned/index.toml");
     std::fs::remove_file(index).expect("the index should be removed");
     let said = stderr(&expect_code(crate_.cargo().arg("build"), 0));

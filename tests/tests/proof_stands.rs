@@ -1,4 +1,4 @@
-//! What was proven stays so: a later run that has no time to measure anything does not take the proof back.
+//! A proof is kept: a later run that has no time to measure anything does not revoke it.
 
 use std::path::Path;
 
@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 #[test]
 fn a_run_without_time_keeps_the_winner_that_an_earlier_one_proved() {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
-    // A search that a budget cut goes on in the next run. On a busy machine it takes a larger one to prove something.
+    // A search that ran out of budget continues in the next run. On a busy machine it takes a larger budget to prove
+    // something.
     let proven = ["5s", "20s", "60s", "240s", "900s"]
         .into_iter()
         .find_map(|budget| {
@@ -22,7 +23,7 @@ fn a_run_without_time_keeps_the_winner_that_an_earlier_one_proved() {
     assert_eq!(second["winner"], first["winner"]);
 }
 
-/// The report's task of a run on the fake device, whose space is too large for the budget.
+/// The report's task of a run on the fake device, with a space that is too large for the budget.
 fn run(folder: &Path, budget: &str) -> Value {
     let script = json!({
         "seed": 1,

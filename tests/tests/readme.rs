@@ -1,4 +1,4 @@
-//! The program of README.md, taken from its text: its files are written, its commands run, in a crate of their own.
+//! The program of README.md, taken from its text: its files are written to a new crate, and its commands run.
 
 use std::process::Command;
 
@@ -9,14 +9,14 @@ use kiln_tests::throwaway::Throwaway;
 const README: &str = include_str!("../../README.md");
 const SECTION: &str = "## A kernel, from spec to receipt\n";
 
-/// A fenced block, with what the line above it names in backticks first.
+/// A fenced block, with the name in backticks at the start of the line above it.
 struct Block {
     named: Option<&'static str>,
     language: &'static str,
     text: String,
 }
 
-/// The blocks of the section that tells of the program.
+/// The blocks of the section about the program.
 fn blocks() -> Vec<Block> {
     let section = README
         .split_once(SECTION)
@@ -44,7 +44,7 @@ fn blocks() -> Vec<Block> {
     blocks
 }
 
-/// The commands of a block, without their remarks.
+/// The commands of a block, without their comments.
 fn commands(text: &str) -> Vec<&str> {
     let commands = text
         .lines()
@@ -52,7 +52,7 @@ fn commands(text: &str) -> Vec<&str> {
     commands.filter(|command| !command.is_empty()).collect()
 }
 
-/// The command in the crate, as somebody types it there.
+/// The command in the crate, as typed there.
 fn command(crate_: &Throwaway, words: &str) -> Command {
     let mut words = words.split(' ');
     let mut command = match words.next() {

@@ -1,4 +1,4 @@
-//! A saved unit is compiled with the headers and flags that were saved with it, by every compiler.
+//! A saved unit is compiled with its saved headers and flags, by every compiler.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::tune_program;
 use kiln_tuner::lab::worker::{ProcessCompiler, WorkerLimits};
 
-/// Compiles where the header is there, and the flag; nowhere else.
+/// Compiles only if the header and the flag are there.
 const UNIT: &str = "\
 #include \"then/kiln_then.h\"
 #if !defined KILN_HEADER_OF_THEN || !defined KILN_FLAG_OF_THEN

@@ -1,4 +1,4 @@
-//! Cold and hot caches: what is measured in one regime is not taken for the other.
+//! Cold and hot caches: measurements of one regime are not used for the other.
 
 use std::path::Path;
 

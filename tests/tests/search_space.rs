@@ -1,4 +1,4 @@
-//! Search spaces: the public definitions exactly, uniform samples, and how fast a space is built and asked.
+//! Search spaces: the public definitions exactly, uniform samples, and the time to build and query a space.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -146,7 +146,7 @@ fn samples_are_uniform_over_valid_configs() {
     }
 }
 
-/// The median of the times of single questions, less that of asking nothing.
+/// The median time of a single query, minus the overhead of timing.
 fn median_ns(set: &ConfigSet, mut ask: impl FnMut(&ConfigSet, u128, &[u32])) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let asked: Vec<(u128, Vec<u32>)> = (0..20_000)
@@ -225,7 +225,7 @@ const TWELVE: [&str; 12] = [
     "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11",
 ];
 
-/// Twelve parameters of 100 values under one of the constraints that do not merge; factors depend on the seed.
+/// Twelve parameters with 100 values under a kind of constraint that does not merge; factors depend on the seed.
 fn twelve(constraints: &[String]) -> Definition {
     let params = TWELVE.map(|name| (name, 100));
     let constraints: Vec<&str> = constraints.iter().map(String::as_str).collect();
@@ -292,7 +292,7 @@ fn spaces_that_do_not_merge_are_sampled_or_refused_in_bounded_time() {
             }
             other => panic!("{name}: {other:?}"),
         }
-        // Twice what it may take on an idle machine.
+        // Twice the limit on an idle machine.
         assert!(spent <= 20.0, "{name} took {spent} s");
     }
 }
@@ -358,7 +358,7 @@ fn tune_searches_a_kernel_whose_constraint_ties_twelve_parameters() {
     assert_eq!(space["sampled"], true);
     assert_eq!(space["listed"], 100_000);
     let end = |name: &str| space["valid_estimate"][name].as_f64().expect("a number");
-    // Remainders are all but equally likely.
+    // Remainders are almost equally likely.
     let truth = 64f64.powi(12) * 801.0 / 1009.0;
     assert!(end("least") < truth && truth < end("most"), "{space}");
     assert_eq!(space["left_out"].as_array().map(Vec::len), Some(1));

@@ -1,4 +1,4 @@
-//! `tune run` measures no GPU that others compute on, unless it is told to.
+//! `tune run` does not measure on a GPU that others use, unless it is told to.
 #![forbid(unsafe_code)]
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, tune};
 use kiln_tests::cuda_stand_in::{self, build_nvml};
 
-/// What `tune run` says, on the stand-in for the driver; it ends at the latest at a problem that there is not.
+/// The output of `tune run` on the stand-in for the driver; it ends at the latest at an undeclared problem.
 fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> String {
     let mut command = tune(folder, &folder.join("cache"));
     command.args(["run", "--device", "cuda:0", "--problem", "no such problem"]);
@@ -19,7 +19,7 @@ fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> 
     said
 }
 
-/// The exit code of a problem that there is not: what comes behind the preflight.
+/// The exit code for an undeclared problem, which is checked after the preflight.
 const NO_PROBLEM: i32 = 1;
 
 fn ready(test: &str) -> Option<tempfile::TempDir> {
@@ -40,7 +40,7 @@ fn a_gpu_that_others_compute_on_is_refused_unless_it_is_allowed() {
     };
     build_nvml(folder.path());
     let own = std::process::id().to_string();
-    // More than there is room for at first, one of which has a name here.
+    // More than the initial capacity; one of them has a name on this machine.
     let many: Vec<String> = (0..200)
         .map(|n| (4_000_000_000_u32 + n).to_string())
         .collect();
@@ -105,7 +105,7 @@ fn where_nobody_can_say_who_computes_that_is_said_once_and_the_run_goes_on() {
     );
 }
 
-/// A package with the one kernel that the stand-in computes.
+/// A package with the one kernel that the stand-in can compute.
 fn adding(root: &Path) {
     std::fs::create_dir(root.join("src")).expect("a folder should be made");
     let manifest =
@@ -134,7 +134,8 @@ fn a_gpu_that_admits_one_process_at_a_time_is_never_asked_for_a_second_context()
         command.env("KILN_STAND_IN_EXCLUSIVE", &lock);
         stderr(&expect_code(&mut command, 1))
     };
-    // The stand-in computes, and writes no receipt: the verifying worker has a context, and the reference's had one before.
+    // The stand-in computes, and writes no receipt: the verifying worker has a context, and the reference's had one
+    // before.
     let said = run();
     assert!(said.contains("the device wrote no receipt"), "{said}");
     // Another process has the device.

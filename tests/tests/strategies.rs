@@ -1,6 +1,6 @@
 //! Search strategies on recorded GPU spaces, by median share of the optimum: the geometric mean over spaces.
 //!
-//! A few seeds and bars to go with them by default; `KILN_BARS=1` runs the 50 seeds that the bar asks for.
+//! By default a few seeds with matching thresholds; `KILN_BARS=1` runs the 50 seeds of the acceptance criterion.
 
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::recorded::{geometric_mean, recordings, searches, shares};

@@ -1,4 +1,4 @@
-//! What takes long is printed as it comes: a command that is cut off has shown what it had.
+//! Long-running commands print results as they come: an interrupted command has shown the ones so far.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -11,8 +11,8 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{tune, workspace};
 use serde_json::Value;
 
-/// A compiler that holds every unit of `tensor_mul` back until the file `go` is there. After five minutes without it notes that in
-/// the file `late`.
+/// A compiler that holds every unit of `tensor_mul` back until the file `go` exists. After five minutes without it,
+/// it creates the file `late`.
 fn held_back(folder: &Path) -> PathBuf {
     let path = folder.join("compiler");
     let folder = folder.display();
@@ -33,7 +33,8 @@ fn held_back(folder: &Path) -> PathBuf {
     path
 }
 
-/// Runs a command on `tensor_add` and then on `tensor_mul`, whose compiler waits until the first line was read; all lines.
+/// Runs a command on `tensor_add` and then on `tensor_mul`, whose compiler waits until the first line was read;
+/// returns all lines.
 fn lines(words: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder should be made");
     let mut command = tune(&workspace(), &folder.path().join("cache"));

@@ -1,4 +1,4 @@
-//! A workspace on a machine without cargo: its description is kept in a file and carried along.
+//! A workspace on a machine without cargo: its description is stored in a file and copied along.
 #![forbid(unsafe_code)]
 
 use std::fs;
@@ -12,7 +12,7 @@ const FILES: [(&str, &str); 2] = [
     ("src/add.cu", include_str!("../fixtures/adding/src/add.cu")),
 ];
 
-/// What is carried to the other machine: the sources, and what cargo says of them here.
+/// The files that are copied to the other machine: the sources, and cargo's description of them.
 fn carried(to: &Path) {
     let crate_ = Throwaway::new("adding", &FILES);
     let mut cargo = crate_.cargo();

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all: what was there stays until the new text is on the disk.
+//! Atomic writes: a file keeps its old content until the new content is completely on the disk.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// Writes a file. A link is followed; what is not a regular file (a pipe, say) is written to as it is.
+/// Writes a file. Symbolic links are followed; anything that is not a regular file (a pipe, say) is written to
+/// directly.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = followed(path);
     if is_special(&path) {
@@ -35,7 +36,7 @@ pub fn write_for_run(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Whether [`write()`] can make the file, found out by making a part of it: before hours of work go into what it is to hold.
 ///
 /// # Errors
-/// Why it cannot.
+/// If it could not.
 pub fn can_be_written(path: &Path) -> io::Result<()> {
     let path = followed(path);
     if path.is_dir() {
@@ -47,14 +48,14 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
     part(&path).map(drop)
 }
 
-/// The text of an error without the name of a temporary file, which says nothing to people.
+/// The text of an error without the name of the temporary file, which means nothing to users.
 pub fn without_path(error: &io::Error) -> String {
     let text = error.to_string();
     let said = text.split(" at path ").next();
     said.unwrap_or_default().to_owned()
 }
 
-/// The file that a path leads to.
+/// The file that a path leads to, with symbolic links resolved.
 fn followed(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,10 +1,11 @@
-//! Tables for people.
+//! Tables as aligned text.
 
 use std::fmt::Write as _;
 
-/// Columns as wide as their widest cell, two spaces apart; the last is not padded.
+/// Columns are as wide as their widest cell and two spaces apart; the last one is not padded.
 pub(crate) fn columns(lines: &[Vec<String>]) -> String {
-    // Names and messages come from files and other programs: none moves the cursor or forges a line.
+    // Names and messages come from files and other programs: control characters must not move the cursor or forge a
+    // line.
     let plain = |cell: &String| cell.replace(|c: char| c.is_control(), " ");
     let lines: Vec<Vec<String>> = lines
         .iter()

@@ -20,63 +20,63 @@ use crate::tables::TableError;
 use crate::task::TaskError;
 use crate::watch::{NothingWatched, SavedError};
 
-/// Done.
+/// Success.
 pub const DONE: u8 = 0;
 /// A check failed, or nothing valid was found.
 pub const FAILED: u8 = 1;
-/// The command line makes no sense.
+/// The command line is invalid.
 pub const USAGE: u8 = 2;
-/// There is no such device.
+/// The device does not exist.
 pub const NO_DEVICE: u8 = 3;
-/// Somebody else computes on the device.
+/// Another process computes on the device.
 pub const SHARED_GPU: u8 = 4;
 
-/// A flag whose value makes no sense.
+/// A flag with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{flag} {value}: {reason}\nhelp: {help}")]
 pub struct UsageError {
     /// The flag.
     pub flag: &'static str,
-    /// What was given.
+    /// The given value.
     pub value: String,
-    /// Why it makes no sense.
+    /// Why it is invalid.
     pub reason: String,
-    /// What would.
+    /// Valid values, as a `help:` line.
     pub help: &'static str,
 }
 
-/// Why there is no such device.
+/// Why a device cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NoDevice {
-    /// None of that name.
+    /// No device has that name.
     #[error("{0}\nhelp: run `tune devices` for what is here")]
     Name(DeviceError),
-    /// No target of that architecture.
+    /// No target has that architecture.
     #[error(
         "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
         .known.join(", ")
     )]
     Target {
-        /// The architecture asked for.
+        /// The requested architecture.
         arch: String,
-        /// Those that exist.
+        /// The architectures that exist.
         known: Vec<&'static str>,
     },
-    /// None of the kind that kernels were saved on.
+    /// This machine has no device of the kind on which the kernels were saved.
     #[error(
         "nothing can be compared: the file was saved on {saved}, and here is {here}\nhelp: compare on a machine of that kind, or \
          save again here with `tune bench --save`"
     )]
     NothingToCompare {
-        /// The devices that the file was saved on.
+        /// The devices on which the kernels were saved.
         saved: String,
-        /// Those that are here.
+        /// The devices of this machine.
         here: String,
     },
 }
 
-/// `help:` of an error that has none of its own.
+/// The error's own `help:`, or this one if it has none.
 fn or_help(error: &CompileError, help: &str) -> String {
     match error.to_string().contains("\nhelp: ") {
         true => String::new(),
@@ -88,13 +88,13 @@ fn or_help(error: &CompileError, help: &str) -> String {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// A flag makes no sense.
+    /// The value of a flag is invalid.
     #[error(transparent)]
     Usage(#[from] UsageError),
     /// The kernels cannot be read.
     #[error(transparent)]
     Project(#[from] ProjectError),
-    /// There is no such device.
+    /// The device does not exist.
     #[error(transparent)]
     NoDevice(NoDevice),
     /// The device does not open.
@@ -103,7 +103,7 @@ pub enum Failure {
     /// The device's compiler is not installed.
     #[error("{error}{}", or_help(.error, "check the cache folder and the free disk space"))]
     NoCompiler {
-        /// What is missing.
+        /// The compiler's error, which names the missing part.
         error: CompileError,
     },
     /// A problem is not declared, a space cannot be built, or nothing is stored.
@@ -112,7 +112,7 @@ pub enum Failure {
     /// Nothing can be compiled for a target.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// Somebody else computes on the device.
+    /// Another process computes on the device.
     #[error(
         "{0}\nhelp: wait until it finishes, choose another device, or pass --allow-shared-gpu to measure anyway"
     )]
@@ -126,7 +126,7 @@ pub enum Failure {
     /// A search cannot start from a recording.
     #[error(transparent)]
     ForeignRecording(#[from] ForeignRecording),
-    /// A setting of the search model is none.
+    /// The search model does not have this setting.
     #[error(transparent)]
     Setting(#[from] kiln_search::UnknownSetting),
     /// The definition of a space cannot be used.
@@ -134,7 +134,7 @@ pub enum Failure {
     Definition {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be used.
         error: Box<DefinitionError>,
     },
     /// A space is too large to be counted.
@@ -160,13 +160,13 @@ pub enum Failure {
     Curves {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be read.
         error: CurvesError,
     },
     /// A recorded file cannot be used.
     #[error(transparent)]
     Recording(#[from] kiln_exchange::recording::RecordingError),
-    /// There is no such run to report.
+    /// The run to report does not exist.
     #[error(transparent)]
     RunNotFound(#[from] kiln_report::RunNotFound),
     /// The cache cannot be used.
@@ -178,11 +178,11 @@ pub enum Failure {
         .path.display(), without_path(.error)
     )]
     File {
-        /// What was tried.
+        /// The failed operation, as a verb.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// A file of saved kernels cannot be used.
@@ -190,21 +190,21 @@ pub enum Failure {
     Saved {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be used.
         error: SavedError,
     },
-    /// A command watches nothing.
+    /// The command would compare nothing.
     #[error(transparent)]
     NothingWatched(#[from] NothingWatched),
     /// A value cannot be written as JSON.
     #[error("cannot {doing}: {error}")]
     Json {
-        /// What was tried.
+        /// The value, in words.
         doing: &'static str,
         /// Why it failed.
         error: serde_json::Error,
     },
-    /// What deletes results was not confirmed.
+    /// The command would delete results and was not confirmed.
     #[error(
         "this deletes every trial and winner in {}\nhelp: say `tune cache clear --yes` to go on",
         .folder.display()
@@ -213,17 +213,17 @@ pub enum Failure {
         /// The cache.
         folder: PathBuf,
     },
-    /// There is no room left on a disk.
+    /// A disk is full.
     #[error(
         "a disk is full: {0}\nhelp: make room there, or put the cache on another disk with KILN_CACHE, and run again; what was found so far is kept"
     )]
     DiskFull(String),
-    /// The system gives no threads.
+    /// The system cannot create threads.
     #[error("cannot start {what}: {error}")]
     Threads {
-        /// What for.
+        /// The purpose of the threads.
         what: &'static str,
-        /// What the system says.
+        /// The system's error.
         error: rayon::ThreadPoolBuildError,
     },
 }
@@ -241,7 +241,7 @@ impl From<TableError> for Failure {
 }
 
 impl Failure {
-    /// The exit code it stands for.
+    /// The exit code of this failure.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => USAGE,

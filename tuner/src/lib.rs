@@ -1,7 +1,7 @@
 //! The `tune` command and its library: search, verify, race, confirm, bake, prove.
 //!
-//! [`main`] takes a catalogue of kernels whose plain-Rust references are linked in, so that a crate can have a
-//! `tune` of its own in three lines:
+//! [`main`] takes a catalogue of kernels whose plain-Rust references are linked in, so that a crate can have its own
+//! `tune` in three lines:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -41,10 +41,10 @@ use crate::cli::Cli;
 
 /// Runs the command line of this process.
 pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
-    // Over a limit of file sizes, writes are to fail as on a full disk, with an error that names the file; the
-    // signal's default is to end the process. Where it cannot be taken, that default stays.
+    // Beyond a file size limit, writes should fail as on a full disk, with an error that names the file. The signal's
+    // default action would end the process. If the handler cannot be installed, that default stays.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
-    // `cargo tune` passes the word `tune` on when it is installed as `cargo-tune`.
+    // If it is installed as `cargo-tune`, `cargo tune` passes the word `tune` as the first argument.
     let mut words: Vec<_> = std::env::args_os().collect();
     let is_cargo = words.first().is_some_and(|program| {
         std::path::Path::new(program)

@@ -1,5 +1,4 @@
-//! What a run says while it works: bars on a terminal, plain lines elsewhere. The only file that knows
-//! indicatif.
+//! Progress of a run: bars on a terminal, plain lines elsewhere. The only file that uses indicatif.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -15,14 +14,14 @@ pub enum Stage {
     Compile,
     /// Comparing their outputs with the reference.
     Verify,
-    /// Timing them against one another.
+    /// Timing them against each other.
     Race,
     /// Proving the finalist against the baseline in fresh processes.
     Confirm,
 }
 
 impl Stage {
-    /// Its name, as wide as the others.
+    /// Its name, padded to the width of the others.
     fn name(self) -> &'static str {
         match self {
             Stage::Compile => "compile",
@@ -33,11 +32,11 @@ impl Stage {
     }
 }
 
-/// Where a run reports to.
+/// Receives the progress of a run.
 pub trait Reporter: Sync {
     /// A run of `tasks` tasks begins.
     fn run_started(&self, tasks: usize, budget: Option<Duration>);
-    /// A task begins: a kernel and a problem, and how many configs it may try.
+    /// A task begins: a kernel and a problem, with at most `trials` configs.
     fn task_started(&self, index: usize, name: &str, trials: u64);
     /// A stage of the current task begins, with `steps` steps.
     fn stage(&self, stage: Stage, steps: u64);
@@ -47,11 +46,11 @@ pub trait Reporter: Sync {
     fn tried(&self, trials: u64, best: Option<f64>);
     /// `configs` configs of the current task were checked without a launch; `cannot` of them cannot be launched.
     fn checked(&self, configs: u64, cannot: u64);
-    /// A trial is stored; told where every trial was asked for.
+    /// A trial is stored; printed if a line for every trial was requested.
     fn trial(&self, line: &str);
     /// The current task ended, in one line.
     fn task_finished(&self, line: &str);
-    /// Something the user should know now.
+    /// A message that the user should see now.
     fn notice(&self, line: &str);
     /// The run ended.
     fn run_finished(&self);
@@ -70,7 +69,7 @@ pub fn reporter(verbose: bool) -> Box<dyn Reporter> {
     }
 }
 
-/// Progress of many like steps on many threads: a bar on a terminal, now and then a line elsewhere.
+/// Progress of many similar steps on many threads: a bar on a terminal, an occasional line elsewhere.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -118,11 +117,11 @@ impl Counter {
     }
 }
 
-/// Runs of more tasks than this fit on a screen by telling less: of each kernel's problems the first, and of the others one
-/// now and then.
+/// Maximum number of tasks for which each result is printed. Longer runs print the first problem of each kernel, and
+/// one of the others from time to time.
 pub const MAX_IN_FULL: usize = 12;
 
-/// Which tasks of a run are told when they end.
+/// Decides which finished tasks of a run are printed.
 #[derive(Debug, Default)]
 struct Ends {
     in_full: bool,
@@ -138,7 +137,7 @@ impl Ends {
         }
     }
 
-    /// Whether a line that begins with a kernel's name is told.
+    /// Whether to print a line that begins with a kernel's name.
     fn are_told(&mut self, line: &str) -> bool {
         let kernel = line.split(' ').next().unwrap_or_default();
         let first = self.kernels.insert(kernel.to_owned());
@@ -151,7 +150,7 @@ impl Ends {
     }
 }
 
-/// How often a task that ended is told in a run of many.
+/// Interval at which finished tasks are printed in a long run.
 const END_EVERY: Duration = Duration::from_secs(30);
 
 /// Plain lines on standard error, at most one every few seconds while a task runs.
@@ -172,7 +171,7 @@ struct LinesState {
 }
 
 impl LinesState {
-    /// What goes before lines of a run of many tasks.
+    /// The prefix of lines in a run of many tasks.
     fn place(&self) -> String {
         match self.ends.in_full {
             true => String::new(),
@@ -181,7 +180,7 @@ impl LinesState {
     }
 }
 
-/// How often a running task writes a line where there is no terminal.
+/// Interval at which a running task prints a line without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 impl Lines {
@@ -279,7 +278,7 @@ impl Reporter for Lines {
     fn run_finished(&self) {}
 }
 
-/// One line for the run, one for the task, one for its stage.
+/// Bars: one line for the run, one for the task, one for its stage.
 struct Bars {
     verbose: bool,
     ends: Mutex<Ends>,

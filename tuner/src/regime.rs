@@ -1,30 +1,31 @@
-//! Cold or warm: what caches hold when a timed launch begins. It is part of the tuning key: times of one regime are never
-//! compared with times of the other.
+//! Cold or hot: the content of the caches when a timed launch begins. The regime is part of the tuning key: times of
+//! one regime are never compared with times of the other.
 
 use clap::ValueEnum;
 use kiln_spec::{Backend, DeviceLimits};
 
-/// What timed launches find in the last-level cache.
+/// The content of the last-level cache at the start of a timed launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Regime {
-    /// The data of others: launches take several copies of the data in turn, together larger than the cache.
+    /// Other data: launches use several copies of the data in turn, which together are larger than the cache.
     Cold,
-    /// What the launch before left there: every launch works on the same data.
+    /// The data of the previous launch: every launch works on the same data.
     Hot,
 }
 
-/// Copies are together at least this large: AMD's Infinity Cache, up to 128 MiB, is behind the L2 that the driver tells.
+/// Minimum size of all copies together: AMD's Infinity Cache, up to 128 MiB, lies behind the L2 that the driver
+/// reports.
 const MIN_BYTES: u64 = 128 << 20;
 
-/// The fewest copies: fewer would meet themselves in a cache that keeps what was used often.
+/// Minimum number of copies: with fewer, a cache that keeps frequently used lines would still hold some of them.
 const FEWEST_SETS: u64 = 3;
 
-/// The most copies: a kernel whose data is this small waits for its launch, not for memory.
+/// Maximum number of copies: a kernel with data this small is bound by the launch, not by memory.
 const MAX_SETS: u64 = 4096;
 
 impl Regime {
-    /// What is measured where nothing else is asked for: on a GPU the data usually comes from elsewhere; on the cpu one
-    /// program runs the kernel over its own data.
+    /// The default regime. On a GPU the data usually comes from elsewhere; on the cpu, one program runs the kernel
+    /// over its own data.
     pub fn of_backend(backend: Backend) -> Regime {
         match backend {
             Backend::Cuda | Backend::Hip => Regime::Cold,
@@ -40,8 +41,8 @@ impl Regime {
         }
     }
 
-    /// How many copies of the data timed launches take in turn, for data of that many bytes on a device. They take up a
-    /// quarter of its memory at most.
+    /// The number of copies of the data that timed launches use in turn, for `data_bytes` of data on a device.
+    /// Together they take at most a quarter of its memory.
     pub fn sets(self, data_bytes: u64, limits: &DeviceLimits) -> usize {
         if self == Regime::Hot {
             return 1;

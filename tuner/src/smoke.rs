@@ -1,5 +1,5 @@
-//! Smoke tests: a row or baseline is launched on the device at hand, its outputs are compared, and the device's own
-//! receipt must be the intended launch.
+//! Smoke tests: launches a row or baseline on the present device, compares its outputs, and compares the device's
+//! receipt with the intended launch.
 
 use std::path::Path;
 
@@ -25,10 +25,10 @@ use crate::lab::worker::reference_of;
 use crate::project::TunedKernel;
 use crate::tables::local;
 
-/// Problems with more work than this are launched in small only; their plans are checked by calculation.
+/// Problems with more work than this are launched only in a small version; their plans are checked by calculation.
 const MAX_WORK: u64 = 200_000_000;
 
-/// What became of one row or baseline.
+/// The result for one row or baseline.
 #[derive(Serialize)]
 pub struct Smoked {
     /// The kernel.
@@ -37,7 +37,7 @@ pub struct Smoked {
     pub row: String,
     /// `passed`, `failed` or `not run`.
     pub state: &'static str,
-    /// What was launched, or why not.
+    /// The launch, or why nothing was launched.
     pub detail: String,
 }
 
@@ -51,24 +51,24 @@ impl Smoked {
     }
 }
 
-/// A device on which rows are launched, and what that takes.
+/// A device on which rows are launched, with everything needed for it.
 pub struct Smoke<'a> {
     /// The device.
     pub session: &'a DeviceSession<'a>,
-    /// Where candidates are compiled.
+    /// Compiles candidates.
     pub workshop: &'a Workshop<'a>,
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// Where expected outputs are kept.
+    /// The folder of expected outputs.
     pub folder: &'a Path,
 }
 
 impl Smoke<'_> {
-    /// Launches the baselines and the rows of a kernel, of its own table and of the one in the folder `local`, for the
-    /// named problems or for all. `say` is told of each as soon as it is known.
+    /// Launches the baselines and the rows of a kernel, from its own table and from the one in the folder `local`,
+    /// for the named problems or for all. `say` receives each result immediately.
     ///
     /// # Errors
-    /// When a table cannot be read, and what `say` fails with.
+    /// If a table cannot be read, and any error of `say`.
     pub fn kernel(
         &self,
         kernel: &TunedKernel,
@@ -115,8 +115,8 @@ impl Smoke<'_> {
         self.launch(kernel, which, &resolved.problem, Some(row))
     }
 
-    /// Compiles, launches and verifies on small problems of the same types, and on the problem itself where it is not
-    /// too much work.
+    /// Compiles, launches and verifies on small problems of the same types, and on the problem itself if it is small
+    /// enough.
     fn launch(
         &self,
         kernel: &TunedKernel,
@@ -171,7 +171,7 @@ impl Smoke<'_> {
         ))
     }
 
-    /// What the table says literally against what would be launched.
+    /// Compares the literal values of the table with the launch that would be made.
     fn compare(&self, made: &Compiled, row: Option<&Row>) -> Result<(), Trouble> {
         let Some(row) = row else { return Ok(()) };
         if made.arm.plan != row.plan {

@@ -1,4 +1,4 @@
-//! The program itself. Cargo builds it for this test, and with it for the whole suite.
+//! The program itself. Cargo builds it for this test, and thereby for the whole suite.
 
 use std::process::Command;
 

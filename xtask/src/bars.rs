@@ -1,11 +1,11 @@
-//! The bars of docs/bars.md, each as the test or command that measures it, in full.
+//! The acceptance criteria of docs/bars.md, each with the test or command that measures it in full.
 
 use std::process::Command;
 
 use crate::fuzz;
 use crate::step::{self, cargo};
 
-/// A bar's number, what it says in short, and the tests that measure it: package, test file, filter.
+/// A bar's number, its short description, and the tests that measure it: package, test file, filter.
 type Bar = (
     u32,
     &'static str,
@@ -159,10 +159,10 @@ const BARS: &[Bar] = &[
 /// The bar that a run of `tune` measures.
 const SPEED: u32 = 28;
 
-/// The bar whose tests fuzzing goes on from.
+/// The bar whose tests fuzzing extends.
 const FUZZING: u32 = 24;
 
-/// Tunes the library without a limit of time; its last lines say what was proven.
+/// Tunes the library without a time limit; its last lines say what was proven.
 const TUNE_LIBRARY: [&str; 8] = [
     "tune",
     "run",
@@ -177,7 +177,7 @@ const TUNE_LIBRARY: [&str; 8] = [
 /// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.
 ///
 /// # Errors
-/// The first bar that is missed, or an unknown number.
+/// The first bar that fails, or an unknown number.
 pub fn run(number: Option<u32>) -> Result<(), String> {
     let chosen: Vec<_> = BARS
         .iter()

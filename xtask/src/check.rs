@@ -1,4 +1,4 @@
-//! Formatting, lints, documentation, the rules of the source layout and those of wording.
+//! Checks formatting, lints, documentation, the rules of the source layout and those of wording.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::rings;
 use crate::step::{self, cargo};
 use crate::suite::PROFILE;
 
-/// No Rust or kernel file may be longer.
+/// Maximum length of a Rust or kernel file, in lines.
 const MAX_LINES: usize = 700;
 
-/// The sources of the crates in which no files import each other in a ring.
+/// The sources of the crates in which files must not import each other in a ring.
 const CRATES: [&str; 11] = [
     "cache/src",
     "exchange/src",
@@ -27,7 +27,7 @@ const CRATES: [&str; 11] = [
     "xtask/src",
 ];
 
-/// Turns on the adapters for other libraries, with the versions of theirs that the examples choose.
+/// Enables the adapters for other libraries, with the versions that the examples choose.
 const ADAPTERS: [&str; 2] = ["--features", "kiln-examples/cudarc"];
 
 /// Runs commands in order.
@@ -59,7 +59,7 @@ pub fn run() -> Result<(), String> {
     layout(&step::root())
 }
 
-/// Length of files, names that say nothing, where `unsafe` is, and files that import each other in a ring.
+/// Checks length of files, meaningless names, places of `unsafe`, and files that import each other in a ring.
 fn layout(root: &Path) -> Result<(), String> {
     let tracked = tracked(root)?;
     let mut problems = ring_problems(root, &tracked)?;
@@ -129,7 +129,7 @@ fn ring_problems(root: &Path, tracked: &[String]) -> Result<Vec<String>, String>
     Ok(problems)
 }
 
-/// Files that name the wording that is ruled out.
+/// Files that quote the wording that is ruled out.
 fn quotes_wording(file: &str) -> bool {
     ["docs/style.md", "xtask/src/prose.rs"].contains(&file)
 }
@@ -145,16 +145,16 @@ fn unsafe_allowed(file: &str) -> bool {
         // Tests launch on bare devices and count allocations.
         || file.starts_with("runtime/tests/")
         || file.starts_with("macros/tests/")
-        // Tests that stand for another library vouch for its memory.
+        // Tests that act as another library vouch for its memory.
         || ["tests/tests/cuda_device/graphs.rs", "tests/tests/hip_device.rs"].contains(&file)
         // Programs that call the HIP runtime and cuBLAS themselves.
         || ["examples/interop/hip.rs", "benches/peers/cublas/src/ffi.rs"].contains(&file)
         || file.starts_with("xtask/")
 }
 
-/// The forms of `unsafe` that must not stand in a file: blocks, functions and implementations. Where memory and
-/// streams of other libraries come in, functions are declared for callers to vouch; what they vouch for is used
-/// elsewhere.
+/// The forms of `unsafe` that a file must not contain: blocks, functions and implementations. In files through which
+/// memory and streams of other libraries come in, functions may be `unsafe`, so that callers vouch for them; the code
+/// that relies on this is elsewhere.
 fn forms(file: &str) -> &'static [&'static str] {
     const ALL: [&str; 3] = ["unsafe {", "unsafe impl", "unsafe fn"];
     match file.starts_with("runtime/src/interop/") {
@@ -163,8 +163,8 @@ fn forms(file: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a line has one of these forms; the `unsafe extern "C"` of a kernel declaration is the author's own promise
-/// and is swallowed by the macro.
+/// Whether a line has one of these forms. The `unsafe extern "C"` of a kernel declaration does not count: it is the
+/// author's own promise, and the macro consumes it.
 fn has_unsafe(line: &str, forms: &[&str]) -> bool {
     let code = line.split("//").next().unwrap_or_default();
     forms.iter().any(|form| {

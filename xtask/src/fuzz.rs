@@ -10,10 +10,10 @@ const SECONDS: u32 = 600;
 
 const HELP: &str = "help: rustup toolchain install nightly; cargo install cargo-fuzz --locked; docs/bars.md says what is fuzzed";
 
-/// Fuzzes every target of `fuzz/` in turn; what is found new stays out of the repository, a crash is kept.
+/// Fuzzes every target of `fuzz/` in turn. New inputs stay outside the repository; a crash is kept.
 ///
 /// # Errors
-/// The first target that crashes, or what is missing.
+/// The first target that crashes, or a missing tool.
 pub fn run() -> Result<(), String> {
     let nightly = answers(Command::new("cargo").args(["+nightly", "--version"]));
     let tool = answers(Command::new("cargo").args(["+nightly", "fuzz", "--version"]));
@@ -28,7 +28,7 @@ pub fn run() -> Result<(), String> {
             .map_err(|error| format!("cannot make {}: {error}", found.display()))?;
         let mut fuzz = Command::new("cargo");
         fuzz.current_dir(&root)
-            // Importers hold no unsafe code: what a sanitizer would cost goes into more inputs.
+            // Importers contain no unsafe code, so the cost of a sanitizer is better spent on more inputs.
             .args(["+nightly", "fuzz", "run", "--sanitizer", "none", &target])
             .arg(&found)
             .arg(root.join("fuzz/corpus").join(&target))
@@ -49,7 +49,7 @@ pub fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// The names of the targets: a file each.
+/// The names of the targets, one per file.
 fn targets(root: &Path) -> Result<Vec<String>, String> {
     let folder = root.join("fuzz/fuzz_targets");
     let files = std::fs::read_dir(&folder);

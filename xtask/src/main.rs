@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test` passes all tests, `cargo xtask bars [N]` measures the bars in full.
+//! Project tasks: `cargo xtask test` runs all tests, `cargo xtask bars [N]` measures the acceptance criteria in full.
 #![forbid(unsafe_code)]
 
 mod bars;

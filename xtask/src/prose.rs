@@ -1,6 +1,6 @@
-//! The wording that docs/style.md rules out, as far as a program can tell.
+//! Finds wording that docs/style.md rules out, as far as a program can.
 
-/// What may follow "is no": comparisons and idioms.
+/// Words that may follow "is no": comparisons and idioms.
 const ALLOWED: [&str; 22] = [
     "longer",
     "more",
@@ -56,7 +56,7 @@ pub fn found(line: &str) -> Vec<(String, &'static str)> {
     found
 }
 
-/// A word without what surrounds it.
+/// A word without the punctuation around it.
 fn word(text: &str) -> &str {
     text.trim_matches(|c: char| !c.is_alphanumeric())
 }

@@ -1,10 +1,10 @@
-//! Files that import each other in a ring.
+//! Finds files that import each other in a ring.
 //!
-//! A file imports another if its code names an item of it through `crate::`, `super::`, `self::` or the name of a child
-//! module. A path is followed through `pub use` to the file that declares the item, so a module that only re-exports
-//! its children is in no ring because of that.
+//! A file imports another if its code names an item of it through `crate::`, `super::`, `self::` or the name of a
+//! child module. A path is followed through `pub use` to the file that declares the item, so a module that only
+//! re-exports its children is not in a ring because of that.
 //!
-//! Left out are:
+//! Exceptions:
 //!
 //! - a file and the modules below it: a `mod.rs` uses its children, and children extend the types of their parent, so
 //!   a name that a child takes from a module above it does not count;
@@ -19,25 +19,25 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The module path of a file below `src`, without `crate`: `["image", "elf"]`.
 type Module = Vec<String>;
 
-/// The files of one crate, and what each of them names.
+/// The files of one crate, and the names that each uses.
 #[derive(Default)]
 struct Crate {
     files: BTreeMap<Module, Names>,
 }
 
-/// What the code of one file names.
+/// The names in the code of one file.
 #[derive(Default)]
 struct Names {
     /// Paths, absolute in the crate.
     paths: BTreeSet<Vec<String>>,
-    /// Re-exports: the name that others see (`*` for all names), and what it stands for.
+    /// Re-exports: the public name (`*` for all names), and its target.
     exports: Vec<(String, Vec<String>)>,
 }
 
 /// One line per ring among the files of a crate: each file imports the next, and the last imports the first.
 ///
 /// # Errors
-/// When a file cannot be read, or is not Rust.
+/// If a file cannot be read, or is not Rust.
 pub fn of_crate(root: &Path, source: &str, tracked: &[String]) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
     for file in tracked {
@@ -79,7 +79,7 @@ fn rings(files: &[(String, String)]) -> Result<Vec<Vec<String>>, String> {
     Ok(this.rings().into_iter().map(named).collect())
 }
 
-/// The modules with a file of another name next to their parent's: that name, and the module's.
+/// Modules with a `#[path]` file of another name next to their parent's: that name, and the module's.
 fn renamed(text: &str) -> impl Iterator<Item = (String, String)> {
     let paths = text.split("#[path = \"").skip(1);
     paths.filter_map(|after| {
@@ -156,7 +156,7 @@ impl Names {
     }
 }
 
-/// The length of an item that is left out and starts here with its attribute.
+/// The length of a skipped item that starts here with its attribute.
 fn left_out(tokens: &[TokenTree]) -> Option<usize> {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute), ..] = tokens else {
         return None;
@@ -186,7 +186,7 @@ fn is_path_separator(tokens: &[TokenTree], at: usize) -> bool {
     at >= 2 && is_punct(tokens.get(at - 1), ':') && is_punct(tokens.get(at - 2), ':')
 }
 
-/// Whether what stands before `use` ends with `pub` or `pub(..)`.
+/// Whether the tokens before `use` end with `pub` or `pub(..)`.
 fn is_public(before: &[TokenTree]) -> bool {
     match before {
         [.., TokenTree::Ident(word)] => word == "pub",
@@ -197,13 +197,13 @@ fn is_public(before: &[TokenTree]) -> bool {
     }
 }
 
-/// The place of the semicolon that ends the item that starts here.
+/// The index of the semicolon that ends the item that starts here.
 fn end_of(tokens: &[TokenTree], start: usize) -> usize {
     let length = tokens[start..].iter().position(|t| is_punct(Some(t), ';'));
     length.map_or(tokens.len(), |length| start + length)
 }
 
-/// `a::b::c` at the start of the tokens, and how many tokens it takes.
+/// `a::b::c` at the start of the tokens, and its number of tokens.
 fn plain_path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     let mut at = 0;
@@ -219,7 +219,7 @@ fn plain_path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// The paths of a use tree, each with the name that it gets.
+/// The paths of a use tree, each with its local name.
 fn use_tree(tokens: &[TokenTree], prefix: Vec<String>, leaves: &mut Vec<(Vec<String>, String)>) {
     let mut path = prefix;
     let mut name = None;
@@ -279,14 +279,14 @@ fn absolute(path: &[String], module: &Module, known: &BTreeSet<Module>) -> Optio
 }
 
 impl Crate {
-    /// The file that declares what a path names.
+    /// The file that declares the item of a path.
     fn home(&self, path: &[String], depth: usize) -> Option<Module> {
         let longest = (0..=path.len()).rev().map(|n| &path[..n]);
         let module = longest
             .map(<[String]>::to_vec)
             .find(|module| self.files.contains_key(module))?;
         let rest = &path[module.len()..];
-        // A re-export of a re-export of .. ends somewhere; a ring of them does not compile.
+        // A chain of re-exports ends somewhere; a ring of them does not compile.
         let Some(name) = rest.first().filter(|_| depth < 8) else {
             return Some(module);
         };
@@ -336,7 +336,7 @@ impl Crate {
 /// The files that each file imports.
 type Imports<'a> = BTreeMap<&'a Module, BTreeSet<Module>>;
 
-/// Every file that a file imports, directly or not.
+/// All files that a file imports, directly or indirectly.
 fn reached(start: &Module, imports: &Imports<'_>) -> BTreeSet<Module> {
     let mut reached = BTreeSet::new();
     let mut open = vec![start];
@@ -350,7 +350,7 @@ fn reached(start: &Module, imports: &Imports<'_>) -> BTreeSet<Module> {
     reached
 }
 
-/// The shortest way from a file back to itself.
+/// The shortest path from a file back to itself.
 fn shortest_ring(start: &Module, imports: &Imports<'_>) -> Option<Vec<Module>> {
     let mut ways = VecDeque::from([vec![start.clone()]]);
     let mut seen = BTreeSet::new();

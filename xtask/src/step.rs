@@ -1,4 +1,4 @@
-//! Running one command, saying which, and stopping at the first that fails.
+//! Runs commands, prints each, and stops at the first that fails.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -16,10 +16,10 @@ pub fn in_ci() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }
 
-/// Whether nothing may be asked of the network.
+/// Whether the network must not be used.
 static OFFLINE: AtomicBool = AtomicBool::new(false);
 
-/// Keeps every cargo command from now on away from the network.
+/// Keeps all later cargo commands away from the network.
 pub fn go_offline() {
     OFFLINE.store(true, Ordering::Relaxed);
 }
@@ -37,7 +37,7 @@ pub fn cargo(arguments: &[&str]) -> Command {
 /// Runs a command to its end.
 ///
 /// # Errors
-/// When it cannot be started or exits with another code than 0.
+/// If it cannot be started or its exit code is not 0.
 pub fn run(title: &str, command: &mut Command) -> Result<(), String> {
     eprintln!("xtask: {title}: {}", words(command));
     let start = Instant::now();

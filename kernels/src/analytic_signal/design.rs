@@ -1,16 +1,16 @@
 //! Taps of the Hilbert transform.
 //!
-//! The transform that an FFT of an even `period` gives is a circular convolution with `2 / period * cot(pi d / period)` at
-//! odd distances `d` (Marple, "Computing the discrete-time analytic signal via FFT", 1999). Where its far taps are left out, a
-//! Kaiser window keeps the error small for all frequencies but the lowest and the highest (Oppenheim and Schafer,
-//! *Discrete-Time Signal Processing*, "Design of FIR filters using the Kaiser window").
+//! The transform computed by an FFT of an even `period` is a circular convolution with `2 / period * cot(pi d /
+//! period)` at odd distances `d` (Marple, "Computing the discrete-time analytic signal via FFT", 1999). If its far
+//! taps are left out, a Kaiser window keeps the error small for all frequencies but the lowest and the highest
+//! (Oppenheim and Schafer, *Discrete-Time Signal Processing*, "Design of FIR filters using the Kaiser window").
 
 use std::f64::consts::PI;
 
-/// Attenuation of what the window lets through: errors are at most a ten-thousandth of the signal.
+/// Stop-band attenuation of the window: errors are at most a ten-thousandth of the signal.
 const DECIBELS: f64 = 80.0;
 
-/// The smallest even number without prime factors over 5 that is no smaller: a period that FFTs are fast for.
+/// The smallest even number of at least `samples` without prime factors over 5, for which FFTs are fast.
 pub fn period(samples: usize) -> usize {
     let is_smooth = |n: &usize| {
         let rest = [2, 3, 5].iter().fold(*n, |mut rest, prime| {
@@ -25,7 +25,8 @@ pub fn period(samples: usize) -> usize {
     (even..).step_by(2).find(is_smooth).unwrap_or(even)
 }
 
-/// How many taps transform frequencies from `lowest` Hz on (and as far from half the sampling rate).
+/// The number of taps that transform frequencies from `lowest` Hz upwards (and up to the same distance from half the
+/// sampling rate).
 pub fn pairs(period: usize, lowest: f64, sampling_rate: f64) -> usize {
     // The window's main lobe reaches from -lowest to lowest, through the sign change at zero.
     let width = 2.0 * PI * 2.0 * lowest / sampling_rate;
@@ -33,7 +34,7 @@ pub fn pairs(period: usize, lowest: f64, sampling_rate: f64) -> usize {
     ((length / 4.0).ceil() as usize).clamp(1, all(period))
 }
 
-/// How many taps the whole transform has.
+/// The number of taps of the whole transform.
 pub fn all(period: usize) -> usize {
     (period / 2).div_ceil(2).max(1)
 }

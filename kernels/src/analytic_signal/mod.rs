@@ -1,4 +1,4 @@
-//! Phase and amplitude of the analytic signal, by a Hilbert transform that is a filter.
+//! Phase and amplitude of the analytic signal, by a Hilbert transform in the form of a filter.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -27,8 +27,9 @@ use kiln::tuned_kernel;
 
 pub use self::analytic_signal::KERNEL;
 
-// The transform is a sum of products in f32. A phase errs by that over its amplitude, and by a whole turn where the sign of a
-// small imaginary part decides between pi and -pi: signals to verify with are positive, and at least 0.5.
+// The transform is a sum of products in f32. The error of a phase is that of the sum divided by the amplitude, or a
+// whole turn if the sign of a small imaginary part decides between pi and -pi. The signals for verification are
+// therefore positive, and at least 0.5.
 #[tuned_kernel(
     source = "analytic_signal.cu",
     untuned = allow,
@@ -75,8 +76,9 @@ pub use self::analytic_signal::KERNEL;
 unsafe extern "C" {
     /// `phase` in radians and amplitude `amp` of the analytic signal of every row of `signal`, all `rows x samples`.
     ///
-    /// `taps` are those of the Hilbert transform at distances 1, 3, 5 and on; [`design`] makes them. A row is followed by
-    /// zeros up to `period` samples (at least its own), and before and behind that by itself again.
+    /// `taps` are those of the Hilbert transform at distances 1, 3, 5 and on; [`design`] computes them. A row is
+    /// extended with zeros to `period` samples (at least its own length), and the result is continued periodically on
+    /// both sides.
     pub fn analytic_signal(
         rows: u32,
         samples: u32,

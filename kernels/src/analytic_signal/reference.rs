@@ -3,7 +3,7 @@
 /// Phase and amplitude of every row; shapes are those of [`super::analytic_signal()`].
 ///
 /// # Panics
-/// When a slice is shorter than its shape.
+/// If a slice is shorter than its shape.
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn analytic_signal(
     _rows: u32,

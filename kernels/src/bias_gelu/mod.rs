@@ -1,4 +1,4 @@
-//! A bias and the Gaussian error linear unit in one pass: what follows a linear layer.
+//! A bias and the Gaussian error linear unit in one pass, as after a linear layer.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -24,8 +24,9 @@ use kiln::tuned_kernel;
 
 pub use self::bias_gelu::KERNEL;
 
-// The normal distribution errs by four units in the last place. The fast exponential errs by a few, and by more where its
-// argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply, which `absolute` is for.
+// The normal distribution has an error of four units in the last place. The fast exponential has an error of a few
+// units, and more if its argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply;
+// `absolute` allows for that.
 #[tuned_kernel(
     source = "bias_gelu.cu",
     untuned = allow,
@@ -37,7 +38,7 @@ pub use self::bias_gelu::KERNEL;
         ITEMS in [1, 2, 4],
     ),
     where(
-        // A thread that has a row for itself is for processors that run threads one after another.
+        // One thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

@@ -7,7 +7,7 @@ use crate::gelu::reference::of;
 /// `y = gelu(x + bias)` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix or row.
+/// If a slice is shorter than its matrix or row.
 pub fn bias_gelu<T: Element<Wide = f64>>(
     rows: u32,
     cols: u32,

@@ -1,4 +1,4 @@
-//! Sum of a matrix and a matrix, row, column or number: bound by memory alone.
+//! Sum of a matrix and a matrix, row, column or number; bound only by memory.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::broadcast_add::KERNEL;
 
-// Rounded once.
+// Rounded only once.
 #[tuned_kernel(
     source = "broadcast_add.cu",
     untuned = allow,
@@ -33,7 +33,7 @@ pub use self::broadcast_add::KERNEL;
         ITEMS in [1, 2, 4],
     ),
     where(
-        // A thread that has a row for itself is for processors that run threads one after another.
+        // One thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
@@ -70,8 +70,8 @@ pub use self::broadcast_add::KERNEL;
     reference = reference::broadcast_add,
 )]
 unsafe extern "C" {
-    /// `c = a + b`: `a` and `c` are rows x cols, `b` is b_rows x b_cols, all row-major. `b_rows` is rows or 1, `b_cols` is
-    /// cols or 1; one row, column or element stands for all.
+    /// `c = a + b`: `a` and `c` are rows x cols, `b` is b_rows x b_cols, all row-major. `b_rows` is rows or 1,
+    /// `b_cols` is cols or 1; a single row, column or element is used for all.
     pub fn broadcast_add(
         rows: u32,
         cols: u32,

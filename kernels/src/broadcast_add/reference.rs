@@ -2,10 +2,10 @@
 
 use kiln::Element;
 
-/// `c = a + b`: `a` is rows x cols, `b` is b_rows x b_cols, where 1 stands for all rows or columns.
+/// `c = a + b`: `a` is rows x cols, `b` is b_rows x b_cols; an extent of 1 is used for all rows or columns.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix.
+/// If a slice is shorter than its matrix.
 pub fn broadcast_add<T: Element<Wide = f64>>(
     rows: u32,
     cols: u32,

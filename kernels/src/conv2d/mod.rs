@@ -26,8 +26,8 @@ use kiln::tuned_kernel;
 
 pub use self::conv2d::KERNEL;
 
-// Sums of 225 products of numbers in [-1, 1) in any order, about 5 in size. Of an image of one pixel the only sum may come out
-// near 0, and says nothing of the size of what was added up: `absolute` does.
+// Sums of 225 products of numbers in [-1, 1) in any order, with a magnitude of about 5. For an image of one pixel the
+// only sum may be near 0, and its size then says nothing about the size of the addends; `absolute` allows for that.
 #[tuned_kernel(
     source = "conv2d.cu",
     untuned = allow,
@@ -45,7 +45,8 @@ pub use self::conv2d::KERNEL;
     where(
         block_size_x * block_size_y <= min(1024, device.max_threads_per_block),
         block_size_x == 1 || block_size_x * block_size_y >= device.warp_size,
-        // A block of one thread, on processors that run threads one after another: it works on whole registers.
+        // A block of one thread only on processors that run threads one after another: there it works on whole
+        // registers.
         block_size_x > 1 || device.lockstep_threads == 1,
         block_size_x > 1 || block_size_y == 1,
         block_size_x > 1 || use_shmem == 1,

@@ -3,7 +3,7 @@
 /// `y[r][c]` is the sum over i, j of `filter[i][j] * x[r + i][c + j]`.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix.
+/// If a slice is shorter than its matrix.
 pub fn conv2d(height: u32, width: u32, x: &[f32], filter: &[f32], y: &mut [f64]) {
     let (height, width) = (height as usize, width as usize);
     for (row, to) in y.chunks_exact_mut(width).take(height).enumerate() {
@@ -24,7 +24,7 @@ mod tests {
     #[test]
     fn a_filter_of_one_tap_moves_the_image() {
         let (mut x, mut filter, mut y) = ([0.0; 16 * 15], [0.0; 225], [f64::NAN; 2]);
-        // Output row 1 is made of input rows 1 to 15; the tap is the last one.
+        // Output row 1 depends on input rows 1 to 15; the tap is the last one.
         x[15 * 15 + 14] = 3.0;
         filter[224] = 2.0;
         conv2d(2, 1, &x, &filter, &mut y);

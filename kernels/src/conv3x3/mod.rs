@@ -22,7 +22,7 @@ use kiln::tuned_kernel;
 
 pub use self::conv3x3::KERNEL;
 
-// Sums of nine times the channels products of numbers in [-1, 1) in any order; tensor cores cut off where float additions
+// Sums of 9 times `channels` products of numbers in [-1, 1) in any order; tensor cores truncate where float additions
 // round.
 #[tuned_kernel(
     source = "conv3x3.cu",
@@ -40,7 +40,7 @@ pub use self::conv3x3::KERNEL;
         WALK in [0, 4, 8],
     ),
     where(
-        // One thread that does the work of a block is for processors that run threads one after another.
+        // One thread that does the work of a block only on processors that run threads one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || WARPS_M == 1 && WARPS_N == 1 && STAGES == 1 && TILES == 0 && LANES_M == 4,
         WALK == 0 || BLOCK_K >= 32 && BLOCK_M >= 32 && BLOCK_N * WALK % 256 == 0,
@@ -80,8 +80,8 @@ pub use self::conv3x3::KERNEL;
     reference = reference::conv3x3,
 )]
 unsafe extern "C" {
-    /// `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, `y` is images x height x width x
-    /// filters; beyond its border an image is zero.
+    /// `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, `y` is images x height x
+    /// width x filters; outside its border an image is zero.
     pub fn conv3x3(
         images: u32,
         height: u32,

@@ -2,11 +2,11 @@
 
 use kiln::Element;
 
-/// `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, `y` is images x height x width x
-/// filters; beyond its border an image is zero.
+/// `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, `y` is images x height x width
+/// x filters; outside its border an image is zero.
 ///
 /// # Panics
-/// When a slice is shorter than its tensor.
+/// If a slice is shorter than its tensor.
 #[allow(clippy::too_many_arguments)] // as the kernel
 pub fn conv3x3<T: Element<Wide = f64>>(
     images: u32,
@@ -27,7 +27,7 @@ pub fn conv3x3<T: Element<Wide = f64>>(
         to.fill(0.0);
         let (row, col) = (pixel / width % height, pixel % width);
         for tap in 0..9 {
-            // Shifted by one, so that nothing is negative.
+            // Shifted by one, so that no index is negative.
             let (from_row, from_col) = (row + tap / 3, col + tap % 3);
             if !(1..=height).contains(&from_row) || !(1..=width).contains(&from_col) {
                 continue;
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_filter_that_looks_right_and_down_moves_the_image() {
-        // One channel; the filter takes the pixel below and to the right (tap 8), and once the pixel itself (tap 4).
+        // One channel; the filter uses the pixel below and to the right (tap 8), and once the pixel itself (tap 4).
         let mut weight = [0.0_f32; 9];
         (weight[8], weight[4]) = (1.0, 10.0);
         let mut y = [f64::NAN; 4];

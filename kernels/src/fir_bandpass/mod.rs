@@ -27,7 +27,7 @@ use kiln::tuned_kernel;
 
 pub use self::fir_bandpass::KERNEL;
 
-// A sum of up to 2 * reach + 1 products, in f32: some sqrt(reach) roundings of 2^-24 of the root mean square.
+// A sum of up to 2 * reach + 1 products in f32: about sqrt(reach) roundings of 2^-24 of the root mean square.
 #[tuned_kernel(
     source = "fir_bandpass.cu",
     untuned = allow,
@@ -65,7 +65,7 @@ pub use self::fir_bandpass::KERNEL;
         (channels = 1, samples = 50, bands = 2, reach = 131),
         (channels = 1, samples = 4999, bands = 3, reach = 300),
     ),
-    // Filters are half as long as the longest in the mean; two additions and a product for each pair of samples.
+    // On average, filters are half as long as the longest; two additions and a product for each pair of samples.
     work(
         flops = 3 * channels * samples * bands * reach / 2,
         bytes = 4 * channels * samples * (1 + bands)
@@ -74,12 +74,13 @@ pub use self::fir_bandpass::KERNEL;
     reference = reference::fir_bandpass,
 )]
 unsafe extern "C" {
-    /// `filtered`, `bands x channels x samples`, is every channel of `signal` (`channels x samples`) under every band's
-    /// filter: `taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k])` for `k` from 1 to `reaches[band]`, at most `reach`.
+    /// `filtered`, `bands x channels x samples`, is every channel of `signal` (`channels x samples`) filtered by
+    /// every band's filter: `taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k])` for `k` from 1 to `reaches[band]`,
+    /// at most `reach`.
     ///
-    /// `taps` is `bands x (reach + 1)`, one half of each filter from the middle outwards; [`design`] makes them. Before its
-    /// first sample a signal goes on as `2 x[0] - x[k]`, and behind its last one likewise (an odd extension); where it is
-    /// shorter than the filter, its other end stands for all that is beyond it.
+    /// `taps` is `bands x (reach + 1)`, one half of each filter from the middle outwards; [`design`] computes them.
+    /// Before its first sample a signal is continued as `2 x[0] - x[k]`, and in the same way after its last one (an
+    /// odd extension). If it is shorter than the filter, the sample at its other end is used for everything beyond.
     pub fn fir_bandpass(
         channels: u32,
         samples: u32,

@@ -1,6 +1,6 @@
 //! Zero-phase FIR filters on the host, in double precision.
 
-/// Sample `n` of a signal that goes on as its own reflection through its first and its last sample.
+/// Sample `n` of a signal that is continued by point reflection at its first and its last sample.
 fn reflected(signal: &[f32], n: i64) -> f64 {
     let last = signal.len() as i64 - 1;
     let at = |n: i64| f64::from(signal[n as usize]);
@@ -13,10 +13,10 @@ fn reflected(signal: &[f32], n: i64) -> f64 {
     }
 }
 
-/// Every channel under every band's filter; shapes are those of [`super::fir_bandpass()`].
+/// Every channel filtered by every band's filter; shapes are those of [`super::fir_bandpass()`].
 ///
 /// # Panics
-/// When a slice is shorter than its shape.
+/// If a slice is shorter than its shape.
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn fir_bandpass(
     channels: u32,
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_filter_is_mirrored_and_the_signal_goes_on_through_its_ends() {
-        // Around 1 2 4: 0 before it (2 * 1 - 2) and 6 behind it (2 * 4 - 2).
+        // Around 1 2 4: 0 before it (2 * 1 - 2) and 6 after it (2 * 4 - 2).
         let mut filtered = [f64::NAN; 3];
         fir_bandpass(
             1,
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_signal_shorter_than_its_filter_ends_in_its_other_end() {
         let mut filtered = [f64::NAN; 2];
-        // Before it 2 - 3, 2 - 3; behind it 6 - 1, 6 - 1.
+        // Before it 2 - 3, 2 - 3; after it 6 - 1, 6 - 1.
         fir_bandpass(
             1,
             2,

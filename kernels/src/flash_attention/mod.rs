@@ -1,4 +1,4 @@
-//! Attention without the matrix of scores, forwards: 16-bit floats in and out, added up in single precision.
+//! Attention (forward) without the matrix of scores: 16-bit floats in and out, accumulated in single precision.
 //!
 //! ```
 //! use kiln::{Buffer, Device, f16};
@@ -27,7 +27,7 @@ use kiln::tuned_kernel;
 
 pub use self::flash_attention::KERNEL;
 
-// Weights are rounded to 16 bits before they are multiplied with the values: by 2^-12 of each at most.
+// Weights are rounded to 16 bits before they are multiplied with the values: an error of at most 2^-12 of each.
 #[tuned_kernel(
     source = "flash_attention.cu",
     untuned = allow,
@@ -46,7 +46,7 @@ pub use self::flash_attention::KERNEL;
         TILES == 1 || QUERIES == 32 || LANES == 1,
         TILES == 1 || STAGES == 1,
         LANES * WARPS <= device.max_threads_per_block,
-        // A block of one thread, on processors that run threads one after another.
+        // A block of one thread only on processors that run threads one after another.
         LANES >= device.lockstep_threads,
         LANES == 32 || (WARPS == 1 && TILES == 0 && VECTOR_WIDTH == 8),
         // Registers for a lane's part of the queries, scores and sums.
@@ -96,8 +96,8 @@ pub use self::flash_attention::KERNEL;
     reference = reference::flash_attention,
 )]
 unsafe extern "C" {
-    /// `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head; all are heads x seq x dim. `causal` 1: each query
-    /// sees all keys; 2: those up to its own position. `dim` is 256 at most.
+    /// `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head; all are heads x seq x dim. If `causal` is 1,
+    /// each query sees all keys; if it is 2, those up to its own position. `dim` is at most 256.
     pub fn flash_attention(
         heads: u32,
         seq: u32,

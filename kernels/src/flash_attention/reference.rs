@@ -2,11 +2,11 @@
 
 use kiln::f16;
 
-/// `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head; all are heads x seq x dim. Where `causal` is 2 a query
-/// sees the keys up to its own position.
+/// `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head; all are heads x seq x dim. If `causal` is 2, a
+/// query sees the keys up to its own position.
 ///
 /// # Panics
-/// When a slice is shorter than its tensor.
+/// If a slice is shorter than its tensor.
 #[allow(clippy::too_many_arguments)] // as the kernel
 pub fn flash_attention(
     heads: u32,

@@ -21,8 +21,9 @@ use kiln::tuned_kernel;
 
 pub use self::gelu::KERNEL;
 
-// The normal distribution errs by four units in the last place. The fast exponential errs by a few, and by more where its
-// argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply, which `absolute` is for.
+// The normal distribution has an error of four units in the last place. The fast exponential has an error of a few
+// units, and more if its argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply;
+// `absolute` allows for that.
 #[tuned_kernel(
     source = "gelu.cu",
     untuned = allow,
@@ -33,7 +34,7 @@ pub use self::gelu::KERNEL;
         ITEMS in [1, 2, 4],
     ),
     where(
-        // A thread of a GPU moves 16 bytes at once; one that runs alone, several registers of its processor's.
+        // A GPU thread moves 16 bytes at once; a thread that runs alone, several registers of its processor.
         VECTOR_WIDTH * size_of(T) <= 512 / device.lockstep_threads,
         THREADS <= device.max_threads_per_block,
     ),

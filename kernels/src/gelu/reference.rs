@@ -2,10 +2,10 @@
 
 use kiln::Element;
 
-/// `y = gelu(x)` over n elements; `form` 1 is the exact one, anything else the approximation.
+/// `y = gelu(x)` over n elements; `form` 1 is the exact one, any other value the approximation.
 ///
 /// # Panics
-/// When a slice is shorter than n.
+/// If a slice is shorter than n.
 pub fn gelu<T: Element<Wide = f64>>(n: u32, form: u32, x: &[T], y: &mut [f64]) {
     let n = n as usize;
     for (y, x) in y[..n].iter_mut().zip(&x[..n]) {

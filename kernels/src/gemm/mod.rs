@@ -1,4 +1,4 @@
-//! Matrix product in single precision: tiles in shared memory, a micro-tile a thread.
+//! Matrix product in single precision: tiles in shared memory, a micro-tile per thread.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -21,8 +21,8 @@ use kiln::tuned_kernel;
 
 pub use self::gemm::KERNEL;
 
-// Sums of k products of numbers in [-1, 1) round to about sqrt(k) * 2^-24 of the output's root mean
-// square, in whichever order they are added: 2e-6 at k = 1024.
+// Sums of k products of numbers in [-1, 1) have a rounding error of about sqrt(k) * 2^-24 of the output's root mean
+// square, in any order of addition: 2e-6 at k = 1024.
 #[tuned_kernel(
     source = "gemm.cu",
     untuned = allow,
@@ -37,10 +37,10 @@ pub use self::gemm::KERNEL;
         WALK in [0, 1],
     ),
     where(
-        // One thread that does the work of a block is for processors that run threads one after another.
+        // One thread that does the work of a block only on processors that run threads one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || VECTOR_WIDTH == 1 && BLOCK_K >= 128 && THREAD_N >= 16,
-        // Registers for the sums of a thread: of 64 bytes there, of one float on a GPU.
+        // Registers for the sums of a thread: 64 bytes each on those processors, one float each on a GPU.
         WALK == 0 || THREAD_M * THREAD_N <= 384,
         WALK == 1 || BLOCK_K <= 32 && THREAD_N <= 16,
         BLOCK_M % THREAD_M == 0,

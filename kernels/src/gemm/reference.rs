@@ -3,7 +3,7 @@
 /// `c = a * b`: `a` is m x k, `b` is k x n, `c` is m x n, all row-major.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix.
+/// If a slice is shorter than its matrix.
 pub fn gemm(m: u32, n: u32, k: u32, a: &[f32], b: &[f32], c: &mut [f64]) {
     let (m, n, k) = (m as usize, n as usize, k as usize);
     if n == 0 {

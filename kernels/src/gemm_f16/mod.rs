@@ -1,4 +1,4 @@
-//! Matrix product of 16-bit floats, added up in single precision: on tensor cores where there are any.
+//! Matrix product of 16-bit floats, accumulated in single precision; on tensor cores if there are any.
 //!
 //! ```
 //! use kiln::{Buffer, Device, bf16};
@@ -22,8 +22,8 @@ use kiln::tuned_kernel;
 
 pub use self::gemm_f16::KERNEL;
 
-// Products are exact; sums of k of them round to about sqrt(k) * 2^-24 of the output's root mean square, and tensor cores
-// cut off where float additions round.
+// Products are exact; sums of k of them have a rounding error of about sqrt(k) * 2^-24 of the output's root mean
+// square, and tensor cores truncate where float additions round.
 #[tuned_kernel(
     source = "gemm_f16.cu",
     untuned = allow,

@@ -5,7 +5,7 @@ use kiln::Element;
 /// `c = a * b`: `a` is m x k, `b` is k x n, `c` is m x n, all row-major.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix.
+/// If a slice is shorter than its matrix.
 pub fn gemm_f16<T: Element<Wide = f64>>(m: u32, n: u32, k: u32, a: &[T], b: &[T], c: &mut [f64]) {
     let (m, n, k) = (m as usize, n as usize, k as usize);
     let b: Vec<f64> = b[..k * n].iter().map(|x| x.to_f64()).collect();

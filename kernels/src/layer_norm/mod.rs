@@ -1,4 +1,4 @@
-//! Layer normalisation along rows: a block a few rows, in three passes or two.
+//! Layer normalisation along rows: a few rows per block, in three passes or two.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -23,7 +23,7 @@ use kiln::tuned_kernel;
 
 pub use self::layer_norm::KERNEL;
 
-// Sums of cols numbers in any order, and a reciprocal square root that errs by two units in the last place.
+// Sums of cols numbers in any order, and a reciprocal square root with an error of two units in the last place.
 #[tuned_kernel(
     source = "layer_norm.cu",
     untuned = allow,
@@ -36,7 +36,7 @@ pub use self::layer_norm::KERNEL;
         METHOD in [passes, joined],
     ),
     where(
-        // A thread that has a row for itself is for processors that run threads one after another.
+        // One thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

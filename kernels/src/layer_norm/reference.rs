@@ -5,7 +5,7 @@ use kiln::Element;
 /// `y = (x - mean) / sqrt(variance + epsilon) * weight + bias` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix or row.
+/// If a slice is shorter than its matrix or row.
 pub fn layer_norm<T: Element<Wide = f64>>(
     rows: u32,
     cols: u32,

@@ -30,8 +30,9 @@ use kiln::tuned_kernel;
 
 pub use self::modulation_index::KERNEL;
 
-// A float histogram holds at most 128 samples before it is folded into double: each bin errs by less than 128 * 2^-24 of
-// itself, and the index by at most 0.6 of that, 4.6e-6 (the standard deviation of log p over the bins is below 0.6 log 18).
+// A float histogram accumulates at most 128 samples before it is added to double precision: each bin has a relative
+// error below 128 * 2^-24, and the index at most 0.6 of that, 4.6e-6 (the standard deviation of log p over the bins
+// is below 0.6 log 18).
 #[tuned_kernel(
     source = "modulation_index.cu",
     untuned = allow,
@@ -78,9 +79,10 @@ pub use self::modulation_index::KERNEL;
     reference = reference::modulation_index,
 )]
 unsafe extern "C" {
-    /// The modulation index, `shifts x channels x phase_bands x amp_bands`, of phases in radians (`phase_bands x channels x
-    /// samples`) and amplitudes that are not negative (`amp_bands x channels x samples`). Row `s` takes the amplitude of
-    /// sample `(t + shift[s]) mod samples` beside the phase of sample `t`: 0 is the data itself, others are surrogates.
+    /// The modulation index, `shifts x channels x phase_bands x amp_bands`, of phases in radians (`phase_bands x
+    /// channels x samples`) and non-negative amplitudes (`amp_bands x channels x samples`). Row `s` pairs the
+    /// amplitude of sample `(t + shift[s]) mod samples` with the phase of sample `t`: 0 is the data itself, others
+    /// are surrogates.
     pub fn modulation_index(
         channels: u32,
         samples: u32,

@@ -2,12 +2,12 @@
 
 /// The bin of a phase in radians among `bins` equal parts of [-pi, pi].
 ///
-/// It is computed in `f32`, with one rounding, as kernels do: a phase that lies within that rounding of a bin's edge is
-/// then in the same bin everywhere. Phases beyond [-pi, pi] are in the first or the last bin.
+/// It is computed in `f32`, with one rounding, like in the kernels: a phase within that rounding of a bin's edge is
+/// then in the same bin everywhere. Phases outside [-pi, pi] are in the first or the last bin.
 pub fn bin_of(phase: f32, bins: u32) -> usize {
     const BINS_PER_RADIAN: f32 = 0.159_154_94;
     let place = phase.mul_add(bins as f32 * BINS_PER_RADIAN, bins as f32 * 0.5);
-    // The cast takes what is below zero, and what is not a number, to zero.
+    // The cast converts negative values and NaN to zero.
     (place as usize).min(bins as usize - 1)
 }
 
@@ -34,7 +34,7 @@ pub fn index(bins: u32, phase: &[f32], amp: impl IntoIterator<Item = f64>) -> f6
 /// The modulation index of all pairs; shapes are those of [`super::modulation_index()`].
 ///
 /// # Panics
-/// When a slice is shorter than its shape.
+/// If a slice is shorter than its shape.
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn modulation_index(
     channels: u32,
@@ -83,7 +83,7 @@ mod tests {
         let mut mi = [f64::NAN; 2];
         modulation_index(1, 3, 1, 1, 2, 2, &phase, &[2.0, 4.0, 1.0], &[0, 2], &mut mi);
         assert!((mi[0] - 0.188_721_875_540_867).abs() < 1e-12, "{mi:?}");
-        // Shifted by two the amplitudes are 1, 2, 4: means 3/2 and 4, shares 3/11 and 8/11.
+        // Shifted by two, the amplitudes are 1, 2, 4: means 3/2 and 4, shares 3/11 and 8/11.
         let entropy = 3.0 / 11.0 * (3.0_f64 / 11.0).log2() + 8.0 / 11.0 * (8.0_f64 / 11.0).log2();
         assert!((mi[1] - 1.0 - entropy).abs() < 1e-12, "{mi:?}");
     }

@@ -1,4 +1,4 @@
-//! Sum or maximum along rows: a block a few rows.
+//! Sum or maximum along rows: a few rows per block.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,9 +22,9 @@ use kiln::tuned_kernel;
 
 pub use self::reduce::KERNEL;
 
-// A sum of cols numbers in any order: of numbers in [-1, 1), whose sum is about sqrt(cols / 3), it rounds to some
-// sqrt(cols) * 2^-24 of that. One sum may come out near 0 and say nothing of the size of what was added up, which several
-// rows do not.
+// A sum of cols numbers in [-1, 1) in any order. It has a magnitude of about sqrt(cols / 3), and a rounding error of
+// about sqrt(cols) * 2^-24 of that. A single sum may be near 0, and its size then says nothing about the size of the
+// addends; several rows avoid that.
 #[tuned_kernel(
     source = "reduce.cu",
     untuned = allow,
@@ -36,7 +36,7 @@ pub use self::reduce::KERNEL;
         ITEMS in [1, 2, 4, 8],
     ),
     where(
-        // A thread that has a row for itself is for processors that run threads one after another.
+        // One thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

@@ -5,7 +5,7 @@ use kiln::Element;
 /// `y` is the sum (`operation` 1) or the maximum (any other) of each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix or column.
+/// If a slice is shorter than its matrix or column.
 pub fn reduce<T: Element<Wide = f64>>(
     rows: u32,
     cols: u32,

@@ -1,4 +1,4 @@
-//! RMS normalisation along rows: a block a few rows.
+//! RMS normalisation along rows: a few rows per block.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -23,7 +23,7 @@ use kiln::tuned_kernel;
 
 pub use self::rms_norm::KERNEL;
 
-// A sum of cols squares in any order, and a reciprocal square root that errs by two units in the last place.
+// A sum of cols squares in any order, and a reciprocal square root with an error of two units in the last place.
 #[tuned_kernel(
     source = "rms_norm.cu",
     untuned = allow,
@@ -35,7 +35,7 @@ pub use self::rms_norm::KERNEL;
         ITEMS in [1, 2, 4],
     ),
     where(
-        // A thread that has a row for itself is for processors that run threads one after another.
+        // One thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

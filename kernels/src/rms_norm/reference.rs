@@ -5,7 +5,7 @@ use kiln::Element;
 /// `y = x / sqrt(mean of squares + epsilon) * weight` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix or row.
+/// If a slice is shorter than its matrix or row.
 pub fn rms_norm<T: Element<Wide = f64>>(
     rows: u32,
     cols: u32,

@@ -1,4 +1,4 @@
-//! Softmax along rows: a block a few rows, in three passes or two.
+//! Softmax along rows: a few rows per block, in three passes or two.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,7 +22,7 @@ use kiln::tuned_kernel;
 
 pub use self::softmax::KERNEL;
 
-// Each output is a quotient of fast exponentials, which err by a few units in the last place.
+// Each output is a quotient of fast exponentials, which have an error of a few units in the last place.
 #[tuned_kernel(
     source = "softmax.cu",
     untuned = allow,
@@ -36,12 +36,12 @@ pub use self::softmax::KERNEL;
         KEEP in [0, 1],
     ),
     where(
-        // A thread that has a row for itself is for processors that run threads one after another.
+        // One thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
-        // The online sum scales what it has seen, so that there is nothing to keep.
+        // The online sum rescales earlier results, so there is nothing to keep.
         KEEP == 0 || METHOD == passes,
         4 * KEEP * ROWS * cols <= device.shared_bytes_per_block,
     ),

@@ -5,7 +5,7 @@ use kiln::Element;
 /// `y = softmax(x)` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
-/// When a slice is shorter than the matrix.
+/// If a slice is shorter than the matrix.
 pub fn softmax<T: Element<Wide = f64>>(rows: u32, cols: u32, x: &[T], y: &mut [f64]) {
     let (rows, cols) = (rows as usize, cols as usize);
     if cols == 0 {

@@ -1,4 +1,4 @@
-//! Sum of two tensors: bound by memory alone.
+//! Sum of two tensors; bound only by memory.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::tensor_add::KERNEL;
 
-// Rounded once: by half a unit in the last place, which is 2^-9 of a bf16, 2^-12 of an f16.
+// Rounded once, by half a unit in the last place: 2^-9 of a bf16, 2^-12 of an f16.
 #[tuned_kernel(
     source = "tensor_add.cu",
     untuned = allow,

@@ -1,4 +1,4 @@
-//! Product of two tensors: bound by memory alone.
+//! Product of two tensors; bound only by memory.
 //!
 //! ```
 //! use kiln::{Buffer, Device, f16};
@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::tensor_mul::KERNEL;
 
-// Rounded once: by half a unit in the last place, which is 2^-9 of a bf16, 2^-12 of an f16.
+// Rounded once, by half a unit in the last place: 2^-9 of a bf16, 2^-12 of an f16.
 #[tuned_kernel(
     source = "tensor_mul.cu",
     untuned = allow,

@@ -5,7 +5,7 @@ use kiln::Element;
 /// `c = a * b` over n elements.
 ///
 /// # Panics
-/// When a slice is shorter than n.
+/// If a slice is shorter than n.
 pub fn tensor_mul<T: Element<Wide = f64>>(n: u32, a: &[T], b: &[T], c: &mut [f64]) {
     let n = n as usize;
     for ((c, a), b) in c[..n].iter_mut().zip(&a[..n]).zip(&b[..n]) {

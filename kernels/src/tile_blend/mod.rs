@@ -1,4 +1,4 @@
-//! Overlapping tiles blended into one image, each pixel gathering the tiles that cover it.
+//! Blends overlapping tiles into one image; each pixel gathers the tiles that cover it.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,7 +22,7 @@ use kiln::tuned_kernel;
 
 pub use self::tile_blend::KERNEL;
 
-// Outputs are rounded once to f16, which has 11 significant bits. What f32 keeps is tested next to the kernel.
+// Outputs are rounded once to f16, which has 11 significant bits. A separate test checks the precision of f32.
 #[tuned_kernel(
     source = "tile_blend.cu",
     untuned = allow,
@@ -71,7 +71,7 @@ pub use self::tile_blend::KERNEL;
         (channels_last = 1, batch = 2, channels = 3, height = 67, width = 45, tile = 16, overlap = 5),
         // Three and more tiles cover a pixel.
         (channels_last = 1, batch = 1, channels = 4, height = 29, width = 64, tile = 9, overlap = 7),
-        // A tile larger than the image, and an overlap that is.
+        // A tile larger than the image, and an overlap larger than it.
         (channels_last = 0, batch = 1, channels = 2, height = 40, width = 5, tile = 64, overlap = 24),
     ),
     work(
@@ -82,11 +82,12 @@ pub use self::tile_blend::KERNEL;
     reference = reference::tile_blend,
 )]
 unsafe extern "C" {
-    /// `image` as the feathered blend of `tiles`, which overlap by `overlap` pixels, fewer than `tile`.
+    /// `image` is the feathered blend of `tiles`, which overlap by `overlap` pixels, fewer than `tile`.
     ///
-    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many as cover the image; what of a
-    /// tile is outside of it is ignored. With `channels_last` 0 the image is `batch x channels x height x width` and tiles
-    /// are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1 the channels come last in both.
+    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many tiles as needed to
+    /// cover the image; tile elements outside the image are ignored. With `channels_last` 0 the image is `batch x
+    /// channels x height x width` and tiles are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1 the
+    /// channels come last in both.
     pub fn tile_blend(
         channels_last: u32,
         batch: u32,

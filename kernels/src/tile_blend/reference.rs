@@ -2,19 +2,19 @@
 
 use kiln::Element;
 
-/// The tiles of one axis of an image.
+/// The tiles along one axis of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct TileAxis {
-    /// How many there are.
+    /// Their number.
     pub tiles: usize,
-    /// Pixels of a tile.
+    /// Pixels per tile.
     pub tile: usize,
-    /// Pixels that two neighbours have in common.
+    /// Pixels that two neighbouring tiles share.
     pub overlap: usize,
 }
 
 impl TileAxis {
-    /// As many tiles as cover that many pixels.
+    /// As many tiles as needed to cover this many pixels.
     pub fn new(extent: u32, tile: u32, overlap: u32) -> TileAxis {
         let once = extent.max(overlap + 1) - overlap;
         TileAxis {
@@ -24,12 +24,12 @@ impl TileAxis {
         }
     }
 
-    /// Where a tile begins.
+    /// The first pixel of a tile.
     pub fn begin(&self, tile: usize) -> usize {
         tile * (self.tile - self.overlap)
     }
 
-    /// The weight of a tile at a pixel: zero where it does not cover it.
+    /// The weight of a tile at a pixel; zero if it does not cover it.
     fn feather(&self, tile: usize, at: usize) -> f64 {
         let begin = self.begin(tile);
         if at < begin || at >= begin + self.tile {
@@ -42,7 +42,7 @@ impl TileAxis {
     }
 }
 
-/// Where a pixel's channel is in an image of these extents.
+/// The index of a pixel's channel in an image with these extents.
 pub fn place(
     channels_last: u32,
     [channels, height, width]: [usize; 3],
@@ -59,7 +59,7 @@ pub fn place(
 /// The feathered blend of tiles; shapes are those of [`super::tile_blend()`].
 ///
 /// # Panics
-/// When a slice is shorter than its shape.
+/// If a slice is shorter than its shape.
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn tile_blend<T: Element>(
     channels_last: u32,
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn weights_rise_and_fall_linearly_over_the_overlap() {
-        // Two tiles of 4 pixels that have 2 in common: weights 3 3 2 1 and 1 2 3 3.
+        // Two tiles of 4 pixels that share 2: weights 3 3 2 1 and 1 2 3 3.
         let mut image = [f64::NAN; 6];
         let tiles = [0.0_f32, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0, 3.0];
         let tiles: Vec<f32> = (0..2)

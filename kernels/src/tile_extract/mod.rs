@@ -1,4 +1,4 @@
-//! Overlapping tiles copied out of an image: what [`tile_blend`](mod@crate::tile_blend) puts together again.
+//! Copies overlapping tiles out of an image, the inverse of [`tile_blend`](mod@crate::tile_blend).
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,7 +22,7 @@ use kiln::tuned_kernel;
 
 pub use self::tile_extract::KERNEL;
 
-// Elements are copied: they are what they were.
+// Elements are copied unchanged.
 #[tuned_kernel(
     source = "tile_extract.cu",
     untuned = allow,
@@ -84,11 +84,12 @@ pub use self::tile_extract::KERNEL;
     reference = reference::tile_extract,
 )]
 unsafe extern "C" {
-    /// `tiles` out of `image`, overlapping by `overlap` pixels, fewer than `tile`.
+    /// `tiles` are those of `image`, overlapping by `overlap` pixels, fewer than `tile`.
     ///
-    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many as cover the image; what of a
-    /// tile is beyond it repeats its last pixel. With `channels_last` 0 the image is `batch x channels x height x width` and
-    /// tiles are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1 the channels come last in both.
+    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many tiles as needed to
+    /// cover the image; tile elements outside the image replicate its last pixel. With `channels_last` 0 the image is
+    /// `batch x channels x height x width` and tiles are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1
+    /// the channels come last in both.
     pub fn tile_extract(
         channels_last: u32,
         batch: u32,

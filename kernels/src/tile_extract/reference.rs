@@ -1,13 +1,13 @@
-//! Overlapping tiles out of an image, on the host.
+//! Copies overlapping tiles out of an image, on the host.
 
 use kiln::Element;
 
 use crate::tile_blend::reference::{TileAxis, place};
 
-/// Tiles out of an image; shapes are those of [`super::tile_extract()`].
+/// The tiles of an image; shapes are those of [`super::tile_extract()`].
 ///
 /// # Panics
-/// When a slice is shorter than its shape.
+/// If a slice is shorter than its shape.
 #[expect(clippy::too_many_arguments, reason = "those of the kernel")]
 pub fn tile_extract<T: Element>(
     channels_last: u32,

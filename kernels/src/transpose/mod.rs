@@ -1,4 +1,4 @@
-//! A matrix transposed: bound by memory, and by how its tiles lie in it.
+//! Transposes a matrix; bound by memory, and by the layout of the tiles in it.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -34,7 +34,7 @@ pub use self::transpose::KERNEL;
     ),
     where(
         TILE % THREAD_ROWS == 0,
-        // One thread that does the work of a block is for processors that run threads one after another.
+        // One thread that does the work of a block only on processors that run threads one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || STAGING == none && THREAD_ROWS == 1,
         TILE % max(1, WALK) == 0,

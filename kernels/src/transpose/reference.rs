@@ -1,11 +1,11 @@
-//! A matrix transposed on the host.
+//! Transposes a matrix on the host.
 
 use kiln::Element;
 
 /// `y` is `x` transposed: `x` is rows x cols, `y` is cols x rows, both row-major.
 ///
 /// # Panics
-/// When a slice is shorter than its matrix.
+/// If a slice is shorter than its matrix.
 pub fn transpose<T: Element<Wide = f64>>(rows: u32, cols: u32, x: &[T], y: &mut [f64]) {
     let (rows, cols) = (rows as usize, cols as usize);
     for row in 0..rows {

@@ -1,4 +1,4 @@
-//! The adapter of a function that makes inputs: one signature for all kernels, types checked by rustc.
+//! The adapter of a function that generates inputs: one signature for all kernels, with types checked by rustc.
 
 use kiln_spec::Access;
 use kiln_spec::parse::declaration::ArgKind;
@@ -27,7 +27,7 @@ pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     })
 }
 
-/// Takes the inputs out, calls the function, gives them back.
+/// Takes the inputs, calls the function, returns them.
 fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStream {
     let (mut types, mut takes, mut passes, mut puts) = (vec![], vec![], vec![], vec![]);
     for (number, arg) in kernel.parsed.function.taken() {

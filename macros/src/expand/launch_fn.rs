@@ -53,7 +53,7 @@ pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     }
 }
 
-/// The launch function of a kernel that has mistakes: callers type-check, nothing runs.
+/// The launch function of a kernel with mistakes: callers type-check, nothing runs.
 pub(super) fn without_body(function: &KernelFn, types: &[&str]) -> TokenStream {
     let attrs = &function.attrs;
     let signature = signature_with(function, types, |_| quote!(::kiln::Element));
@@ -152,7 +152,7 @@ pub(super) fn elem_tokens(elem: &ElemRef) -> TokenStream {
     }
 }
 
-/// For each slice whose length depends on the config, a function that says what it is.
+/// For each slice whose length depends on the config, a function that returns its length.
 pub(super) fn lengths(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let types: Vec<Ident> = spec
@@ -215,7 +215,7 @@ pub(super) fn dimensions(kernel: &CheckedKernel) -> Vec<TokenStream> {
     dims.collect()
 }
 
-/// Where a slice argument lies; nothing for scalars.
+/// The place of a slice argument in memory; `None` for scalars.
 fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
     let ArgKind::Slice { elem, mutable } = &arg.kind else {
         return None;
@@ -230,7 +230,7 @@ fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
     Some(quote_spanned!(ident.span()=> #slice::<#elem>::raw(#shared)))
 }
 
-/// What the kernel gets, in order: slices by their place among the slices, what is computed as a gap.
+/// The arguments of the kernel in order: slices by their index among the slices, computed arguments as placeholders.
 fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     let arg_path = private("Arg");
     let mut slices = 0_usize;
@@ -254,7 +254,7 @@ fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     passed.map(&mut argument).collect()
 }
 
-/// What the documentation says next to the author's own words.
+/// The generated documentation, in addition to the author's.
 fn docs(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let name = &spec.name;

@@ -1,4 +1,4 @@
-//! From a parsed kernel to tokens: one small emitter for each generated item.
+//! Expands a parsed kernel to tokens, with one small emitter for each generated item.
 
 mod inputs;
 mod launch_fn;
@@ -22,7 +22,7 @@ use quote::quote;
 use crate::baked::{self, BakedRows, BuildWarning};
 use crate::load::{DeclarationSite, Loaded};
 
-/// A kernel with everything that its items are made of.
+/// A kernel with everything that the generated items need.
 pub(crate) struct CheckedKernel {
     parsed: ParsedKernel,
     source: Loaded,
@@ -32,8 +32,8 @@ pub(crate) struct CheckedKernel {
 
 /// Expands `#[tuned_kernel(attribute)] item`.
 ///
-/// A mistake becomes errors at their places and a launch function without a body, so that code that calls it is
-/// not reported as well.
+/// Mistakes become errors at their places and a launch function without a body, so that code that calls it is not
+/// reported as well.
 pub(crate) fn expand(
     attribute: TokenStream,
     item: TokenStream,

@@ -1,4 +1,4 @@
-//! Every path that generated code names goes through here, to `::kiln::__private`.
+//! The paths in generated code. All of them go through here, to `::kiln::__private`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -9,7 +9,7 @@ pub(super) fn private(name: &str) -> TokenStream {
     quote!(::kiln::__private::#name)
 }
 
-/// `::kiln::<name>`: what users see in signatures.
+/// `::kiln::<name>`: visible to users in signatures.
 pub(super) fn public(name: &str) -> TokenStream {
     let name = Ident::new(name, Span::call_site());
     quote!(::kiln::#name)
@@ -20,7 +20,7 @@ pub(super) fn reference_adapter(kernel: &Ident) -> Ident {
     format_ident!("__kiln_{kernel}_reference", span = Span::call_site())
 }
 
-/// The hidden function that adapts the function that makes a kernel's inputs.
+/// The hidden function that adapts the function that generates a kernel's inputs.
 pub(super) fn inputs_adapter(kernel: &Ident) -> Ident {
     format_ident!("__kiln_{kernel}_inputs", span = Span::call_site())
 }
@@ -30,12 +30,12 @@ pub(super) fn launch_adapter(kernel: &Ident) -> Ident {
     format_ident!("__kiln_{kernel}_launch", span = Span::call_site())
 }
 
-/// The smoke test's module.
+/// The module of the smoke test.
 pub(super) fn smoke_module(kernel: &Ident) -> Ident {
     format_ident!("kiln_smoke_{kernel}", span = Span::call_site())
 }
 
-/// A local of generated code, which no name of the user's can meet.
+/// A local variable of generated code, which cannot collide with a name of the user.
 pub(super) fn local(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -1,4 +1,4 @@
-//! `<kernel>::problem(..)`: a problem from typed sizes, in place of text.
+//! `<kernel>::problem(..)`: a problem from typed sizes, instead of text.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

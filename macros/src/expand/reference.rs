@@ -1,4 +1,4 @@
-//! The adapter of a plain-Rust reference: one signature for all kernels, types checked by rustc.
+//! The adapter of a plain-Rust reference: one signature for all kernels, with types checked by rustc.
 
 use kiln_spec::ElemType;
 use kiln_spec::parse::declaration::{ArgKind, ReferenceDecl};
@@ -10,7 +10,7 @@ use super::launch_fn::{elem_tokens, elem_type, plain_type, scalar_type};
 use super::paths::{local, private, reference_adapter};
 use super::{CheckedKernel, plain};
 
-/// The adapter, where the spec names a Rust function.
+/// The adapter, if the spec names a Rust function.
 pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     let Some(ReferenceDecl::Rust(path)) = &kernel.parsed.attr.reference else {
         return None;
@@ -28,7 +28,7 @@ pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     })
 }
 
-/// Takes the arguments out, calls the function, gives the outputs back.
+/// Takes the arguments, calls the function, returns the outputs.
 fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStream {
     let args = kernel.parsed.function.taken();
     let (mut types, mut takes, mut passes, mut puts) = (vec![], vec![], vec![], vec![]);
@@ -72,7 +72,7 @@ fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStre
     }
 }
 
-/// The code once for each combination of element types, with the type parameters' names as aliases.
+/// Repeats the code for each combination of element types, with the type parameters' names as aliases.
 pub(super) fn for_each_type(
     kernel: &CheckedKernel,
     call: &Ident,

@@ -1,4 +1,4 @@
-//! What smoke tests need: a launch with run-time arguments, and the test itself.
+//! The items for smoke tests: a launch with run-time arguments, and the test itself.
 
 use kiln_spec::parse::declaration::ArgKind;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -9,7 +9,7 @@ use super::paths::{self, local, private};
 use super::reference::for_each_type;
 use super::{CheckedKernel, plain};
 
-/// Calls the launch function with arguments that are known at run time only.
+/// Calls the launch function with arguments that are known only at run time.
 pub(super) fn launch_adapter(kernel: &CheckedKernel) -> TokenStream {
     let name = &kernel.parsed.function.ident;
     let adapter = paths::launch_adapter(name);

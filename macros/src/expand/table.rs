@@ -186,7 +186,7 @@ fn image(fresh: &FreshRow) -> TokenStream {
     }
 }
 
-/// A problem of only types for each combination of element types; the last parameter varies fastest.
+/// A problem with only types for each combination of element types; the last parameter varies fastest.
 fn type_combinations(kernel: &CheckedKernel) -> Vec<Problem> {
     let types = &kernel.parsed.spec.types;
     let mut combinations: Vec<Vec<ElemType>> = vec![Vec::new()];
@@ -204,7 +204,7 @@ fn type_combinations(kernel: &CheckedKernel) -> Vec<Problem> {
     combinations.into_iter().map(problem).collect()
 }
 
-/// A trait for each type parameter, which only its declared types have.
+/// A trait for each type parameter, which only its declared types implement.
 fn type_bounds(kernel: &CheckedKernel) -> TokenStream {
     let bounds = kernel.parsed.spec.types.iter().map(|param| {
         let name = format_ident!("{}", &*param.name, span = Span::call_site());

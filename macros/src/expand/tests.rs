@@ -1,4 +1,4 @@
-//! Expansions as text: decisive pieces, and the absence of wrong ones.
+//! Compares expansions as text: required pieces, and the absence of wrong ones.
 
 use std::fs;
 use std::path::Path;
@@ -132,7 +132,7 @@ impl Package {
 
 const L4: &str = "cuda/sm_89/NVIDIA L4";
 
-/// Errors and warnings, or the first tokens.
+/// The errors and warnings, or the first tokens.
 fn shown(expansion: &str) -> String {
     let notes = expansion
         .match_indices("kiln: ")
@@ -502,7 +502,7 @@ fn an_image_is_embedded_only_if_it_is_the_one_that_was_baked() {
     let expansion = package.expand();
     let literal = format!("target: \"sm_89\", hash: \"{hash}\", bytes: ::core::include_bytes!(");
     assert_has(&expansion, &literal);
-    // Cargo builds again when the file changes.
+    // Cargo rebuilds when the file changes.
     assert_eq!(expansion.matches(&file).count(), 2, "{expansion}");
     package.write(&file, "another");
     assert_has(&package.expand(), &format!("the image {file} has hash"));

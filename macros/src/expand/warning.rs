@@ -1,15 +1,15 @@
-//! Warnings: uses of deprecated items, which is what a stable macro can warn with.
+//! Warnings, as uses of deprecated items: a stable macro has no other way to warn.
 //!
-//! An unfinished search is not a defect of the program, so a build under `-D warnings` goes on: `warn(warnings)` around
-//! the use keeps it a warning there, and leaves an `allow(deprecated)` of the user as it is. `KILN_STRICT=1` is the way
-//! to make it an error, and `untuned = allow` in the attribute the way to say that it is intended.
+//! An unfinished search is not a defect of the program, so a build under `-D warnings` succeeds: `warn(warnings)`
+//! around the use keeps it a warning there, and respects an `allow(deprecated)` of the user. `KILN_STRICT=1` makes it
+//! an error, and `untuned = allow` in the attribute states that it is intended.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::CheckedKernel;
 
-/// A warning at the kernel's name for everything that is not baked and should be.
+/// A warning at the kernel's name for each missing or unused row.
 pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let function = &kernel.parsed.function;
     let levels = function.attrs.iter().filter(|attr| {

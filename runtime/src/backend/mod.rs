@@ -1,4 +1,4 @@
-//! The devices that Kiln launches on, one folder each.
+//! The device backends, one folder each.
 
 pub mod cpu;
 pub mod cuda;

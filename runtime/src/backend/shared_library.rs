@@ -1,7 +1,8 @@
-//! Looking at a vendor's shared library before it is loaded: where the loader would find it, and whether it is whole.
+//! Inspects a vendor's shared library before it is loaded: where the loader would find it, and whether it is
+//! complete.
 //!
-//! The system's loader maps a file that was cut off without complaint, and the process dies at the first page that is
-//! not there. What is checked here first comes back as an error that names the file instead.
+//! The system's loader maps a truncated file without an error, and the process dies at the first missing page. The
+//! check returns an error that names the file instead.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef as _};
 use thiserror::Error;
 
-/// Folders that the loader looks into last, and those that containers, WSL and NixOS put a driver into without telling it.
+/// Folders that the loader searches last, and those in which containers, WSL and NixOS put a driver without
+/// registering it.
 const STANDARD: [&str; 10] = [
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -25,7 +27,7 @@ const STANDARD: [&str; 10] = [
     "/run/opengl-driver/lib",
 ];
 
-/// The files that the loader could take for a library of that name, in its order: `LD_LIBRARY_PATH`, its own cache,
+/// The files that the loader could use for a library with this name, in its order: `LD_LIBRARY_PATH`, its own cache,
 /// the standard folders.
 pub(crate) fn candidates(name: &str) -> Vec<PathBuf> {
     let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
@@ -43,8 +45,8 @@ pub(crate) fn candidates(name: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The paths of a name in the loader's cache: a header of 48 bytes, then entries of 24 with the offsets of a name and a
-/// path in their second and third word (glibc, `sysdeps/generic/dl-cache.h`).
+/// The paths for a name in the loader's cache: a header of 48 bytes, then entries of 24 bytes with the offsets of a
+/// name and a path in their second and third word (glibc, `sysdeps/generic/dl-cache.h`).
 fn in_loader_cache(cache: &[u8], name: &str) -> Vec<PathBuf> {
     const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
     let Some(start) = cache.windows(MAGIC.len()).position(|part| part == MAGIC) else {
@@ -72,19 +74,19 @@ fn in_loader_cache(cache: &[u8], name: &str) -> Vec<PathBuf> {
 /// Why a file is not a shared library that can be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum FileFault {
-    /// The system does not open it.
+    /// It cannot be opened.
     #[error("{text}")]
     Open {
-        /// What the system says.
+        /// The system's error.
         text: String,
     },
-    /// It is opened and not read.
+    /// It can be opened, but not read.
     #[error("it cannot be read")]
     Unreadable,
     /// It is a folder.
     #[error("it is a folder")]
     Folder,
-    /// It has no bytes.
+    /// It is empty.
     #[error("it is empty")]
     Empty,
     /// It is for 32-bit programs.
@@ -99,26 +101,26 @@ pub(crate) enum FileFault {
         /// The processor's number in the file.
         found: u16,
     },
-    /// Its header contradicts itself.
+    /// Its header is inconsistent.
     #[error("{error}")]
     Header {
-        /// What the reader says.
+        /// The reader's error.
         error: object::Error,
     },
-    /// It ends before the tables that say what it has.
+    /// It ends before the tables that describe its content.
     #[error("it is cut off: it has only {bytes} bytes")]
     NoTables {
-        /// Bytes that are there.
+        /// Its size in bytes.
         bytes: u64,
     },
-    /// It ends before what it announces.
+    /// It ends before the end of its content.
     #[error("it is cut off: it has {bytes} bytes, but its {part} to {end}")]
     CutOff {
-        /// Bytes that are there.
+        /// Its size in bytes.
         bytes: u64,
-        /// What is not wholly there.
+        /// The incomplete part.
         part: &'static str,
-        /// Where that part ends.
+        /// The end of that part.
         end: u64,
     },
     /// It has no segment to load.
@@ -149,7 +151,7 @@ pub(crate) enum LibraryError {
 /// Whether a file is a shared library for this machine, with all its bytes.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Why it is not.
 pub(crate) fn check(path: &Path) -> Result<(), FileFault> {
     let file = File::open(path).map_err(|error| FileFault::Open {
         text: error.to_string(),
@@ -198,8 +200,8 @@ pub(crate) fn check(path: &Path) -> Result<(), FileFault> {
     }
 }
 
-/// Whether the table of sections, which linkers write last, is in the file. Nothing of it is loaded, but a file without its
-/// end is not the one that was built.
+/// Whether the section table, which linkers write last, is in the file. It is not loaded, but a file without its end
+/// is not the one that was built.
 fn has_sections(
     header: &FileHeader64<object::Endianness>,
     endian: object::Endianness,
@@ -221,7 +223,7 @@ const MACHINE: u16 = if cfg!(target_arch = "aarch64") {
     elf::EM_X86_64
 };
 
-/// What the linker wrote to tell one build from all others, in hexadecimal; `None` if it wrote nothing.
+/// The build ID that the linker wrote, in hexadecimal; `None` if there is none.
 pub(crate) fn build_id(path: &Path) -> Option<String> {
     let data = ReadCache::new(File::open(path).ok()?);
     let header = FileHeader64::<object::Endianness>::parse(&data).ok()?;
@@ -244,7 +246,7 @@ pub(crate) fn build_id(path: &Path) -> Option<String> {
     None
 }
 
-/// What a library calls itself (`DT_SONAME`): `libhiprtc.so.6`, whatever its file is called.
+/// The name that a library gives itself (`DT_SONAME`): `libhiprtc.so.6`, whatever the name of its file.
 pub(crate) fn soname(path: &Path) -> Option<String> {
     let data = ReadCache::new(File::open(path).ok()?);
     let header = FileHeader64::<object::Endianness>::parse(&data).ok()?;
@@ -263,7 +265,7 @@ pub(crate) fn soname(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A library that every process of the C library has loaded.
+    /// A library that every process with a C library has loaded.
     fn libc() -> PathBuf {
         let found = candidates("libc.so.6");
         found.first().expect("libc should be found").clone()

@@ -1,4 +1,4 @@
-//! Why a device does not load an artifact.
+//! Errors of artifacts that a device cannot load.
 
 #[cfg(feature = "testing")]
 use kiln_spec::Backend;
@@ -7,16 +7,16 @@ use thiserror::Error;
 use crate::image::ImageError;
 use crate::image::amd_metadata::AmdMetadataError;
 
-/// Why a GPU does not load an artifact, before its driver is asked.
+/// Why a GPU does not load an artifact; found before its driver is called.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum UnfitArtifact {
-    /// It is a build for checking.
+    /// It is a check build.
     #[error("it is a build for checking, which no GPU runs")]
     CheckBuild,
     /// It is for another architecture.
     #[error("it was compiled for {target}, not for {arch}")]
     OtherTarget {
-        /// What it was compiled for.
+        /// The target for which it was compiled.
         target: String,
         /// The device's architecture.
         arch: String,
@@ -24,28 +24,28 @@ pub(crate) enum UnfitArtifact {
     /// Its image is not one for this device.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// Its image does not say what its kernels take.
+    /// Its image does not describe the parameters of its kernels.
     #[error(transparent)]
     Metadata(#[from] AmdMetadataError),
-    /// It is for another backend than the test library's.
+    /// It is for a backend other than the test library's.
     #[cfg(feature = "testing")]
     #[error("it is for {found}, not for hip")]
     OtherBackend {
-        /// The backend it is for.
+        /// Its backend.
         found: Backend,
     },
-    /// The test library does not know what one of its kernels takes.
+    /// The test library does not know the parameters of one of its kernels.
     #[cfg(feature = "testing")]
     #[error("`{name}` has no value")]
     NoValue {
-        /// The symbol that should say it.
+        /// The symbol that should contain them.
         name: String,
     },
     /// The test library cannot read its symbols.
     #[cfg(feature = "testing")]
     #[error("{error}")]
     Symbols {
-        /// What the reader says.
+        /// The reader's error.
         error: object::Error,
     },
 }

@@ -18,9 +18,9 @@ pub struct WorstElement {
     pub output: String,
     /// The element's index.
     pub index: u64,
-    /// What the kernel computed.
+    /// The kernel's value.
     pub got: f64,
-    /// What the reference computed.
+    /// The reference's value.
     pub want: f64,
     /// `|got - want|`; infinite if one of them is not a number.
     pub error: f64,
@@ -63,12 +63,12 @@ impl fmt::Display for WorstElement {
     }
 }
 
-/// Compares an output with the reference as its spec says: element by element, or what the elements come to.
+/// Compares an output with the reference as its spec says: element by element, or by a reduction such as the sum.
 ///
-/// `got` are the bytes read from the device. `None` for an output that has no elements or is not compared.
+/// `got` are the bytes read from the device. Returns `None` for an output that has no elements or is not compared.
 ///
 /// # Panics
-/// When the two have not the same type, or are compared element by element and have not the same length.
+/// If the types differ, or if the outputs are compared element by element and the lengths differ.
 pub fn compare_output(
     spec: &KernelSpec,
     slice: &SliceArg,
@@ -85,12 +85,12 @@ pub fn compare_output(
     }
 }
 
-/// Compares an output with the reference, element by element, by the rule at [`Tolerance`].
+/// Compares an output with the reference element by element, by the rule at [`Tolerance`].
 ///
-/// `got` are the bytes read from the device. `None` for an output without elements.
+/// `got` are the bytes read from the device. Returns `None` for an output without elements.
 ///
 /// # Panics
-/// When the two have not the same type and length.
+/// If types or lengths differ.
 pub fn compare(
     output: &str,
     got: &[u8],
@@ -141,7 +141,7 @@ fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
     tolerance.absolute + tolerance.relative * want.abs().max(scale) + rounding(ty, want)
 }
 
-/// Half a unit in the last place of a 16-bit float, normal or not: what rounding to it may do.
+/// Half a unit in the last place of a 16-bit float, normal or not: the maximum error of rounding to it.
 fn rounding(ty: ElemType, want: f64) -> f64 {
     let (relative, least) = match ty {
         ElemType::F16 => (-11, -25),
@@ -155,7 +155,7 @@ fn farther(a: &WorstElement, b: &WorstElement) -> bool {
     (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
 }
 
-/// Root mean square of the finite ones of `len` values.
+/// Root mean square of the finite values among `len`.
 fn root_mean_square(len: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
     let add = |(sum, count): (f64, u64), value: f64| (sum + value * value, count + 1);
     let parts = parallel::ranges(len, |range| {

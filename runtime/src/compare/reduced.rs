@@ -1,4 +1,4 @@
-//! Comparison of what an output comes to: its sum, its largest or its smallest element.
+//! Comparison of reduced outputs: the sum, the largest or the smallest element.
 
 use kiln_spec::{Comparison, Tolerance};
 
@@ -6,10 +6,10 @@ use super::{EXACT, WorstElement, bound, rounding};
 use crate::data::element::distance;
 use crate::data::reference::Wide;
 
-/// Compares what two outputs come to; they need not have one length.
+/// Compares the reductions of two outputs, which may differ in length.
 ///
-/// A sum may be off by the tolerance relative to the sum of the magnitudes of `want`: that is what its rounding
-/// errors grow with, even if the elements cancel. Sums of integers are exact, whatever the type.
+/// A sum may be off by the tolerance relative to the sum of the magnitudes of `want`, since its rounding errors grow
+/// with them even if the elements cancel. Sums of integers are exact, whatever the type.
 pub(super) fn compare(
     output: &str,
     comparison: Comparison,
@@ -72,7 +72,7 @@ fn whole(comparison: Comparison, values: Vec<i128>) -> Option<i128> {
     }
 }
 
-/// NaN if an element is NaN: no sum and no maximum hides it.
+/// NaN if any element is NaN, so that no sum and no maximum hides it.
 fn real(comparison: Comparison, values: &[f64]) -> Option<f64> {
     let pick = |better: fn(f64, f64) -> bool| {
         let pick = |a: f64, b: f64| {

@@ -1,8 +1,8 @@
-//! The disk cache of compiled artifacts: content-addressed, checked on reading, bounded.
+//! The disk cache of compiled artifacts: content-addressed, verified on reading, bounded in size.
 //!
-//! A file's name is the hash of everything that went into the compile; its last field is the hash of its
-//! own content, so that a damaged file is a miss and never a wrong kernel. Files are written whole and
-//! renamed into place; any number of processes may share a folder.
+//! A file's name is the hash of everything that went into the compile. The last field of a file is the hash of its
+//! content, so that a damaged file is a miss and never a wrong kernel. Files are written atomically, and any number
+//! of processes may share a folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ use kiln_spec::{Backend, Hash};
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
 use crate::device::DeviceError;
 
-/// Bytes that the cache holds at most, unless `KILN_CACHE_BYTES` says otherwise.
+/// Maximum size of the cache in bytes, unless `KILN_CACHE_BYTES` is set.
 pub const DEFAULT_MAX_BYTES: u64 = 2 << 30;
 
 /// The variable that bounds the cache.
@@ -47,7 +47,7 @@ pub struct ArtifactCache {
 }
 
 impl ArtifactCache {
-    /// The cache in a folder, which is made when first written to.
+    /// The cache in a folder, which is created by the first write.
     pub fn at(folder: impl Into<PathBuf>, max_bytes: u64) -> ArtifactCache {
         ArtifactCache {
             folder: folder.into(),
@@ -56,7 +56,7 @@ impl ArtifactCache {
     }
 
     /// The user's cache: `$KILN_CACHE/artifacts`, else `$XDG_CACHE_HOME/kiln/artifacts`, else
-    /// `$HOME/.cache/kiln/artifacts`; `None` if there is none, or the variable that decides is not an absolute path.
+    /// `$HOME/.cache/kiln/artifacts`. `None` if no variable is set, or the one that decides is not an absolute path.
     pub fn of_user() -> Option<ArtifactCache> {
         let cache = cache_folder(|name| std::env::var_os(name)).ok()?;
         Some(ArtifactCache::in_cache(&cache).unwrap_or_else(|error| {
@@ -66,11 +66,8 @@ impl ArtifactCache {
         }))
     }
 
-    /// The artifacts of a cache folder. Everyone who opens the same folder has the same bound, `KILN_CACHE_BYTES`: a
-    /// smaller one would evict what the others keep.
-    ///
-    /// # Errors
-    /// [`DeviceError::Setting`] if that variable is not a number of bytes.
+    /// The artifacts of a cache folder. Everyone who opens the same folder uses the same bound, `KILN_CACHE_BYTES`: a
+    /// smaller bound would evict artifacts that others keep.
     pub fn in_cache(cache: &Path) -> Result<ArtifactCache, DeviceError> {
         let max_bytes = match std::env::var_os(BYTES_VARIABLE) {
             None => DEFAULT_MAX_BYTES,
@@ -79,10 +76,10 @@ impl ArtifactCache {
         Ok(ArtifactCache::at(cache.join(FOLDER), max_bytes))
     }
 
-    /// The artifact of a request: from the cache, else compiled and stored.
+    /// The artifact of a request: from the cache, or compiled and stored.
     ///
     /// # Errors
-    /// When the compiler fails. A cache that cannot be read or written only costs the compile.
+    /// If the compiler fails. A cache that cannot be read or written costs only the compile.
     pub fn compile(
         &self,
         compiler: &dyn Compiler,
@@ -94,7 +91,7 @@ impl ArtifactCache {
             return Ok(artifact);
         }
         let artifact = compiler.compile(request)?;
-        // The artifact is good whether or not the disk takes it.
+        // The artifact is valid even if it cannot be stored.
         let _ = self.put(key, &artifact);
         Ok(artifact)
     }
@@ -110,16 +107,16 @@ impl ArtifactCache {
             let _ = fs::remove_file(&path);
             return None;
         };
-        // The time of last use decides what is evicted first.
+        // The modification time is the time of last use, which decides what is evicted first.
         let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         Some(artifact)
     }
 
-    /// Stores an artifact, then evicts the least recently used ones over the bound. Nothing is stored if
-    /// the compiler's artifacts are not kept.
+    /// Stores an artifact, then evicts the least recently used ones beyond the bound. Nothing is stored if the
+    /// compiler's artifacts are not kept.
     ///
     /// # Errors
-    /// When the folder or file cannot be written, or the folder is open to other users.
+    /// If the folder or file cannot be written, or other users can write to the folder.
     pub fn put(&self, key: CompileKey, artifact: &Artifact) -> io::Result<()> {
         if !key.kept {
             return Ok(());
@@ -140,8 +137,8 @@ impl ArtifactCache {
         Ok(())
     }
 
-    /// Whether enough was written since the last look that the folder may be over its bound: looking means
-    /// to list every file.
+    /// Whether enough was written since the last check that the folder may exceed its bound. A check has to list
+    /// every file.
     fn may_be_full(&self, written_bytes: u64) -> bool {
         static WRITTEN: AtomicU64 = AtomicU64::new(u64::MAX / 2);
         let written = WRITTEN.fetch_add(written_bytes, Ordering::Relaxed);
@@ -202,7 +199,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-/// Whether only this user can write to the folder: what is loaded from it runs in this process.
+/// Whether only this user can write to the folder: code that is loaded from it runs in this process.
 fn is_private(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata(folder).is_ok_and(|meta| {
@@ -210,7 +207,7 @@ fn is_private(folder: &Path) -> bool {
     })
 }
 
-/// What an artifact is stored under, if it is stored at all.
+/// The key under which an artifact is stored, if it is stored at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileKey {
     /// The hash of everything that goes into the compile.
@@ -482,7 +479,7 @@ mod tests {
         cache.put(passing, &artifact(b"image")).unwrap();
         assert_eq!(cache.get(passing), None);
         assert!(!folder.path().join("artifacts").exists());
-        // Nor is one found that an older version stored.
+        // An artifact that an older version stored is not found either.
         let stored = CompileKey {
             kept: true,
             ..passing

@@ -1,4 +1,4 @@
-//! Running a compiler within limits of time and memory, and keeping what it prints.
+//! Runs a compiler with limits of time and memory, and keeps its output.
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _};
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use crate::compiler::CompileLimits;
 use crate::supervise::{Ended, Supervised};
 
-/// The part of a compiler's output that is kept, in bytes: a template error can go on forever.
+/// Maximum size of the stored output, in bytes: a template error can be endless.
 const LOG_BYTES: usize = 1 << 20;
 
-/// Runs a command to its end or to a limit; what it printed, both streams together, comes along.
+/// Runs a command to its end or to a limit. Returns its output, both streams together.
 ///
-/// The limits hold for all its children. A shell sets them before it becomes the command: that needs
-/// neither unsafe code between fork and exec, nor luck that the command has no child yet.
+/// The limits apply to all its children. A shell sets them before it executes the command: that needs neither unsafe
+/// code between fork and exec, nor does it depend on whether the command already has a child.
 pub(crate) fn run_limited(
     command: &Command,
     limits: &CompileLimits,
@@ -26,7 +26,7 @@ pub(crate) fn run_limited(
     shell.stdout(writer.try_clone()?).stderr(writer);
     let deadline = Instant::now() + limits.deadline;
     let mut group = Supervised::spawn(&mut shell)?;
-    // The shell's own description of the pipe must close, or the output would never end.
+    // Our end of the pipe must close, or the output would never end.
     drop(shell);
     let (send, receive) = mpsc::channel();
     let reading = thread::Builder::new().spawn(move || {
@@ -51,7 +51,7 @@ pub(crate) fn run_limited(
     Ok((ended, String::from_utf8_lossy(&log).into_owned()))
 }
 
-/// The command behind a shell that sets the limits.
+/// The command, run by a shell that sets the limits.
 fn limited(command: &Command, limits: &CompileLimits) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell
@@ -63,7 +63,7 @@ fn limited(command: &Command, limits: &CompileLimits) -> Command {
         .arg(command.get_program())
         .args(command.get_args())
         .stdin(Stdio::null());
-    // A sanitizer of this process is not the compiler's concern, and does not fit its memory limit.
+    // A sanitizer of this process does not concern the compiler, and does not fit its memory limit.
     shell.env_remove("LD_PRELOAD");
     copy_environment(command, &mut shell);
     if let Some(folder) = command.get_current_dir() {
@@ -81,7 +81,7 @@ fn copy_environment(from: &Command, to: &mut Command) {
     }
 }
 
-/// The output of a program within a few seconds, or `None` when it cannot be run.
+/// The output of a program if it ends within a few seconds; `None` if it cannot be run.
 pub(crate) fn output_of(program: &OsStr, args: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).env("LC_ALL", "C");
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_process_is_killed_at_its_deadline_with_its_children() {
         let marker = tempfile::tempdir().unwrap();
-        // On a busy machine the shell may not have begun by a short deadline.
+        // On a busy machine, the shell may not have started by a short deadline.
         let begun = [300, 3_000, 30_000].into_iter().find(|&deadline_ms| {
             let late = Duration::from_millis(deadline_ms + 1_500);
             let script = format!(
@@ -132,7 +132,7 @@ mod tests {
             let start = Instant::now();
             let (ended, log) = run_limited(&shell(&script), &limits(deadline_ms)).unwrap();
             assert!(matches!(ended, Ended::TimedOut));
-            // The child would still run and write its file, had only the shell been killed.
+            // If only the shell had been killed, the child would still run and write its file.
             let end = late + Duration::from_secs(1);
             thread::sleep(end.saturating_sub(start.elapsed()));
             assert!(!marker.path().join("late").exists());

@@ -1,4 +1,4 @@
-//! Compilers for targets without a device: CI and `tune` compile and inspect with them.
+//! Compilers for targets without a device: CI and `tune` use them to compile and inspect.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::backend::cuda::NvrtcCompiler;
 use crate::backend::hip::{self, HiprtcCompiler};
 use crate::compiler::{CompileError, Compiler};
 
-/// The compiler of a target by its architecture, with no device: NVRTC for `sm_89` and other architectures of NVIDIA
-/// GPUs, clang or else `libhiprtc` for those of AMD, the host's C++ compiler for `cpu`.
+/// The compiler for an architecture, without a device: NVRTC for `sm_89` and other architectures of NVIDIA GPUs,
+/// clang or else `libhiprtc` for those of AMD, the host's C++ compiler for `cpu`.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] when there is no such target, or its compiler is not installed.
+/// [`CompileError::NotFound`] if the target does not exist, or its compiler is not installed.
 pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match backend_of(arch) {
         Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::new(arch)?)),
@@ -31,10 +31,10 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     }
 }
 
-/// The compiler that is the library of a file ([`Compiler::library`]), for an architecture.
+/// The compiler for an architecture that is the library at a path ([`Compiler::library`]).
 ///
 /// # Errors
-/// As [`compiler`], and for an architecture whose compilers are not libraries.
+/// Those of [`compiler`], and if the compilers for the architecture are not libraries.
 pub fn library_compiler(library: &Path, arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match backend_of(arch) {
         Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::at(library, arch)?)),
@@ -43,7 +43,7 @@ pub fn library_compiler(library: &Path, arch: &str) -> Result<Box<dyn Compiler>,
     }
 }
 
-/// The backend of an architecture: by the table of known targets, else by the form of its name.
+/// The backend of an architecture: from the table of known targets, or else by the form of its name.
 pub fn backend_of(arch: &str) -> Option<Backend> {
     if let Some(known) = target(arch) {
         return Some(known.backend);

@@ -1,4 +1,4 @@
-//! The C++ compilers of this machine: programs named like one, and what their version lines say.
+//! Finds the C++ compilers of this machine by the names of programs and their version lines.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,13 +16,13 @@ pub(crate) enum Family {
     Gcc,
 }
 
-/// Programs on the path that are named like a C++ compiler.
+/// Programs on the path with the name of a C++ compiler.
 pub(crate) fn candidates() -> Vec<PathBuf> {
     candidates_on(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// The same of a path. A folder that is there under two names, as `/bin` is `/usr/bin` on many systems, is looked into
-/// once: each program found is asked for its version.
+/// The same for a given path. A folder that appears under two names, as `/bin` is `/usr/bin` on many systems, is
+/// searched once, since each program found is run for its version.
 fn candidates_on(path: &OsStr) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -45,16 +45,16 @@ fn candidates_on(path: &OsStr) -> Vec<PathBuf> {
     found
 }
 
-/// The compiler's own file, if a name on the path is a link to it: `clang++` and `clang++-19` are often one program, which
-/// then needs to be asked for its version only once. A link to another program, such as ccache, says by its own name which
-/// compiler is meant.
+/// The compiler's own file, if a name on the path is a link to it: `clang++` and `clang++-19` are often the same
+/// program, which is then run only once. If a link leads to another program, such as ccache, the link's own name
+/// tells the compiler.
 fn compiler_behind(program: &Path) -> Option<PathBuf> {
     let file = fs::canonicalize(program).ok()?;
     let name = file.file_name()?.to_str()?;
     (name.contains("clang") || name.contains("g++")).then_some(file)
 }
 
-/// `clang++`, `g++`, or either with a version behind.
+/// `clang++`, `g++`, or either followed by a version.
 fn is_compiler_name(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
@@ -69,7 +69,7 @@ fn is_compiler_name(name: &OsStr) -> bool {
     })
 }
 
-/// Family and identity from what `--version` prints.
+/// Family and identity from the output of `--version`.
 pub(crate) fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
     let line = text.lines().next()?.trim();
     let (family, name, version) = if let Some((_, rest)) = line.split_once("clang version ") {
@@ -93,7 +93,7 @@ pub(crate) fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
     Some((family, identity))
 }
 
-/// Whether a version line begins with the name that g++ was called by: its foundation has other programs.
+/// Whether a version line begins with the program name of g++: the Free Software Foundation has other programs.
 fn names_gcc(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
     ["g++", "c++", "gcc"]

@@ -1,12 +1,12 @@
-//! The dialect that the units of a device are generated in.
+//! The dialect in which units for a device are generated.
 
 use kiln_spec::{Backend, DeviceKey};
 
-/// The architecture of the test library `tests/hip-host`, as it reports it. No AMD GPU has this name.
+/// The architecture that the test library `tests/hip-host` reports. No AMD GPU has this name.
 #[cfg(feature = "testing")]
 pub(crate) const HOST_ARCH: &str = "kiln-host";
 
-/// Whether an architecture is that of the test library; without the feature `testing`, none is.
+/// Whether an architecture is that of the test library; always false without the feature `testing`.
 pub(crate) fn is_test_library(arch: &str) -> bool {
     #[cfg(feature = "testing")]
     return arch == HOST_ARCH;
@@ -17,8 +17,8 @@ pub(crate) fn is_test_library(arch: &str) -> bool {
     }
 }
 
-/// The backend whose dialect the units of a device are generated in, and whose symbols its entries have: its own,
-/// but for the test library of the hip backend, which runs those of the cpu device.
+/// The backend in whose dialect the units for a device are generated, and whose symbols its entries have. It is the
+/// device's own backend, except for the test library of the hip backend, which runs units of the cpu device.
 pub fn dialect(key: &DeviceKey) -> Backend {
     match key.backend {
         Backend::Hip if is_test_library(&key.arch) => Backend::Cpu,

@@ -30,12 +30,12 @@ const MACHINE_SHORT: [&str; 6] = [
 pub(crate) struct NoVerdict {
     /// How it ended.
     pub how: String,
-    /// Whether it crashed by itself.
+    /// Whether the compiler crashed, rather than being killed from outside.
     pub crashed: bool,
 }
 
 impl NoVerdict {
-    /// The end of a process that did not succeed; `None` if it rejected the source.
+    /// Classifies the end of a process that failed; `None` if it rejected the source.
     pub fn of(status: ExitStatus, log: &str) -> Option<NoVerdict> {
         if let Some(signal) = status.signal() {
             return Some(NoVerdict {
@@ -51,7 +51,7 @@ impl NoVerdict {
     }
 }
 
-/// Whether a line that is not a quoted source (`   12 | text`) has such words.
+/// Whether a line that is not quoted source (` 12 | text`) contains such a message.
 fn tells_of_the_machine(line: &str) -> bool {
     let number = |c: char| c == ' ' || c.is_ascii_digit();
     let quotes = line.trim_start_matches(number).starts_with('|');

@@ -1,4 +1,4 @@
-//! Why a source text was not compiled.
+//! Errors of compiling a source text.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,9 +15,9 @@ pub enum CompileError {
     /// No compiler, or a part of it, is installed.
     #[error("{what} was not found ({looked})\nhelp: {help}")]
     NotFound {
-        /// What is missing.
+        /// The missing program or part.
         what: String,
-        /// Where it was looked for.
+        /// The places that were searched.
         looked: String,
         /// What to install or set.
         help: String,
@@ -25,7 +25,7 @@ pub enum CompileError {
     /// The compiler cannot make such a build.
     #[error("{what} is not supported\nhelp: {help}")]
     Unsupported {
-        /// What was asked for.
+        /// The requested build.
         what: String,
         /// What to do instead.
         help: String,
@@ -37,7 +37,7 @@ pub enum CompileError {
         name: String,
         /// The command or option list.
         options: Vec<String>,
-        /// Everything the compiler said.
+        /// The compiler's log.
         log: String,
     },
     /// The compiler was killed at its deadline.
@@ -49,7 +49,7 @@ pub enum CompileError {
         options: Vec<String>,
         /// The deadline.
         deadline: Duration,
-        /// What the compiler had said until then.
+        /// The log until then.
         log: String,
     },
     /// The compiler needed more memory than it was allowed.
@@ -61,10 +61,10 @@ pub enum CompileError {
         options: Vec<String>,
         /// The limit, in bytes.
         memory_bytes: u64,
-        /// Everything the compiler said.
+        /// The compiler's log.
         log: String,
     },
-    /// The compiler ended before it came to a verdict: killed, crashed, or out of what the machine has.
+    /// The compiler ended without a verdict: killed, crashed, or out of a resource of the machine.
     #[error("the compiler of `{name}` came to no verdict: {how}")]
     Lost {
         /// The request's name.
@@ -73,9 +73,9 @@ pub enum CompileError {
         options: Vec<String>,
         /// How it ended.
         how: String,
-        /// Whether it crashed by itself, as the source may make it do again; else something outside ended it.
+        /// Whether it crashed, which the source may cause again; otherwise something outside ended it.
         crashed: bool,
-        /// Everything it had said until then.
+        /// The log until then.
         log: String,
     },
     /// A file or process operation failed.
@@ -83,7 +83,7 @@ pub enum CompileError {
     Io {
         /// The operation.
         what: String,
-        /// What the system says.
+        /// The system's error.
         text: String,
     },
 }
@@ -98,8 +98,8 @@ impl CompileError {
     }
 }
 
-/// Whether a compiler that ended by that signal crashed by itself: ILL, TRAP, ABRT, BUS, FPE, SEGV or SYS. Every other
-/// comes from outside.
+/// Whether a signal means that the compiler itself crashed: ILL, TRAP, ABRT, BUS, FPE, SEGV or SYS. All others come
+/// from outside.
 pub fn is_of_a_crash(signal: i32) -> bool {
     [4, 5, 6, 7, 8, 11, 31].contains(&signal)
 }

@@ -1,5 +1,5 @@
-//! Folders that compilers read from: a prelude by the hash of its files, what a vendor's library unpacks, and objects that
-//! are linked with every kernel.
+//! Folders from which compilers read: preludes by the hash of their files, headers that a vendor's library unpacks,
+//! and objects that are linked with every kernel.
 
 use std::fs;
 use std::io;
@@ -11,21 +11,21 @@ use kiln_spec::prelude::prelude_hash;
 
 use crate::compiler::error::CompileError;
 
-/// Header names below the folder, and texts.
+/// Header names relative to the folder, and texts.
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
-/// The include folder of a prelude, complete and unchanged, in the user's cache; in a folder of the user's own below the
-/// temporary one if that cannot be written or may be written by others.
+/// The include folder of a prelude, complete and unchanged, in the user's cache. If the cache cannot be written to,
+/// or other users can write to it, the folder is in a private folder of the user below the temporary one.
 #[derive(Debug)]
 pub(crate) struct IncludeFolder {
     path: PathBuf,
 }
 
 impl IncludeFolder {
-    /// Makes sure that the folder is there.
+    /// Ensures that the folder exists.
     ///
     /// # Errors
-    /// [`CompileError::Io`] when neither the cache nor a temporary folder can be written.
+    /// [`CompileError::Io`] if neither the cache nor a temporary folder can be written to.
     pub fn open(files: Headers<'_>) -> Result<IncludeFolder, CompileError> {
         let name = prelude_hash(files).to_string();
         let complete = |folder: &Path| is_complete(folder, files);
@@ -34,11 +34,11 @@ impl IncludeFolder {
             .map_err(|error| CompileError::io("writing the prelude", error))
     }
 
-    /// A folder of that name in the cache, filled by `write` if it is not `complete`: under another name first, so
-    /// that no other process ever sees a part of it.
+    /// A folder with this name in the cache. If it is not `complete`, it is filled by `write`, under another name
+    /// first, so that no other process ever sees a part of it.
     ///
     /// # Errors
-    /// What `write` says if even a temporary folder cannot be filled.
+    /// The error of `write` if even a temporary folder cannot be filled.
     pub fn filled(
         name: &str,
         complete: impl Fn(&Path) -> bool,
@@ -64,12 +64,12 @@ fn cache_folder() -> Option<PathBuf> {
     Some(root.join("include"))
 }
 
-/// The user's own folder below the temporary one: processes that end without a chance to tidy up leave one folder behind,
-/// which the next one finds.
+/// The user's private folder below the temporary one. Processes that end without cleaning up leave this one folder
+/// behind, which the next one reuses.
 fn temporary_folder() -> io::Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let folder = std::env::temp_dir().join(format!("kiln-include-{user}"));
-    // Anybody may make links there.
+    // Anybody may create links there.
     if fs::symlink_metadata(&folder).is_ok_and(|found| found.is_symlink()) {
         let folder = folder.display();
         return Err(io::Error::other(format!(
@@ -105,7 +105,7 @@ fn in_cache(
         .prefix("staged-")
         .tempdir_in(cache)?;
     write(staged.path())?;
-    // What is there was damaged. Whoever renames first wins; the files are the same.
+    // The existing folder was damaged. Whoever renames first wins; the files are the same.
     if !complete(&folder) {
         let _ = fs::remove_dir_all(&folder);
     }

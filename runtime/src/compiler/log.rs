@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Headers that exist on NVIDIA's own compilers alone, by the start of their names.
+/// Headers that only NVIDIA's own compilers have, by the start of their names.
 const NVIDIA_ALONE: &[&str] = &[
     "cuda/",
     "cub/",
@@ -13,7 +13,7 @@ const NVIDIA_ALONE: &[&str] = &[
     "cuComplex",
 ];
 
-/// The first error of a log, and what to do about it if that is known.
+/// The first error of a log, with advice if there is any.
 pub(crate) fn summary(log: &str) -> String {
     let first = first_error(log);
     match missing_header(&first) {
@@ -32,8 +32,8 @@ fn first_error(log: &str) -> Cow<'_, str> {
     too_large_a_frame(line).map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
-/// In words of the kernel, what clang and g++ say of a generated function: that its frame is larger than the stack that
-/// the cpu device gives a thread.
+/// Rewords the message of clang and g++ about a frame larger than the stack that the cpu device gives a thread: from
+/// the generated function to the kernel.
 fn too_large_a_frame(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("frame size")?;
     let mut numbers = rest
@@ -46,7 +46,7 @@ fn too_large_a_frame(line: &str) -> Option<String> {
     ))
 }
 
-/// The header that was not found: the words of g++, clang and NVRTC.
+/// The missing header in the messages of g++, clang and NVRTC.
 fn missing_header(line: &str) -> Option<&str> {
     let gcc = || {
         line.strip_suffix(": No such file or directory")?

@@ -1,16 +1,16 @@
-//! The expected content of a folder: its files and their sizes, written when it is complete.
+//! The expected content of a folder: its files and their sizes, written once it is complete.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The manifest's own name in the folder.
+/// The name of the manifest file in the folder.
 const NAME: &str = ".kiln-files";
 
-/// Writes the manifest of a folder that is complete, into it.
+/// Writes the manifest of a complete folder into it.
 ///
 /// # Errors
-/// When the folder cannot be read or written.
+/// If the folder cannot be read or written to.
 pub(crate) fn write(folder: &Path) -> io::Result<()> {
     let mut lines = Vec::new();
     collect(folder, "", &mut lines)?;
@@ -22,7 +22,7 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
     )
 }
 
-/// Whether a folder has a manifest, and every file in it has the stated size.
+/// Whether a folder has a manifest, and every listed file has the stated size.
 pub(crate) fn holds(folder: &Path) -> bool {
     let Ok(text) = fs::read_to_string(folder.join(NAME)) else {
         return false;
@@ -33,7 +33,7 @@ pub(crate) fn holds(folder: &Path) -> bool {
     count == Some(&*files.len().to_string()) && files.iter().all(|line| is_there(folder, line))
 }
 
-/// Whether the file of a line is there in its size.
+/// Whether the file in a line exists and has the stated size.
 fn is_there(folder: &Path, line: &str) -> bool {
     let Some((size, name)) = line.split_once(' ') else {
         return false;
@@ -41,7 +41,7 @@ fn is_there(folder: &Path, line: &str) -> bool {
     fs::metadata(folder.join(name)).is_ok_and(|file| file.len().to_string() == size)
 }
 
-/// A line for each file below a folder: its size, and its path from the first folder on.
+/// A line for each file below a folder: its size, and its path relative to the first folder.
 fn collect(folder: &Path, prefix: &str, lines: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -28,22 +28,22 @@ use crate::compiler::recipe::Recipe;
 
 /// A compiler for one target.
 pub trait Compiler: Send + Sync + fmt::Debug {
-    /// Which compiler it is: part of every tuning key.
+    /// Its name and version, which are part of every tuning key.
     fn identity(&self) -> &CompilerIdentity;
 
-    /// The options that every compile of that kind gets, in order: part of every tuning key.
+    /// The options of every compile of this kind, in order. They are part of every tuning key.
     fn flags(&self, build: BuildKind) -> Vec<String>;
 
-    /// The target it compiles for: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
+    /// The target that it compiles for: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
     fn target_arch(&self) -> &str;
 
-    /// Whether its artifacts may be cached between processes; not those of compilers that tests script.
+    /// Whether its artifacts may be cached between processes. Those of scripted compilers in tests are not.
     fn artifacts_are_kept(&self) -> bool {
         true
     }
 
-    /// The library that it compiles with in this very process, where no limit can interrupt it; `None` for a compiler
-    /// that runs as a process of its own.
+    /// The library with which it compiles inside this process, where no limit can interrupt it; `None` for a compiler
+    /// that runs as a separate process.
     fn library(&self) -> Option<&Path> {
         None
     }
@@ -51,14 +51,14 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     /// Compiles one source text. Blocks; may be called from many threads at once.
     ///
     /// # Errors
-    /// See [`CompileError`]; options and the full log are kept.
+    /// See [`CompileError`]; it contains the options and the full log.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError>;
 
-    /// The environment variables that a process must be started with to load sanitized builds, whose first
-    /// finding ends the process with exit code 86.
+    /// The environment variables that a process needs at its start to load sanitized builds. The first finding ends
+    /// that process with exit code 86.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] when the compiler has no sanitizers here.
+    /// [`CompileError::NotFound`] if the compiler has no sanitizers on this machine.
     fn sanitizer_environment(&self) -> Result<Vec<(String, OsString)>, CompileError> {
         Err(CompileError::NotFound {
             what: format!("a sanitizer of {}", self.identity()),
@@ -88,7 +88,7 @@ impl fmt::Display for CompilerIdentity {
 /// The purpose of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BuildKind {
-    /// Fast: what is timed and shipped.
+    /// The fast build, which is timed and shipped.
     Release,
     /// Checked in process: every load and store is checked for races and bounds, divergent barriers are faults,
     /// and blocks and threads run in the order that the launch asks for.
@@ -106,13 +106,13 @@ pub struct CompileRequest {
     pub name: String,
     /// Options after the compiler's own.
     pub options: Vec<String>,
-    /// What the build is for.
+    /// The purpose of the build.
     pub build: BuildKind,
     /// The resources that the compiler may use.
     pub limits: CompileLimits,
     /// An existing folder for the compiler's own files; the system's temporary folder if there is none.
     pub scratch: Option<PathBuf>,
-    /// Headers and flags in place of the compiler's own, for a saved unit.
+    /// Headers and flags that replace the compiler's own, for a saved unit.
     pub recipe: Option<Arc<Recipe>>,
 }
 
@@ -130,25 +130,25 @@ impl CompileRequest {
         }
     }
 
-    /// The flags that stand in for the compiler's own, if any do.
+    /// The flags that replace the compiler's own, if there are any.
     pub(crate) fn flags(&self) -> Option<&[String]> {
         self.recipe.as_ref()?.flags.as_deref()
     }
 
-    /// The folder of the headers that stand in for the compiler's own, if any do.
+    /// The folder of the headers that replace the compiler's own, if there are any.
     pub(crate) fn include_folder(&self) -> Result<Option<IncludeFolder>, CompileError> {
         let recipe = self.recipe.as_ref();
         recipe.map(|recipe| recipe.include_folder()).transpose()
     }
 
-    /// The same for another kind of build.
+    /// The same request for another kind of build.
     pub fn with_build(mut self, build: BuildKind) -> CompileRequest {
         self.build = build;
         self
     }
 }
 
-/// The resources that one compile may use before it is killed with all its children.
+/// The limits of one compile; beyond them it is killed with all its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
     /// Wall time.
@@ -166,25 +166,25 @@ impl Default for CompileLimits {
     }
 }
 
-/// A compiled translation unit: what a device loads, what a cache stores, what a program embeds.
+/// A compiled translation unit, which devices load, caches store and programs embed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// The backend it is for.
+    /// The backend that it is for.
     pub backend: Backend,
-    /// The target it was compiled for.
+    /// The target that it was compiled for.
     pub target: String,
-    /// What the build is for.
+    /// The purpose of the build.
     pub build: BuildKind,
     /// The image: shared object, cubin or code object.
     pub image: Arc<[u8]>,
     /// Hash of the image.
     pub hash: Hash,
-    /// What the compiler said, warnings included.
+    /// The compiler's log, including warnings.
     pub log: String,
 }
 
 impl Artifact {
-    /// An artifact of an image, with the hash taken of it.
+    /// An artifact of an image; computes its hash.
     pub fn new(
         backend: Backend,
         target: &str,

@@ -1,5 +1,4 @@
-//! One compile by a C++ compiler: a folder of its own, a child process within limits, an error that keeps
-//! options and log.
+//! One compile by a C++ compiler: a separate folder, a child process with limits, and errors with options and log.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +10,7 @@ use crate::compiler::end::NoVerdict;
 use crate::compiler::{CompileError, CompileRequest};
 use crate::supervise::Ended;
 
-/// Variables that would change what a compiler includes or adds: a compile must not depend on them.
+/// Variables that would change the includes or options of a compiler: a compile must not depend on them.
 const CLEARED: [&str; 8] = [
     "CPATH",
     "C_INCLUDE_PATH",
@@ -26,9 +25,9 @@ const CLEARED: [&str; 8] = [
 /// The names of a compile's files in its folder.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Built {
-    /// The source, which is written for it.
+    /// The source, which is written before the compile.
     pub source: &'static str,
-    /// What it makes.
+    /// The image, which the compiler writes.
     pub image: &'static str,
 }
 
@@ -43,7 +42,7 @@ pub(crate) fn folder(request: &CompileRequest) -> Result<TempDir, CompileError> 
     folder.map_err(|error| CompileError::io("making a folder", error))
 }
 
-/// Runs a compiler in a folder; the image that it made, and what it said.
+/// Runs a compiler in a folder. Returns the image and the log.
 pub(crate) fn run(
     command: &mut Command,
     request: &CompileRequest,
@@ -69,7 +68,7 @@ pub(crate) fn run(
     Ok((image, log))
 }
 
-/// The error of a compile that did not end well.
+/// The error of a failed compile.
 fn rejected(
     request: &CompileRequest,
     command: &Command,
@@ -111,7 +110,7 @@ fn rejected(
     }
 }
 
-/// Compilers have no exit code of their own for this, only words.
+/// Compilers have no exit code for this, only messages.
 fn ran_out_of_memory(log: &str) -> bool {
     let words = [
         "out of memory",

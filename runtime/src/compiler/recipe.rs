@@ -1,4 +1,4 @@
-//! The headers and flags that a saved unit was compiled with.
+//! The headers and flags with which a saved unit was compiled.
 //!
 //! A saved kernel is rebuilt exactly as it was, so that a comparison shows changes of the prelude and of the flags as
 //! well as changes of the source.
@@ -10,27 +10,27 @@ use thiserror::Error;
 use crate::compiler::error::CompileError;
 use crate::compiler::include_folder::IncludeFolder;
 
-/// A header that would not be in the include folder.
+/// A header that would be outside the include folder.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{name}`")]
 pub struct OutsideFolder {
-    /// Its name, as it was given.
+    /// Its name, as given.
     pub name: String,
 }
 
-/// Headers and flags in place of a compiler's own.
+/// Headers and flags that replace a compiler's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// Flags in place of the compiler's own; `None` for its own, if another compiler's would mean nothing to it.
+    /// Flags that replace the compiler's own. `None` to use its own, if the saved ones are for another compiler.
     pub flags: Option<Vec<String>>,
     headers: Vec<(String, String)>,
 }
 
 impl Recipe {
-    /// A recipe with these headers: names below the include folder, and texts.
+    /// A recipe with these headers: names relative to the include folder, and texts.
     ///
     /// # Errors
-    /// The first name that would lie outside of the folder.
+    /// The first name that would be outside the folder.
     pub fn new(
         headers: Vec<(String, String)>,
         flags: Option<Vec<String>>,
@@ -51,7 +51,7 @@ impl Recipe {
         &self.headers
     }
 
-    /// The hash of the headers, as that of a prelude.
+    /// The hash of the headers, computed like that of a prelude.
     pub fn prelude_hash(&self) -> Hash {
         prelude_hash(&self.borrowed())
     }
@@ -59,7 +59,7 @@ impl Recipe {
     /// The folder of the headers, complete and unchanged.
     ///
     /// # Errors
-    /// [`CompileError::Io`] when it cannot be written.
+    /// [`CompileError::Io`] if it cannot be written.
     pub(crate) fn include_folder(&self) -> Result<IncludeFolder, CompileError> {
         IncludeFolder::open(&self.borrowed())
     }

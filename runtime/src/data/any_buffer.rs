@@ -1,4 +1,4 @@
-//! A buffer whose element type is known at run time only.
+//! A buffer whose element type is known only at run time.
 
 use std::any::Any;
 use std::fmt;

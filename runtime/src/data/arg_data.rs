@@ -5,11 +5,11 @@ use thiserror::Error;
 
 use crate::data::fill::FillError;
 
-/// Why the data of a launch cannot be made.
+/// Why the data of a launch cannot be generated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// An input cannot be made.
+    /// An input cannot be generated.
     #[error(transparent)]
     Fill(#[from] FillError),
     /// A slice has no length for this problem.
@@ -31,7 +31,7 @@ pub enum DataError {
         /// Its type.
         ty: ScalarType,
     },
-    /// The function that makes the inputs is not linked into this program.
+    /// The function that generates the inputs is not linked into this program.
     #[error(
         "the inputs of `{kernel}` are made by the Rust function `{function}`, which is not linked into this program\nhelp: run `tune init --own`, which writes a `tune` with the crate linked in, and tune with that one"
     )]

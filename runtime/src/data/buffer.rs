@@ -8,10 +8,10 @@ use crate::device::lent::Lent;
 use crate::device::stream::Stream;
 use crate::device::{Allocation, Device, DeviceError};
 
-/// Every buffer starts at a multiple of this many bytes, so that any vector load on its start is aligned.
+/// Alignment of every buffer in bytes, so that any vector load at its start is aligned.
 pub const BUFFER_ALIGN: usize = 256;
 
-/// Where a slice lies: what a launch needs of an argument.
+/// The place of a slice in memory: everything that a launch needs to know about an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawSlice {
     /// Its address as kernels see it.
@@ -34,17 +34,17 @@ pub(crate) mod sealed {
 /// Device memory that a kernel may read: a [`Buffer`], [`View`] or [`ViewMut`], or memory of another library
 /// ([`crate::interop`]).
 pub trait DeviceSlice<T>: sealed::Sealed {
-    /// Where it lies.
+    /// Its place in memory.
     fn raw(&self) -> RawSlice;
 }
 
 /// Device memory that a kernel may write: a [`Buffer`] or [`ViewMut`], or memory of another library.
 pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 
-/// An owned array in a device's memory, for programs that have no allocator of their own.
+/// An owned array in device memory, for programs without an allocator of their own.
 ///
-/// It is a convenience and not an allocator: every array is allocated zeroed by the driver, copies to and from the host
-/// are done on return and from pageable memory, and dropping it waits for the work queued on the device. Programs that
+/// It is a convenience and not an allocator: the driver allocates every array zeroed, copies to and from the host use
+/// pageable memory and are complete on return, and dropping it waits for the work queued on the device. Programs that
 /// need pools, uninitialised memory, copies between devices, pinned or asynchronous transfers bring their own memory
 /// and launch on it: [`crate::interop`].
 ///
@@ -61,7 +61,7 @@ pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 pub struct Buffer<T> {
     memory: Box<dyn Allocation>,
     len: usize,
-    /// Keeps the device open as long as its memory.
+    /// Keeps the device open as long as its memory exists.
     _device: Device,
     _elements: PhantomData<T>,
 }
@@ -70,17 +70,17 @@ impl<T: Element> Buffer<T> {
     /// An array of `len` zeros.
     ///
     /// # Errors
-    /// [`DeviceError::Oom`] when there is no room.
+    /// [`DeviceError::Oom`] if there is not enough memory.
     pub fn zeros(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
         let bytes = byte_size::<T>(len)?;
         let memory = stream.device().alloc(bytes.max(1), BUFFER_ALIGN)?;
         Ok(Buffer::of(stream.device().clone(), memory, len))
     }
 
-    /// As [`Self::zeros`], with inaccessible memory around it, if the device has such.
+    /// Like [`Self::zeros`], with inaccessible memory around it, if the device supports it.
     ///
     /// # Errors
-    /// As [`Self::zeros`]; [`DeviceError::Unsupported`] if there is no such memory.
+    /// Those of [`Self::zeros`]; [`DeviceError::Unsupported`] if the device does not support it.
     pub fn guarded(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
         let bytes = byte_size::<T>(len)?;
         let align = size_of::<T>().max(16);
@@ -91,7 +91,7 @@ impl<T: Element> Buffer<T> {
     /// A copy of a host slice.
     ///
     /// # Errors
-    /// As [`Self::zeros`].
+    /// Those of [`Self::zeros`].
     pub fn from_slice(stream: &Stream, host: &[T]) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = Buffer::zeros(stream, host.len())?;
         buffer.copy_from_slice(stream, host)?;
@@ -120,7 +120,7 @@ impl<T: Element> Buffer<T> {
     /// A part of it, or all of it with `..`.
     ///
     /// # Panics
-    /// When the range is not inside, as for a slice.
+    /// If the range is not inside, as for a slice.
     pub fn view(&self, range: impl RangeBounds<usize>) -> View<'_, T> {
         View(Part::new(self, range))
     }
@@ -128,7 +128,7 @@ impl<T: Element> Buffer<T> {
     /// A part of it that a kernel may write.
     ///
     /// # Panics
-    /// When the range is not inside, as for a slice.
+    /// If the range is not inside, as for a slice.
     pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> ViewMut<'_, T> {
         ViewMut(Part::new(self, range))
     }
@@ -136,15 +136,15 @@ impl<T: Element> Buffer<T> {
     /// A copy on the host, after everything queued on `stream` so far.
     ///
     /// # Errors
-    /// What a kernel did wrong since the last synchronisation.
+    /// An error of a kernel since the last synchronisation.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
         self.view(..).to_vec(stream)
     }
 
-    /// Overwrites it with a host slice of its length.
+    /// Overwrites it with a host slice of the same length.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] when the lengths differ.
+    /// [`DeviceError::OutOfBounds`] if the lengths differ.
     pub fn copy_from_slice(&mut self, stream: &Stream, host: &[T]) -> Result<(), DeviceError> {
         if host.len() != self.len {
             return Err(DeviceError::OutOfBounds {
@@ -164,7 +164,7 @@ impl<T: Element> Buffer<T> {
     /// Sets every byte to `value`.
     ///
     /// # Errors
-    /// When the driver refuses.
+    /// If the driver refuses.
     pub fn fill_bytes(&mut self, stream: &Stream, value: u8) -> Result<(), DeviceError> {
         same_device(&*self.memory, stream)?;
         let bytes = self.len * size_of::<T>();
@@ -187,7 +187,7 @@ impl<T> Buffer<T> {
     }
 }
 
-/// Copies are ordered on a stream of the memory's own device.
+/// Checks that a stream belongs to the memory's device, since the copy is ordered on it.
 fn same_device(memory: &dyn Allocation, stream: &Stream) -> Result<(), DeviceError> {
     if memory.device_index() == stream.device_index() {
         return Ok(());
@@ -273,7 +273,7 @@ impl<T: Element> View<'_, T> {
     /// A copy on the host, after everything queued on `stream` so far.
     ///
     /// # Errors
-    /// What a kernel did wrong since the last synchronisation.
+    /// An error of a kernel since the last synchronisation.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
         same_device(&*self.0.buffer.memory, stream)?;
         let mut host = vec![T::zeroed(); self.0.len];

@@ -11,14 +11,14 @@ mod sealed {
 
 /// The element type of a device slice. Sealed: one Rust type for each [`ElemType`].
 pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::SealedElement {
-    /// The type as specs, tables and sources name it.
+    /// The type's name in specs, tables and sources.
     const TYPE: ElemType;
 
-    /// What a reference computes an output of this type in: `f64` for real types, the type itself
-    /// for integers.
+    /// The type in which a reference computes outputs of this type: `f64` for real types, the type itself for
+    /// integers.
     type Wide: Pod + PartialEq + std::fmt::Debug + Send + Sync;
 
-    /// Its value.
+    /// The value as an `f64`.
     fn to_f64(self) -> f64;
 
     /// The nearest value of this type; integers truncate towards zero and saturate.
@@ -27,17 +27,17 @@ pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sea
     /// A whole number in this type; integers saturate.
     fn from_whole(value: i128) -> Self;
 
-    /// As the type a reference computes in.
+    /// Converts to the type in which a reference computes.
     fn widen(self) -> Self::Wide;
 
     /// The nearest value of this type.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// What a reference computed, as an `f64`; 64-bit integers beyond 2^53 are rounded.
+    /// A reference's value as an `f64`; 64-bit integers beyond 2^53 are rounded.
     fn wide_to_f64(wide: Self::Wide) -> f64;
 
-    /// How far it is from what a reference computed: exact for integers of any width. Infinite if one of two
-    /// floats is not finite and the other is not the same.
+    /// The distance to a reference's value: exact for integers of any width. Infinite if one of two floats is not
+    /// finite and the other is not the same.
     fn distance(self, wide: Self::Wide) -> f64;
 }
 
@@ -110,10 +110,10 @@ pub(crate) fn distance(got: f64, want: f64) -> f64 {
 
 /// The type of an argument that is passed by value. Sealed: one Rust type for each [`ScalarType`].
 pub trait Scalar: Pod + Send + Sync + sealed::SealedScalar {
-    /// The type as specs and sources name it.
+    /// The type's name in specs and sources.
     const TYPE: ScalarType;
 
-    /// The value as a problem size; `None` if it is not an integer or beyond 63 bits.
+    /// The value as a problem size; `None` if it is not an integer or exceeds 63 bits.
     fn to_size(self) -> Option<i64>;
 }
 

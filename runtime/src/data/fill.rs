@@ -1,4 +1,4 @@
-//! Inputs, made from a seed: the same on every machine, for every device.
+//! Inputs, generated from a seed: the same on every machine and device.
 
 use bytemuck::Pod;
 use kiln_spec::expr::evaluate_int;
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::data::element::{Element, for_elem_type};
 use crate::parallel;
 
-/// Why an input cannot be made.
+/// Why an input cannot be generated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FillError {
@@ -17,7 +17,7 @@ pub enum FillError {
     Eval {
         /// The argument.
         argument: String,
-        /// Why it has none.
+        /// Why it has no value.
         error: EvalError,
     },
     /// The bound of `below(..)` is not positive, or beyond the element type.
@@ -44,10 +44,10 @@ pub enum FillError {
     },
 }
 
-/// The bytes of a slice of `len` elements, as `#[fill(..)]` declares them.
+/// The bytes of a slice of `len` elements, as its `#[fill(..)]` declares.
 ///
 /// # Errors
-/// When the declaration has no values for this problem or type.
+/// If the declaration has no values for this problem or type.
 pub fn fill(
     slice: &SliceArg,
     ty: ElemType,
@@ -70,8 +70,8 @@ pub fn fill(
     }))
 }
 
-/// The bytes of `len` elements. `of` gives, for the first element of a range, the function that makes that range's elements in
-/// order.
+/// The bytes of `len` elements. For the first element of a range, `of` returns the function that generates the
+/// elements of that range in order.
 fn made<T: Pod, F: FnMut(usize) -> T>(len: usize, of: impl Fn(usize) -> F + Sync) -> Vec<u8> {
     let size = size_of::<T>();
     parallel::bytes(len, size, |range, bytes| {
@@ -102,7 +102,7 @@ fn below_bound(
     }
 }
 
-/// The largest whole number up to which a type holds every whole number.
+/// The largest number up to which a type can represent every integer.
 fn largest_whole(ty: ElemType) -> i128 {
     match ty {
         ElemType::F64 => 1 << 53,
@@ -147,7 +147,7 @@ struct RandomWords {
     stream: blake3::OutputReader,
 }
 
-/// The words of a stream from some place on.
+/// The words of a stream, starting at some position.
 struct Words {
     stream: blake3::OutputReader,
     block: [u8; 4096],
@@ -181,7 +181,7 @@ impl RandomWords {
         }
     }
 
-    /// The words from a place on.
+    /// The words from a position on.
     fn words(&self, first: usize) -> Words {
         let mut stream = self.stream.clone();
         stream.set_position(first as u64 * 4);
@@ -194,7 +194,7 @@ impl RandomWords {
 
     /// Uniform over `[low, high)`.
     fn real<T: Element>(&self, low: f64, high: f64, len: usize) -> Vec<u8> {
-        // 32 random bits fill the significand of every type but `f64`, which takes 53.
+        // 32 random bits fill the significand of every type but `f64`, which needs 53.
         let is_double = T::TYPE == ElemType::F64;
         let step = (high - low) / if is_double { TWO_53 } else { TWO_32 };
         made(len, |first| {
@@ -206,7 +206,7 @@ impl RandomWords {
                     words.word().into()
                 };
                 let value = T::from_f64(low + step * random);
-                // Rounding to a short type can reach the upper bound, which is excluded.
+                // Rounding to a narrow type can reach the upper bound, which is excluded.
                 if value.to_f64() < high {
                     value
                 } else {
@@ -216,7 +216,7 @@ impl RandomWords {
         })
     }
 
-    /// Uniform over the whole numbers from `first` up to `end`.
+    /// Uniform over the integers from `first` up to, but not including, `end`.
     fn whole<T: Element>(&self, first: i128, end: i128, len: usize) -> Vec<u8> {
         let range = (end - first) as u128;
         let is_short = range <= 1 << 32;
@@ -341,7 +341,7 @@ mod tests {
         both(values::<u64>(all(2.0_f64.powi(64)), 1000, 5));
         let signed: Vec<i64> = values(all(2.0_f64.powi(63)), 1000, 5);
         both(bytemuck::cast_vec(signed));
-        // No value of this one fits an `f32`: a kernel that computes in `float` shows.
+        // None of these values fits an `f32`, so that a kernel that computes in `float` is detected.
         let doubles: Vec<f64> = values(all(1.0), 1000, 5);
         let narrow = doubles.iter().filter(|x| f64::from(**x as f32) == **x);
         assert!(narrow.count() < 10);

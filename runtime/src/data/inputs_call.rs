@@ -1,4 +1,4 @@
-//! One call of a function that makes inputs, and which functions a thread calls.
+//! Calls of functions that generate inputs, and the functions that a thread uses.
 
 use std::cell::RefCell;
 
@@ -7,15 +7,15 @@ use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, Problem, ProblemValue};
 use crate::data::arg_data::{ArgData, DataError};
 use crate::data::element::{Element, Scalar};
 
-/// A function that makes inputs, behind one signature for all kernels.
+/// A function that generates inputs, behind one signature for all kernels.
 pub type InputsFn = fn(&mut InputsCall);
 
 thread_local! {
-    /// What [`provide`] was given; the last one of a declaration counts.
+    /// The functions passed to [`provide`]; the last one for a declaration counts.
     static PROVIDED: RefCell<Vec<(&'static KernelSpec, InputsFn)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// From here on, this thread makes the inputs of kernels with this declaration by this function.
+/// From here on, this thread generates the inputs of kernels with this declaration by this function.
 pub(crate) fn provide(spec: &'static KernelSpec, function: InputsFn) {
     PROVIDED.with_borrow_mut(|provided| {
         provided.retain(|(known, _)| !std::ptr::eq(*known, spec));
@@ -31,7 +31,7 @@ fn provided(spec: &KernelSpec) -> Option<InputsFn> {
     found.map(|(_, function)| function)
 }
 
-/// Lets the function that a spec names make the inputs; `data` is what `#[fill(..)]` made.
+/// Generates the inputs with the function that a spec names; `data` are the values of `#[fill(..)]`.
 pub(crate) fn make(
     spec: &KernelSpec,
     problem: &Problem,
@@ -59,7 +59,7 @@ pub(crate) fn make(
     Ok(call.data)
 }
 
-/// One call of a function that makes inputs.
+/// One call of a function that generates inputs.
 #[derive(Clone, Debug)]
 pub struct InputsCall {
     problem: Problem,
@@ -78,7 +78,7 @@ impl InputsCall {
     /// The element type of a type parameter.
     ///
     /// # Panics
-    /// When the problem has no such type parameter.
+    /// If the problem has no such type parameter.
     pub fn elem_type(&self, name: &str) -> ElemType {
         match self.problem.get(name) {
             Some(ProblemValue::Type(ty)) => ty,
@@ -89,7 +89,7 @@ impl InputsCall {
     /// The value of a scalar argument.
     ///
     /// # Panics
-    /// When that argument is not a scalar of this type.
+    /// If that argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
         bytemuck::pod_read_unaligned(self.data[argument].bytes())
     }
@@ -97,23 +97,23 @@ impl InputsCall {
     /// A number in a struct or array, by its offset in bytes.
     ///
     /// # Panics
-    /// When that argument has no such number.
+    /// If that argument has no such number.
     pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
         let bytes = self.data[argument].bytes();
         bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()])
     }
 
-    /// Takes the elements of an input out, to be made and given back.
+    /// Takes the elements of an input, to be changed and returned.
     ///
     /// # Panics
-    /// When that argument is not an input, or was taken already.
+    /// If that argument is not an input, or was taken already.
     pub fn take<T: Element>(&mut self, argument: usize) -> Vec<T> {
         assert!(!self.taken[argument], "an input should be taken once");
         self.taken[argument] = true;
         bytemuck::pod_collect_to_vec(self.data[argument].bytes())
     }
 
-    /// Gives the elements of an input back.
+    /// Returns the elements of an input.
     pub fn put<T: Element>(&mut self, argument: usize, elements: &[T]) {
         self.data[argument] = ArgData::Slice(bytemuck::cast_slice(elements).to_vec());
     }

@@ -1,4 +1,4 @@
-//! The plain-Rust reference of a kernel: typed access for the generated adapter.
+//! The plain-Rust reference of a kernel, with typed access for the generated adapter.
 
 use bytemuck::Pod;
 use kiln_spec::expr::evaluate_int;
@@ -31,9 +31,9 @@ macro_rules! for_wide {
     };
 }
 
-/// A slice in the type that a reference computes in.
+/// A slice in the type in which a reference computes.
 ///
-/// Real types are `f64`; the variant says what the kernel's own type is.
+/// Real types are `f64`; the variant tells the kernel's own type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wide {
     /// Of an `f32` slice.
@@ -81,7 +81,7 @@ impl Wide {
         }
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         for_wide!(self, x => x.len())
     }
@@ -97,7 +97,7 @@ impl Wide {
         for_wide!(self, x => x.iter().map(|&x| x as f64).collect())
     }
 
-    /// Every element, if they are integers.
+    /// Every element, if the elements are integers.
     pub(crate) fn to_whole(&self) -> Option<Vec<i128>> {
         macro_rules! whole {
             ($($variant:ident)*) => {
@@ -118,12 +118,13 @@ impl Wide {
         })
     }
 
-    /// The bytes of the elements as they are here: real types as `f64`.
+    /// The bytes of the elements in their own representation: real types as `f64`.
     pub(crate) fn wide_bytes(&self) -> &[u8] {
         for_wide!(self, x => bytemuck::cast_slice(x))
     }
 
-    /// Elements from the bytes that [`Self::wide_bytes`] gave; `None` if they are not whole elements.
+    /// Elements from the bytes of [`Self::wide_bytes`]; `None` if their number is not a multiple of an element's
+    /// size.
     pub(crate) fn of_wide_bytes(ty: ElemType, bytes: &[u8]) -> Option<Wide> {
         for_elem_type!(ty, T => {
             let whole = bytes.len().is_multiple_of(size_of::<<T as Element>::Wide>());
@@ -131,7 +132,7 @@ impl Wide {
         })
     }
 
-    /// How many bytes an element has in [`Self::wide_bytes`].
+    /// The size of an element in [`Self::wide_bytes`].
     pub(crate) fn wide_size(ty: ElemType) -> usize {
         for_elem_type!(ty, T => size_of::<<T as Element>::Wide>())
     }
@@ -139,7 +140,7 @@ impl Wide {
     /// The elements, as a reference computes them.
     ///
     /// # Panics
-    /// When they are of another type.
+    /// If they have another type.
     pub(crate) fn elements<T: Element>(&self) -> &[T::Wide] {
         assert_eq!(
             self.elem_type(),
@@ -167,7 +168,7 @@ impl Wide {
         }
     }
 
-    /// Elements of the kernel's type, given as bytes.
+    /// Elements of the kernel's type, from bytes.
     pub fn of_bytes(ty: ElemType, bytes: &[u8]) -> Wide {
         for_elem_type!(ty, T => {
             let elements: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
@@ -175,24 +176,24 @@ impl Wide {
         })
     }
 
-    /// The elements, as the generated adapter hands them to the reference.
+    /// The elements in the form that the generated adapter passes to the reference.
     fn into_vec<W: Pod>(self) -> Vec<W> {
         for_wide!(self, x => pods(x))
     }
 }
 
-/// A vector as one of a type that generated code promises to be the same.
+/// Converts a vector to a type that generated code promises to be the same.
 fn pods<A: Pod, B: Pod>(vec: Vec<A>) -> Vec<B> {
     bytemuck::try_cast_vec(vec)
         .map_err(|(error, _)| error)
         .expect("generated code should ask for the type that the spec declares")
 }
 
-/// The data of every argument for a problem, made from a seed as the spec declares: by `#[fill(..)]`, then by the function
-/// that `inputs` names, which [`crate::data::inputs::provide`] must have provided.
+/// The data of every argument for a problem, generated from a seed as the spec declares: first by `#[fill(..)]`, then
+/// by the function that `inputs` names, which must have been registered with [`crate::data::inputs::provide`].
 ///
 /// # Errors
-/// When a declaration has no values for this problem.
+/// If a declaration has no values for this problem.
 pub fn make_data(
     spec: &KernelSpec,
     problem: &Problem,
@@ -201,10 +202,10 @@ pub fn make_data(
     make_data_for(spec, &spec.baseline.config, problem, seed)
 }
 
-/// As [`make_data`], with the lengths and computed arguments of a config in place of the baseline's.
+/// Like [`make_data`], with the lengths and computed arguments of a config instead of the baseline's.
 ///
 /// # Errors
-/// As [`make_data`].
+/// Those of [`make_data`].
 pub fn make_data_for(
     spec: &KernelSpec,
     config: &Config,
@@ -281,7 +282,7 @@ pub(crate) fn computed_words(
     });
     let word = |(scalar, expr): (&ScalarArg, _)| {
         let value = spec.computed(scalar, expr, config, problem)?;
-        // Two's complement: the low bytes of the value are those of every narrower type that holds it.
+        // Two's complement: the low bytes of the value are the same in every narrower type that can represent it.
         Ok(u64::from_ne_bytes(value.to_ne_bytes()))
     };
     computed.map(word).collect()
@@ -356,7 +357,7 @@ impl ReferenceCall {
     /// The element type of a type parameter.
     ///
     /// # Panics
-    /// When the problem has no such type parameter.
+    /// If the problem has no such type parameter.
     pub fn elem_type(&self, name: &str) -> ElemType {
         match self.problem.get(name) {
             Some(ProblemValue::Type(ty)) => ty,
@@ -367,7 +368,7 @@ impl ReferenceCall {
     /// The value of a scalar argument.
     ///
     /// # Panics
-    /// When that argument is not a scalar of this type.
+    /// If that argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
         bytemuck::pod_read_unaligned(self.inputs[argument].bytes())
     }
@@ -375,7 +376,7 @@ impl ReferenceCall {
     /// A number in a struct or array, by its offset in bytes.
     ///
     /// # Panics
-    /// When that argument has no such number.
+    /// If that argument has no such number.
     pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
         let bytes = self.inputs[argument].bytes();
         bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()])
@@ -384,15 +385,15 @@ impl ReferenceCall {
     /// The elements of an input.
     ///
     /// # Panics
-    /// When that argument is not a slice of this type.
+    /// If that argument is not a slice of this type.
     pub fn input<T: Element>(&self, argument: usize) -> Vec<T> {
         bytemuck::pod_collect_to_vec(self.inputs[argument].bytes())
     }
 
-    /// Takes an output out, to be computed and given back.
+    /// Takes an output, to be computed and returned.
     ///
     /// # Panics
-    /// When that argument is not an output of this type, or was taken already.
+    /// If that argument is not an output of this type, or was taken already.
     pub fn take_output<T: Element>(&mut self, argument: usize) -> Vec<T::Wide> {
         self.outputs[argument]
             .take()
@@ -400,7 +401,7 @@ impl ReferenceCall {
             .into_vec()
     }
 
-    /// Gives a computed output back.
+    /// Returns a computed output.
     pub fn put_output<T: Element>(&mut self, argument: usize, output: Vec<T::Wide>) {
         self.outputs[argument] = Some(Wide::of_vec::<T>(output));
     }

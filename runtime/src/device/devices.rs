@@ -1,4 +1,4 @@
-//! Finding and opening devices.
+//! Finds and opens devices.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,13 +14,13 @@ use crate::device::{Device, DeviceBackend, DeviceError};
 /// The devices of one kind of GPU.
 struct Gpus {
     backend: Backend,
-    /// How many there are; an error says why there is none.
+    /// The number of devices, or why there are none.
     count: fn() -> Result<u32, DeviceError>,
-    /// Opens one by its number.
+    /// Opens a device by its number.
     open: fn(u32) -> Opened,
 }
 
-/// A device that was opened, or why it was not.
+/// An open device, or why it could not be opened.
 type Opened = Result<Device, DeviceError>;
 
 /// Every kind of GPU, the preferred one first.
@@ -37,11 +37,12 @@ const GPUS: [Gpus; 2] = [
     },
 ];
 
-/// Opens a device by name: `cpu`; `cuda:0` (or `cuda`) for an NVIDIA GPU and `hip:0` (or `hip`) for one of AMD, by the
-/// number that its driver gives it. With the feature `testing` also `fake` (`fake:script.json`), a device that does what
-/// a script says.
+/// Opens a device by name: `cpu`; `cuda:0` (or `cuda`) for an NVIDIA GPU and `hip:0` (or `hip`) for one of AMD, with
+/// the number that its driver gives it. With the feature `testing` also `fake` (`fake:script.json`), a device that
+/// behaves as a script says.
 ///
-/// A process has one object for each device, however often it is opened; only fake ones with a script are new.
+/// A process has one object per device, however often it is opened; only fake devices with a script are new each
+/// time.
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
@@ -53,7 +54,7 @@ const GPUS: [Gpus; 2] = [
 /// ```
 ///
 /// # Errors
-/// [`DeviceError::NotFound`] when there is no such device here, with the reason and the devices that are.
+/// [`DeviceError::NotFound`] if this machine does not have the device, with the reason and the available devices.
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     let (backend, which) = split(name);
     let gpus = GPUS.iter().find(|gpus| gpus.backend.name() == backend);
@@ -76,10 +77,10 @@ pub fn open(name: &str) -> Result<Device, DeviceError> {
 }
 
 impl Device {
-    /// The cpu device, which is always there; compiling for it needs a C++ compiler.
+    /// The cpu device, which every machine has; compiling for it needs a C++ compiler.
     ///
     /// # Errors
-    /// When an environment variable of Kiln's own (docs/environment.md) has a value that makes no sense.
+    /// If one of Kiln's own environment variables (docs/environment.md) has an invalid value.
     pub fn cpu() -> Result<Device, DeviceError> {
         open("cpu")
     }
@@ -87,7 +88,7 @@ impl Device {
     /// An NVIDIA GPU, by the number that the CUDA driver gives it.
     ///
     /// # Errors
-    /// As [`Device::open`].
+    /// Those of [`Device::open`].
     pub fn cuda(ordinal: u32) -> Result<Device, DeviceError> {
         open(&format!("cuda:{ordinal}"))
     }
@@ -95,38 +96,38 @@ impl Device {
     /// An AMD GPU, by the number that the HIP runtime gives it.
     ///
     /// # Errors
-    /// As [`Device::open`].
+    /// Those of [`Device::open`].
     pub fn hip(ordinal: u32) -> Result<Device, DeviceError> {
         open(&format!("hip:{ordinal}"))
     }
 
-    /// A device by its name, as users give it on command lines: see [`open`].
+    /// A device by its name, as on command lines: see [`open`].
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when there is no such device here, with the reason and the devices that are.
+    /// [`DeviceError::NotFound`] if this machine does not have the device, with the reason and the available devices.
     pub fn open(name: &str) -> Result<Device, DeviceError> {
         open(name)
     }
 
-    /// The name that [`Device::open`] opens it by: `cpu`, `cuda:0`.
+    /// The name by which [`Device::open`] opens it: `cpu`, `cuda:0`.
     pub fn name(&self) -> String {
         name_of(&**self)
     }
 }
 
-/// The number of a device of a backend: 0 if none is given.
+/// Parses the number of a device; 0 if none is given.
 fn ordinal(which: Option<&str>) -> Option<u32> {
     which.map_or(Some(0), |which| which.parse().ok())
 }
 
-/// Every device of this machine, the cpu first; never the fake one.
+/// All devices of this machine, the cpu first, without the fake one.
 pub fn devices() -> Vec<Device> {
     let gpus = gpus().into_iter().filter_map(|(_, opened)| opened.ok());
     let cpu = cpu().ok().map(Device::from);
     cpu.into_iter().chain(gpus).collect()
 }
 
-/// The GPUs that are missing, and why: a backend that has none, or a device (`hip:1`) that exists and does not open.
+/// The GPUs that are not available, and why: the backend has none, or a device (`hip:1`) exists but does not open.
 pub fn missing() -> Vec<(String, DeviceError)> {
     let unopened = gpus().into_iter();
     unopened
@@ -149,7 +150,7 @@ fn gpus() -> Vec<(String, Opened)> {
     GPUS.iter().flat_map(of_kind).collect()
 }
 
-/// The backend's part of a device's name, and which of its devices.
+/// Splits a device's name into the backend and the part after the colon.
 fn split(name: &str) -> (&str, Option<&str>) {
     match name.split_once(':') {
         Some((backend, which)) => (backend, Some(which)),
@@ -166,7 +167,7 @@ pub fn name_of(device: &dyn DeviceBackend) -> String {
     }
 }
 
-/// Why nothing opens under a name.
+/// The message if no device has a name.
 fn not_found(name: &str, missing: &[(String, DeviceError)]) -> String {
     let reason = |backend: Backend| missing.iter().find(|(name, _)| name == backend.name());
     let why = match meant(name) {
@@ -182,7 +183,7 @@ fn not_found(name: &str, missing: &[(String, DeviceError)]) -> String {
     }
 }
 
-/// The devices that open, in words.
+/// The available devices, in words.
 fn listed(here: &[String]) -> String {
     if here.is_empty() {
         return "there is no device here".into();
@@ -191,7 +192,7 @@ fn listed(here: &[String]) -> String {
     format!("devices here: {}", here.join(", "))
 }
 
-/// The backend that somebody who gave this name thinks of.
+/// The backend that a user probably means by this name.
 fn meant(name: &str) -> Option<Backend> {
     let named = split(name).0.to_ascii_lowercase().parse().ok();
     named.or_else(|| arch_of(name))
@@ -215,7 +216,7 @@ fn cpu() -> Result<Arc<CpuDevice>, DeviceError> {
     Ok(cpu.insert(CpuDevice::open()?).clone())
 }
 
-/// A cpu device with its limits raised to what it can do at all, so that other devices' rows run on it.
+/// A cpu device with the largest limits that it supports, so that other devices' rows run on it.
 pub(crate) fn cpu_with_raised_limits() -> Result<Device, DeviceError> {
     let options = CpuOptions::from_env()?.with_raised_limits();
     Ok(CpuDevice::with_options(options)?.into())

@@ -6,24 +6,24 @@ use kiln_spec::PlanError;
 use kiln_spec::time::Nanoseconds;
 use thiserror::Error;
 
-/// Why a device could not do what it was asked to.
+/// Why a device could not do what was requested.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// A device, driver library or symbol is not there.
+    /// A device, driver library or symbol does not exist.
     #[error("{what} was not found: {text}")]
     NotFound {
-        /// What was looked for.
+        /// The missing object.
         what: String,
-        /// Where, or what the driver says.
+        /// Where it was searched, or the driver's message.
         text: String,
     },
     /// There is not enough memory.
     #[error("out of memory: {wanted_bytes} bytes wanted, {text}")]
     Oom {
-        /// Bytes asked for.
+        /// Requested size in bytes.
         wanted_bytes: u64,
-        /// What is free, or what the driver says.
+        /// The free memory, or the driver's message.
         text: String,
     },
     /// The plan of a launch exceeds a limit of the device.
@@ -34,12 +34,12 @@ pub enum DeviceError {
         /// The limit, and what exceeds it.
         error: PlanError,
     },
-    /// A launch was refused for another reason than a limit; nothing ran.
+    /// A launch was refused for a reason other than a limit; nothing ran.
     #[error("launch of `{symbol}` refused: {text}")]
     LaunchRefused {
         /// The kernel's symbol.
         symbol: String,
-        /// Why.
+        /// The reason.
         text: String,
     },
     /// The kernel reported its own failure (a barrier never reached, a trap); the device is still usable.
@@ -47,16 +47,16 @@ pub enum DeviceError {
     KernelFault {
         /// The kernel's symbol.
         symbol: String,
-        /// What it reported.
+        /// The reported text.
         text: String,
     },
-    /// The process can no longer use the device (illegal address and its like).
+    /// The process can no longer use the device (after an illegal address, for example).
     #[error("the device is unusable in this process: {text}")]
     Sticky {
-        /// What the driver says.
+        /// The driver's message.
         text: String,
     },
-    /// A launch was not done by its deadline.
+    /// A launch did not end by its deadline.
     #[error("`{symbol}` was not done after {}", Nanoseconds(*after_ns))]
     Hang {
         /// The kernel's symbol.
@@ -64,26 +64,26 @@ pub enum DeviceError {
         /// The deadline, in nanoseconds.
         after_ns: u64,
     },
-    /// The device answers no more.
+    /// The device no longer answers.
     #[error("the device is lost: {text}")]
     Lost {
-        /// What the driver says.
+        /// The driver's message.
         text: String,
     },
-    /// The device cannot do this at all.
+    /// The device does not support this.
     #[error("{what} is not supported")]
     Unsupported {
-        /// What was asked for.
+        /// The requested operation.
         what: String,
     },
-    /// The value of an environment variable, or a file that describes a device, is not valid.
+    /// An environment variable or file with the settings of a device is invalid.
     #[error("{what} is {problem}\nhelp: {help}")]
     Setting {
         /// The variable or file.
         what: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         problem: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
     /// A byte range is not inside an allocation.
@@ -99,23 +99,23 @@ pub enum DeviceError {
     /// An artifact cannot be loaded on this device.
     #[error("the artifact cannot be loaded: {text}")]
     Load {
-        /// Why.
+        /// The reason.
         text: String,
     },
-    /// A call of the system or driver failed that should not have.
+    /// A call of the system or driver failed unexpectedly.
     #[error("{what} failed: {text}")]
     Internal {
         /// The call.
         what: String,
-        /// What the system says.
+        /// The system's message.
         text: String,
     },
 }
 
-/// The classes of failure that tuning tells apart.
+/// The classes of failure that tuning distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
-    /// The request itself was wrong.
+    /// The request itself was invalid.
     Invalid,
     /// Not enough memory: skip the candidate.
     Oom,
@@ -125,9 +125,9 @@ pub enum ErrorClass {
     Sticky,
     /// The launch did not end: kill the process.
     Hang,
-    /// The device must be given up.
+    /// The device can no longer be used.
     DeviceLost,
-    /// The device has no such ability.
+    /// The device does not support the operation.
     Unsupported,
     /// Something is not installed.
     NotFound,
@@ -156,7 +156,7 @@ impl DeviceError {
         }
     }
 
-    /// An [`DeviceError::Internal`] of a failed call.
+    /// A [`DeviceError::Internal`] of a failed call.
     pub fn internal(what: &str, error: impl fmt::Display) -> DeviceError {
         DeviceError::Internal {
             what: what.into(),

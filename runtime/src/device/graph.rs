@@ -1,13 +1,13 @@
-//! Graphs: launches that are recorded once and replayed together, for less time on the host.
+//! Graphs: launches that are recorded once and replayed together, which takes the host less time.
 
 use crate::device::stream::Stream;
 use crate::device::{Device, DeviceError, RecordedLaunches, StreamHandle};
 
 /// Launches of one stream, recorded once.
 ///
-/// A recording holds each launch as it was made: the selected row, the sizes, the addresses of the buffers and the
-/// values of the scalars. A replay reads and writes the same buffers; it is ordered like any other work of its stream.
-/// Buffers that are dropped while a graph of their device lives stay allocated until the last graph is gone.
+/// A recording contains each launch as it was made: the selected row, the sizes, the addresses of the buffers and the
+/// values of the scalars. A replay reads and writes the same buffers; it is ordered like any other work of its
+/// stream. Buffers that are dropped while a graph of their device lives stay allocated until the last graph is gone.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,13 +34,13 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Records what `record` launches on a stream, without running it. It must not be the default stream
-    /// (see [`Stream::new`]), and every kernel must have been launched or [prepared](crate::prepare::get) on the device
-    /// before.
+    /// Records the launches that `record` makes on a stream, without running them. It must not be the default stream
+    /// (see [`Stream::new`]), and every kernel must have been launched or [prepared](crate::prepare::get) on the
+    /// device before.
     ///
     /// # Errors
-    /// What `record` says; [`DeviceError::Unsupported`] if the device records nothing; what the device says when
-    /// something else than launches was to be recorded.
+    /// The errors of `record`; [`DeviceError::Unsupported`] if the device cannot record; an error of the device if
+    /// anything but launches was to be recorded.
     pub fn capture<E: From<DeviceError>>(
         stream: &Stream,
         record: impl FnOnce(&Stream) -> Result<(), E>,
@@ -53,21 +53,22 @@ impl Graph {
         })
     }
 
-    /// Queues everything that was recorded, on the stream that it was recorded on.
+    /// Queues everything that was recorded, on the stream on which it was recorded.
     ///
     /// # Errors
-    /// What the device refuses, or a kernel did wrong since the last synchronisation.
+    /// An error of the device, or of a kernel since the last synchronisation.
     pub fn replay(&self) -> Result<(), DeviceError> {
         self.recorded.launch(self.stream.handle())
     }
 
-    /// The stream that it was recorded on.
+    /// The stream on which it was recorded.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
 }
 
-/// A recording in progress. It is ended even if recording fails or panics: otherwise the stream could not be used again.
+/// A recording in progress. It is ended even if recording fails or panics; otherwise the stream could not be used
+/// again.
 struct ActiveRecording {
     device: Device,
     handle: StreamHandle,

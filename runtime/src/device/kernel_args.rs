@@ -1,21 +1,21 @@
-//! Arguments of launches, as backends take them.
+//! Arguments of launches in the form that backends take.
 
 use std::ffi::c_void;
 
-/// Arguments of one launch: a pointer to each value, in the order of the kernel's parameters, as
-/// `cuLaunchKernel` takes them.
+/// The arguments of one launch: a pointer to each value, in the order of the kernel's parameters, as in
+/// `cuLaunchKernel`.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelArgs<'a> {
     pub(crate) pointers: &'a [*const c_void],
     memory: &'a [ArgMemory<'a>],
 }
 
-/// The memory behind one argument, for builds that check every access.
+/// The memory of one argument, for builds that check every access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMemory<'a> {
     /// The argument's name.
     pub name: &'a str,
-    /// The first address, as the kernel sees it.
+    /// The first address in kernels.
     pub address: u64,
     /// Its size in bytes.
     pub bytes: u64,
@@ -30,8 +30,8 @@ impl<'a> KernelArgs<'a> {
         }
     }
 
-    /// The same with all memory that the kernel may use. A build for checking that is not told which takes every
-    /// allocation of the device.
+    /// The same with all memory that the kernel may use. Without this list, a check build permits every allocation of
+    /// the device.
     pub fn with_memory(self, memory: &'a [ArgMemory<'a>]) -> KernelArgs<'a> {
         KernelArgs { memory, ..self }
     }
@@ -41,18 +41,18 @@ impl<'a> KernelArgs<'a> {
         self.pointers
     }
 
-    /// The memory that the kernel may use, if that is known.
+    /// The memory that the kernel may use, if it is known.
     pub fn memory(self) -> &'a [ArgMemory<'a>] {
         self.memory
     }
 }
 
-/// Arguments of launches that take them in turn: each set is of one launch, with data of its own.
+/// Sets of arguments that launches use in turn: each set is for one launch, with its own data.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgSets<'a>(&'a [KernelArgs<'a>]);
 
 impl<'a> ArgSets<'a> {
-    /// Sets of arguments; `None` if there is no set, or not every one has the same number of arguments.
+    /// Sets of arguments; `None` if there are none, or their numbers of arguments differ.
     pub fn new(sets: &'a [KernelArgs<'a>]) -> Option<ArgSets<'a>> {
         let count = sets.first()?.pointers.len();
         let alike = sets.iter().all(|args| args.pointers.len() == count);
@@ -69,7 +69,7 @@ impl<'a> ArgSets<'a> {
         self.0.iter().copied().cycle().take(launches as usize)
     }
 
-    /// The sets that `launches` launches take, each once.
+    /// The sets that `launches` launches use, each once.
     pub fn of_launches(self, launches: u32) -> &'a [KernelArgs<'a>] {
         &self.0[..self.0.len().min(launches as usize)]
     }

@@ -1,8 +1,8 @@
-//! [`Device`], what programs hold, and [`DeviceBackend`], the trait that each backend implements.
+//! [`Device`], the handle that programs use, and [`DeviceBackend`], the trait that each backend implements.
 //!
-//! A device loads [`Artifact`]s into [`Module`]s, hands out [`Function`]s of them by symbol, and launches
-//! those with a [`LaunchPlan`] on a stream. Work of one stream runs in order; [`Stream`](crate::Stream) keeps its device
-//! alive. Errors are values, sorted by cause into [`ErrorClass`]es.
+//! A device loads [`Artifact`]s into [`Module`]s, returns their [`Function`]s by symbol, and launches these with a
+//! [`LaunchPlan`] on a stream. The work of one stream runs in order; [`Stream`](crate::Stream) keeps its device
+//! alive. Errors are classified by cause into [`ErrorClass`]es.
 
 #[doc(hidden)]
 pub mod devices;
@@ -32,20 +32,20 @@ pub use crate::device::kernel_args::{ArgMemory, ArgSets, KernelArgs};
 /// Properties of a device that are known before anything runs on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Backend, architecture and product name: what baked rows are selected by.
+    /// Backend, architecture and product name, by which baked rows are selected.
     pub key: DeviceKey,
     /// Launch limits and sizes.
     pub limits: DeviceLimits,
-    /// The device fingerprint in clear text: driver, processor features, clocks… Never a compiler, and
-    /// nothing that another device of its kind has otherwise.
+    /// The device fingerprint in clear text: driver, processor features, clocks… It contains no compiler, and nothing
+    /// that differs between devices of the same kind.
     pub fingerprint: BTreeMap<String, String>,
-    /// Identifies this device among others of its kind: a UUID, the exact size of its memory. It does not affect times, so
-    /// it is recorded next to results and is never part of their key.
+    /// Identifies this device among others of its kind: a UUID, the exact size of its memory. It does not affect
+    /// times, so it is recorded with results and is never part of their key.
     pub instance: BTreeMap<String, String>,
     /// Its number among the devices of its backend, as the driver counts them.
     pub ordinal: u32,
-    /// The smallest difference that [`DeviceBackend::time`] can tell, in nanoseconds: the step of the clock, and on a GPU what
-    /// varies from the start of one batch to the next.
+    /// The resolution of [`DeviceBackend::time`] in nanoseconds: the step of the clock and, on a GPU, the variation
+    /// from the start of one batch to the next.
     pub timer_tick_ns: u64,
 }
 
@@ -54,16 +54,16 @@ pub struct DeviceInfo {
 pub struct ClockReading {
     /// The clock of its multiprocessors, in kHz, if it is reported.
     pub khz: Option<u32>,
-    /// Heat or the power supply throttles the clock at this moment. A configured power limit does not count: large
-    /// kernels reach it all the time.
+    /// Whether heat or the power supply throttles the clock at this moment. A configured power limit does not count,
+    /// since large kernels always reach it.
     pub is_braked: bool,
 }
 
-/// A device that was opened: a cheap handle, cloned and sent between threads at will. Clones are the same device.
+/// An open device: a cheap handle that can be cloned and sent between threads. Clones are the same device.
 ///
-/// It is opened by [`Device::cpu`], [`Device::cuda`], [`Device::hip`] or, by name, [`Device::open`]; work is queued on
-/// its streams ([`Device::stream`], [`Device::new_stream`]). What a backend offers is called through it: it
-/// dereferences to [`DeviceBackend`].
+/// It is opened by [`Device::cpu`], [`Device::cuda`], [`Device::hip`] or, by name, [`Device::open`]; work is queued
+/// on its streams ([`Device::stream`], [`Device::new_stream`]). It dereferences to [`DeviceBackend`], which has the
+/// other methods.
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::Error> {
@@ -101,7 +101,7 @@ impl fmt::Debug for Device {
     }
 }
 
-/// Two handles are equal if they are of the same device object.
+/// Two handles are equal if they refer to the same device object.
 impl PartialEq for Device {
     fn eq(&self, other: &Device) -> bool {
         self.index() == other.index()
@@ -116,32 +116,31 @@ pub(crate) fn next_index() -> u32 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// What a backend offers of one of its devices. [`Device`] is the handle that programs hold.
+/// The operations of a device, implemented by each backend. [`Device`] is the handle that programs use.
 pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Identity, limits and fingerprint.
     fn info(&self) -> &DeviceInfo;
 
-    /// A small number of this device object, unique within the process: an index for tables of loaded
-    /// functions.
+    /// A small number of this device object, unique within the process, as an index into tables of loaded functions.
     fn index(&self) -> u32;
 
     /// The compiler for this device.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] when none is installed; images can still be loaded then.
+    /// [`CompileError::NotFound`] if none is installed; images can still be loaded then.
     fn compiler(&self) -> Result<&dyn Compiler, CompileError>;
 
-    /// Allocates `bytes` bytes aligned to `align` (a power of two), with every byte zero.
+    /// Allocates `bytes` zeroed bytes aligned to `align` (a power of two).
     ///
     /// # Errors
-    /// [`DeviceError::Oom`] when there is no room.
+    /// [`DeviceError::Oom`] if there is not enough memory.
     fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError>;
 
-    /// As [`Self::alloc`], with inaccessible memory directly before and after it, so that a stray access
-    /// faults. The end lies against the guard as closely as `align` allows.
+    /// Like [`Self::alloc`], with inaccessible memory directly before and after it, so that a stray access faults.
+    /// The end is as close to the guard as `align` allows.
     ///
     /// # Errors
-    /// As [`Self::alloc`]; [`DeviceError::Unsupported`] if the device has no such memory.
+    /// Those of [`Self::alloc`]; [`DeviceError::Unsupported`] if the device does not support guards.
     fn alloc_guarded(
         &self,
         bytes: usize,
@@ -156,15 +155,15 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Loads an artifact that was compiled for this device.
     ///
     /// # Errors
-    /// [`DeviceError::Load`] when it is damaged or was compiled for another target.
+    /// [`DeviceError::Load`] if it is damaged or was compiled for another target.
     fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError>;
 
-    /// Queues one launch on a stream. On return the launch may still be running, except on devices that
-    /// run at once.
+    /// Queues one launch on a stream. On return the launch may still be running, except on devices that run launches
+    /// immediately.
     ///
     /// # Errors
-    /// [`DeviceError::LaunchRefused`] when the plan exceeds a limit; what the kernel itself did wrong shows
-    /// here or at the next synchronisation.
+    /// [`DeviceError::LaunchRefused`] if the plan exceeds a limit. Errors of the kernel itself are reported here or
+    /// by the next synchronisation.
     fn launch(
         &self,
         stream: StreamHandle,
@@ -173,12 +172,12 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError>;
 
-    /// As [`Self::launch`], with blocks, warps and threads run in the order of a schedule: two orders that give two
-    /// results show a race. Orders other than [`Schedule::Forward`] need a build for checking.
+    /// Like [`Self::launch`], but blocks, warps and threads run in the order of a schedule: if two orders give
+    /// different results, there is a race. Orders other than [`Schedule::Forward`] need a check build.
     ///
     /// # Errors
-    /// As [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot choose the order, and
-    /// [`DeviceError::LaunchRefused`] if the function is not of a build for checking.
+    /// Those of [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot choose the order, and
+    /// [`DeviceError::LaunchRefused`] if the function does not belong to a check build.
     fn launch_scheduled(
         &self,
         stream: StreamHandle,
@@ -195,13 +194,13 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Launches `launches` times back to back and gives the time of all together on the device's own clock,
-    /// in nanoseconds: events on a GPU, the largest thread CPU time on the cpu.
+    /// Launches `launches` times back to back. Returns the total time on the device's own clock, in nanoseconds:
+    /// between events on a GPU, the largest thread CPU time on the cpu.
     ///
-    /// The launches take the sets of arguments in turn, beginning with the first.
+    /// The launches use the sets of arguments in turn, beginning with the first.
     ///
     /// # Errors
-    /// As [`Self::launch`].
+    /// Those of [`Self::launch`].
     fn time(
         &self,
         stream: StreamHandle,
@@ -211,20 +210,19 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         launches: u32,
     ) -> Result<u64, DeviceError>;
 
-    /// Gives up this process's reservations in the last-level cache (persisting L2), so that its times can be compared with
-    /// those of other processes. Call it before measuring, in processes that do nothing else.
+    /// Gives up this process's reservations in the last-level cache (persisting L2), so that its times can be
+    /// compared with those of other processes. Call it before measuring, in processes that do nothing else.
     ///
     /// # Errors
-    /// What broke the device before. It is not an error if there are no such reservations.
+    /// An error that broke the device earlier. It is not an error if the device has no such reservations.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    /// The process IDs of the other processes that compute on the device now. Empty for a device that processes share
-    /// anyway.
+    /// The IDs of the other processes that compute on the device now. Empty for a device that processes share anyway.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if that cannot be known, and why.
+    /// [`DeviceError::Unsupported`] if this cannot be determined, with the reason.
     fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
         Ok(Vec::new())
     }
@@ -237,22 +235,22 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Waits until everything queued on every stream is done.
     ///
     /// # Errors
-    /// What a kernel did wrong since the last synchronisation.
+    /// An error of a kernel since the last synchronisation.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
     /// Opens a new stream; [`Stream`](crate::Stream) closes it.
     ///
     /// # Errors
-    /// When the driver refuses.
+    /// If the driver refuses.
     fn open_stream(&self) -> Result<StreamHandle, DeviceError>;
 
-    /// Closes a stream that [`Self::open_stream`] gave, after its work is done.
+    /// Closes a stream of [`Self::open_stream`] after its work is done.
     fn close_stream(&self, stream: StreamHandle);
 
-    /// Takes in a stream that another library opened. [`Self::close_stream`] gives it back: it does not end.
+    /// Adopts a stream that another library opened. [`Self::close_stream`] releases it without destroying it.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device takes none.
+    /// [`DeviceError::Unsupported`] if the device does not support it.
     fn adopt_stream(&self, stream: VouchedStream) -> Result<StreamHandle, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -263,7 +261,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// The driver's own handle of a stream, as a number.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if there is no driver with streams.
+    /// [`DeviceError::Unsupported`] if the device has no driver with streams.
     fn raw_stream(&self, stream: StreamHandle) -> Result<u64, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -274,13 +272,13 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Waits until everything queued on one stream is done.
     ///
     /// # Errors
-    /// As [`Self::synchronize`].
+    /// Those of [`Self::synchronize`].
     fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 
-    /// The number of blocks of a function that one multiprocessor holds at once, as the driver computes it.
+    /// Resident blocks of a function per multiprocessor, as the driver computes it.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device does not say.
+    /// [`DeviceError::Unsupported`] if the device does not report it.
     fn occupancy(
         &self,
         function: &Function,
@@ -293,10 +291,11 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Begins to record what this thread launches on a stream, instead of running it; the graph of a stream does so.
+    /// Starts recording the launches of this thread on a stream, instead of running them; used by the graph of a
+    /// stream.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device records nothing, or not on its default stream.
+    /// [`DeviceError::Unsupported`] if the device cannot record, or not on its default stream.
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -304,11 +303,11 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Queues work that no recording may hold, as `queue` does: memory of another library may be gone when a recording is
-    /// replayed. No recording of the stream begins meanwhile.
+    /// Calls `queue`, which queues work that must not be recorded: memory of another library may be gone when a
+    /// recording is replayed. No recording of the stream begins meanwhile.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the stream is being recorded; what `queue` says.
+    /// [`DeviceError::Unsupported`] if the stream is being recorded; otherwise the errors of `queue`.
     fn unrecorded(
         &self,
         stream: StreamHandle,
@@ -318,11 +317,12 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         queue()
     }
 
-    /// Ends recording and gives what was recorded. Memory that is freed from here on stays allocated until the last
-    /// recording of the device is gone, so that no launch in it ever meets memory of somebody else.
+    /// Ends recording and returns the recorded launches. Memory that is freed from here on stays allocated until the
+    /// last recording of the device is gone, so that no recorded launch ever accesses memory that now belongs to
+    /// somebody else.
     ///
     /// # Errors
-    /// What invalidated the recording: only launches can be recorded, no copies and no allocations.
+    /// The call that invalidated the recording: only launches can be recorded, no copies and no allocations.
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -353,20 +353,20 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Launches that a device recorded and launches again together.
+/// Launches that a device recorded and can launch repeatedly.
 pub trait RecordedLaunches: Send + Sync + fmt::Debug {
     /// Queues all of them on a stream.
     ///
     /// # Errors
-    /// As [`DeviceBackend::launch`].
+    /// Those of [`DeviceBackend::launch`].
     fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 }
 
-/// Memory of a device, freed when dropped.
+/// Device memory, freed on drop.
 ///
-/// Copies are ordered after the earlier work of the stream they name and done on return.
+/// Copies run after the earlier work of the given stream and are complete on return.
 pub trait Allocation: Send + Sync + fmt::Debug {
-    /// Its address as kernels see it: what a kernel argument holds.
+    /// Its address in kernels: the value of a kernel argument.
     fn address(&self) -> u64;
 
     /// Its size in bytes.
@@ -378,19 +378,19 @@ pub trait Allocation: Send + Sync + fmt::Debug {
     /// Copies `out.len()` bytes from `offset` to the host.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] when the range is not inside.
+    /// [`DeviceError::OutOfBounds`] if the range is not inside.
     fn read(&self, stream: StreamHandle, offset: usize, out: &mut [u8]) -> Result<(), DeviceError>;
 
     /// Copies `data` from the host to `offset`.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] when the range is not inside.
+    /// [`DeviceError::OutOfBounds`] if the range is not inside.
     fn write(&self, stream: StreamHandle, offset: usize, data: &[u8]) -> Result<(), DeviceError>;
 
     /// Sets `bytes` bytes from `offset` to `value`.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] when the range is not inside.
+    /// [`DeviceError::OutOfBounds`] if the range is not inside.
     fn fill(
         &self,
         stream: StreamHandle,
@@ -402,10 +402,10 @@ pub trait Allocation: Send + Sync + fmt::Debug {
 
 /// A loaded artifact.
 pub trait Module: Send + Sync + fmt::Debug {
-    /// The function of that symbol, which keeps the module loaded.
+    /// The function with this symbol, which keeps the module loaded.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when the module has no such kernel.
+    /// [`DeviceError::NotFound`] if the module does not have the kernel.
     fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError>;
 }
 
@@ -419,8 +419,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// A function of the device `device_index`; `entry` is what the backend launches by and must own the
-    /// module. `static_shared_bytes` is what the kernel declares of shared memory, in bytes.
+    /// A function of the device `device_index`. The backend launches with `entry`, which must own the module.
+    /// `static_shared_bytes` is the static shared memory of the kernel, in bytes.
     pub fn new(
         symbol: &str,
         device_index: u32,
@@ -435,12 +435,12 @@ impl Function {
         }
     }
 
-    /// The symbol it was found by.
+    /// The symbol by which it was found.
     pub fn symbol(&self) -> &str {
         &self.symbol
     }
 
-    /// The [`DeviceBackend::index`] of the device it was loaded on.
+    /// The [`DeviceBackend::index`] of the device on which it was loaded.
     pub fn device_index(&self) -> u32 {
         self.device_index
     }
@@ -450,7 +450,7 @@ impl Function {
         self.static_shared_bytes
     }
 
-    /// The backend's entry, if it is of that type and belongs to the device of that index.
+    /// The backend's entry, if it has this type and belongs to the device with this index.
     pub fn entry<E: Any>(&self, device_index: u32) -> Option<&E> {
         if self.device_index != device_index {
             return None;
@@ -468,11 +468,11 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A backend's name for one of its streams.
+/// A backend's identifier of one of its streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamHandle(pub u64);
 
 impl StreamHandle {
-    /// The stream that every device has from the start.
+    /// The default stream, which every device has.
     pub const DEFAULT: StreamHandle = StreamHandle(0);
 }

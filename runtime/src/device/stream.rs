@@ -9,10 +9,11 @@ use crate::device::{Device, DeviceError, StreamHandle};
 use crate::interop::VouchedStream;
 use crate::selection::forced::Forced;
 
-/// Numbers of streams that are opened: above those of default streams, which are 1 and the device's index.
+/// The next number of an opened stream. It is larger than those of default streams, which are 1 plus the device's
+/// index.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
 
-/// An ordered queue of work on one device. Clones name the same queue.
+/// An ordered queue of work on one device. Clones refer to the same queue.
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
@@ -29,14 +30,15 @@ pub struct Stream {
     id: u64,
     handle: StreamHandle,
     forced: Option<Arc<Forced>>,
-    /// Closes the queue when the last clone goes; the device's default stream is never closed.
+    /// Closes the queue when the last clone is dropped; the device's default stream is never closed.
     _opened: Option<Arc<OwnedStreamHandle>>,
 }
 
 struct OwnedStreamHandle {
     device: Device,
     handle: StreamHandle,
-    /// What holds the queue open, if it is another library's; dropped after it is closed here.
+    /// The object that holds the queue open, if it belongs to another library; dropped after the queue is closed
+    /// here.
     _owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -61,7 +63,7 @@ impl Device {
     /// A new stream, whose work may overlap with that of other streams.
     ///
     /// # Errors
-    /// When the driver refuses.
+    /// If the driver refuses.
     pub fn new_stream(&self) -> Result<Stream, DeviceError> {
         Stream::new(self.clone())
     }
@@ -71,7 +73,7 @@ impl Stream {
     /// A new stream.
     ///
     /// # Errors
-    /// When the driver refuses.
+    /// If the driver refuses.
     pub fn new(device: impl Into<Device>) -> Result<Stream, DeviceError> {
         let device = device.into();
         let handle = device.open_stream()?;
@@ -121,9 +123,9 @@ impl Stream {
         }
     }
 
-    /// The same queue, on which launch functions do not select: they launch what is forced.
+    /// The same queue, on which launch functions do not select but use the forced choice.
     ///
-    /// It is how smoke tests run every baked row on the device at hand, and how a program can pin a row.
+    /// Smoke tests use it to run every baked row on the present device, and programs can use it to pin a row.
     pub fn forced(&self, forced: Arc<Forced>) -> Stream {
         Stream {
             forced: Some(forced),
@@ -131,7 +133,7 @@ impl Stream {
         }
     }
 
-    /// The device it queues work on.
+    /// The device on which it queues work.
     #[inline]
     pub fn device(&self) -> &Device {
         &self.device
@@ -143,21 +145,21 @@ impl Stream {
         self.device_index
     }
 
-    /// A number that it and its clones have, and no other stream of the process ever has; never 0. The default streams
-    /// of one device are one.
+    /// A number that it shares only with its clones, unique within the process; never 0. The default streams of one
+    /// device count as one.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    /// The backend's name for it.
+    /// The backend's handle of it.
     #[inline]
     pub fn handle(&self) -> StreamHandle {
         self.handle
     }
 
-    /// The driver's own handle, a `CUstream` or `hipStream_t` as a number, for other libraries to queue work on it. It
-    /// is open as long as this stream or a clone of it.
+    /// The driver's own handle, a `CUstream` or `hipStream_t` as a number, so that other libraries can queue work on
+    /// it. It is open as long as this stream or a clone of it.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the driver has no streams, as on the cpu.
@@ -165,7 +167,7 @@ impl Stream {
         self.device.raw_stream(self.handle)
     }
 
-    /// The choice that launch functions are forced to launch on it.
+    /// The forced choice, if there is one.
     #[inline]
     pub fn what_is_forced(&self) -> Option<&Forced> {
         self.forced.as_deref()
@@ -174,7 +176,7 @@ impl Stream {
     /// Waits until everything queued on it is done.
     ///
     /// # Errors
-    /// What a kernel did wrong since the last synchronisation.
+    /// An error of a kernel since the last synchronisation.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.device.synchronize_stream(self.handle)
     }

@@ -1,7 +1,7 @@
-//! The metadata of an AMD code object: what it says of each of its kernels.
+//! Reads the metadata of an AMD code object, which describes each of its kernels.
 //!
-//! Source: "User Guide for AMDGPU Backend" (LLVM), "Code Object V5 Metadata": a note of owner `AMDGPU` and type
-//! 32, which holds a map in MessagePack.
+//! Source: "User Guide for AMDGPU Backend" (LLVM), "Code Object V5 Metadata": a note with owner `AMDGPU` and type 32,
+//! which contains a map in MessagePack.
 
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -10,23 +10,23 @@ use thiserror::Error;
 
 /// `NT_AMDGPU_METADATA`.
 const NOTE_TYPE: u32 = 32;
-/// The note has five levels.
+/// Maximum nesting of values; the note has five levels.
 const MAX_LEVELS: u32 = 16;
 
 /// Why the metadata of a code object cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AmdMetadataError {
-    /// It is not a whole ELF file.
+    /// It is not a complete ELF file.
     #[error("{error}")]
     Elf {
-        /// What the reader says.
+        /// The reader's error.
         error: object::Error,
     },
-    /// It has no note of this kind.
+    /// It does not have this note.
     #[error("it has no metadata note")]
     NoNote,
-    /// The note is not a map in MessagePack, or not of this form.
+    /// The note is not a map in MessagePack, or does not have this form.
     #[error("its metadata is damaged")]
     Damaged,
     /// The map has no entry for kernels.
@@ -34,14 +34,14 @@ pub enum AmdMetadataError {
     NoKernels,
 }
 
-/// What the metadata says of one kernel; `None` for what it does not state.
+/// The metadata of one kernel; `None` for values that it does not state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AmdKernel {
     /// Its symbol.
     pub name: String,
-    /// Arguments that it declares, without those that the runtime adds.
+    /// Number of declared arguments, without those that the runtime adds.
     pub parameters: usize,
-    /// Threads per block at most.
+    /// Maximum number of threads per block.
     pub max_threads: Option<u32>,
     /// Vector registers per thread.
     pub vector_registers: Option<u32>,
@@ -51,16 +51,16 @@ pub struct AmdKernel {
     pub vector_spills: Option<u32>,
     /// Scalar registers that were spilled.
     pub scalar_spills: Option<u32>,
-    /// Private memory of a thread, in bytes.
+    /// Private memory per thread, in bytes.
     pub stack_bytes: Option<u32>,
-    /// Static shared memory of a block, in bytes.
+    /// Static shared memory per block, in bytes.
     pub static_shared_bytes: Option<u32>,
 }
 
 /// The kernels of a code object, in the order of its metadata.
 ///
 /// # Errors
-/// When there is no metadata, or it is damaged.
+/// If there is no metadata, or it is damaged.
 pub fn kernels(image: &[u8]) -> Result<Vec<AmdKernel>, AmdMetadataError> {
     let note = note(image)?.ok_or(AmdMetadataError::NoNote)?;
     let root = Reader(note).value(MAX_LEVELS);
@@ -123,19 +123,19 @@ impl AmdKernel {
     }
 }
 
-/// A value in MessagePack, as far as metadata has them.
+/// A value in MessagePack, of the kinds that metadata uses.
 #[derive(Clone, Debug, PartialEq)]
 enum MessagePackValue<'a> {
     Number(u64),
     Text(&'a str),
     Array(Vec<MessagePackValue<'a>>),
     Map(Vec<(MessagePackValue<'a>, MessagePackValue<'a>)>),
-    /// Nothing, a truth value, or a number below zero.
+    /// Nil, a boolean, or a negative number.
     Other,
 }
 
 impl<'a> MessagePackValue<'a> {
-    /// The value of a key of a map.
+    /// The value for a key of a map.
     fn get(&self, key: &str) -> Option<&MessagePackValue<'a>> {
         let MessagePackValue::Map(entries) = self else {
             return None;
@@ -147,11 +147,11 @@ impl<'a> MessagePackValue<'a> {
     }
 }
 
-/// What is left to read.
+/// The unread bytes.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next value; `None` if the bytes end early or are of a kind that metadata does not have.
+    /// The next value; `None` if the bytes end early or have a kind that metadata does not use.
     fn value(&mut self, levels: u32) -> Option<MessagePackValue<'a>> {
         let levels = levels.checked_sub(1)?;
         let kind = *self.take(1)?.first()?;
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A number of that many bytes, the highest first.
+    /// A big-endian number of this many bytes.
     fn number(&mut self, bytes: usize) -> Option<u64> {
         let digits = self.take(bytes)?.iter();
         Some(digits.fold(0, |number, &byte| number << 8 | u64::from(byte)))

@@ -1,7 +1,8 @@
 //! AMD code objects: ELF files for one GPU architecture.
 //!
 //! Numbers: the LLVM project's "User Guide for AMDGPU Backend", section "ELF Code Object" (`ELFOSABI_AMDGPU_HSA`,
-//! `ELFABIVERSION_AMDGPU_HSA_*`, `EF_AMDGPU_MACH`); those that clang 19 can compile for were compared with what it writes.
+//! `ELFABIVERSION_AMDGPU_HSA_*`, `EF_AMDGPU_MACH`). Those for which clang 19 can compile were compared with its
+//! output.
 
 use super::ImageError;
 use super::elf::Elf;
@@ -12,15 +13,15 @@ pub(super) const MACHINE: u16 = 224;
 /// `ELFOSABI_AMDGPU_HSA`.
 const HSA: u8 = 0x40;
 
-/// The code object version that `EI_ABIVERSION` 0 is.
+/// The code object version for `EI_ABIVERSION` 0.
 const FIRST_VERSION: u8 = 2;
 
-/// Code object versions that every HIP runtime of a supported architecture loads.
+/// Code object versions that every HIP runtime of a supported architecture can load.
 const LOADED_BY_ALL: std::ops::RangeInclusive<u8> = 4..=5;
-/// A later version, and the first HIP runtime that loads it: version 6 came with ROCm 6.3.
+/// A later version, and the first HIP runtime that can load it: version 6 came with ROCm 6.3.
 const LATER: (u8, (u32, u32)) = (6, (6, 3));
 
-/// `EF_AMDGPU_MACH` and the architectures that it is for, from the ninth generation on.
+/// `EF_AMDGPU_MACH` and its architectures, from the ninth generation on.
 const ARCHITECTURES: [(u32, &str); 39] = [
     (0x2c, "gfx900"),
     (0x2d, "gfx902"),
@@ -63,20 +64,20 @@ const ARCHITECTURES: [(u32, &str); 39] = [
     (0x59, "gfx12-generic"),
 ];
 
-/// The number of an architecture; features follow after a colon, such as `gfx90a:xnack-`.
+/// The number of an architecture; features follow after a colon, as in `gfx90a:xnack-`.
 fn mach_of(arch: &str) -> Option<u32> {
     let base = arch.split(':').next().unwrap_or(arch);
     let row = ARCHITECTURES.iter().find(|(_, name)| *name == base);
     row.map(|(mach, _)| *mach)
 }
 
-/// The architecture of a number.
+/// The architecture with this number.
 fn name_of(mach: u32) -> Option<&'static str> {
     let row = ARCHITECTURES.iter().find(|(number, _)| *number == mach);
     row.map(|(_, name)| *name)
 }
 
-/// What a code object says of itself.
+/// The facts in the header of a code object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeObject {
     /// `EF_AMDGPU_MACH`.
@@ -86,10 +87,10 @@ pub(super) struct CodeObject {
 }
 
 impl CodeObject {
-    /// Reads what a code object says.
+    /// Reads the header of a code object.
     ///
     /// # Errors
-    /// When it is none for the HSA runtime.
+    /// If it is not for the HSA runtime.
     pub fn of(elf: &Elf<'_>) -> Result<CodeObject, ImageError> {
         if elf.os_abi != HSA {
             return Err(ImageError::Format {
@@ -104,7 +105,7 @@ impl CodeObject {
         })
     }
 
-    /// The architecture it was compiled for.
+    /// The architecture for which it was compiled.
     pub fn arch(self) -> String {
         name_of(self.mach).map_or_else(
             || {
@@ -117,12 +118,12 @@ impl CodeObject {
         )
     }
 
-    /// Checks that a device of an architecture and HIP runtime loads it.
+    /// Checks that a device with this architecture and HIP runtime can load it.
     ///
     /// # Errors
     /// The first difference.
     pub fn check(self, arch: &str, runtime: Option<(u32, u32)>) -> Result<(), ImageError> {
-        // If neither is known the driver decides.
+        // If neither is known, the driver decides.
         if mach_of(arch) != Some(self.mach).filter(|mach| name_of(*mach).is_some()) {
             return Err(ImageError::Architecture {
                 found: self.arch(),

@@ -1,8 +1,8 @@
 //! Cubins: ELF files for one NVIDIA architecture.
 //!
-//! NVIDIA documents neither header nor notes. The two layouts of `e_flags` are those of LLVM's
-//! `BinaryFormat/ELF.h` (`EF_CUDA_SM`, `EF_CUDA_SM_MASK`, `ELFOSABI_CUDA`, `ELFOSABI_CUDA_V2`); where the toolkit's
-//! version stands was found by comparing what NVRTC 12.9 and 13.5 write for every architecture they know.
+//! NVIDIA documents neither header nor notes. The two layouts of `e_flags` are those of LLVM's `BinaryFormat/ELF.h`
+//! (`EF_CUDA_SM`, `EF_CUDA_SM_MASK`, `ELFOSABI_CUDA`, `ELFOSABI_CUDA_V2`). The place of the toolkit's version was
+//! found by comparing the output of NVRTC 12.9 and 13.5 for every architecture that they support.
 
 use super::ImageError;
 use super::elf::Elf;
@@ -10,31 +10,31 @@ use super::elf::Elf;
 /// `EM_CUDA`.
 pub(super) const MACHINE: u16 = 190;
 
-/// `ELFOSABI_CUDA` with its one ABI version: up to CUDA 12, for architectures up to sm_90.
+/// `ELFOSABI_CUDA` with its only ABI version: up to CUDA 12, for architectures up to sm_90.
 const FIRST: (u8, u8) = (0x33, 7);
 /// `ELFOSABI_CUDA_V2` with its first ABI version: CUDA 13, and CUDA 12 for sm_100 and later.
 const SECOND: (u8, u8) = (0x41, 8);
 
-/// The first architecture that CUDA 12 wrote the second layout for.
+/// The first architecture for which CUDA 12 wrote the second layout.
 const BLACKWELL: u32 = 100;
 
-/// The note in which ptxas says its version, in the second layout.
+/// The note with the version of ptxas, in the second layout.
 const TOOLKIT_NOTE: &str = ".note.nv.tkinfo";
 
-/// What a cubin says of itself.
+/// The facts in the header of a cubin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cubin {
     /// The number of the architecture: 89 for `sm_89`.
     pub sm: u32,
-    /// The major version of the toolkit that made it.
+    /// The major version of the toolkit that built it.
     pub toolkit: u32,
 }
 
 impl Cubin {
-    /// Reads what a cubin says.
+    /// Reads the header of a cubin.
     ///
     /// # Errors
-    /// When it is of a layout that this version does not know.
+    /// If its layout is unknown to this version.
     pub fn of(elf: &Elf<'_>) -> Result<Cubin, ImageError> {
         let abi = (elf.os_abi, elf.abi_version);
         if abi == FIRST {
@@ -60,7 +60,7 @@ impl Cubin {
         })
     }
 
-    /// Checks that a device of an architecture and driver loads it.
+    /// Checks that a device with this architecture and driver can load it.
     ///
     /// # Errors
     /// The first difference.
@@ -81,7 +81,7 @@ impl Cubin {
     }
 }
 
-/// The number of an architecture: 90 for `sm_90` and `sm_90a`, which the header does not always tell apart.
+/// The number of an architecture: 90 for `sm_90` and `sm_90a`, which the header does not always distinguish.
 fn number_of(arch: &str) -> Option<u32> {
     let number = arch.strip_prefix("sm_")?;
     number

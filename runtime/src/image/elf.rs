@@ -1,7 +1,7 @@
-//! The header of an ELF file, and whether everything that it announces is there.
+//! Reads the header of an ELF file, and checks that the file is complete.
 //!
-//! The layout is read by the crate `object`. What it does not check is whether every section and segment ends inside the
-//! file, and which part is missing.
+//! The crate `object` reads the layout. It does not check that every section and segment ends inside the file, nor
+//! report which part is missing.
 
 use object::elf::{self, FileHeader64, ProgramHeader64, SectionHeader64};
 use object::pod::{self, Pod};
@@ -17,7 +17,7 @@ type Header = FileHeader64<LittleEndian>;
 type Segment = ProgramHeader64<LittleEndian>;
 type Section = SectionHeader64<LittleEndian>;
 
-/// A 64-bit little-endian ELF file that is wholly there.
+/// A complete 64-bit little-endian ELF file.
 #[derive(Clone, Debug)]
 pub(super) struct Elf<'a> {
     bytes: &'a [u8],
@@ -38,7 +38,7 @@ impl<'a> Elf<'a> {
     /// Reads the header and both tables, and checks that every section and segment ends inside the file.
     ///
     /// # Errors
-    /// What is wrong first.
+    /// The first fault found.
     pub fn read(bytes: &'a [u8]) -> Result<Elf<'a>, ImageError> {
         check_magic(bytes)?;
         let header = pod::from_bytes::<Header>(bytes);
@@ -55,14 +55,14 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// The contents of the first section of a name.
+    /// The contents of the first section with this name.
     pub fn section(&self, name: &str) -> Option<&'a [u8]> {
         let (_, found) = self.sections.section_by_name(LE, name.as_bytes())?;
         let is_there = found.sh_type(LE) != elf::SHT_NOBITS;
         is_there.then(|| found.data(LE, self.bytes).ok()).flatten()
     }
 
-    /// Whether a symbol of that name is defined in it.
+    /// Whether it defines a symbol with this name.
     pub fn defines(&self, name: &str) -> bool {
         let is_table =
             |section: &Section| [elf::SHT_SYMTAB, elf::SHT_DYNSYM].contains(&section.sh_type(LE));
@@ -82,7 +82,7 @@ fn defines(table: &SymbolTable<'_, Header>, name: &str) -> bool {
     })
 }
 
-/// Checks the first bytes, or those that are there.
+/// Checks the first bytes, as many as there are.
 fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {
     const MAGIC: [u8; 6] = [0x7f, b'E', b'L', b'F', elf::ELFCLASS64, elf::ELFDATA2LSB];
     let start = &bytes[..bytes.len().min(MAGIC.len())];
@@ -165,7 +165,7 @@ fn table<'a, T: Pod>(
     entries.map_err(|()| truncated(part, offset.saturating_add(length), bytes))
 }
 
-/// A range of the file, which must be wholly there.
+/// A range of the file, which must be completely inside.
 fn inside<'a>(
     bytes: &'a [u8],
     part: &str,

@@ -1,4 +1,4 @@
-//! Why an image is refused: what was found, what was needed, what to do.
+//! Errors of images: the found and the required value, and the help.
 
 use kiln_spec::{Backend, Hash};
 use thiserror::Error;
@@ -12,7 +12,7 @@ const BAKE_AGAIN: &str = "run `tune bake --images` and build the program again";
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// It is not the image that was baked.
+    /// It is not the baked image.
     #[error(
         "the image has hash {found}, but the one that was baked has {wanted}\nhelp: it was damaged; build the program again"
     )]
@@ -25,7 +25,7 @@ pub enum ImageError {
     /// It is for another backend.
     #[error("the image is for {found}, but the device is of {wanted}\nhelp: {BAKE_AGAIN}")]
     Backend {
-        /// The backend it was compiled for.
+        /// The backend for which it was compiled.
         found: Backend,
         /// The backend of the device.
         wanted: Backend,
@@ -38,28 +38,28 @@ pub enum ImageError {
         /// Its first bytes.
         found: String,
     },
-    /// It ends before what its header announces.
+    /// It ends before the end of its content.
     #[error(
         "the image is cut off: its {part} ends at byte {needs}, but it has {has} bytes\nhelp: {BAKE_AGAIN}"
     )]
     Truncated {
-        /// What is not wholly there.
+        /// The incomplete part.
         part: String,
-        /// Where that part ends.
+        /// The end of that part.
         needs: u64,
-        /// Bytes that are there.
+        /// Its size in bytes.
         has: u64,
     },
-    /// Its header contradicts itself.
+    /// Its header is inconsistent.
     #[error("the image is damaged: {what}\nhelp: {BAKE_AGAIN}")]
     Damaged {
-        /// What makes no sense.
+        /// The inconsistency.
         what: String,
     },
     /// It is for another kind of processor.
     #[error("the image is for {found}, not for {wanted}\nhelp: {BAKE_AGAIN}")]
     Machine {
-        /// The kind of processor it is for.
+        /// Its kind of processor.
         found: String,
         /// The kind of the device.
         wanted: String,
@@ -69,22 +69,22 @@ pub enum ImageError {
         "the image is for {found}, but the device is {wanted}\nhelp: {BAKE_AGAIN}, with a row of this device"
     )]
     Architecture {
-        /// The architecture it was compiled for.
+        /// The architecture for which it was compiled.
         found: String,
         /// The architecture of the device.
         wanted: String,
     },
-    /// It is of a format that this version does not know, or that the device does not take.
+    /// Its format is unknown to this version, or not accepted by the device.
     #[error("the image is of {found}, but {wanted} is needed\nhelp: {help}")]
     Format {
         /// Its format.
         found: String,
         /// The formats that can be loaded.
         wanted: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
-    /// The driver is older than the toolkit that made it.
+    /// The driver is older than the toolkit that built it.
     #[error(
         "the image was made by CUDA {toolkit}, but the driver here is of CUDA {driver}\n\
          help: update the driver, or set KILN_NVRTC to NVRTC {driver} and run `tune bake --images`"

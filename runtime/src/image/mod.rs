@@ -1,9 +1,9 @@
-//! Images, and the checks that one must pass before a device loads it.
+//! Images, and the checks that they must pass before a device loads them.
 //!
-//! An image is what a compiler made for one target: a cubin, an AMD code object, a shared object for the cpu device.
-//! Drivers do not check their input; some crash on images that are truncated or meant for another machine. So an
-//! image reaches a driver only if its own header says that it is complete and for that device, and if it has the hash
-//! that was baked with it. See docs/images.md.
+//! An image is the output of a compiler for one target: a cubin, an AMD code object, a shared object for the cpu
+//! device. Drivers do not check their input; some crash on images that are truncated or meant for another machine. An
+//! image therefore reaches a driver only if its own header says that it is complete and for that device, and if it
+//! has the hash that was baked with it. See docs/images.md.
 
 #[doc(hidden)]
 pub mod amd_metadata;
@@ -24,12 +24,12 @@ use code_object::CodeObject;
 use cubin::Cubin;
 use elf::Elf;
 
-/// The field of a CUDA device's fingerprint that says what the driver supports: 13050 for CUDA 13.5, as
-/// `cuDriverGetVersion` gives it.
+/// The field of a CUDA device's fingerprint with the version that the driver supports: 13050 for CUDA 13.5, as
+/// `cuDriverGetVersion` returns it.
 pub const CUDA_DRIVER: &str = "cuda_driver";
 
-/// The field of a HIP device's fingerprint that says which runtime it has: 60342134 for 6.3, as
-/// `hipRuntimeGetVersion` gives it.
+/// The field of a HIP device's fingerprint with the version of its runtime: 60342134 for 6.3, as
+/// `hipRuntimeGetVersion` returns it.
 pub const HIP_RUNTIME: &str = "hip_runtime";
 
 /// The requirements of a device on the images that it loads.
@@ -37,9 +37,9 @@ pub const HIP_RUNTIME: &str = "hip_runtime";
 pub struct Wanted {
     backend: Backend,
     arch: String,
-    /// Major version of CUDA that the driver supports, if that is known.
+    /// Major version of CUDA that the driver supports, if known.
     driver: Option<u32>,
-    /// Major and minor version of the HIP runtime, if that is known.
+    /// Major and minor version of the HIP runtime, if known.
     runtime: Option<(u32, u32)>,
 }
 
@@ -68,10 +68,10 @@ impl Wanted {
 
 /// Checks that an artifact is an image for a device. The fake device loads anything.
 ///
-/// Which instruction sets a shared object needs cannot be seen in it: the cpu device goes by the artifact's target.
+/// A shared object does not say which instruction sets it needs: for the cpu device, the artifact's target decides.
 ///
 /// # Errors
-/// The first difference, with what was found and what was needed.
+/// The first difference, with the found and the required value.
 pub fn check(artifact: &Artifact, wanted: &Wanted) -> Result<(), ImageError> {
     if artifact.backend != wanted.backend {
         return Err(ImageError::Backend {
@@ -82,10 +82,10 @@ pub fn check(artifact: &Artifact, wanted: &Wanted) -> Result<(), ImageError> {
     check_bytes(&artifact.image, wanted)
 }
 
-/// As [`check`], for bytes that are for the wanted backend.
+/// Like [`check`], for bytes that are for the wanted backend.
 ///
 /// # Errors
-/// As [`check`].
+/// Those of [`check`].
 pub fn check_bytes(image: &[u8], wanted: &Wanted) -> Result<(), ImageError> {
     let Some(machine) = machine_of(wanted.backend) else {
         return Ok(());
@@ -118,10 +118,10 @@ pub fn check_hash(artifact: &Artifact, wanted: Hash) -> Result<(), ImageError> {
     })
 }
 
-/// Whether an image has the kernel of a symbol.
+/// Whether an image contains the kernel with this symbol.
 ///
 /// # Errors
-/// When it is not a whole ELF file.
+/// If it is not a complete ELF file.
 pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, ImageError> {
     let elf = Elf::read(image)?;
     Ok(match backend {
@@ -132,10 +132,10 @@ pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, 
     })
 }
 
-/// The number of the architecture that a cubin is for by its own header: 89 for `sm_89`.
+/// The architecture number in a cubin's own header: 89 for `sm_89`.
 ///
 /// # Errors
-/// When it is not a whole ELF file, not a cubin, or of an unknown format.
+/// If it is not a complete ELF file, not a cubin, or in an unknown format.
 pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
     let elf = Elf::read(image)?;
     if elf.machine != cubin::MACHINE {
@@ -147,10 +147,10 @@ pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
     Ok(Cubin::of(&elf)?.sm)
 }
 
-/// The target of an image by its own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
+/// The target in an image's own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
 ///
 /// # Errors
-/// When it is not a whole ELF file, or of an unknown format.
+/// If it is not a complete ELF file, or in an unknown format.
 pub fn describe(image: &[u8]) -> Result<String, ImageError> {
     let elf = Elf::read(image)?;
     Ok(match elf.machine {

@@ -1,4 +1,5 @@
-//! Real images of several compilers, whole, cut off, flipped and swapped; then bytes that are nothing at all.
+//! Tests with real images of several compilers: complete, truncated, with flipped bits and swapped; then with bytes
+//! that are not an image at all.
 
 use proptest::prelude::*;
 
@@ -23,7 +24,7 @@ macro_rules! samples {
     };
 }
 
-/// What NVRTC 12.9, NVRTC 13.5 and clang 19 wrote.
+/// Output of NVRTC 12.9, NVRTC 13.5 and clang 19.
 const SAMPLES: [Sample; 9] = samples! {
     Cuda "sm_86" "sm_86 (CUDA 13)" "sm_86.cuda13.cubin";
     Cuda "sm_89" "sm_89 (CUDA 12)" "sm_89.cuda12.cubin";

@@ -17,9 +17,9 @@
 //! # }
 //! ```
 //!
-//! Choose cudarc's CUDA version in your own `Cargo.toml`, as always: Kiln chooses none, so any of its `cuda-*` features
-//! goes. cudarc's own tracking of streams holds: a slice that was written on another stream is waited for, and cudarc
-//! waits for the launch before it writes to the slice or frees it.
+//! Choose cudarc's CUDA version in your own `Cargo.toml`, as usual: Kiln chooses none, so all of its `cuda-*`
+//! features work. cudarc's own tracking of streams works too: a launch waits for writes to its slices on other
+//! streams, and cudarc waits for the launch before it writes to a slice or frees it.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -38,8 +38,8 @@ use crate::device::DeviceError;
 use crate::device::lent::Lent;
 use crate::device::stream::Stream;
 
-/// Memory that cudarc itself allocated and tracks. Only its own types are: its trait `DevicePtr` is one that safe code can
-/// implement, with any address.
+/// Memory that cudarc itself allocated and tracks; only its own types qualify. Safe code can implement its trait
+/// `DevicePtr` with any address.
 pub trait CudarcMemory<T>: DevicePtr<T> + sealed::Sealed {}
 
 impl<T> sealed::Sealed for CudaSlice<T> {}
@@ -49,24 +49,24 @@ impl<T> CudarcMemory<T> for CudaSlice<T> {}
 impl<T> CudarcMemory<T> for CudaView<'_, T> {}
 impl<T> CudarcMemory<T> for CudaViewMut<'_, T> {}
 
-/// As [`CudarcMemory`], to be written.
+/// Like [`CudarcMemory`], for writing.
 pub trait CudarcMemoryMut<T>: DevicePtrMut<T> + sealed::Sealed {}
 
 impl<T> CudarcMemoryMut<T> for CudaSlice<T> {}
 impl<T> CudarcMemoryMut<T> for CudaViewMut<'_, T> {}
 
-/// A stream of cudarc's, on which launch functions queue work.
+/// A stream of cudarc, on which launch functions queue work.
 #[derive(Clone, Debug)]
 pub struct CudarcStream {
     ours: Stream,
     theirs: Arc<CudaStream>,
 }
 
-/// Queues work on a stream of cudarc's, which is kept.
+/// Queues work on a stream of cudarc and keeps it open.
 ///
 /// # Errors
-/// When Kiln cannot open the device, or the stream is of another context than the device's primary one, as that of
-/// `CudaContext::new_non_primary` is.
+/// If Kiln cannot open the device, or the stream belongs to another context than the device's primary one, for
+/// example to that of `CudaContext::new_non_primary`.
 pub fn stream(theirs: Arc<CudaStream>) -> Result<CudarcStream, DeviceError> {
     let context = theirs.context();
     let ordinal = u32::try_from(context.ordinal()).unwrap_or(u32::MAX);
@@ -86,7 +86,7 @@ fn of_driver(error: DriverError) -> DeviceError {
     DeviceError::internal("retaining the primary context", error)
 }
 
-/// What launch functions take.
+/// The stream in the form that launch functions take.
 impl Deref for CudarcStream {
     type Target = Stream;
 
@@ -96,17 +96,17 @@ impl Deref for CudarcStream {
 }
 
 impl CudarcStream {
-    /// The stream of cudarc's.
+    /// The cudarc stream.
     pub fn cudarc(&self) -> &Arc<CudaStream> {
         &self.theirs
     }
 
-    /// A `CudaSlice` or `CudaView` as a slice that kernels on this stream may read. It waits (on the device) for what
-    /// was written to it on other streams; when it is dropped, what is queued until then counts as its reader. It goes
-    /// into launches on this stream only, and into none that is recorded.
+    /// A `CudaSlice` or `CudaView` as a slice that kernels on this stream may read. It waits (on the device) for
+    /// writes on other streams. When it is dropped, the work queued until then counts as its reader. It can be used
+    /// only in launches on this stream, and in none that is recorded.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] when it is of another context.
+    /// [`DeviceError::Unsupported`] if it belongs to another context.
     pub fn slice<'a, T: Element>(
         &'a self,
         memory: &'a impl CudarcMemory<T>,
@@ -123,10 +123,10 @@ impl CudarcStream {
     }
 
     /// A `CudaSlice` or `CudaViewMut` as a slice that kernels on this stream may write. It waits (on the device) for
-    /// what was read and written on other streams; when it is dropped, what is queued until then counts as its writer.
+    /// reads and writes on other streams. When it is dropped, the work queued until then counts as its writer.
     ///
     /// # Errors
-    /// As [`Self::slice`].
+    /// Those of [`Self::slice`].
     pub fn slice_mut<'a, T: Element>(
         &'a self,
         memory: &'a mut impl CudarcMemoryMut<T>,
@@ -166,20 +166,20 @@ impl CudarcStream {
     }
 }
 
-/// Memory of cudarc's that a kernel may read.
+/// cudarc memory that a kernel may read.
 #[derive(Debug)]
 pub struct CudarcSlice<'a, T> {
     raw: RawSlice,
-    /// Records the launches before it is dropped as readers.
+    /// Registers the launches so far as readers on drop.
     _sync: SyncOnDrop<'a>,
     _elements: PhantomData<&'a [T]>,
 }
 
-/// Memory of cudarc's that a kernel may write.
+/// cudarc memory that a kernel may write.
 #[derive(Debug)]
 pub struct CudarcSliceMut<'a, T> {
     raw: RawSlice,
-    /// Records the launches before it is dropped as writers.
+    /// Registers the launches so far as writers on drop.
     _sync: SyncOnDrop<'a>,
     _elements: PhantomData<&'a mut [T]>,
 }

@@ -1,22 +1,23 @@
-//! Streams and memory of other libraries: a launch function takes them like Kiln's own.
+//! Streams and memory of other libraries, which launch functions take like Kiln's own.
 //!
 //! There are two ways in:
 //!
-//! - **Raw pointers.** [`stream_from_raw`], [`ForeignSlice::from_raw`] and [`ForeignSliceMut::from_raw`] take what any
-//!   library has: a `CUstream` or `hipStream_t`, an address and a length. They are `unsafe`, because none of it can
-//!   be checked: the caller vouches for it there, and nowhere else. Launching stays a safe call that checks lengths,
-//!   alignments and devices.
+//! - **Raw pointers.** [`stream_from_raw`], [`ForeignSlice::from_raw`] and [`ForeignSliceMut::from_raw`] take what
+//!   any library has: a `CUstream` or `hipStream_t`, an address and a length. They are `unsafe`, because none of
+//!   these can be checked: the caller vouches for them there, and nowhere else. Launching stays a safe call that
+//!   checks lengths, alignments and devices.
 //! - **Traits.** A library implements [`RawStream`] and [`DevicePointer`] once for its own types; its users then call
 //!   [`stream()`], [`slice()`] and [`slice_mut()`], which are safe. Kiln has adapters of this kind for cudarc, behind the
 //!   feature `cudarc-019` (a feature for each minor version of cudarc that it knows).
 //!
-//! On the cpu device, memory is ordinary memory: [`host_slice`] and [`host_slice_mut`] lend it without a copy and without
-//! `unsafe`.
+//! On the cpu device, memory is ordinary memory: [`host_slice`] and [`host_slice_mut`] borrow it without a copy and
+//! without `unsafe`.
 //!
-//! A [`ForeignSlice`] borrows what it was made of, as a Rust slice does; a [`Stream`] keeps what it was made of.
+//! A [`ForeignSlice`] borrows the memory it was created from, as a Rust slice does; a [`Stream`] keeps the stream it
+//! was created from.
 //!
-//! Other libraries can use Kiln's own: [`Stream::raw`] is the driver's stream, [`DeviceSlice::raw`] the address.
-//! See docs/interop.md for the order of work on several streams.
+//! Other libraries can use Kiln's own streams and memory: [`Stream::raw`] returns the driver's stream,
+//! [`DeviceSlice::raw`] the address. See docs/interop.md for the order of work on several streams.
 
 #[cfg(feature = "cudarc-019")]
 pub mod cudarc_019;
@@ -39,7 +40,7 @@ use crate::device::{DeviceBackend, DeviceError};
 #[cfg(doc)]
 use crate::{data::buffer::DeviceSlice, device::stream::Stream};
 
-/// The device of a foreign stream or slice: a backend, and the device's number as its driver counts.
+/// The device of a foreign stream or slice: a backend, and the device's number in its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The backend.
@@ -55,7 +56,7 @@ impl Place {
         ordinal: 0,
     };
 
-    /// The CUDA device of that number, as `cuDeviceGet` counts.
+    /// The CUDA device with this number, as `cuDeviceGet` counts.
     pub const fn cuda(ordinal: u32) -> Place {
         Place {
             backend: Backend::Cuda,
@@ -63,7 +64,7 @@ impl Place {
         }
     }
 
-    /// The HIP device of that number, as `hipSetDevice` counts.
+    /// The HIP device with this number, as `hipSetDevice` counts.
     pub const fn hip(ordinal: u32) -> Place {
         Place {
             backend: Backend::Hip,
@@ -80,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Checks that something that is here belongs to a device.
+    /// Checks that a foreign object at this place belongs to a device.
     fn must_be(self, device: &dyn DeviceBackend, what: &str) -> Result<(), DeviceError> {
         let wanted = Place::of(device);
         if self == wanted {

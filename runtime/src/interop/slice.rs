@@ -1,4 +1,4 @@
-//! Memory that another library allocated, as slices that launch functions take.
+//! Memory that another library allocated, as slices for launch functions.
 
 use std::marker::PhantomData;
 
@@ -12,26 +12,26 @@ use crate::device::stream::Stream;
 #[cfg(doc)]
 use crate::device::graph::Graph;
 
-/// An array of `T` in a device's memory that another library allocated.
+/// An array of `T` that another library allocated in a device's memory.
 ///
 /// # Safety
-/// While the value is borrowed, there are [`Self::len`] initialised values of type `T` at [`Self::address`], in memory
-/// that kernels of the device of [`Self::place`] can reach; and two values that are borrowed at once do not overlap
-/// where one is borrowed mutably. The memory is not freed, nor used from elsewhere, before the work that was queued on
-/// it during a borrow is done: the library orders what it queues behind that, as the driver does on one stream. Kiln
-/// launches on it on the stream that it was borrowed for, and on no other; and lets no [`Graph`] name it, which could be
-/// replayed after the borrow.
+/// While the value is borrowed, there must be [`Self::len`] initialised values of type `T` at [`Self::address`], in
+/// memory that kernels of the device of [`Self::place`] can access; and two values that are borrowed at the same time
+/// must not overlap if one of them is borrowed mutably. The memory must not be freed, nor used from elsewhere, before
+/// the work that was queued on it during a borrow is done: the library orders its later work after that, as the
+/// driver does on one stream. Kiln uses the memory only on the stream for which it was borrowed, and never in a
+/// [`Graph`], which could be replayed after the borrow.
 pub unsafe trait DevicePointer<T> {
     /// The device whose memory it is.
     fn place(&self) -> Place;
 
-    /// The address as kernels see it: a `CUdeviceptr`, or the pointer that `hipMalloc` gave.
+    /// The address in kernels: a `CUdeviceptr`, or the pointer that `hipMalloc` returned.
     fn address(&self) -> u64;
 
-    /// How many elements there are.
+    /// The number of elements.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether it has no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -51,11 +51,11 @@ pub struct ForeignSliceMut<'a, T> {
     _borrowed: PhantomData<&'a mut [T]>,
 }
 
-/// The memory of another library as a slice that kernels on a stream may read: on that one and its clones. A launch on
-/// it cannot be recorded.
+/// The memory of another library as a slice that kernels on a stream and its clones may read. A launch on it cannot
+/// be recorded.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] when it is of another device than the stream.
+/// [`DeviceError::Unsupported`] if it belongs to another device than the stream.
 pub fn slice<'a, T: Element>(
     stream: &Stream,
     memory: &'a impl DevicePointer<T>,
@@ -69,7 +69,7 @@ pub fn slice<'a, T: Element>(
 /// The memory of another library as a slice that kernels on a stream may write.
 ///
 /// # Errors
-/// As [`slice()`].
+/// Those of [`slice()`].
 pub fn slice_mut<'a, T: Element>(
     stream: &Stream,
     memory: &'a mut impl DevicePointer<T>,
@@ -80,14 +80,14 @@ pub fn slice_mut<'a, T: Element>(
     })
 }
 
-/// Ordinary memory of this process as a slice that kernels on a stream of the cpu device may read, without a copy:
-/// tensors of another library that are on the host, for example.
+/// Ordinary memory of this process as a slice that kernels on a stream of the cpu device may read without a copy; for
+/// example, host tensors of another library.
 ///
-/// The device runs kernels on the calling thread's time, and a launch on borrowed memory cannot be recorded, so that
+/// The device runs kernels inside the calling thread's launch, and a launch on borrowed memory cannot be recorded, so
 /// nothing uses the memory after the borrow.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] when the stream is of another device.
+/// [`DeviceError::Unsupported`] if the stream belongs to another device.
 pub fn host_slice<'a, T: Element>(
     stream: &Stream,
     memory: &'a [T],
@@ -98,10 +98,10 @@ pub fn host_slice<'a, T: Element>(
     })
 }
 
-/// As [`host_slice`], for kernels to write.
+/// Like [`host_slice`], for writing.
 ///
 /// # Errors
-/// As [`host_slice`].
+/// Those of [`host_slice`].
 pub fn host_slice_mut<'a, T: Element>(
     stream: &Stream,
     memory: &'a mut [T],
@@ -139,14 +139,14 @@ fn borrowed_by(stream: &Stream, address: u64, len: usize) -> RawSlice {
 }
 
 impl<'a, T: Element> ForeignSlice<'a, T> {
-    /// The `len` elements at an address, for kernels on a stream to read: a `CUdeviceptr`, or what `hipMalloc` gave,
-    /// as a number.
+    /// The `len` elements at an address, for kernels on a stream to read: a `CUdeviceptr`, or the result of
+    /// `hipMalloc`, as a number.
     ///
     /// # Safety
-    /// For the lifetime that the caller gives the slice, and until the work that was queued on it meanwhile is done:
-    /// there are `len` initialised values of type `T` at that address, in memory that kernels of the stream's device can
-    /// reach, and nothing writes to them. If such work was recorded, that holds for as long as the [`Graph`] lives,
-    /// and until its last replay is done.
+    /// For the lifetime that the caller gives the slice, and until the work that was queued on it meanwhile is done,
+    /// there must be `len` initialised values of type `T` at that address, in memory that kernels of the stream's
+    /// device can access, and nothing may write to them. If such work was recorded, this must be true for as long as
+    /// the [`Graph`] lives, and until its last replay is done.
     pub unsafe fn from_raw(stream: &Stream, address: u64, len: usize) -> ForeignSlice<'a, T> {
         ForeignSlice {
             raw: RawSlice {
@@ -161,10 +161,10 @@ impl<'a, T: Element> ForeignSlice<'a, T> {
 }
 
 impl<'a, T: Element> ForeignSliceMut<'a, T> {
-    /// As [`ForeignSlice::from_raw`], for kernels to write.
+    /// Like [`ForeignSlice::from_raw`], for writing.
     ///
     /// # Safety
-    /// As for [`ForeignSlice::from_raw`]; and nothing else reads them either.
+    /// As for [`ForeignSlice::from_raw`]; in addition, nothing else may read the elements.
     pub unsafe fn from_raw(stream: &Stream, address: u64, len: usize) -> ForeignSliceMut<'a, T> {
         ForeignSliceMut {
             raw: RawSlice {

@@ -1,11 +1,11 @@
-//! The mark of a stream that somebody has vouched for.
+//! A type for streams that somebody has vouched for.
 
-/// A stream that somebody has vouched for: what a device takes in. Only [`crate::interop`] makes one.
+/// A stream that somebody has vouched for, so that a device can adopt it. Only [`crate::interop`] creates one.
 #[derive(Debug)]
 pub struct VouchedStream(u64);
 
 impl VouchedStream {
-    /// The stream of that handle, which the caller of an `unsafe` function or the library vouches for.
+    /// The stream with this handle; the caller of an `unsafe` function, or the library, vouches for it.
     pub(super) fn new(raw: u64) -> VouchedStream {
         VouchedStream(raw)
     }

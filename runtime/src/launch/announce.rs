@@ -1,7 +1,7 @@
-//! Warnings of launches that are not what their author tuned for, through [`log`].
+//! Logs a warning if a launch is not the one that its author tuned for, through [`log`].
 //!
-//! A program that launches a baseline works, and may be a hundred times slower than it could be. The warning says so
-//! once per kernel and reason, from the launch that selects, never from one that finds its selection in the memo.
+//! A program that launches a baseline works, and may be a hundred times slower than necessary. The warning is logged
+//! once per kernel and reason, by the launch that selects, never by one that finds its selection in the memo.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

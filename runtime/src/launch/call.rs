@@ -1,4 +1,4 @@
-//! A call of a generated launch function with arguments that are known at run time only.
+//! Calls of generated launch functions with arguments that are known only at run time.
 
 use kiln_spec::{ArgSpec, ElemType, KernelSpec, Problem, ProblemValue};
 
@@ -9,7 +9,7 @@ use crate::data::reference::ArgData;
 use crate::device::error::DeviceError;
 use crate::device::stream::Stream;
 
-/// One call of a launch function whose arguments are known at run time only: what a smoke test makes.
+/// One call of a launch function whose arguments are known only at run time, as in a smoke test.
 #[derive(Debug)]
 pub struct LaunchCall<'a> {
     stream: &'a Stream,
@@ -93,7 +93,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// Takes a slice out, to be passed and given back.
+    /// Takes a slice, to be passed and returned.
     pub fn take<T: Element>(&mut self, argument: usize) -> Buffer<T> {
         match &mut self.args[argument] {
             CallArg::Slice(buffer) => buffer
@@ -104,7 +104,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// Gives a slice back.
+    /// Returns a slice.
     pub fn put<T: Element>(&mut self, argument: usize, buffer: Buffer<T>) {
         self.args[argument] = CallArg::Slice(Some(AnyBuffer::of_buffer(buffer)));
     }

@@ -1,4 +1,4 @@
-//! Checks that every backend makes before it launches or copies, in one place, so that all refuse the same things.
+//! Checks that every backend makes before it launches or copies, so that all refuse the same things.
 
 use std::any::Any;
 
@@ -9,23 +9,23 @@ use crate::device::{DeviceError, Function, KernelArgs};
 /// The limits of a loaded kernel, from its image or the driver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelBounds {
-    /// Shared memory that it declares, in bytes.
+    /// Declared static shared memory, in bytes.
     pub static_shared_bytes: u32,
-    /// Threads of a block at most, with the registers it takes and the bounds it declares.
+    /// Maximum number of threads per block, given its registers and declared bounds.
     pub max_threads: u32,
-    /// Arguments that it takes, if that is known.
+    /// Number of parameters, if known.
     pub parameters: Option<usize>,
 }
 
-/// The backend's entry behind a function of the device with that index.
+/// The backend's entry of a function, if it belongs to the device with this index.
 #[inline]
 pub(crate) fn entry_of<E: Any>(function: &Function, device_index: u32) -> Result<&E, DeviceError> {
     let entry = function.entry(device_index);
     entry.ok_or_else(|| refused(function.symbol(), "it was loaded on another device".into()))
 }
 
-/// A launch must be within the limits of the device and of the kernel, and give as many arguments as it takes.
-/// `of_backend` is what that backend checks in addition.
+/// Checks that a launch is within the limits of the device and of the kernel, and has the right number of arguments.
+/// `of_backend` makes the additional checks of a backend.
 #[inline]
 pub(crate) fn check_launch(
     function: &Function,
@@ -45,7 +45,7 @@ pub(crate) fn check_launch(
     check_arguments(function.symbol(), args, bounds.parameters)
 }
 
-/// There must be as many arguments as the kernel takes, if it is known.
+/// Checks the number of arguments, if that of the kernel is known.
 #[inline]
 pub(crate) fn check_arguments(
     symbol: &str,
@@ -62,7 +62,7 @@ pub(crate) fn check_arguments(
     }
 }
 
-/// The end of a range of an allocation, which it must lie in.
+/// The end of a range, which must be inside an allocation.
 #[inline]
 pub(crate) fn end_of_range(
     offset: usize,
@@ -80,7 +80,7 @@ pub(crate) fn end_of_range(
     })
 }
 
-/// An alignment must be a power of two.
+/// Checks that an alignment is a power of two.
 pub(crate) fn check_align(align: usize) -> Result<(), DeviceError> {
     if align.is_power_of_two() {
         return Ok(());
@@ -89,7 +89,7 @@ pub(crate) fn check_align(align: usize) -> Result<(), DeviceError> {
     Err(DeviceError::Unsupported { what })
 }
 
-/// A launch that was not even tried.
+/// The error of a launch that was not attempted.
 #[cold]
 pub(crate) fn refused(symbol: &str, text: String) -> DeviceError {
     DeviceError::LaunchRefused {
@@ -99,8 +99,8 @@ pub(crate) fn refused(symbol: &str, text: String) -> DeviceError {
 }
 
 impl KernelBounds {
-    /// Threads and shared memory of a block must be within what this kernel allows; its static shared memory counts
-    /// even if there is no dynamic one.
+    /// Checks that threads and shared memory of a block are within the kernel's limits. Its static shared memory
+    /// counts even if there is no dynamic one.
     #[inline]
     fn check(self, plan: &LaunchPlan, shared_limit: u32) -> Result<(), PlanError> {
         let shared = u64::from(self.static_shared_bytes) + u64::from(plan.shared_bytes);

@@ -1,4 +1,4 @@
-//! Why a launch function did not launch.
+//! Errors of launch functions.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::device::error::DeviceError;
 use crate::prepare::error::PrepareError;
 
-/// A launch function refused, or the device did.
+/// A launch function or the device refused the launch.
 ///
 /// Nothing was launched, unless the cause is [`LaunchCause::Device`].
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl LaunchError {
         self.kernel
     }
 
-    /// What is wrong.
+    /// The cause.
     pub fn cause(&self) -> &LaunchCause {
         &self.cause
     }
@@ -54,11 +54,11 @@ impl std::error::Error for LaunchError {
     }
 }
 
-/// What is wrong with a launch.
+/// The cause of a failed launch.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LaunchCause {
-    /// A slice has not the length the spec declares for these sizes.
+    /// A slice does not have the declared length for these sizes.
     #[error("`{argument}` has {found} elements, but `#[len({len})]` is {expected} here")]
     Length {
         /// The argument.
@@ -70,7 +70,7 @@ pub enum LaunchCause {
         /// The slice's length.
         found: u64,
     },
-    /// A slice is not aligned as the config needs.
+    /// A slice does not have the alignment that the config needs.
     #[error(
         "`{argument}` at address {address:#x} is not aligned to {align_bytes} bytes, \
          which the config's vector loads need\nhelp: pass a whole buffer, or a view that starts at a multiple"
@@ -105,7 +105,7 @@ pub enum LaunchCause {
         /// The index of the slice's device.
         found: u32,
     },
-    /// A slice of another library's memory was lent to another stream.
+    /// Memory of another library was lent to another stream.
     #[error(
         "`{argument}` is memory of another library, lent to another stream\n\
          help: make the slice with the stream that the launch is on"
@@ -114,7 +114,7 @@ pub enum LaunchCause {
         /// The argument.
         argument: String,
     },
-    /// A problem size is beyond 63 bits.
+    /// A problem size exceeds 63 bits.
     #[error("`{argument}` is beyond 9223372036854775807")]
     SizeTooLarge {
         /// The argument.
@@ -125,7 +125,7 @@ pub enum LaunchCause {
     Eval {
         /// The argument.
         argument: String,
-        /// Why it has none.
+        /// Why it has no value.
         error: EvalError,
     },
     /// The sizes have no launch plan, or none that the device can launch.
@@ -134,7 +134,7 @@ pub enum LaunchCause {
     /// The entry could not be compiled or loaded.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The device refused, or reported what an earlier launch did wrong.
+    /// The device refused, or reported an error of an earlier launch.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }

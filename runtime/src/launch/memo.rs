@@ -1,7 +1,7 @@
-//! The memo of a launch function: what it selected for the problems it launched last, per thread.
+//! The memo of a launch function: its selections for the most recent problems, per thread.
 //!
-//! A launch whose device and sizes are those of a memoised one costs a comparison: no evaluation, no lock,
-//! no map, no allocation.
+//! If device and sizes of a launch are memoised, it costs one comparison: no evaluation, no lock, no map, no
+//! allocation.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,7 +9,7 @@ use kiln_spec::LaunchPlan;
 
 use crate::prepare::prepared::Prepared;
 
-/// Problems that one thread alternates between without selecting again.
+/// Number of problems between which one thread can alternate without selecting again.
 const WAYS: usize = 4;
 
 /// The most recent selections of one launch function on one thread: `D` problem dimensions, `S` slices, `C` computed
@@ -20,7 +20,7 @@ pub struct Memo<const D: usize, const S: usize, const C: usize> {
     next: Cell<usize>,
 }
 
-/// Everything a launch needs that follows from device and sizes.
+/// Everything in a launch that depends only on device and sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolved<const D: usize, const S: usize, const C: usize> {
     pub(crate) device_index: u32,
@@ -37,12 +37,12 @@ pub struct Resolved<const D: usize, const S: usize, const C: usize> {
 pub struct SliceNeeds {
     /// Its length in elements.
     pub(crate) len: u64,
-    /// Its alignment in bytes, less one: the bits of its address that must be zero.
+    /// Its alignment in bytes minus one: the bits of its address that must be zero.
     pub(crate) align_mask: u64,
 }
 
 impl<const D: usize, const S: usize, const C: usize> Memo<D, S, C> {
-    /// Nothing memoised.
+    /// An empty memo.
     pub const fn new() -> Memo<D, S, C> {
         Memo {
             ways: RefCell::new([None; WAYS]),
@@ -50,7 +50,7 @@ impl<const D: usize, const S: usize, const C: usize> Memo<D, S, C> {
         }
     }
 
-    /// Calls `use_it` with what was memoised for a device and sizes, if anything was.
+    /// Calls `use_it` with the memoised entry for a device and sizes, if there is one.
     #[inline]
     pub(crate) fn find<R>(
         &self,
@@ -66,7 +66,7 @@ impl<const D: usize, const S: usize, const C: usize> Memo<D, S, C> {
         Some(use_it(found))
     }
 
-    /// Memoises, in place of the oldest.
+    /// Memoises an entry in place of the oldest.
     pub(crate) fn remember(&self, resolved: Resolved<D, S, C>) {
         let way = self.next.get();
         self.next.set((way + 1) % WAYS);

@@ -1,9 +1,9 @@
-//! The one launch call: what every generated launch function ends in.
+//! The launch call that every generated launch function ends in.
 //!
-//! Before anything runs it checks what the spec can state: lengths, alignments, device and stream of each slice,
-//! the launch plan against the device's limits. What it cannot check (that the kernel stays inside those
-//! lengths, that its signature is the declared one on this device) the author vouches for with the
-//! `unsafe` of the `unsafe extern "C"` block.
+//! Before a launch, it checks everything that the spec can state: lengths, alignments, device and stream of each
+//! slice, and the launch plan against the device's limits. The author vouches for the rest with the `unsafe` of the
+//! `unsafe extern "C"` block: that the kernel stays inside those lengths, and that its signature on this device is
+//! the declared one.
 
 pub(crate) mod announce;
 pub(crate) mod call;
@@ -32,10 +32,10 @@ use crate::prepare::prepared::Prepared;
 use crate::selection::forced::{Forced, LaunchRecord};
 use crate::selection::{Choice, Selection};
 
-// Device addresses travel as 64-bit values where kernels expect pointers.
+// Device addresses are passed as 64-bit values to kernels that expect pointers.
 const _: () = assert!(size_of::<*const c_void>() == size_of::<u64>());
 
-/// Stands for a problem size beyond 63 bits: never memoised, always refused.
+/// Stands for a problem size that exceeds 63 bits: never memoised, always refused.
 const BEYOND: i64 = i64::MIN;
 
 /// A problem dimension of a scalar argument.
@@ -51,28 +51,28 @@ pub const fn type_code(ty: ElemType) -> i64 {
 }
 
 impl<'a> KernelArgs<'a> {
-    /// Vouches for the arguments, so that launching itself can be a safe call.
+    /// Vouches for the arguments, so that the launch itself can be a safe call.
     ///
     /// # Safety
-    /// There is one pointer for each parameter of the kernel that they are launched with; each points to a
-    /// live value of that parameter's type; and every buffer such a value points to is alive, large enough
-    /// for what the kernel does with the launch plan, and not used elsewhere until the launch is done.
+    /// There must be one pointer for each parameter of the kernel that they are launched with; each must point to a
+    /// live value of that parameter's type; and every buffer that such a value points to must be alive, large enough
+    /// for the kernel with its launch plan, and not used elsewhere until the launch is done.
     pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
         KernelArgs::of(pointers)
     }
 
-    /// The address that the argument at a place holds, which must be a pointer argument.
+    /// The address in the argument at an index, which must be a pointer argument.
     pub(crate) fn address(self, place: usize) -> Option<u64> {
         let pointer = self
             .pointers
             .get(place)
             .filter(|pointer| !pointer.is_null())?;
-        // SAFETY: it points to a live value of the parameter's type, as `new` vouches for, and a pointer has 64 bits.
+        // SAFETY: it points to a live value of the parameter's type, as `new` vouches, and a pointer has 64 bits.
         Some(unsafe { pointer.cast::<u64>().read() })
     }
 }
 
-/// A value where kernels of the cpu device may read it as any of their vector types, which are aligned to 32 bytes at most.
+/// A value with an alignment of 32 bytes, so that kernels of the cpu device may read it as any of their vector types.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Aligned<T>(pub T);
@@ -82,10 +82,10 @@ pub struct Aligned<T>(pub T);
 pub struct Arg<'a>(*const c_void, PhantomData<&'a ()>);
 
 impl<'a> Arg<'a> {
-    /// The place of the last argument, which only receipt entries have.
+    /// The placeholder of the last argument, which only receipt entries have.
     pub const RECEIPT: Arg<'static> = Arg(std::ptr::null(), PhantomData);
 
-    /// The place of an argument that is computed from the config and the sizes.
+    /// The placeholder of an argument that is computed from the config and the sizes.
     pub const COMPUTED: Arg<'static> = Arg(std::ptr::null(), PhantomData);
 
     /// A scalar, passed by value.
@@ -112,10 +112,10 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Launches a kernel: select (or take from the memo), check, launch.
+/// Launches a kernel: selects (or takes the memoised selection), checks, launches.
 ///
-/// `dims` are the problem's dimensions in declared order, `slices` the slice arguments in order, `args` all
-/// arguments and a last place for the receipt.
+/// `dims` are the problem's dimensions in declared order, `slices` the slice arguments in order, `args` all arguments
+/// and a last placeholder for the receipt.
 ///
 /// # Errors
 /// See [`LaunchCause`].
@@ -147,8 +147,8 @@ pub fn launch<const D: usize, const S: usize, const C: usize, const A: usize>(
         .map_err(|cause| LaunchError::new(kernel.name(), cause))
 }
 
-/// The length that a slice must have, in elements, if it depends on the config: that of the config which a launch for
-/// these sizes takes. `dims` are as for [`launch`], `place` is the slice's place among the slices.
+/// The length that a slice must have, in elements, if it depends on the config: for the config that a launch with
+/// these sizes uses. `dims` are as for [`launch`], `place` is the slice's index among the slices.
 ///
 /// # Errors
 /// See [`LaunchCause`].
@@ -184,10 +184,10 @@ fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) ->
     }
 }
 
-/// Puts computed arguments into their places, which hold nothing yet; the last place, of the receipt, is left out.
+/// Puts computed arguments into their placeholders; the last one, of the receipt, is left out.
 #[inline]
 fn place<const C: usize>(computed: &[u64; C], args: &mut [*const c_void]) {
-    // Most kernels have none, and their launches do not look.
+    // Most kernels have none, and their launches skip the search.
     if C == 0 {
         return;
     }
@@ -261,7 +261,7 @@ fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: us
     Ok(call_with(stream, release, &plan, &args[..A - 1], slices)?)
 }
 
-/// Launches the release or receipt entry, and records what was launched.
+/// Launches the release or receipt entry, and records the launch.
 fn launch_forced(
     forced: &Forced,
     selection: Selection,
@@ -293,7 +293,7 @@ fn launch_forced(
     }
 }
 
-/// The launch on these slices, which no recording may hold if one of them is only borrowed.
+/// The launch on these slices, which must not be recorded if one of them is only borrowed.
 #[inline]
 fn call_with(
     stream: &Stream,
@@ -317,24 +317,23 @@ fn call(
     plan: &LaunchPlan,
     args: &[*const c_void],
 ) -> Result<(), DeviceError> {
-    // SAFETY: every pointer was made by `Arg` from a value that the generated function holds until this
-    // returns, one for each parameter in declared order, of the declared type (the macro compares the
-    // declaration with the kernel's signature). Slices are borrowed, mutably where the kernel writes, and
-    // were checked to be of this device and of the declared length; what the kernel does inside and
-    // beyond them the author of its `unsafe extern` block vouches for. Freeing device memory waits for
-    // the work queued on it, so a slice outlives the launch; for memory and streams of other libraries that
-    // was vouched for where they came in (`interop`), for the stream that the memory was lent to, which was
-    // checked to be this one, and for no recording (`call_with`).
+    // SAFETY: every pointer was created by `Arg` from a value that the generated function holds until this returns,
+    // one for each parameter in declared order, of the declared type (the macro compares the declaration with the
+    // kernel's signature). Slices are borrowed, mutably if the kernel writes them, and were checked to belong to this
+    // device and to have the declared length. The author of the `unsafe extern` block vouches for what the kernel
+    // does inside and beyond them. Freeing device memory waits for the work queued on it, so a slice outlives the
+    // launch. Memory and streams of other libraries were vouched for when they came in (`interop`): for the stream
+    // that the memory was lent to, which was checked to be this one, and for no recording (`call_with`).
     let args = unsafe { KernelArgs::new(args) };
     stream
         .device()
         .launch(stream.handle(), function, plan, args)
 }
 
-/// The problem of a launch function's dimensions.
+/// The problem with a launch function's dimensions.
 ///
 /// # Errors
-/// When a size is beyond 63 bits: no launch takes it.
+/// If a size exceeds 63 bits: no launch accepts it.
 fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
     let problem = problem(kernel, dims);
     let beyond = |(_, value): &(_, _)| *value == ProblemValue::Size(BEYOND);
@@ -345,7 +344,7 @@ fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCa
     Ok(problem)
 }
 
-/// The problem of a kernel's dimensions, as [`size`] and [`type_code`] give them, in declared order.
+/// The problem with a kernel's dimensions, as [`size`] and [`type_code`] return them, in declared order.
 pub fn problem(kernel: &Kernel, dims: &[i64]) -> Problem {
     let declared = kernel.spec().problems.first();
     let declared = declared.into_iter().flat_map(Problem::iter);
@@ -376,7 +375,7 @@ fn resolve(
     Ok((plan, prepared))
 }
 
-/// Launches an entry on arguments that a [`crate::rig::Rig`] holds, outside any launch function.
+/// Launches an entry on arguments that a [`crate::rig::Rig`] holds, without a launch function.
 pub(crate) fn launch_held(
     stream: &Stream,
     function: &Function,
@@ -387,7 +386,7 @@ pub(crate) fn launch_held(
     call(stream, function, plan, &args)
 }
 
-/// As [`launch_held`], in the order of a schedule and with the memory that the kernel may use.
+/// Like [`launch_held`], in the order of a schedule and with the memory that the kernel may use.
 pub(crate) fn launch_held_scheduled(
     stream: &Stream,
     function: &Function,
@@ -404,8 +403,8 @@ pub(crate) fn launch_held_scheduled(
         .launch_scheduled(stream.handle(), function, plan, args, schedule)
 }
 
-/// As [`launch_held`], `launches` times on the device's own clock, with the sets of arguments in turn; gives nanoseconds
-/// for all together.
+/// Like [`launch_held`], but `launches` times on the device's own clock, with the sets of arguments in turn; returns
+/// the total time in nanoseconds.
 pub(crate) fn time_held(
     stream: &Stream,
     function: &Function,
@@ -415,8 +414,8 @@ pub(crate) fn time_held(
 ) -> Result<u64, DeviceError> {
     let pointers = |args: &Vec<Arg<'_>>| args.iter().map(|arg| arg.0).collect::<Vec<_>>();
     let sets: Vec<_> = sets.iter().map(pointers).collect();
-    // SAFETY: as in `call`: the rig holds every value and buffer until the device has finished, one for
-    // each parameter in declared order, of the declared type and length.
+    // SAFETY: as in `call`: the rig holds every value and buffer until the device has finished, one for each
+    // parameter in declared order, of the declared type and length.
     let sets: Vec<_> = sets
         .iter()
         .map(|args| unsafe { KernelArgs::new(args) })

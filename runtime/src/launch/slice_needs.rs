@@ -11,7 +11,7 @@ use crate::launch::error::LaunchCause;
 use crate::launch::memo::SliceNeeds;
 use crate::selection::Choice;
 
-/// The needs of every slice.
+/// The requirements on every slice.
 pub(crate) fn needs_of(
     kernel: &'static Kernel,
     choice: Choice,

@@ -1,4 +1,4 @@
-//! Why an entry cannot be launched.
+//! Errors of preparing an entry.
 
 use kiln_spec::codegen::CodegenError;
 use kiln_spec::source::SourceError;
@@ -19,15 +19,15 @@ pub enum PrepareError {
     /// No translation unit can be generated.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
-    /// The generated entry is not the one that was baked.
+    /// The generated entry is not the baked one.
     #[error(
         "the entry generated for {choice} is `{generated}`, but `{baked}` was baked\n\
          help: the program was built with another version of Kiln than its tables; rebuild it"
     )]
     Symbol {
-        /// What was to be prepared.
+        /// The choice.
         choice: Choice,
-        /// The symbol generated now.
+        /// The symbol that was generated now.
         generated: String,
         /// The symbol in the table.
         baked: String,
@@ -35,16 +35,16 @@ pub enum PrepareError {
     /// The compiler failed.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// Neither an image nor a compiler is there.
+    /// There is neither an image nor a compiler.
     #[error("{choice} has {image}, and cannot be compiled here: {missing}\nhelp: {help}")]
     NoImageNoCompiler {
-        /// What was to be prepared.
+        /// The choice.
         choice: Choice,
         /// Why no image is used.
         image: NoImage,
-        /// The compiler that was not found, and where it was looked for.
+        /// The missing compiler, and where it was searched.
         missing: String,
-        /// What to do.
+        /// The remedy.
         help: String,
     },
     /// The artifact cannot be loaded.

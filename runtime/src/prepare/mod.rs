@@ -1,4 +1,4 @@
-//! From a choice to functions that can be launched: image or compile, load, look up; once per device.
+//! From a choice to functions that can be launched: image or compile, load, look up. Done once per device.
 
 pub(crate) mod error;
 mod origin;
@@ -24,7 +24,7 @@ use crate::selection::Choice;
 /// Compiles the unit of a config for a device, through the user's artifact cache.
 ///
 /// # Errors
-/// When there is no compiler, or it fails.
+/// If there is no compiler, or it fails.
 pub fn compile(
     device: &dyn DeviceBackend,
     unit: &TranslationUnit,
@@ -38,10 +38,10 @@ pub fn compile(
     }
 }
 
-/// Loads both entries of a unit from an artifact that was compiled for it.
+/// Loads both entries of a unit from its artifact.
 ///
 /// # Errors
-/// When the artifact is for another target or lacks an entry.
+/// If the artifact is for another target or lacks an entry.
 pub fn load(
     device: &dyn DeviceBackend,
     unit: &TranslationUnit,
@@ -61,10 +61,10 @@ pub fn load(
 
 /// Generates the unit of an entry and config for a backend.
 ///
-/// `problem` gives the type parameters their types; its sizes do not matter.
+/// `problem` determines the types of type parameters; its sizes do not matter.
 ///
 /// # Errors
-/// When the source or config does not fit the spec.
+/// If the source or config does not fit the spec.
 pub fn generate(
     kernel: &Kernel,
     entry: &str,
@@ -86,13 +86,13 @@ pub fn generate(
     Ok(unit)
 }
 
-/// The loaded entries of a choice on a device; prepared now if they are not yet, and kept for the process.
+/// The loaded entries of a choice on a device; prepared now if necessary, and kept for the process.
 ///
-/// A program can call it at start-up, so that no launch waits for a compiler. `problem` gives the type parameters
-/// their types; its sizes do not matter.
+/// A program can call it at start-up, so that no launch waits for a compiler. `problem` determines the types of type
+/// parameters; its sizes do not matter.
 ///
 /// # Errors
-/// When the entry cannot be generated, compiled or loaded.
+/// If the entry cannot be generated, compiled or loaded.
 pub fn get(
     kernel: &'static Kernel,
     device: &Device,
@@ -102,7 +102,7 @@ pub fn get(
     get_on(kernel, &**device, choice, problem)
 }
 
-/// As [`get`], without the handle of the device.
+/// Like [`get`], without the handle of the device.
 pub(crate) fn get_on(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,
@@ -123,11 +123,11 @@ pub(crate) fn get_on(
 }
 
 impl Kernel {
-    /// Compiles and loads what a launch on a device takes for a problem, so that no launch waits for it: for programs
-    /// that do so when they start. What is prepared already is there at once.
+    /// Compiles and loads the entry that a launch on a device uses for a problem, so that no launch waits for it;
+    /// meant for programs at start-up. Returns immediately if it is already prepared.
     ///
     /// # Errors
-    /// When there is neither an image nor a compiler, or one of them fails.
+    /// If there is neither an image nor a compiler, or one of them fails.
     pub fn prepare(
         &'static self,
         device: &Device,
@@ -138,7 +138,7 @@ impl Kernel {
     }
 }
 
-/// Generates, compiles (or takes the embedded image) and loads what a choice launches.
+/// Generates, compiles (or takes the embedded image) and loads the entries of a choice.
 fn prepare(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,

@@ -1,4 +1,4 @@
-//! Where loaded entries come from: the image embedded in the program, or else a compiler.
+//! The origin of loaded entries: the image embedded in the program, or else a compiler.
 
 use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Hash, NotAHash};
@@ -13,7 +13,7 @@ use crate::prepare::error::PrepareError;
 use crate::prepare::prepared::{NoImage, Origin, Prepared};
 use crate::selection::Choice;
 
-/// Loads the image that was compiled ahead for a choice.
+/// Loads the precompiled image of a choice.
 ///
 /// # Errors
 /// Why there is none, or why it is refused.
@@ -36,7 +36,7 @@ pub(super) fn from_image(
     }
 }
 
-/// The image of a row and its baked hash, if the row is one of this device's architecture.
+/// The image of a row and its baked hash, if the row is for this device's architecture.
 fn embedded(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,
@@ -66,7 +66,7 @@ fn embedded(
     Ok((artifact, hash))
 }
 
-/// The help in an error is about baking again, which is said once, if there is no compiler either.
+/// Strips the help about baking again from an error; it is printed once, if there is no compiler either.
 fn refused(error: &str) -> NoImage {
     let why = error.split("\nhelp: ").next().unwrap_or(error);
     NoImage::Refused {
@@ -74,7 +74,7 @@ fn refused(error: &str) -> NoImage {
     }
 }
 
-/// The error of a compile. If there is no compiler it says why one is needed: a deployed program is meant to need
+/// The error of a compile. If there is no compiler, it says why one is needed, since a deployed program should need
 /// none.
 pub(super) fn not_compiled(
     device: &dyn DeviceBackend,

@@ -1,4 +1,4 @@
-//! Loaded entries, where they came from, and the table that keeps those of a kernel for the process.
+//! Loaded entries, their origin, and the table that keeps those of a kernel for the process.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -9,26 +9,26 @@ use crate::device::Function;
 /// The two entries of one config, loaded on one device.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The release entry: nothing added.
+    /// The release entry, without additions.
     pub release: Function,
-    /// The receipt entry: the same body, and a record of what ran.
+    /// The receipt entry: the same body, plus a record of the launch.
     pub receipt: Function,
     /// The hash in both symbols.
     pub symbol_hash: u64,
     /// Hash of the config.
     pub config_hash: u64,
-    /// Where they came from.
+    /// Their origin.
     pub origin: Origin,
 }
 
-/// Where loaded entries came from.
+/// The origin of loaded entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The image that was embedded when the program was built.
     Image,
-    /// The compiler on this machine, or the cache of what it compiled before.
+    /// The compiler on this machine, or the cache of earlier compiles.
     Compiler {
-        /// Why not an image.
+        /// Why no image was used.
         instead_of: NoImage,
     },
 }
@@ -37,42 +37,42 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NoImage {
-    /// None is embedded.
+    /// The program contains none.
     #[error("no embedded image")]
     Missing,
-    /// The one embedded is for devices of another architecture.
+    /// The embedded image is for devices of another architecture.
     #[error("only an image for {target} embedded")]
     OtherArchitecture {
-        /// What it is for.
+        /// Its target.
         target: &'static str,
     },
-    /// The device must not load it, or could not.
+    /// The device must not load it, or failed to.
     #[error("an embedded image that is refused ({why})")]
     Refused {
-        /// What was found and what was needed.
+        /// The found and the required value.
         why: String,
     },
 }
 
-/// What one kernel has loaded: a slot for every choice on every device, filled at first use.
+/// The loaded entries of one kernel: a slot for every choice on every device, filled on first use.
 ///
 /// Slots are found by index, without a lock; only filling one takes a lock.
 pub(crate) struct PreparedTable {
-    /// Devices by index; bucket `b` has `2^b` of them, so that no slot ever moves.
+    /// Devices by index; bucket `b` has `2^b` of them, so that a slot never moves.
     buckets: [OnceLock<Box<[DeviceSlots]>>; 32],
     filling: Mutex<()>,
 }
 
 type DeviceSlots = OnceLock<Box<[OnceLock<Prepared>]>>;
 
-/// The place of one choice on one device.
+/// The position of one choice on one device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     /// The index of the device.
     pub device_index: u32,
-    /// The number of the choice among those of the kernel.
+    /// The index of the choice among those of the kernel.
     pub number: usize,
-    /// How many choices the kernel has.
+    /// The number of choices of the kernel.
     pub of: usize,
 }
 
@@ -84,9 +84,9 @@ impl PreparedTable {
         }
     }
 
-    /// The loaded entries of a slot, prepared now if they are not yet.
+    /// The loaded entries of a slot; prepared now if necessary.
     ///
-    /// A failure is not kept: the next launch tries again.
+    /// A failure is not stored: the next launch tries again.
     pub(crate) fn get_or_prepare<E>(
         &'static self,
         slot: Slot,

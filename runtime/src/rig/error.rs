@@ -1,4 +1,4 @@
-//! Why a launch on a rig does not pass.
+//! Errors of launches on a rig.
 
 use thiserror::Error;
 
@@ -17,14 +17,14 @@ pub enum ExpectedSource {
     Baseline,
 }
 
-/// What is wrong with a launch.
+/// The fault of a launch.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RigError {
     /// The device refused, or reported a fault.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The data cannot be made.
+    /// The data cannot be generated.
     #[error(transparent)]
     Data(#[from] DataError),
     /// An output is beyond its tolerance.
@@ -35,7 +35,7 @@ pub enum RigError {
         /// The source of the expected value.
         against: ExpectedSource,
     },
-    /// An output holds NaN or infinity where the reference is finite.
+    /// An output contains NaN or infinity, but the reference is finite.
     #[error("`{output}`[{index}] is not a finite number, but should be")]
     NotANumber {
         /// The output.
@@ -43,7 +43,7 @@ pub enum RigError {
         /// The element.
         index: u64,
     },
-    /// The kernel left elements of an output as they were before the launch.
+    /// The kernel did not write some elements of an output.
     #[error(
         "`{output}`[{index}] is never written ({count} of the {len} elements of `{output}`)\nhelp: write every \
          element, make `#[len(..)]` of `{output}` smaller, or declare it as `#[inout]` if it keeps what it holds"
@@ -53,9 +53,9 @@ pub enum RigError {
         output: String,
         /// The first such element.
         index: u64,
-        /// How many there are.
+        /// Number of such elements.
         count: u64,
-        /// How many elements the output has.
+        /// Number of elements of the output.
         len: u64,
     },
     /// A guard zone was written.
@@ -70,7 +70,7 @@ pub enum RigError {
         /// The argument.
         argument: String,
     },
-    /// The expected outputs are of another problem.
+    /// The expected outputs belong to another problem.
     #[error("there is no expected output for `{argument}` of {len} elements")]
     NoExpectation {
         /// The argument.

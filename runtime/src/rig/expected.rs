@@ -1,4 +1,4 @@
-//! Expected outputs, and the file they are kept in.
+//! Expected outputs, and their file format.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use thiserror::Error;
 use crate::data::reference::{DataError, ReferenceCall, Wide, make_data};
 use crate::kernel::ReferenceFn;
 
-/// A file that holds no expected outputs.
+/// A file that does not contain expected outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("a file of expected outputs is damaged: {what}")]
 pub struct ExpectedError {
-    /// What is wrong with it.
+    /// Why not.
     what: &'static str,
 }
 
-/// The first byte of a file. Bit 0 says whether a launch made it, the others are the version of the format.
+/// The first byte of a file. Bit 0 says whether a launch produced it, the others are the version of the format.
 const FORMAT: u8 = 2;
 const LAUNCHED: u8 = FORMAT | 1;
 
@@ -24,15 +24,16 @@ const LAUNCHED: u8 = FORMAT | 1;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expected {
     outputs: BTreeMap<usize, Wide>,
-    /// Whether a launch made them: they may be as far from the truth as what is compared with them.
+    /// Whether a launch produced them: then they may be as far from the true values as the outputs that are compared
+    /// with them.
     launched: bool,
 }
 
 impl Expected {
-    /// What a plain-Rust reference says.
+    /// The outputs of a plain-Rust reference.
     ///
     /// # Errors
-    /// When the data cannot be made for this problem.
+    /// If the data cannot be generated for this problem.
     pub fn by_reference(
         reference: ReferenceFn,
         spec: &KernelSpec,
@@ -48,7 +49,7 @@ impl Expected {
         })
     }
 
-    /// None yet, of a launch.
+    /// No outputs yet; a launch will produce them.
     pub fn of_launch() -> Expected {
         Expected {
             launched: true,
@@ -56,13 +57,13 @@ impl Expected {
         }
     }
 
-    /// How many times the tolerance of the truth outputs may be away: once from the truth itself, twice from what is
-    /// itself only within the tolerance.
+    /// The factor on the tolerance for comparisons with these outputs: 1 if they are true, 2 if they are themselves
+    /// only within the tolerance.
     pub fn slack(&self) -> f64 {
         if self.launched { 2.0 } else { 1.0 }
     }
 
-    /// Whether a launch made them, not a plain-Rust reference.
+    /// Whether a launch produced them, not a plain-Rust reference.
     pub fn is_launched(&self) -> bool {
         self.launched
     }
@@ -77,9 +78,10 @@ impl Expected {
         self.outputs.get(&argument)
     }
 
-    /// The bytes of a file: whether a launch made it, for each output its argument, type, length and values, then a checksum.
+    /// The bytes of a file: whether a launch produced it; for each output its argument, type, length and values; a
+    /// checksum.
     ///
-    /// Real values are `f64`, integers are of their own type, all as they are in this machine's memory.
+    /// Real values are `f64`, integers have their own type, all in this machine's memory representation.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![FORMAT | u8::from(self.launched)];
         for (&argument, output) in &self.outputs {
@@ -93,10 +95,10 @@ impl Expected {
         bytes
     }
 
-    /// Reads back what [`Self::to_bytes`] wrote.
+    /// Reads the bytes of [`Self::to_bytes`].
     ///
     /// # Errors
-    /// When a byte is not as it was written.
+    /// If any byte has changed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Expected, ExpectedError> {
         let damaged = |what| ExpectedError { what };
         let (rest, sum) = bytes

@@ -18,17 +18,17 @@ const GUARD_BYTES: usize = 1024;
 const GUARD: u8 = 0xA5;
 /// The byte that fills outputs before a launch: NaN in every real type.
 pub(super) const POISON: u8 = 0xFF;
-/// Like [`POISON`], for a second launch: it shows whether an element is never written or its value is the poison.
+/// Like [`POISON`], for a second launch: it tells whether an element is never written or its value equals the poison.
 pub(super) const OTHER_POISON: u8 = 0xB7;
-/// Every buffer starts at a multiple of this many bytes.
+/// Alignment of every buffer in bytes.
 pub(super) const ALIGN: usize = 256;
-/// As [`ALIGN`], for buffers against inaccessible memory: the widest vector load.
+/// Like [`ALIGN`], for buffers against guard pages: the widest vector load.
 const GUARDED_ALIGN: usize = 32;
 
-/// One argument in place.
+/// One argument in the device's memory.
 #[derive(Debug)]
 pub(super) enum Held {
-    /// The value, in memory of its own so that its address is stable.
+    /// The value, boxed so that its address is stable.
     Value(Box<[Aligned<[u64; 4]>]>),
     Slice(Box<HeldSlice>),
 }
@@ -39,11 +39,11 @@ pub(super) struct HeldSlice {
     pub(super) ty: ElemType,
     pub(super) initial: Vec<u8>,
     pub(super) memory: Box<dyn Allocation>,
-    /// Bytes of the zone before the elements; the zone behind has the same.
+    /// Size in bytes of the zone before the elements; the zone after them has the same size.
     pub(super) zone: usize,
-    /// Where the elements of each set lie.
+    /// The elements of each set in memory.
     pub(super) raw: Vec<RawSlice>,
-    /// From one set's elements to the next one's, in bytes.
+    /// Distance from one set's elements to the next one's, in bytes.
     pub(super) stride: usize,
 }
 
@@ -100,7 +100,7 @@ impl HeldSlice {
         })
     }
 
-    /// What the kernel may use of the first set.
+    /// The memory of the first set that the kernel may use.
     pub(super) fn memory(&self) -> ArgMemory<'_> {
         ArgMemory {
             name: &self.spec.name,
@@ -134,7 +134,7 @@ impl HeldSlice {
         Ok(())
     }
 
-    /// The elements whose bytes are all this one, in order.
+    /// The elements all of whose bytes are `poison`, in order.
     pub(super) fn elements_of(&self, bytes: &[u8], poison: u8) -> Vec<usize> {
         let size = self.ty.bytes();
         let is_poisoned = |element: &usize| {
@@ -147,7 +147,7 @@ impl HeldSlice {
         poisoned.concat()
     }
 
-    /// The elements, after looking at the guard zones.
+    /// The elements, after checking the guard zones.
     pub(super) fn read(&self, stream: &Stream) -> Result<Vec<u8>, RigError> {
         let read = |start: usize, len: usize| {
             let mut bytes = vec![0; len];
@@ -177,7 +177,7 @@ impl HeldSlice {
             return Ok(0.0);
         }
         let len = self.initial.len() / self.ty.bytes();
-        // What elements come to does not depend on how many there are.
+        // Reduced outputs may differ in length.
         let any_length = self.spec.compare.is_some();
         let fits = |want: &&crate::data::reference::Wide| {
             want.elem_type() == self.ty && (any_length || want.len() == len)
@@ -213,7 +213,7 @@ impl HeldSlice {
     }
 }
 
-/// The bytes of a value in whole blocks, aligned for any type that a kernel may read them as.
+/// The bytes of a value in whole blocks, aligned for any type that a kernel may read.
 pub(super) fn blocks(bytes: &[u8]) -> Box<[Aligned<[u64; 4]>]> {
     let block = |bytes: &[u8]| {
         let mut block = [0_u64; 4];

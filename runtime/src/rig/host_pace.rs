@@ -1,8 +1,8 @@
 //! The time of a series of launches from the first call of the host to the end of the last kernel: queued one by one,
 //! and replayed from a recording.
 //!
-//! A timed batch ([`Rig::time`]) measures the kernel on the device. If the host takes longer than that to queue a launch,
-//! a program waits for its host; a [`Graph`] avoids that.
+//! A timed batch ([`Rig::time`]) measures the kernel on the device. If the host takes longer than that to queue a
+//! launch, a program waits for its host; a [`Graph`] avoids that.
 
 use std::time::Instant;
 
@@ -26,11 +26,11 @@ pub struct HostPace {
 }
 
 impl Rig {
-    /// Measures a row of `launches` launches of a release entry both ways, `pairs` times alternately, on a new stream
-    /// and on data as [`Self::launch`] takes it.
+    /// Times a row of `launches` launches of a release entry both ways, `pairs` times alternately, on a new stream
+    /// and on the data of [`Self::launch`].
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device records nothing; otherwise as [`Self::launch`].
+    /// [`DeviceError::Unsupported`] if the device cannot record; otherwise those of [`Self::launch`].
     pub fn host_pace(
         &self,
         function: &Function,
@@ -47,11 +47,11 @@ impl Rig {
         let graph = Graph::capture(&stream, queue)?;
         let one_by_one = || elapsed_ns(&stream, || queue(&stream));
         let replayed = || elapsed_ns(&stream, || graph.replay());
-        // The first of each brings code and recording to the device.
+        // The first run of each uploads the code and the recording to the device.
         one_by_one()?;
         replayed()?;
         let pair = |number: usize| -> Result<HostPace, DeviceError> {
-            // Neither is always the one that comes second.
+            // Alternate, so that neither is always second.
             let first = number.is_multiple_of(2).then(one_by_one).transpose()?;
             let replayed_ns = replayed()?;
             Ok(HostPace {

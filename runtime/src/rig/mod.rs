@@ -1,8 +1,8 @@
-//! Rigs: the data of one kernel on one problem, set up so that every wrong write shows.
+//! Rigs: the data of one kernel on one problem, arranged so that every wrong write is detected.
 //!
-//! Inputs are made from a seed as the spec declares, outputs are poisoned before each launch, and every
-//! buffer lies either between guard zones of a known pattern or against inaccessible memory. It is how `tune`
-//! verifies and times candidates inside its worker processes.
+//! Inputs are generated from a seed as the spec declares, outputs are poisoned before each launch, and every buffer
+//! lies either between guard zones with a known pattern or against guard pages. `tune` verifies and times candidates
+//! with rigs inside its worker processes.
 
 mod error;
 mod expected;
@@ -34,12 +34,12 @@ pub use host_pace::HostPace;
 /// How a rig lays out its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Between guard zones that are looked at after each launch.
+    /// Between guard zones that are checked after each launch.
     Zones,
-    /// Against inaccessible memory, so that a stray access ends the process; as `Zones` if the device has no
-    /// such memory.
+    /// Against inaccessible memory, so that a stray access ends the process; like `Zones` if the device does not
+    /// support it.
     Fences,
-    /// Tight: for timing.
+    /// Dense, for timing.
     Plain,
 }
 
@@ -53,16 +53,16 @@ pub struct Rig {
     receipt_address: RawSlice,
     /// The number of copies of the data.
     sets: usize,
-    /// The set that the next timed launch takes.
+    /// The set for the next timed launch.
     next_set: AtomicUsize,
 }
 
 impl Rig {
-    /// Makes the data and copies it to the device; outputs are poisoned. Lengths and computed arguments that depend on
-    /// the config are the baseline's.
+    /// Generates the data and copies it to the device; outputs are poisoned. Lengths and computed arguments that
+    /// depend on the config are those of the baseline.
     ///
     /// # Errors
-    /// When the data has no values for this problem, or there is no room on the device.
+    /// If the data has no values for this problem, or does not fit the device.
     pub fn new(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -73,10 +73,10 @@ impl Rig {
         Rig::of_config(stream, spec, &spec.baseline.config, problem, seed, layout)
     }
 
-    /// As [`Self::new`], for launches with this config.
+    /// Like [`Self::new`], for launches with this config.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn of_config(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -89,11 +89,11 @@ impl Rig {
         Rig::with_data(stream, spec, problem, data, layout, 1)
     }
 
-    /// As [`Self::of_config`] for timing, with the data there that many times over: timed launches take the sets in turn, so
-    /// that what one leaves in a cache is not what the next one needs.
+    /// Like [`Self::of_config`], with `sets` copies of the data for timing: timed launches use them in turn, so that
+    /// no launch finds its data in a cache because of the previous one.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn rotating(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -154,19 +154,19 @@ impl Rig {
         &self.stream
     }
 
-    /// Poisons outputs, restores in-out arguments, and redraws the guard zones, of the data that [`Self::launch`] takes.
+    /// Poisons outputs, restores in-out arguments, and rewrites the guard zones, for the data of [`Self::launch`].
     ///
     /// # Errors
-    /// When the device refuses.
+    /// If the device refuses.
     pub fn reset(&self) -> Result<(), RigError> {
         self.slices()
             .try_for_each(|slice| slice.reset(&self.stream, 0))
     }
 
-    /// Restores the in-out arguments that the next timed launches take.
+    /// Restores the in-out arguments of the next timed launches.
     ///
     /// # Errors
-    /// When the device refuses.
+    /// If the device refuses.
     pub fn restore(&self, launches: u32) -> Result<(), RigError> {
         for slice in self.slices() {
             if slice.spec.access == Access::InOut {
@@ -177,7 +177,7 @@ impl Rig {
         Ok(())
     }
 
-    /// The sets that the next timed launches take, each once, in their order.
+    /// The sets of the next timed launches, each once, in their order.
     fn sets_of_next(&self, launches: u32) -> impl Iterator<Item = usize> + use<> {
         let (first, sets) = (self.next_set.load(Ordering::Relaxed), self.sets);
         (0..sets.min(launches as usize)).map(move |nth| (first + nth) % sets)
@@ -186,17 +186,19 @@ impl Rig {
     /// Launches a release entry once and waits for it.
     ///
     /// # Errors
-    /// When the device refuses or the kernel faults.
+    /// If the device refuses or the kernel faults.
     pub fn launch(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
         self.launch_scheduled(function, plan, Schedule::Forward)
     }
 
-    /// As [`Self::launch`], with blocks, warps and threads run in the order of a schedule: two orders that give two
-    /// results show a race.
+    /// Like [`Self::launch`], but blocks, warps and threads run in the order of a schedule: if two orders give
+    /// different results, there is a race.
     ///
     /// # Errors
-    /// As [`Self::launch`]; if the schedule is not [`Schedule::Forward`], also [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the
-    /// device cannot choose the order, and [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry was not built for checking.
+    /// Those of [`Self::launch`]; if the schedule is not [`Schedule::Forward`], also
+    /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot choose the order, and
+    /// [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry does not belong to a check
+    /// build.
     pub fn launch_scheduled(
         &self,
         function: &Function,
@@ -208,10 +210,10 @@ impl Rig {
         Ok(self.stream.synchronize()?)
     }
 
-    /// Launches a receipt entry once and gives what the device wrote.
+    /// Launches a receipt entry once and returns the device's record.
     ///
     /// # Errors
-    /// As [`Self::launch`].
+    /// Those of [`Self::launch`].
     pub fn launch_for_receipt(
         &self,
         function: &Function,
@@ -236,11 +238,11 @@ impl Rig {
         Ok(Receipt::decode(&record))
     }
 
-    /// Launches a release entry `launches` times back to back, on the sets of data in turn; nanoseconds for all together,
-    /// on the device's own clock.
+    /// Launches a release entry `launches` times back to back, using the sets of data in turn. Returns the total time
+    /// in nanoseconds, on the device's own clock.
     ///
     /// # Errors
-    /// As [`Self::launch`].
+    /// Those of [`Self::launch`].
     pub fn time(
         &self,
         function: &Function,
@@ -257,11 +259,11 @@ impl Rig {
         Ok(span_ns)
     }
 
-    /// Looks at every buffer after a launch: guard zones whole, inputs unchanged, outputs as expected. Gives the
+    /// Checks every buffer after a launch: guard zones intact, inputs unchanged, outputs as expected. Returns the
     /// largest error as a fraction of its bound.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first fault found.
     pub fn check(&self, expected: &Expected) -> Result<f64, RigError> {
         let mut worst = 0.0_f64;
         for (argument, held) in self.args.iter().enumerate() {
@@ -280,13 +282,14 @@ impl Rig {
         Ok(worst)
     }
 
-    /// Whether a launch writes every element of its outputs; to be asked after one on poisoned outputs.
+    /// Checks that a launch writes every element of its outputs; call it after a launch on poisoned outputs.
     ///
-    /// An element that still holds the poison is under suspicion only: it may be the kernel's answer. If there is
-    /// one, the kernel is launched once more on another poison: what is never written follows it.
+    /// An element that still has the poison value is only suspicious, since it may be the kernel's result. If there
+    /// is one, the kernel is launched once more with another poison; an element that is never written then has that
+    /// one.
     ///
     /// # Errors
-    /// [`RigError::Unwritten`]; otherwise as [`Self::launch`].
+    /// [`RigError::Unwritten`]; otherwise those of [`Self::launch`].
     pub fn check_written(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
         let mut suspects = Vec::new();
         for slice in self.outputs_only() {
@@ -309,7 +312,7 @@ impl Rig {
                 .filter(|element| still.binary_search(element).is_ok())
                 .collect();
             let len = slice.initial.len() / slice.ty.bytes();
-            // The fake device computes only what it was given; a kernel that it was not given writes nothing.
+            // The fake device computes only kernels with registered host code; the others write nothing.
             let fake = self.stream.device().info().key.backend == Backend::Fake;
             if let Some(&first) = never.first()
                 && !(fake && never.len() == len)
@@ -322,15 +325,15 @@ impl Rig {
                 });
             }
         }
-        // What is read next are outputs on the ordinary poison, as those of every candidate.
+        // Later reads expect outputs on the ordinary poison, as for every candidate.
         self.reset()?;
         self.launch(function, plan)
     }
 
-    /// What the outputs hold now, as expectations of others: for kernels whose reference is an entry.
+    /// The current outputs as expectations for others, for kernels whose reference is an entry.
     ///
     /// # Errors
-    /// When the device refuses.
+    /// If the device refuses.
     pub fn outputs(&self) -> Result<Expected, RigError> {
         let mut expected = Expected::of_launch();
         for (argument, held) in self.args.iter().enumerate() {
@@ -354,15 +357,15 @@ impl Rig {
         })
     }
 
-    /// The slices that are poisoned before a launch and must be filled by it: a workspace, which is not compared, need
-    /// not be.
+    /// The slices that are poisoned before a launch and must be filled by it. A workspace, which is not compared,
+    /// need not be filled.
     fn outputs_only(&self) -> impl Iterator<Item = &HeldSlice> {
         self.slices().filter(|slice| {
             slice.spec.access == Access::Out && slice.spec.compare != Some(Comparison::None)
         })
     }
 
-    /// The memory of the arguments that [`Self::launch`] takes.
+    /// The memory of the arguments of [`Self::launch`].
     fn memory(&self) -> Vec<ArgMemory<'_>> {
         self.slices().map(HeldSlice::memory).collect()
     }

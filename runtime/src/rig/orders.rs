@@ -7,10 +7,11 @@ use crate::device::{DeviceError, Function, Schedule};
 use super::{Expected, Rig, RigError};
 
 impl Rig {
-    /// As [`Self::check`], and says of a wrong element whether the kernel writes it at all: that is another mistake.
+    /// Like [`Self::check`], but also tells whether the kernel writes a wrong element at all, which is another kind
+    /// of fault.
     ///
     /// # Errors
-    /// As [`Self::check`] and [`Self::check_written`].
+    /// Those of [`Self::check`] and [`Self::check_written`].
     pub fn check_outputs(
         &self,
         function: &Function,
@@ -24,11 +25,12 @@ impl Rig {
         checked
     }
 
-    /// Launches the entry of a checking build forward, in reverse and in two random orders of its blocks, warps and
-    /// threads; the largest error as a fraction of its bound. Right in one order and wrong in another is a race.
+    /// Launches the entry of a check build forward, in reverse and in two random orders of its blocks, warps and
+    /// threads. Returns the largest error as a fraction of its bound. Right in one order and wrong in another is a
+    /// race.
     ///
     /// # Errors
-    /// The first thing that is wrong; [`DeviceError::KernelFault`] for a race.
+    /// The first fault found; [`DeviceError::KernelFault`] for a race.
     pub fn check_in_all_orders(
         &self,
         function: &Function,

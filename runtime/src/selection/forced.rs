@@ -1,4 +1,4 @@
-//! What a stream forces launch functions to launch, and what they launched on it.
+//! Forced choices of a stream, and the record of its launches.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,36 +6,37 @@ use kiln_spec::LaunchPlan;
 
 use crate::selection::{Choice, Selection};
 
-/// A choice that launch functions launch on a stream made by [`crate::Stream::forced`], instead of selecting.
+/// A choice that launch functions use, instead of selecting, on a stream of [`crate::Stream::forced`].
 #[derive(Debug)]
 pub struct Forced {
-    /// The address of the kernel: what names it, without its type.
+    /// The address of the kernel, which identifies it without its type.
     kernel: usize,
     choice: Choice,
     receipt: Option<ReceiptSlot>,
     launched: Mutex<Vec<LaunchRecord>>,
 }
 
-/// Where a receipt entry writes.
+/// The place where a receipt entry writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiptSlot {
-    /// The address of the record, as kernels see it.
+    /// The address of the record in kernels.
     pub(crate) address: u64,
 }
 
-/// One launch on a forcing stream.
+/// One launch on a stream with a forced choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchRecord {
-    /// What it launched, and why.
+    /// The launched choice, and why.
     pub selection: Selection,
-    /// The symbol it launched.
+    /// The launched symbol.
     pub symbol: String,
-    /// The plan it launched with.
+    /// The launch plan.
     pub plan: LaunchPlan,
 }
 
 impl Forced {
-    /// Launches of the kernel at `kernel` launch `choice`, through the receipt entry if there is a slot for its record.
+    /// Forces launches of the kernel at address `kernel` to use `choice`; through the receipt entry if there is a
+    /// slot for its record.
     pub(crate) fn of(kernel: usize, choice: Choice, receipt: Option<ReceiptSlot>) -> Forced {
         Forced {
             kernel,
@@ -61,7 +62,7 @@ impl Forced {
             .push(record);
     }
 
-    /// Takes the records of the launches so far.
+    /// Returns and removes the records of the launches so far.
     pub fn take_launched(&self) -> Vec<LaunchRecord> {
         let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut launched)

@@ -1,37 +1,37 @@
-//! The result of selection: what a launch uses, and why.
+//! The result of a selection: the choice, and why.
 
 pub(crate) mod forced;
 pub mod select;
 
 use std::fmt;
 
-/// One of the things a kernel can be launched as.
+/// An alternative as which a kernel can be launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// The baseline.
     Baseline,
-    /// The baked row of this number, as in [`Kernel::rows`](crate::Kernel::rows).
+    /// The baked row with this index in [`Kernel::rows`](crate::Kernel::rows).
     Row(usize),
 }
 
-/// What a launch function launches for a device and a problem, and why.
+/// The choice of a launch function for a device and a problem, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selection {
-    /// The row baked for exactly this device and problem.
+    /// The row that was baked for exactly this device and problem.
     Exact {
-        /// The row's number.
+        /// The row's index.
         row: usize,
     },
-    /// The row baked for exactly this problem on another device of the same architecture.
+    /// The row that was baked for exactly this problem on another device of the same architecture.
     SameArchitecture {
-        /// The row's number.
+        /// The row's index.
         row: usize,
     },
     /// The row of the nearest tuned problem.
     Nearest {
-        /// The row's number.
+        /// The row's index.
         row: usize,
-        /// Whether it was tuned on this very device, or on another of the same architecture.
+        /// Whether it was tuned on this particular device, or on another of the same architecture.
         same_device: bool,
         /// Its distance from the requested problem: the sum over the sizes of |log2(tuned / wanted)|.
         distance: f64,
@@ -41,9 +41,9 @@ pub enum Selection {
         /// Why no row is used.
         reason: BaselineReason,
     },
-    /// What the caller forced, whatever the device is.
+    /// The choice that the caller forced, on any device.
     Forced {
-        /// What was forced.
+        /// The forced choice.
         choice: Choice,
     },
 }
@@ -58,17 +58,17 @@ pub enum BaselineReason {
     NoRowForDevice,
     /// There are rows for this architecture, but none for the element types of this problem.
     NoRowForTypes,
-    /// Rows were baked for this architecture, but none can be launched for this problem here.
+    /// Rows were baked for this architecture, but none of them can be launched for this problem here.
     NoValidRow {
-        /// The row that was nearest.
+        /// The nearest row.
         row: usize,
-        /// What is wrong with it.
+        /// Why it cannot be launched.
         why: String,
     },
 }
 
 impl Selection {
-    /// What is launched.
+    /// The launched choice.
     pub fn choice(&self) -> Choice {
         match self {
             Selection::Exact { row }

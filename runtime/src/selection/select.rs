@@ -1,8 +1,8 @@
 //! Selection: which baked row (or the baseline) a launch uses.
 //!
-//! In this order: a row of exactly this device and problem; of this problem on another device of the same
-//! backend and architecture; of the nearest tuned problem, if its config is valid here; the baseline.
-//! A config of another vendor or architecture is never used, nor one that cannot be launched here.
+//! In this order: a row for exactly this device and problem; for this problem on another device of the same backend
+//! and architecture; for the nearest tuned problem, if its config is valid here; the baseline. A config of another
+//! vendor or architecture is never used, nor one that cannot be launched here.
 
 use std::ptr;
 
@@ -16,7 +16,7 @@ use crate::selection::forced::ReceiptSlot;
 pub use crate::selection::forced::{Forced, LaunchRecord};
 pub use crate::selection::{BaselineReason, Choice, Selection};
 
-/// Selects what to launch for a problem on a device of these properties.
+/// Selects the choice for a problem on a device with these properties.
 pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
     let baseline = |reason| Selection::Baseline { reason };
     if kernel.rows().is_empty() {
@@ -95,14 +95,14 @@ fn why_not(
 }
 
 impl Kernel {
-    /// What a launch function launches on a device for a problem, and why.
+    /// The selection of a launch function for a problem on a device, with the reason.
     pub fn selection(&'static self, device: &Device, problem: &Problem) -> Selection {
         select(self, device.info(), problem)
     }
 }
 
 impl Forced {
-    /// Launches of `kernel` launch `choice`; other kernels select as always.
+    /// Forces launches of `kernel` to use `choice`; other kernels select as usual.
     pub fn new(kernel: &'static Kernel, choice: Choice) -> Forced {
         Forced::of(ptr::from_ref(kernel).addr(), choice, None)
     }

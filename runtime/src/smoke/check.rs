@@ -1,4 +1,4 @@
-//! One smoke test: receipt launch, release launch, and what both must show.
+//! One smoke test: receipt launch, release launch, and the checks of both.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
 use crate::selection::forced::{Forced, ReceiptSlot};
 
-/// A checking build runs on problems of at most this many operations and bytes.
+/// Maximum work of a problem for a check build, in operations and bytes.
 const MAX_CHECKED_WORK: u64 = 2_000_000;
 
 /// The byte that fills outputs before a launch: NaN in every real type.
@@ -100,7 +100,7 @@ impl<'a> CheckedLaunch<'a> {
         })
     }
 
-    /// The plan by the spec, which for a row's own problem must be the row's literal.
+    /// The plan computed from the spec. For a row's own problem, it must equal the literal in the row.
     fn intended_plan(&self) -> Result<LaunchPlan, Failure> {
         let limits = &self.stream.device().info().limits;
         let refused = |error| Failure::Launch(crate::LaunchError::new(self.kernel.name(), error));
@@ -110,7 +110,7 @@ impl<'a> CheckedLaunch<'a> {
             .map_err(|error| refused(crate::LaunchCause::Plan(error)))?;
         if let Choice::Row(row) = self.choice {
             let row = &self.kernel.rows()[row];
-            // Without a device: a geometry that depends on one is compared by the receipt alone.
+            // Without a device: geometry that depends on one is compared only by the receipt.
             let own = self.kernel.row_problem(row);
             let own = self.kernel.plan(self.choice, &own, None);
             if let Ok(found) = own
@@ -126,13 +126,13 @@ impl<'a> CheckedLaunch<'a> {
         Ok(plan)
     }
 
-    /// The release symbol as the row's literal has it.
+    /// The release symbol in the row's literal.
     fn symbol(&self) -> &'static str {
         let backend = crate::prepare::dialect(&self.stream.device().info().key);
         self.kernel.symbol(self.choice, backend, self.problem)
     }
 
-    /// Launches the receipt entry through the launch function; the largest error ratio, if it can be told.
+    /// Launches the receipt entry through the launch function. Returns the largest error ratio, if it is known.
     fn launch_for_receipt(&self, plan: &LaunchPlan) -> Result<Option<f64>, Failure> {
         let device = self.stream.device();
         let record = device.alloc(RECEIPT_BYTES, 256)?;
@@ -167,7 +167,7 @@ impl<'a> CheckedLaunch<'a> {
         self.launch(forced, "release", self.symbol(), plan)?
     }
 
-    /// Launches through the launch function, and says what the outputs are like.
+    /// Launches through the launch function, and checks the outputs.
     ///
     /// The outer error is about the launch, the inner one about its outputs.
     fn launch(
@@ -242,16 +242,16 @@ impl<'a> CheckedLaunch<'a> {
         Ok(worst)
     }
 
-    /// Every element of every output must be written: of one that is not, nobody can say what a program finds in it.
+    /// Checks that every element of every output is written: otherwise its content would be undefined for a program.
     fn check_written(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         let prepared = self.prepared()?;
         rig.launch(&prepared.release, plan)?;
         Ok(rig.check_written(&prepared.release, plan)?)
     }
 
-    /// Runs a check build, if the device is the cpu: a race that one order of the threads hides shows in another, and so
-    /// do accesses out of bounds and divergent barriers. It runs on a small problem, since each access is looked at.
-    /// `Some`: why it could not run.
+    /// Runs a check build, if the device is the cpu: a race that one order of the threads hides shows in another, and
+    /// so do accesses out of bounds and divergent barriers. It runs on a small problem, since every access is
+    /// checked. `Some`: why it could not run.
     fn check_in_all_orders(&self) -> Result<Option<String>, Failure> {
         let device = self.stream.device();
         if device.info().key.backend != Backend::Cpu {
@@ -275,7 +275,7 @@ impl<'a> CheckedLaunch<'a> {
         let unit = prepare::generate(kernel, kernel.entry(choice), &config, &problem, backend)?;
         let artifact = match prepare::compile(&**device, &unit, BuildKind::Check) {
             Ok(artifact) => artifact,
-            // A program with images runs on machines without a compiler.
+            // A program with images also runs on machines without a compiler.
             Err(CompileError::NotFound { what, .. }) => {
                 return Ok(Some(format!("{what} was not found")));
             }
@@ -315,8 +315,8 @@ impl<'a> CheckedLaunch<'a> {
 
     /// Launches one block of each entry: the same kernel with the same config writes the same elements.
     ///
-    /// A release entry writes no receipt. That it is the entry the receipt speaks of follows from the symbol, and
-    /// is seen here from outside: another config has other tiles.
+    /// A release entry writes no receipt. Its symbol identifies it as the entry of the receipt, and this check
+    /// confirms that from outside: another config has other tiles.
     fn compare_footprints(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         if plan.blocks() == 1 {
             return Ok(());
@@ -350,7 +350,7 @@ impl<'a> CheckedLaunch<'a> {
     }
 }
 
-/// Which elements still hold the poison.
+/// The elements that still contain the poison.
 fn untouched(output: &Wide) -> Vec<bool> {
     let poison = |ty: ElemType| Wide::of_bytes(ty, &vec![POISON; ty.bytes()]).to_f64s()[0];
     let poison = poison(output.elem_type());
@@ -358,7 +358,7 @@ fn untouched(output: &Wide) -> Vec<bool> {
     output.to_f64s().into_iter().map(same).collect()
 }
 
-/// A nonce of this launch alone: a receipt of an earlier one does not have it.
+/// A nonce for this launch only, which the receipt of an earlier launch does not contain.
 fn nonce(seed: u64, symbol: &str) -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static LAUNCHES: AtomicU64 = AtomicU64::new(1);

@@ -1,4 +1,4 @@
-//! The standard that a smoke test compared outputs with.
+//! The standard with which a smoke test compared outputs.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub enum ComparedWith {
     Reference,
     /// The entry that the spec names as reference, run on the same device.
     Entry,
-    /// The baseline, run on the same device: the two agree, nothing more.
+    /// The baseline, run on the same device: this shows only that the two agree.
     Baseline,
     /// Nothing: there is no reference, and this is the baseline itself.
     Nothing,

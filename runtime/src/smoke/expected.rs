@@ -14,7 +14,7 @@ use crate::prepare::{self, PrepareError};
 use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
 
-/// The outputs that a choice should compute for a problem and seed.
+/// The expected outputs of a choice for a problem and seed.
 pub(super) fn expected(
     kernel: &'static Kernel,
     stream: &Stream,
@@ -54,7 +54,7 @@ pub(super) fn expected(
     Ok((rig.outputs()?, grade))
 }
 
-/// The entry that the spec names as reference; it is launched as the baseline is.
+/// The entry that the spec names as reference; it is launched like the baseline.
 fn reference_entry(
     kernel: &'static Kernel,
     stream: &Stream,

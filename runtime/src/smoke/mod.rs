@@ -1,11 +1,11 @@
 //! Smoke tests: proof that every baked row, and the baseline, launches as intended.
 //!
-//! Each row of every device is forced on the device at hand, through the same generated launch function that
-//! programs call. The device itself writes what ran (a [`Receipt`](crate::receipt::Receipt)); that, the symbol, the
-//! plan and the outputs must be what the row's literals, the spec and the reference say. Nothing here is timed.
+//! Each row of every device is forced on the present device, through the same generated launch function that programs
+//! call. The device itself records the launch (a [`Receipt`](crate::receipt::Receipt)). This record, the symbol, the
+//! plan and the outputs must match the row's literals, the spec and the reference. Nothing is timed.
 //!
-//! A generated test runs them in a child process of the same test binary, with a deadline, so that a crash or a
-//! hang is a failure with a name.
+//! A generated test runs them in a child process of the same test binary, with a deadline, so that a crash or a hang
+//! fails with the name of the launch.
 
 mod check;
 mod compared_with;
@@ -24,13 +24,13 @@ use crate::device::{Device, DeviceError};
 use crate::kernel::Kernel;
 use crate::selection::Choice;
 
-/// How smoke tests are run.
+/// The options of smoke tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmokeOptions {
     /// Seed of inputs and nonces.
     pub seed: u64,
-    /// A row's own problem is launched if its work is at most this many operations and bytes; else a
-    /// verification problem.
+    /// Maximum work of a launch, in operations and bytes. If a row's own problem exceeds it, a verification problem
+    /// is launched instead.
     pub max_work: u64,
 }
 
@@ -43,9 +43,9 @@ impl Default for SmokeOptions {
     }
 }
 
-/// Launches the baseline and every baked row of a kernel on a device, and says what was proven.
+/// Launches the baseline and every baked row of a kernel on a device, and reports the results.
 ///
-/// `before` is told of each launch before it is made, so that a crash has a name.
+/// `before` is called before each launch, so that a crash can be attributed.
 pub fn run(
     kernel: &'static Kernel,
     device: &Device,
@@ -76,11 +76,11 @@ pub fn run(
     }
 }
 
-/// Launches one choice on a device and says what was proven: for programs that check what they launch when they
-/// start. Of a baseline with type parameters, the types are those of the first problem.
+/// Launches one choice on a device and reports the result; for programs that check their launches at start-up. For a
+/// baseline with type parameters, the types are those of the first problem.
 ///
 /// # Panics
-/// When there is no such row.
+/// If the row does not exist.
 pub fn prove(
     kernel: &'static Kernel,
     device: &Device,
@@ -97,7 +97,7 @@ pub fn prove(
     }
 }
 
-/// The baseline for each combination of element types, then every row; each with the problem it is about.
+/// The baseline for each combination of element types, then every row; each with its problem.
 fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
     let mut seen = Vec::new();
     let mut choices = Vec::new();
@@ -113,11 +113,11 @@ fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
     choices
 }
 
-/// Opens a device for smoke tests: as [`crate::open`], with the cpu's limits raised so that other devices' rows
-/// run on it.
+/// Opens a device for smoke tests: like [`crate::open`], with the cpu's limits raised so that other devices' rows run
+/// on it.
 ///
 /// # Errors
-/// As [`crate::open`].
+/// Those of [`crate::open`].
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     if name == Backend::Cpu.name() {
         return crate::device::devices::cpu_with_raised_limits();

@@ -1,4 +1,4 @@
-//! Which problem a row is launched for: its own, or a small one.
+//! Chooses the problem for which a row is launched: its own, or a small one.
 
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::space::verification_problems;
@@ -14,16 +14,16 @@ use crate::selection::Choice;
 /// Why a choice cannot be launched on a device at all.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(super) enum NoProblem {
-    /// The spec leaves the backend out.
+    /// The spec excludes the backend.
     #[error("{why}")]
     LeftOut {
-        /// What the spec says.
+        /// The reason that the spec gives.
         why: String,
     },
     /// The last problem that was tried has no plan, or none for this device.
     #[error(transparent)]
     Plan(PlanError),
-    /// It is beyond even the raised limits of the cpu device.
+    /// It exceeds even the raised limits of the cpu device.
     #[error(
         "{error}: smoke tests raise the cpu device's limits, so that they can launch other devices' rows; `tune` keeps \
          {max_threads} threads and {shared_bytes} bytes of shared memory"
@@ -31,9 +31,9 @@ pub(super) enum NoProblem {
     RaisedLimit {
         /// The limit.
         error: PlanError,
-        /// Threads of a block that `tune` allows.
+        /// Maximum number of threads per block in `tune`.
         max_threads: u32,
-        /// Bytes of shared memory that `tune` allows.
+        /// Maximum shared memory in `tune`, in bytes.
         shared_bytes: u32,
     },
     /// No problem is small enough.
@@ -41,10 +41,10 @@ pub(super) enum NoProblem {
     TooLarge,
 }
 
-/// The problem to launch a choice for; `like` is the one it was tuned for.
+/// The problem for which to launch a choice; `like` is the one for which it was tuned.
 ///
 /// # Errors
-/// Why it cannot be launched here at all.
+/// Why it cannot be launched on this device at all.
 pub(super) fn choose(
     kernel: &'static Kernel,
     device: &Device,
@@ -62,10 +62,10 @@ pub(super) fn choose(
         Choice::Row(_) => std::slice::from_ref(&config),
         Choice::Baseline => &[],
     };
-    // Without limits: whether *this* device can launch it is for the plan to say.
+    // Without limits: the plan decides whether *this* device can launch it.
     let small = verification_problems(spec, configs, like, None);
     let mut reason = None;
-    // The largest verification problem has whole tiles and a rest.
+    // The largest verification problem has whole tiles and a remainder.
     let small = small.into_iter().rev();
     for problem in own.into_iter().chain(small) {
         match launchable(kernel, device, choice, &problem) {
@@ -86,7 +86,8 @@ fn launchable(
     kernel.plan(choice, problem, Some(limits))?.check(limits)
 }
 
-/// Why a launch is refused. The cpu device of a smoke test allows more than `tune` does there, so the text says both.
+/// Why a launch is refused. A smoke test raises the limits of the cpu device beyond those of `tune`, so the text
+/// states both.
 fn refusal(device: &Device, error: PlanError) -> NoProblem {
     let info = device.info();
     let ordinary = CpuOptions::default();

@@ -21,7 +21,7 @@ use crate::selection::Choice;
 pub struct SmokeReport {
     /// The kernel.
     pub kernel: String,
-    /// The device it ran on.
+    /// The device on which it ran.
     pub device: String,
     /// One check for the baseline of each element type, then one for each baked row.
     pub checks: Vec<Check>,
@@ -34,9 +34,9 @@ pub struct Check {
     pub choice: Choice,
     /// Its config.
     pub config: Config,
-    /// The device it was tuned on; `None` for the baseline.
+    /// The device on which it was tuned; `None` for the baseline.
     pub tuned_on: Option<String>,
-    /// The problem it was launched for, or would have been.
+    /// The problem for which it was launched, or would have been.
     pub problem: Problem,
     /// Its result.
     pub outcome: CheckOutcome,
@@ -47,29 +47,29 @@ pub struct Check {
 pub enum CheckOutcome {
     /// Receipt, symbol, plan and outputs are as intended.
     Passed {
-        /// The plan it was launched with.
+        /// The launch plan.
         plan: LaunchPlan,
         /// The largest error of any output, as a fraction of its bound; `None` if there is nothing to compare with.
         max_error_ratio: Option<f64>,
-        /// What the outputs were compared with.
+        /// The standard with which the outputs were compared.
         compared_with: ComparedWith,
-        /// Why no check build ran in other orders of threads, if the device is the cpu, which has such builds.
+        /// Why no check build ran in other orders of threads, if the device is the cpu, which supports check builds.
         not_checked: Option<String>,
     },
     /// This device cannot launch it.
     NotRun {
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// Something is not as intended.
     Failed(Failure),
 }
 
-/// A difference from what was intended.
+/// A difference from the intended launch.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum Failure {
-    /// No input data.
+    /// The input data cannot be generated.
     #[error(transparent)]
     Data(#[from] DataError),
     /// The entry cannot be compiled or loaded.
@@ -84,7 +84,7 @@ pub enum Failure {
     /// A launch outside the launch function failed.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// The device wrote something else than the intended launch would have.
+    /// The device's receipt is not that of the intended launch.
     #[error(transparent)]
     Receipt(#[from] ReceiptMismatch),
     /// The launch function used another symbol than the row's.
@@ -92,26 +92,26 @@ pub enum Failure {
     Symbol {
         /// The symbol in the row's literal.
         expected: String,
-        /// What was launched.
+        /// The launched symbol.
         found: String,
     },
-    /// The launch function computed another plan than the spec, or the row's literal.
+    /// The launch function computed another plan than the one of the spec, or than the row's literal.
     #[error("{what}: the plan is {found}, it should be {expected}")]
     Plan {
         /// Which plan.
         what: &'static str,
         /// The plan of the spec, or the row's literal.
         expected: LaunchPlan,
-        /// What was computed.
+        /// The computed plan.
         found: LaunchPlan,
     },
-    /// The launch function launched another number of times than once.
+    /// The launch function did not launch exactly once.
     #[error("the launch function launched {launches} times instead of once")]
     Launches {
-        /// How often.
+        /// The number of launches.
         launches: usize,
     },
-    /// An output is not that of the reference.
+    /// An output differs from the reference.
     #[error("{entry} entry: {error}")]
     Output {
         /// Which entry computed it.
@@ -127,7 +127,7 @@ pub enum Failure {
         /// The input.
         argument: String,
     },
-    /// The two entries do different things.
+    /// The two entries do not do the same.
     #[error(
         "the release and the receipt entry are not the same kernel: in a launch of one block they write different \
          elements of `{argument}`, first at element {element}"
@@ -168,7 +168,7 @@ impl Check {
         Check::new(kernel, choice, problem, CheckOutcome::NotRun { why })
     }
 
-    /// What failed, if anything did.
+    /// The failure, if there is one.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.outcome {
             CheckOutcome::Failed(failure) => Some(failure),
@@ -188,7 +188,7 @@ impl SmokeReport {
         self.checks.iter().filter(|check| check.failure().is_some())
     }
 
-    /// How many checks passed, failed and did not run.
+    /// The number of checks that passed, failed and did not run.
     pub fn counts(&self) -> (usize, usize, usize) {
         let count = |which: fn(&CheckOutcome) -> bool| {
             let outcomes = self.checks.iter().map(|check| &check.outcome);

@@ -1,4 +1,4 @@
-//! Running smoke tests in a child process of the same test binary, with a deadline.
+//! Runs smoke tests in a child process of the same test binary, with a deadline.
 
 use std::fmt;
 use std::io;
@@ -12,20 +12,21 @@ use super::{SmokeOptions, open, run};
 use crate::kernel::Kernel;
 use crate::supervise::{Ended, Supervised};
 
-/// Set in the child, to the name of the kernel it is to run.
+/// Set in the child, to the name of the kernel to run.
 const WORKER: &str = "KILN_SMOKE_WORKER";
-/// Chooses the device: `cpu` if it is not set.
+/// Selects the device: `cpu` if it is not set.
 const DEVICE: &str = "KILN_SMOKE_DEVICE";
-/// Seconds that the smoke tests of one kernel may take.
+/// Time limit in seconds for the smoke tests of one kernel.
 const DEADLINE: &str = "KILN_SMOKE_DEADLINE_S";
-/// The line above a report that has failures.
+/// The line before a report with failures.
 const FAILED: &str = "kiln smoke: failed";
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
 
 /// The body of a generated smoke test; `path` is the test's module path and name.
 ///
 /// # Panics
-/// When a row does not launch as intended, the process dies or hangs, or there is no device: as tests fail.
+/// If a row does not launch as intended, the process dies or hangs, or the device does not exist; this makes the test
+/// fail.
 pub fn test(kernel: &'static Kernel, path: &str) {
     let device = std::env::var(DEVICE).unwrap_or_else(|_| "cpu".into());
     if std::env::var(WORKER).is_ok_and(|name| name == kernel.name()) {
@@ -63,11 +64,11 @@ fn run_here(kernel: &'static Kernel, device: &str) {
         return;
     }
     println!("{FAILED}\n{report}");
-    // The parent's test fails with the report; a panic here would say it again, with this harness's own words around it.
+    // The parent's test fails with the report; a panic here would repeat it inside this harness's own output.
     std::process::exit(1);
 }
 
-/// Runs the test again in a child; its output, or what became of it.
+/// Runs the test again in a child. Returns its output, or why it failed.
 fn run_in_child(
     kernel: &'static Kernel,
     test: &str,
@@ -110,7 +111,7 @@ struct Said {
 }
 
 impl Said {
-    /// The output of a child that succeeded; one that found no test to run has proven nothing.
+    /// The output of a child that succeeded. A child that found no test to run has proven nothing, and is an error.
     fn ran_one(self) -> Result<String, ChildFailure> {
         if self.stdout.contains("launched as intended") {
             return Ok(self.stdout);
@@ -125,7 +126,7 @@ impl Said {
         last.map_or("nothing was launched", str::trim)
     }
 
-    /// The report behind the line that says that it failed, and standard error.
+    /// The report after the line that says that it failed, and standard error.
     fn report(&self) -> String {
         let report = self.stdout.split_once(FAILED);
         let report = report.map_or("", |(_, report)| report).trim();

@@ -1,4 +1,4 @@
-//! Check builds look at every access: races, bounds, and shared memory that nobody has written.
+//! Check builds check every access: races, bounds, and uninitialised shared memory.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn cases(source: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// A source's kernels, compiled together: that is much faster than each of them alone.
+/// A source's kernels, compiled together, which is much faster than compiling each separately.
 struct Built {
     device: Arc<CpuDevice>,
     module: Arc<dyn kiln::device::Module>,
@@ -75,7 +75,7 @@ impl Built {
     fn launch(&self, case: &Case<'_>, schedule: Schedule) -> Result<(), DeviceError> {
         let device = &self.device;
         let input: Vec<i32> = (0..4096).collect();
-        // Buffers that lie directly behind each other would hide an overrun.
+        // Contiguous buffers would hide an overrun.
         let memory = || device.alloc_guarded(4 * 4096, 4).unwrap();
         let (held, x, y) = (memory(), memory(), memory());
         held.write(STREAM, 0, bytemuck::cast_slice(&input)).unwrap();
@@ -91,7 +91,7 @@ impl Built {
     }
 }
 
-/// Every case must be told in forward order with its words and all its lines, and be a fault in other orders.
+/// Every case must be reported in forward order with its message and all its lines, and be a fault in other orders.
 fn all_are_told(source: &str, beginning: &[&str]) {
     for device in devices() {
         let built = Built::new(&device, source);
@@ -190,7 +190,7 @@ fn dynamic_shared_memory_is_watched_wherever_other_memory_comes_to_lie() {
             shared_bytes: 256,
             ..plan([1, 1, 1], [64, 1, 1])
         };
-        // New memory mostly lies below the kernel's variables, which moves them in the table of all memory.
+        // New memory is mostly below the kernel's variables, which moves them in the table of all memory.
         let mut more = Vec::new();
         for _ in 0..6 {
             let error = kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap_err();

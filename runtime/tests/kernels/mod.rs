@@ -1,4 +1,4 @@
-//! Kernels that the tests of this crate launch.
+//! Kernels for the tests of this crate.
 #![allow(
     dead_code,
     deprecated,
@@ -71,7 +71,7 @@ pub fn numbered(_rows: u32, columns: u32, y: &mut [f64]) {
     reference = numbered,
 )]
 unsafe extern "C" {
-    /// Writes the number of each row, from 1.
+    /// Writes the index of each row, from 1.
     pub fn number(rows: u32, columns: u32, #[len(rows * columns)] y: &mut [f32]);
 }
 
@@ -147,7 +147,7 @@ unsafe extern "C" {
     reference(entry = "accumulate_simply"),
 )]
 unsafe extern "C" {
-    /// Its arguments have other types and another access than those of the other kernels.
+    /// Its argument types and accesses differ from those of the other kernels.
     pub fn accumulate(
         n: u32,
         #[len(n)]

@@ -1,4 +1,4 @@
-//! A device that launches something else than it is told to.
+//! A device that launches something other than requested.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -15,24 +15,24 @@ use kiln::device::{Device, DeviceBackend};
 use kiln::receipt::RECEIPT_BYTES;
 use kiln::spec::LaunchPlan;
 
-/// How a device goes astray.
+/// The fault of a device.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// It does not.
+    /// No fault.
     None,
     /// Every launch is made with a changed plan.
     Plan(fn(&mut LaunchPlan)),
-    /// Only launches of receipt entries are.
+    /// Only launches of receipt entries have a changed plan.
     ReceiptPlan(fn(&mut LaunchPlan)),
-    /// Only launches of release entries are.
+    /// Only launches of release entries have a changed plan.
     ReleasePlan(fn(&mut LaunchPlan)),
-    /// Every launch is one of the entry that was loaded first (of the same kind): the old symbol, a fallback.
+    /// Every launch uses the first loaded entry (of the same kind): the old symbol, a fallback.
     OldEntry,
-    /// As `OldEntry`, with the plan that entry was first launched with.
+    /// Like `OldEntry`, with the plan of that entry's first launch.
     OldEntryAndPlan,
-    /// As `OldEntry`, for release entries alone: receipts are right.
+    /// Like `OldEntry`, only for release entries: receipts are right.
     OldRelease,
-    /// Release entries are those of the first module, launched as they need: a perfect, silent fallback.
+    /// Release entries are those of the first module, launched as they require: a perfect, silent fallback.
     SilentFallback,
     /// Nothing is launched.
     NoOp,
@@ -42,29 +42,29 @@ pub enum Fault {
     Twice,
     /// The grid is launched in two halves.
     TwoHalves,
-    /// A launch is made when the next one is asked for.
+    /// A launch is made when the next one is requested.
     Late,
-    /// Receipts are those of the launch before.
+    /// Receipts are those of the previous launch.
     OldReceipt,
     /// Receipts are cleared after the launch.
     ClearedReceipt,
-    /// Two arguments change places.
+    /// Two arguments are swapped.
     SwappedArgs(usize, usize),
-    /// A 32-bit scalar argument is one less.
+    /// A 32-bit scalar argument is decremented.
     OneLess(usize),
-    /// The pointer of one argument is that of the launch before.
+    /// The pointer of one argument is that of the previous launch.
     OldPointer(usize),
-    /// The compiler is given another text.
+    /// The compiler receives another text.
     Source(fn(&str) -> String),
-    /// Every artifact is the first one that was compiled, under the new symbols.
+    /// Every artifact is the first compiled one, under the new symbols.
     OldArtifact,
-    /// A module gives the functions of the first module that was loaded.
+    /// A module returns the functions of the first loaded module.
     WrongModule,
-    /// Release functions are of the first module, receipts of the right one.
+    /// Release functions are those of the first module, receipt functions those of the right one.
     MixedModules,
 }
 
-/// A device with a fault, around one without.
+/// Wraps a device without faults and adds one.
 pub struct Misdispatching {
     inner: Device,
     fault: Fault,
@@ -101,8 +101,8 @@ impl Misdispatching {
     }
 
     fn run(&self, launch: Launch) -> Result<(), DeviceError> {
-        // SAFETY: the pointers are those that were vouched for, or point to values of the same type; the cpu and
-        // the fake device survive what a wrong launch does in these tests.
+        // SAFETY: the pointers are those that were vouched for, or point to values of the same type; the cpu and the
+        // fake device survive the effects of wrong launches in these tests.
         let args = unsafe { KernelArgs::new(&launch.pointers) };
         self.inner
             .launch(launch.stream, &launch.function, &launch.plan, args)
@@ -147,7 +147,7 @@ impl Misdispatching {
         self.run(launch)
     }
 
-    /// Makes the launch before this one, if its memory is still there.
+    /// Makes the previous launch, if its memory still exists.
     fn late(&self, launch: Launch) -> Result<(), DeviceError> {
         let stream = launch.stream;
         let values: Vec<u64> = (launch.pointers.iter().enumerate())
@@ -208,7 +208,7 @@ impl Misdispatching {
     }
 }
 
-/// One launch, as it was asked for or as it is made.
+/// One launch, as requested or as made.
 #[derive(Clone)]
 struct Launch {
     stream: StreamHandle,
@@ -466,7 +466,7 @@ impl Compiler for MisdispatchingCompiler {
 }
 
 impl MisdispatchingCompiler {
-    /// The first unit, with its symbols renamed to the new ones: what it signs is still its own.
+    /// The first unit, with its symbols renamed to the new ones; it still signs with its own hashes.
     fn old_artifact(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let mut state = self.state.lock().unwrap();
         let first = state.first_artifact.get_or_insert_with(|| {

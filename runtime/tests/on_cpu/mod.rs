@@ -1,4 +1,4 @@
-//! What the tests of the cpu device share: the compilers that are here, and kernels run on each of them.
+//! Shared code of the tests of the cpu device: the installed compilers, and kernels run with each of them.
 #![allow(dead_code, clippy::unwrap_used)] // every test binary uses a part; a failed call fails the test
 
 use std::ffi::c_void;
@@ -24,8 +24,8 @@ pub fn options() -> CpuOptions {
     }
 }
 
-/// A device for each family of compilers, opened with those options. A family that is missing is told;
-/// where `CI` is set, it is a failure.
+/// A device for each family of compilers, opened with these options. A missing family is reported; if `CI` is set, it
+/// is a failure.
 pub fn devices_with(options: &CpuOptions) -> Vec<Arc<CpuDevice>> {
     let installed = CpuCompiler::installed();
     let of_family = |family: &str| {
@@ -170,7 +170,7 @@ impl Loaded {
         })
     }
 
-    /// Launches several times; the time of all in nanoseconds.
+    /// Launches several times; returns the total time in nanoseconds.
     pub fn time(&self, plan: &LaunchPlan, args: &[Arg], launches: u32) -> u64 {
         with_pointers(args, |args| {
             self.device.time(
@@ -185,7 +185,7 @@ impl Loaded {
     }
 }
 
-/// Memory of a device that holds these values.
+/// Device memory with these values.
 pub fn buffer<T: bytemuck::NoUninit>(device: &CpuDevice, values: &[T]) -> Box<dyn Allocation> {
     let memory = device.alloc(size_of_val(values), 256).unwrap();
     memory
@@ -194,7 +194,7 @@ pub fn buffer<T: bytemuck::NoUninit>(device: &CpuDevice, values: &[T]) -> Box<dy
     memory
 }
 
-/// What memory holds.
+/// The content of memory.
 pub fn contents<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
     memory: &dyn Allocation,
 ) -> Vec<T> {
@@ -219,7 +219,7 @@ fn with_pointers<R>(args: &[Arg], launch: impl FnOnce(KernelArgs<'_>) -> R) -> R
         .iter()
         .map(|value| std::ptr::from_ref(value).cast())
         .collect();
-    // SAFETY: every test gives the arguments its kernel takes; on this little-endian machine a value begins
-    // where its 64-bit word does.
+    // SAFETY: every test passes the arguments that its kernel takes; on this little-endian machine a value begins at
+    // the start of its 64-bit word.
     launch(unsafe { KernelArgs::new(&pointers) })
 }

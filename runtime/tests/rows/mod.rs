@@ -1,7 +1,7 @@
-//! The kernel `blend` with baked rows of several devices, as a table would give it.
+//! The kernel `blend` with baked rows for several devices, as from a table.
 //!
-//! A table in a file would carry hashes of the prelude and go stale with every change of it; so these rows are
-//! made here, and the launch function below is what the macro emits.
+//! A table in a file would contain hashes of the prelude and become stale with every change of it. These rows are
+//! therefore created here, and the launch function below is the one that the macro emits.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::OnceLock;
@@ -57,7 +57,7 @@ pub fn kernel() -> &'static Kernel {
     KERNEL.get_or_init(|| Kernel::new(parts(&[])))
 }
 
-/// Parts with rows; `accepted` are evidences beside `proven` that are selected.
+/// Parts with rows; `accepted` is the evidence that is selected in addition to `proven`.
 pub fn parts(accepted: &'static [Evidence]) -> KernelParts {
     let rows: Vec<BakedRow> = ROWS.iter().map(row).collect();
     KernelParts {

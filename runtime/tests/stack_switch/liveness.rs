@@ -1,5 +1,5 @@
-//! Which registers are read after a stack switch before they are written: read from the machine code, so that a
-//! clobber list that lacks a register shows on every host, whether or not another thread happens to use it.
+//! Determines from machine code which registers are read after a stack switch before they are written, so that a
+//! register missing from a clobber list is detected on every host, whether or not another thread happens to use it.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ const X87: u32 = 72;
 struct Instruction {
     reads: Registers,
     writes: Registers,
-    /// Addresses that may come next; the next instruction is added if `falls_through`.
+    /// Possible next addresses; the next instruction is added if `falls_through`.
     jump: Option<u64>,
     falls_through: bool,
     resumes: bool,
 }
 
-/// The registers that are live where a thread resumes, by name, with the address; stack and frame pointer aside.
-/// The second value counts the places looked at.
+/// The registers that are live where a thread resumes, by name, with the address; except for stack and frame pointer.
+/// The second value is the number of places checked.
 pub fn live_after_a_switch(disassembly: &str) -> (Vec<String>, usize) {
     let mut found = Vec::new();
     let mut switches = 0;
@@ -41,7 +41,7 @@ pub fn live_after_a_switch(disassembly: &str) -> (Vec<String>, usize) {
     (found, switches)
 }
 
-/// Which registers are live before each instruction.
+/// The registers that are live before each instruction.
 fn liveness(code: &[(u64, Instruction)]) -> Vec<Registers> {
     let places: HashMap<u64, usize> = code.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
     let mut live = vec![0; code.len()];
@@ -76,7 +76,7 @@ fn parse(function: &str) -> Vec<(u64, Instruction)> {
         };
         let text = text.split(['#', '<']).next().unwrap_or_default().trim();
         let mut instruction = instruction(text);
-        // The switch ends with `jmp *%rcx`; a thread resumes right behind it with `pop %rbx`.
+        // The switch ends with `jmp *%rcx`; a thread resumes directly after it with `pop %rbx`.
         instruction.resumes = switched && text.starts_with("pop") && text.ends_with("%rbx");
         switched = text.split_whitespace().eq(["jmp", "*%rcx"]);
         code.push((address, instruction));
@@ -102,11 +102,11 @@ fn instruction(text: &str) -> Instruction {
         reads |= masks;
         let bare = operand.split('{').next().unwrap_or_default();
         let registers = named(bare);
-        // Only gives the upper part of the result, which nobody looks at.
+        // Only provides the upper part of the result, which is never read.
         if i + 1 == last && fills_up(mnemonic) {
             continue;
         }
-        // Memory is reached through registers, whether it is read or written.
+        // Memory operands read their registers, whether the memory is read or written.
         if bare.contains('(') || i != last {
             reads |= registers;
             continue;
@@ -121,7 +121,7 @@ fn instruction(text: &str) -> Instruction {
             }
         }
     }
-    // `vpternlogd` with $0xff gives all ones, and takes no other notice of its operands.
+    // `vpternlogd` with $0xff produces all ones, and ignores its operands otherwise.
     let all_ones =
         mnemonic.starts_with("vpternlog") && operands.first().is_some_and(|it| it == "$0xff");
     let compared = &operands[usize::from(all_ones)..];
@@ -143,7 +143,7 @@ fn instruction(text: &str) -> Instruction {
     }
 }
 
-/// What an instruction reads and writes without naming it.
+/// The registers that an instruction reads and writes implicitly.
 fn implied(mnemonic: &str, operands: usize, reads: &mut Registers, writes: &mut Registers) {
     let set = |names: &[&str]| {
         names
@@ -170,7 +170,7 @@ fn implied(mnemonic: &str, operands: usize, reads: &mut Registers, writes: &mut 
         }
         // The control word is not switched: all threads share it.
         "fnstcw" | "fldcw" => {}
-        // Loads push; everything else on the x87 stack reads it.
+        // Loads push; all other instructions on the x87 stack read it.
         _ if mnemonic.starts_with('f') => {
             let pushes = ["fld", "fild"].iter().any(|it| mnemonic.starts_with(it));
             if pushes && operands < 2 {
@@ -199,8 +199,8 @@ fn only_reads(mnemonic: &str) -> bool {
     READERS.iter().any(|it| mnemonic.starts_with(it)) && !exact_cmp && !bit_changes && !mask_tests
 }
 
-/// Whether the last operand is overwritten whatever it held. A merge into the upper part of a vector counts as one:
-/// compilers clear it before, or do not look at it.
+/// Whether the last operand is overwritten regardless of its old value. A merge into the upper part of a vector
+/// counts as such: compilers clear it before, or ignore it.
 fn only_writes(mnemonic: &str, operands: usize) -> bool {
     const WRITERS: [&str; 28] = [
         "mov", "lea", "set", "cvt", "pop", "k", "sqrt", "rcp", "rsqrt", "pshuf", "pabs", "pmov",
@@ -231,7 +231,7 @@ fn only_writes(mnemonic: &str, operands: usize) -> bool {
     three || more || WRITERS.iter().any(|it| mnemonic.starts_with(it))
 }
 
-/// Whether the operand before the last only fills up a scalar result to a whole vector: compilers name any register.
+/// Whether the operand before the last only extends a scalar result to a whole vector: compilers use any register.
 fn fills_up(mnemonic: &str) -> bool {
     const SCALAR: [&str; 7] = [
         "vcvtsi2s",
@@ -245,7 +245,7 @@ fn fills_up(mnemonic: &str) -> bool {
     SCALAR.iter().any(|it| mnemonic.starts_with(it))
 }
 
-/// Whether the instruction gives zero (or all ones) if its operands are one register.
+/// Whether the instruction produces zero (or all ones) if its operands are the same register.
 fn clears(mnemonic: &str) -> bool {
     const CLEARING: [&str; 15] = [
         "xor", "sub", "sbb", "pxor", "xorps", "xorpd", "vpxor", "vxorps", "vxorpd", "kxor",
@@ -254,7 +254,7 @@ fn clears(mnemonic: &str) -> bool {
     CLEARING.iter().any(|it| mnemonic.starts_with(it))
 }
 
-/// Operands, split at the commas outside of parentheses.
+/// The operands, split at commas outside parentheses.
 fn operands(text: &str) -> Vec<String> {
     let mut depth = 0;
     let mut all = vec![String::new()];
@@ -284,7 +284,7 @@ fn braces(operand: &str) -> Registers {
         .fold(0, |all, it| all | it)
 }
 
-/// The registers that stand in a text.
+/// The registers in a text.
 fn named(text: &str) -> Registers {
     let names = text.split('%').skip(1);
     let word = |it: &str| {

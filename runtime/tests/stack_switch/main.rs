@@ -1,5 +1,6 @@
-//! The stack switch of the cpu device keeps every thread's values: kernels that hold values of every type across
-//! barriers and warp operations, by every compiler at several instruction sets; and the machine code itself.
+//! The stack switch of the cpu device preserves every thread's values. Tested with kernels that keep values of every
+//! type across barriers and warp operations, with every compiler and several instruction sets; and on the machine
+//! code itself.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod liveness;
@@ -16,8 +17,8 @@ use kiln::device::DeviceBackend as _;
 use on_cpu::{Arg, Loaded, buffer, compile, contents, devices_with, options, plan};
 use program::{BLOCK, ELEMENTS, Program, ROUNDS};
 
-/// Instruction sets to compile for. Code that this processor cannot run is looked at, but not launched: g++ keeps
-/// values in mask registers when it tunes for this product of Intel's, whichever processor the test runs on.
+/// Instruction sets to compile for. Code that this processor cannot run is checked but not launched: g++ keeps values
+/// in mask registers when it tunes for this Intel product, whichever processor the test runs on.
 const LEVELS: [&str; 5] = [
     "x86-64",
     "x86-64-v3",
@@ -26,10 +27,10 @@ const LEVELS: [&str; 5] = [
     "native",
 ];
 const BUILDS: [BuildKind; 2] = [BuildKind::Release, BuildKind::Check];
-/// What an output holds that no thread wrote.
+/// The content of an output that no thread wrote.
 const UNWRITTEN: u32 = 0xDEAD_BEEF;
 
-/// Programs, and how many of them one unit holds.
+/// Programs, and the number of them per unit.
 fn programs() -> (Vec<Program>, usize) {
     let count = if std::env::var_os("KILN_BARS").is_some() {
         50
@@ -75,7 +76,7 @@ fn values_survive_barriers_and_no_register_is_live_across_a_switch() {
     }
 }
 
-/// No register may be read after a switch before it is written: the switch keeps none.
+/// No register may be read after a switch before it is written, since the switch preserves none.
 fn check_code(artifact: &Artifact, build: BuildKind, what: &str) {
     let (live, switches) = liveness::live_after_a_switch(&disassembly(artifact));
     // A check build has its switches in a few functions that all kernels call.
@@ -91,7 +92,7 @@ fn check_code(artifact: &Artifact, build: BuildKind, what: &str) {
 }
 
 fn check_outputs(device: &Arc<CpuDevice>, artifact: &Artifact, programs: &[Program], what: &str) {
-    // Code for another processor, or for more than this one has, is refused.
+    // Code for another processor, or for more than this one supports, is refused.
     let Ok(module) = device.load(artifact) else {
         return;
     };

@@ -1,15 +1,16 @@
-//! Random kernels that keep values of every type alive across barriers and warp operations, and what they compute.
+//! Random kernels that keep values of every type alive across barriers and warp operations, and their expected
+//! results.
 
 use std::fmt::Write;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Threads of a block: whole warps, since lanes that do not exist have no value to shuffle.
+/// Threads per block: whole warps, since missing lanes have no value to shuffle.
 pub const BLOCK: u32 = 96;
-/// Elements of the input: the last block is ragged.
+/// Number of input elements: the last block is ragged.
 pub const ELEMENTS: u32 = 5 * BLOCK + 37;
-/// How often a kernel runs its steps.
+/// Number of times that a kernel runs its steps.
 pub const ROUNDS: u32 = 3;
 
 const BOOLS: usize = 5;
@@ -21,7 +22,7 @@ const FLOATS: usize = 4;
 enum Step {
     Barrier,
     SyncWarp,
-    /// Through shared memory: `to` becomes `from` of the thread `by` places on.
+    /// Through shared memory: `to` becomes `from` of the thread `by` places further.
     Rotate {
         to: usize,
         from: usize,
@@ -81,7 +82,7 @@ pub struct Program {
     steps: Vec<Step>,
 }
 
-/// What one thread holds.
+/// The values of one thread.
 #[derive(Clone, Copy, Default)]
 struct Thread {
     inside: bool,
@@ -90,12 +91,12 @@ struct Thread {
     floats: [f32; FLOATS],
     double: f64,
     wide: u64,
-    // `long double` in the kernel: its values are small integers, which are exact in either.
+    // `long double` in the kernel: its values are small integers, which are exact in both types.
     extended: f64,
 }
 
 impl Program {
-    /// The program of a seed.
+    /// The program for a seed.
     pub fn of(seed: u64) -> Program {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let steps = rng.random_range(8..16);
@@ -147,7 +148,7 @@ impl Program {
         text
     }
 
-    /// What the kernel writes for these inputs.
+    /// The outputs of the kernel for these inputs.
     pub fn outputs(&self, input: &[u32]) -> Vec<u32> {
         let block = |(number, values): (usize, &[u32])| {
             let mut threads = start(number as u32 * BLOCK, input.len() as u32, values);

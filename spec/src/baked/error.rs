@@ -1,4 +1,4 @@
-//! Why a baked table cannot be used.
+//! Errors of baked tables.
 
 use thiserror::Error;
 
@@ -7,8 +7,7 @@ use crate::text::TextError;
 
 /// Why a baked table (or the index of them) cannot be read, written or used.
 ///
-/// Lines count from 1. Messages hold no more of the file than the offending token, cut at 64
-/// characters.
+/// Lines count from 1. Messages contain no more of the file than the offending token, cut at 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BakedError {
@@ -17,9 +16,9 @@ pub enum BakedError {
         "the table has {bytes} bytes, more than the {limit} that are read\nhelp: restore the file, or delete it and run `tune bake`"
     )]
     TooLarge {
-        /// Its size.
+        /// Its size in bytes.
         bytes: usize,
-        /// The most that is read.
+        /// The maximum size.
         limit: usize,
     },
     /// The file is not text.
@@ -37,7 +36,7 @@ pub enum BakedError {
     Syntax {
         /// Line of the error.
         line: usize,
-        /// What the TOML parser says.
+        /// The parser's message.
         message: String,
     },
     /// The file was written by a newer Kiln.
@@ -50,20 +49,20 @@ pub enum BakedError {
         /// The newest known one.
         known: i64,
     },
-    /// A key that means nothing.
+    /// An unknown key.
     #[error("line {line}: unknown key `{key}`\nhelp: {help}")]
     UnknownKey {
         /// Its line.
         line: usize,
         /// The key.
         key: String,
-        /// The nearest key, or all of them.
+        /// The most similar key, or all keys.
         help: String,
     },
-    /// A key that must be there.
+    /// A required key is missing.
     #[error("line {line}: no `{key}`")]
     MissingKey {
-        /// Line of the row or table that lacks it.
+        /// Line of the row or table without it.
         line: usize,
         /// The key.
         key: &'static str,
@@ -75,19 +74,19 @@ pub enum BakedError {
         line: usize,
         /// The key.
         key: &'static str,
-        /// What it takes.
+        /// The expected kind.
         expected: &'static str,
     },
-    /// A value of the right kind that is none of those allowed.
+    /// A value of the right kind that is not allowed.
     #[error("line {line}: `{key}` is `{token}`, which is not {expected}")]
     Value {
-        /// Its line; 0 where a row was not read from a file.
+        /// Its line; 0 if the row was not read from a file.
         line: usize,
         /// The key.
         key: &'static str,
         /// The value.
         token: String,
-        /// What it must be.
+        /// The allowed values.
         expected: &'static str,
     },
     /// A row in the section of another device.
@@ -107,30 +106,30 @@ pub enum BakedError {
         "line {line}: a second row of `{device}` for {problem}\nhelp: delete one of the lines, or run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Duplicate {
-        /// Line of the second.
+        /// Line of the second row.
         line: usize,
         /// The device.
         device: String,
         /// The problem.
         problem: String,
     },
-    /// A speed-up where there must be none, or none where there must be one.
+    /// A speed-up that must not be there, or a missing one.
     #[error("line {line}: {message}")]
     Speedup {
-        /// The row's line; 0 where it was not read from a file.
+        /// The row's line; 0 if it was not read from a file.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         message: &'static str,
     },
     /// The table of another kernel.
     #[error("the table is of kernel `{found}`, not `{expected}`")]
     Kernel {
-        /// The kernel it names.
+        /// The kernel that it names.
         found: String,
-        /// The kernel asked for.
+        /// The requested kernel.
         expected: String,
     },
-    /// A row whose text is not a config or problem of the kernel although its spec is unchanged.
+    /// The text of a row is not a config or problem of the kernel, although its spec is unchanged.
     #[error(
         "row of `{device}` for {problem}: {error}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
@@ -139,10 +138,10 @@ pub enum BakedError {
         device: String,
         /// The row's problem.
         problem: String,
-        /// What is wrong.
+        /// The fault.
         error: Box<TextError>,
     },
-    /// A row whose config is not in the kernel's search space although its spec is unchanged.
+    /// The config of a row is not in the kernel's search space, although its spec is unchanged.
     #[error(
         "row of `{device}` for {problem}: {why}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
@@ -154,7 +153,7 @@ pub enum BakedError {
         /// Why it is not.
         why: Box<Invalid>,
     },
-    /// A row whose stored field is not what the spec gives.
+    /// A stored field of a row differs from the value computed from the spec.
     #[error(
         "row of `{device}` for {problem}: `{key}` is `{found}`, but the spec gives `{expected}`\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
@@ -165,9 +164,9 @@ pub enum BakedError {
         problem: String,
         /// The field.
         key: &'static str,
-        /// What is stored.
+        /// The stored value.
         found: String,
-        /// What the spec gives.
+        /// The computed value.
         expected: String,
     },
 }

@@ -1,25 +1,26 @@
-//! Images: what `tune bake --images` compiled ahead, as files next to the table.
+//! Images: precompiled by `tune bake --images`, as files next to the table.
 
 use crate::device::{Backend, DeviceKey};
 use crate::hash::Hash;
 
-/// The highest `x86-64-v<n>` that images of the cpu device are compiled for: what most processors in use have.
+/// The highest `x86-64-v<n>` level for which images of the cpu device are compiled: most processors in use support
+/// it.
 const X86_LEVEL: u32 = 3;
 
-/// An image compiled ahead, next to the table.
+/// A precompiled image next to the table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
     /// Its file name, without folders.
     pub file: String,
-    /// What it was compiled for.
+    /// The target for which it was compiled.
     pub target: String,
     /// Hash of its bytes.
     pub hash: Hash,
 }
 
 impl Image {
-    /// The image of a kernel that has these bytes. Its file is named by kernel, target and content, so that an
-    /// image never changes under its name, and rows that share an image share the file.
+    /// The image of a kernel with these bytes. Its file name contains kernel, target and content hash, so that an
+    /// image never changes under its name, and rows with the same image share the file.
     pub fn of(kernel: &str, device: &DeviceKey, target: &str, bytes: &[u8]) -> Image {
         let hash = Image::hash_of(bytes);
         Image {
@@ -33,12 +34,12 @@ impl Image {
         }
     }
 
-    /// The hash that rows state of an image.
+    /// The hash of an image, as rows state it.
     pub fn hash_of(bytes: &[u8]) -> Hash {
         Hash::of("artifact", bytes)
     }
 
-    /// Whether a file is named as [`Self::of`] names the images of a kernel.
+    /// Whether a file name has the form that [`Self::of`] gives the images of a kernel.
     pub fn is_named(kernel: &str, file: &str) -> bool {
         let stem = Backend::ALL
             .into_iter()
@@ -52,8 +53,8 @@ impl Image {
         })
     }
 
-    /// What images for a device are compiled for: the GPU's architecture, or an instruction set by name that the
-    /// processor has. `None` for devices that have no images.
+    /// The target of images for a device: the GPU's architecture, or a named instruction set that the processor
+    /// supports. `None` for devices without images.
     ///
     /// ```
     /// # use kiln_spec::baked::Image;
@@ -64,7 +65,7 @@ impl Image {
     /// ```
     pub fn target_of(device: &DeviceKey) -> Option<String> {
         match device.backend {
-            // Features of a GPU stand behind a colon.
+            // Features of a GPU follow after a colon.
             Backend::Cuda | Backend::Hip => device.arch.split(':').next().map(str::to_owned),
             Backend::Cpu => match device.arch.strip_prefix("x86-64")? {
                 "" => Some("x86-64".into()),
@@ -78,7 +79,7 @@ impl Image {
     }
 }
 
-/// What the files of a backend's images end in.
+/// The file extension of a backend's images.
 fn extension(backend: Backend) -> &'static str {
     match backend {
         Backend::Cuda => "cubin",

@@ -1,4 +1,4 @@
-//! `tuned/index.toml`: which kernels have a table. Always there, so that a build sees new tables.
+//! `tuned/index.toml`: lists the kernels with a table. It always exists, so that a build notices new tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use super::quoted::quoted;
 use super::reader::{FORMAT, Fields, Text};
 use super::row::{is_file_name, is_symbol};
 
-/// The kernels that have a baked table, and the file each is in.
+/// The kernels that have a baked table, and the file of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index(BTreeMap<String, String>);
 
@@ -21,8 +21,8 @@ impl Index {
     /// Reads an index.
     ///
     /// # Errors
-    /// At the first thing that `tune` would not have written, apart from order and white space; above
-    /// all at a file name that leaves the folder.
+    /// At the first thing that `tune` would not have written, except for order and white space; in particular at a
+    /// file name that leaves the folder.
     pub fn parse(bytes: &[u8]) -> Result<Index, BakedError> {
         let text = Text::new(bytes)?;
         let table = text.parse()?;
@@ -57,7 +57,7 @@ impl Index {
     /// Lists a kernel's table under its usual name, `<kernel>.toml`, and returns that name.
     ///
     /// # Errors
-    /// When the kernel's name is not a C identifier, or is `index`.
+    /// If the kernel's name is not a C identifier, or is `index`.
     pub fn insert(&mut self, kernel: &str) -> Result<String, BakedError> {
         let file = format!("{kernel}.toml");
         if !is_symbol(kernel) || !is_table_name(&file) {
@@ -72,12 +72,12 @@ impl Index {
         Ok(file)
     }
 
-    /// Takes a kernel off the list; whether it was on it.
+    /// Removes a kernel from the list; returns whether it was listed.
     pub fn remove(&mut self, kernel: &str) -> bool {
         self.0.remove(kernel).is_some()
     }
 
-    /// Its text: the same for the same kernels.
+    /// Its text, which is the same for the same kernels.
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "# Written by `tune init` and `tune bake`: the kernels that have a baked table.\n\

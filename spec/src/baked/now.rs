@@ -1,4 +1,4 @@
-//! What rows are compared with to see whether they are stale.
+//! The current hashes of a kernel, against which rows are compared to find stale ones.
 
 use super::Hashes;
 use crate::codegen::Target;
@@ -7,9 +7,9 @@ use crate::hash::{Hash, SourceHash};
 use crate::model::KernelSpec;
 
 impl Hashes {
-    /// The hashes of a kernel as it is now, for rows of a backend's devices.
+    /// The current hashes of a kernel, for rows of a backend's devices.
     ///
-    /// A kernel asks for no compiler flags of its own yet; the hash of none keeps the field's place.
+    /// A kernel has no compiler flags of its own yet; the hash of none fills the field.
     pub fn now(spec: &KernelSpec, source: SourceHash, backend: Backend) -> Hashes {
         Hashes {
             spec: spec.hash(),

@@ -1,4 +1,4 @@
-//! Strings as TOML has them.
+//! Quotes strings for TOML.
 
 /// A TOML string.
 pub(super) fn quoted(text: &str) -> String {

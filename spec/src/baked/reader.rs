@@ -1,4 +1,4 @@
-//! TOML values to fields, strictly, with line numbers.
+//! Converts TOML values to fields, strictly, with line numbers.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -7,7 +7,7 @@ use super::BakedError;
 use crate::text::shorten;
 use crate::text::spelling::nearest;
 
-/// Bytes of a file at most.
+/// Maximum size of a file in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
 /// The format that this version writes.
 pub(super) const FORMAT: i64 = 1;
@@ -62,7 +62,7 @@ pub(super) struct Field<'f, 'a> {
 }
 
 impl<'f, 'a> Fields<'f, 'a> {
-    /// The whole file; its `format` is checked before anything that a newer one may have changed.
+    /// The whole file. Its `format` is checked before anything that a newer format may have changed.
     pub(super) fn root(text: Text<'a>, table: &'f DeTable<'a>) -> Result<Self, BakedError> {
         let fields = Fields {
             text,
@@ -88,7 +88,7 @@ impl<'f, 'a> Fields<'f, 'a> {
         self.text.line(self.offset)
     }
 
-    /// Refuses keys that mean nothing.
+    /// Refuses unknown keys.
     pub(super) fn only(self, known: &[&'static str]) -> Result<(), BakedError> {
         for key in self.table.keys() {
             let name: &str = key.get_ref();
@@ -165,7 +165,7 @@ impl<'f, 'a> Field<'f, 'a> {
         text.ok_or_else(|| self.kind(key, "a string"))
     }
 
-    /// A text that some type reads.
+    /// A text that a type can parse.
     pub(super) fn parsed<T: std::str::FromStr>(
         self,
         key: &'static str,

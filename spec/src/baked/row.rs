@@ -22,27 +22,27 @@ pub struct Speedup {
     pub high_ppm: u64,
 }
 
-/// What a row was made from: if one differs now, the row is stale.
+/// The hashes of a row's inputs: if one differs now, the row is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hashes {
-    /// Everything declared.
+    /// The complete declaration.
     pub spec: SpecHash,
     /// The source with its includes.
     pub source: SourceHash,
     /// The device prelude.
     pub prelude: Hash,
-    /// The compiler flags that the kernel asks for.
+    /// The compiler flags that the kernel requests.
     pub flags: Hash,
 }
 
 /// Whether a row may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// Everything it was made from is unchanged.
+    /// All inputs are unchanged.
     Fresh,
-    /// Something changed since it was baked.
+    /// An input has changed since it was baked.
     Stale {
-        /// What: `spec`, `source`, `prelude` or `flags`.
+        /// The input: `spec`, `source`, `prelude` or `flags`.
         which: &'static str,
         /// Its hash when the row was baked.
         baked: Hash,
@@ -54,31 +54,31 @@ pub enum Freshness {
 /// One row. Problem and config are text: they may belong to an older spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The device it was tuned on.
+    /// The device on which it was tuned.
     pub device: DeviceKey,
     /// The problem, as canonical text.
     pub problem: String,
-    /// The `__global__` function: the tuned entry, or the baseline's where that one won.
+    /// The `__global__` function: the tuned entry, or the baseline's if that won.
     pub entry: String,
     /// The config, as canonical text.
     pub config: String,
-    /// How good its evidence is.
+    /// The strength of its evidence.
     pub evidence: Evidence,
-    /// How much faster than the baseline; for proven rows that are not the baseline itself.
+    /// The speed-up over the baseline, for proven rows that are not the baseline itself.
     pub speedup: Option<Speedup>,
-    /// What it was compared with; see [`KernelSpec::baseline_text`].
+    /// The baseline that it was compared with; see [`KernelSpec::baseline_text`].
     pub baseline: String,
     /// Symbol of its release entry, as compiled for its device.
     pub symbol: String,
     /// Its launch plan.
     pub plan: LaunchPlan,
-    /// What it was made from.
+    /// The hashes of its inputs.
     pub hashes: Hashes,
-    /// An image compiled ahead.
+    /// A precompiled image.
     pub image: Option<Image>,
 }
 
-/// A row in terms of the spec it belongs to.
+/// A row in terms of its spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedRow {
     /// The problem.
@@ -90,7 +90,7 @@ pub struct ResolvedRow {
 }
 
 impl KernelSpec {
-    /// The baseline as a row names it: `entry:config`.
+    /// The baseline in the form of a row: `entry:config`.
     pub fn baseline_text(&self) -> String {
         format!("{}:{}", self.baseline.entry, self.baseline.config)
     }
@@ -104,7 +104,7 @@ impl Row {
             .is_some_and(|(entry, config)| entry == self.entry && config == self.config)
     }
 
-    /// The command that makes the row anew, as the end of a `help:` line.
+    /// The command that renews the row, as the end of a `help:` line.
     pub fn renewal(&self, kernel: &str) -> String {
         let backend = self.device.backend;
         match self.evidence {
@@ -127,7 +127,7 @@ impl Row {
         }
     }
 
-    /// Whether what it was made from is unchanged.
+    /// Whether its inputs are unchanged.
     pub fn freshness(&self, now: &Hashes) -> Freshness {
         let then = &self.hashes;
         let pairs = [
@@ -144,11 +144,11 @@ impl Row {
         })
     }
 
-    /// Problem and config of a fresh row, checked against the spec: the texts are canonical, the
-    /// config is in the space (constraints over `device.*` aside), the plan is the one computed.
+    /// Problem and config of a fresh row, checked against the spec: the texts are canonical, the config is in the
+    /// space (except for constraints over `device.*`), the plan is the computed one.
     ///
     /// # Errors
-    /// The first difference. Call it for fresh rows only: a stale one may well belong to another spec.
+    /// The first difference. Call it only for fresh rows: a stale one may belong to another spec.
     pub fn resolve(&self, spec: &KernelSpec) -> Result<ResolvedRow, BakedError> {
         let text = |error| BakedError::Text {
             device: self.device.to_string(),
@@ -182,7 +182,7 @@ impl Row {
         })
     }
 
-    /// A plan that depends on the device cannot be computed here, and counts as right.
+    /// A plan that depends on the device cannot be computed here, and is accepted.
     fn check_plan(
         &self,
         spec: &KernelSpec,
@@ -228,7 +228,7 @@ impl Row {
         })
     }
 
-    /// Whether every field can be written to a table and read back.
+    /// Checks that every field can be written to a table and read back.
     ///
     /// # Errors
     /// The first field that cannot; `line` is for the message.
@@ -246,7 +246,7 @@ impl Row {
         }
     }
 
-    /// The first field whose text is none that a table holds: its key, its text, what is expected.
+    /// The first field with a text that a table cannot contain: its key, its text, the expected form.
     fn wrong_text(&self) -> Option<(&'static str, String, &'static str)> {
         let device = self.device.to_string();
         let is_device = is_plain(&device) && device.parse().ok().as_ref() == Some(&self.device);
@@ -335,7 +335,7 @@ impl Row {
     }
 }
 
-/// Printable text without marks that change how it is displayed, at most 256 bytes.
+/// Whether a text is printable, without characters that change how it is displayed, and has at most 256 bytes.
 pub(super) fn is_plain(text: &str) -> bool {
     let odd = |c: char| {
         c.is_control()
@@ -344,13 +344,13 @@ pub(super) fn is_plain(text: &str) -> bool {
     text.len() <= 256 && !text.chars().any(odd)
 }
 
-/// Text of configs, problems and targets.
+/// Whether a text may be a config, problem or target.
 fn is_canonical(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_=,:.-".contains(&b);
     text.len() <= 4096 && text.bytes().all(allowed)
 }
 
-/// `[A-Za-z_][A-Za-z0-9_]*`, at most 255 bytes.
+/// Whether a text is `[A-Za-z_][A-Za-z0-9_]*`, with at most 255 bytes.
 pub(super) fn is_symbol(text: &str) -> bool {
     let first = text.bytes().next();
     first.is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -358,7 +358,7 @@ pub(super) fn is_symbol(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A file name without folders: letters, digits, `_`, `-` and dots, not starting with a dot.
+/// Whether a text is a file name without folders: letters, digits, `_`, `-` and dots, not starting with a dot.
 pub(super) fn is_file_name(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
     !text.is_empty() && text.len() <= 255 && !text.starts_with('.') && text.bytes().all(allowed)

@@ -1,4 +1,4 @@
-//! The baked table of one kernel: sections of devices, a line a row.
+//! The baked table of one kernel: one section per device, one line per row.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ const ROW_KEYS: &[&str] = &[
     "image",
 ];
 
-/// What is checked in of one kernel: rows by device, sorted.
+/// The checked-in rows of one kernel, sorted by device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BakedTable {
     kernel: String,
@@ -72,7 +72,7 @@ impl BakedTable {
     /// Reads a table.
     ///
     /// # Errors
-    /// At the first thing that `tune` would not have written, apart from order and white space.
+    /// At the first thing that `tune` would not have written, except for order and white space.
     pub fn parse(bytes: &[u8]) -> Result<BakedTable, BakedError> {
         let text = Text::new(bytes)?;
         let table = text.parse()?;
@@ -95,7 +95,7 @@ impl BakedTable {
     /// Reads the table of a kernel.
     ///
     /// # Errors
-    /// As [`Self::parse`], and when it is another kernel's.
+    /// Those of [`Self::parse`], and if it belongs to another kernel.
     pub fn parse_for(bytes: &[u8], kernel: &str) -> Result<BakedTable, BakedError> {
         let table = BakedTable::parse(bytes)?;
         if table.kernel == kernel {
@@ -158,10 +158,10 @@ impl BakedTable {
         section.into_iter().flat_map(BTreeMap::values)
     }
 
-    /// Puts these rows in place of those of their device; none remove its section.
+    /// Replaces the rows of a device with these; without rows, removes its section.
     ///
     /// # Errors
-    /// When a row is another device's, stands there twice, or could not be read back.
+    /// If a row belongs to another device, occurs twice, or could not be read back.
     pub fn replace_device(
         &mut self,
         device: &DeviceKey,
@@ -184,7 +184,7 @@ impl BakedTable {
         Ok(())
     }
 
-    /// Its text: the same for the same rows, whatever order they came in.
+    /// Its text, which is the same for the same rows in any order.
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "# Written by `tune bake`. One line a row; sections of different devices merge line by line.\n\
@@ -204,7 +204,7 @@ impl BakedTable {
 }
 
 impl BakedError {
-    /// The same error with the line it was found at.
+    /// The same error with the line at which it was found.
     fn at(mut self, at: usize) -> BakedError {
         if let BakedError::Value { line, .. } | BakedError::Speedup { line, .. } = &mut self {
             *line = at;

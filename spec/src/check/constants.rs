@@ -1,4 +1,4 @@
-//! `__constant__` variables against the spec.
+//! Checks `__constant__` variables against the spec.
 
 use crate::model::SliceArg;
 use crate::parse::ParsedKernel;
@@ -6,7 +6,7 @@ use crate::source::{ConstantVariable, SourceScan};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
-/// Reports `__constant__` variables that nobody gives a value (a kernel that reads zeros computes wrong results), and
+/// Reports `__constant__` variables that no argument fills (a kernel that reads zeros computes wrong results), and
 /// arguments that fill none.
 pub(super) fn check(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     unfilled(kernel, scan, diagnostics);
@@ -70,7 +70,7 @@ fn reached<'a>(
         .flat_map(|entry| scan.constants_of(entry))
 }
 
-/// What is wrong with an argument that fills the variable of that path, and what to do.
+/// The fault of an argument that fills the variable with this path, and its help.
 fn mistake(
     kernel: &ParsedKernel,
     scan: &SourceScan,

@@ -1,4 +1,4 @@
-//! Names and kinds in expressions.
+//! Checks names and kinds in expressions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::parse::declaration::NamedValues;
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// What an expression is for: which names it may use, and what its value is.
+/// The purpose of an expression: which names it may use, and the kind of its value.
 #[derive(Clone, Copy)]
 struct ExprPlace {
     what: &'static str,
@@ -20,7 +20,7 @@ struct ExprPlace {
     params: bool,
     dims: bool,
     device: bool,
-    /// What to do instead of naming a parameter.
+    /// What to write instead of a parameter.
     no_params: &'static str,
 }
 
@@ -51,7 +51,7 @@ const LENGTH: ExprPlace = ExprPlace {
     device: false,
     ..GEOMETRY
 };
-/// Each config writes other elements of such an output: something else must be said to be compared.
+/// Each config writes other elements of such an output, so another property has to be declared for comparison.
 const OUTPUT_LENGTH: ExprPlace = ExprPlace {
     no_params: "two configs would write other elements; say what is compared: `#[compare(sum)]`, `max`, `min`, or \
          `none` for a workspace",
@@ -86,13 +86,13 @@ const ALIGNMENT: ExprPlace = ExprPlace {
 enum FoundName {
     Int,
     Bool,
-    /// A name out of these.
+    /// One of these names.
     Name(BTreeSet<Arc<str>>),
-    /// A mistake was reported: nothing more is said of what contains it.
+    /// A mistake was reported; the enclosing expressions report nothing more.
     Wrong,
 }
 
-/// A part of an expression that was looked at.
+/// A part of an expression that was checked.
 struct ExprPart<'e> {
     expr: &'e Expr,
     span: SpanRange,
@@ -157,8 +157,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// The kind of an expression; reports what is wrong inside it. `spans` yields the spans of its
-    /// parts in the order of [`Expr::walk`].
+    /// The kind of an expression; reports mistakes inside it. `spans` yields the spans of its parts in the order of
+    /// [`Expr::walk`].
     fn infer<'e>(
         &mut self,
         expr: &'e Expr,

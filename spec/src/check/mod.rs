@@ -1,9 +1,8 @@
-//! What a spec means: every mistake, each with its place and what to do.
+//! Checks the meaning of a spec: reports every mistake, with its place and help.
 //!
-//! The macro and the command line run the same checks. Nothing here reads a clock, a file or a device;
-//! where a check has to search, it takes a bounded number of steps, so that the answer is the same on
-//! every machine. What depends on a device is an error only if it fails on every known
-//! [target](crate::targets).
+//! The macro and the command line run the same checks. Nothing here reads a clock, a file or a device. If a check has
+//! to search, it takes a bounded number of steps, so that the result is the same on every machine. A condition that
+//! depends on a device is an error only if it fails on every known [target](crate::targets).
 
 mod constants;
 mod expressions;
@@ -20,7 +19,7 @@ pub use source::check_source;
 use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
-/// Every mistake of meaning in a kernel spec, names aside; see [`names`].
+/// Every mistake of meaning in a kernel spec, except for names; see [`names`].
 ///
 /// Kinds come first: if they or the names are wrong, nothing is evaluated.
 pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnostics {
@@ -36,7 +35,7 @@ pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnosti
     check.diagnostics
 }
 
-/// Every name that means two things, is reserved or stands for nothing.
+/// Every name that has two meanings, is reserved or is undefined.
 pub(crate) fn names(attr: &KernelAttr, function: &KernelFn) -> Diagnostics {
     let mut names = names::DeclaredNames {
         attr,

@@ -1,4 +1,4 @@
-//! Names: each means one thing, and none is reserved.
+//! Checks names: each has one meaning, and none is reserved.
 
 use std::collections::BTreeMap;
 
@@ -45,8 +45,8 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// Parameters, type parameters and arguments share one name space: the first two are macros of
-    /// the source, and expressions name all three.
+    /// Parameters, type parameters and arguments share one name space: the first two are macros of the source, and
+    /// expressions use all three.
     fn distinct(&mut self) {
         let attr = self.attr;
         let params = attr.params.iter().map(|p| (&p.name, "tunable parameter"));

@@ -1,7 +1,7 @@
 //! Names that a kernel's source cannot redefine.
 
-/// Words of C++ and of CUDA's and HIP's execution model, sorted. A tunable parameter becomes a macro:
-/// one of these would change the meaning of code that never heard of it.
+/// Keywords of C++ and names of CUDA's and HIP's execution model, sorted. A tunable parameter becomes a macro: with
+/// one of these names it would change the meaning of unrelated code.
 const RESERVED: &[&str] = &[
     "NULL",
     "alignas",

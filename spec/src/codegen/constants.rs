@@ -1,9 +1,9 @@
 //! Arguments that fill `__constant__` variables.
 //!
-//! An entry takes a pointer for each, behind the kernel's own parameters, and does not use it: the launch copies what
-//! it points to into the variable first. On the cpu device the unit exports a function that does so. GPUs have a text
-//! next to each entry, `kiln_constants_<entry>`, which the host reads: a line for each variable, with the place of the
-//! argument, the bytes to copy and the variable's symbol.
+//! An entry takes an additional pointer for each, after the kernel's own parameters, and does not use it: the launch
+//! first copies the data to the variable. On the cpu device the unit exports a function that does so. For GPUs there
+//! is a text next to each entry, `kiln_constants_<entry>`, which the host reads: one line per variable, with the
+//! index of the argument, the number of bytes to copy and the variable's symbol.
 
 use std::fmt::Write as _;
 
@@ -15,11 +15,11 @@ use crate::problem::Problem;
 /// One such argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Constant {
-    /// Its place among what a launch passes.
+    /// Its index among the arguments of a launch.
     place: usize,
-    /// The variable in the source, with its namespaces.
+    /// The path of the variable in the source, with its namespaces.
     pub path: String,
-    /// What the argument holds, in bytes.
+    /// The size of the argument in bytes.
     bytes: u64,
 }
 
@@ -52,12 +52,12 @@ impl Constant {
         slices.map(constant).collect()
     }
 
-    /// The parameter that an entry takes for it.
+    /// The parameter of an entry for it.
     pub fn parameter(&self) -> String {
         format!("const void* kiln_argument_{}", self.place)
     }
 
-    /// What the compiler is to hold it to.
+    /// An assertion on the variable that the compiler checks.
     fn check(&self, copy: &str) -> String {
         let (path, bytes) = (&self.path, self.bytes);
         format!(
@@ -67,8 +67,8 @@ impl Constant {
     }
 }
 
-/// The definition of `kiln_fill_<entry>`, which the cpu device calls before it runs blocks; `copy` is the namespace of
-/// the source's copy, or empty.
+/// The definition of `kiln_fill_<entry>`, which the cpu device calls before it runs blocks; `copy` is the namespace
+/// of the source's copy, or empty.
 pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
     let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
     let _ = write!(
@@ -84,7 +84,7 @@ pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> S
     text + " }\n"
 }
 
-/// The text next to an entry that tells the host of a GPU what to fill.
+/// The text next to an entry that tells the host of a GPU which variables to fill.
 pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
     let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
     let lines: String = constants
@@ -101,7 +101,7 @@ pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -
     text
 }
 
-/// The symbol of a variable (Itanium C++ ABI, 5.1.2 and 5.1.3): its own name at file scope, else a nested name.
+/// The symbol of a variable (Itanium C++ ABI, 5.1.2 and 5.1.3): its own name at file scope, otherwise a nested name.
 fn mangled(copy: &str, path: &str) -> String {
     let names = || path.split("::");
     let names: Vec<&str> = [copy]

@@ -13,18 +13,18 @@ use crate::source::lexer::{TokenKind, lex};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Defines {
     macros: Vec<(String, String)>,
-    /// Types of more than one word, which a macro names by one.
+    /// Types with a name of several words, for which a macro uses a typedef.
     types: BTreeSet<ElemType>,
 }
 
 impl Defines {
     /// The macros of `config` and of the element types in `problem`.
     ///
-    /// An integer is itself, `true` and `false` are 1 and 0. A choice parameter `P` with a choice `v` is
-    /// `P_v`, and every `P_v` is the index of `v` among the choices of the spec.
+    /// An integer is its own value; `true` and `false` are 1 and 0. A choice parameter `P` with the value `v` is
+    /// `P_v`, and every `P_v` is the index of `v` among the choices in the spec.
     ///
-    /// `partial`: whether parameters may be missing, as for a baseline that is an entry of its own. They
-    /// have their first value then, since other functions of the file may still need one.
+    /// `partial`: whether parameters may be missing, as for a baseline with its own entry. They then have their first
+    /// value, since other functions of the file may still need one.
     pub fn new(
         spec: &KernelSpec,
         config: &Config,
@@ -91,13 +91,13 @@ impl Defines {
         self.macros.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The texts that the names stand for.
+    /// The replacement texts of the names.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         self.macros.iter().map(|(_, value)| value.as_str())
     }
 
-    /// Those that the source sees as macros: what an argument of the entry's template names is passed there, and would
-    /// turn the template's own parameters into something else.
+    /// The macros that the source sees. Names used in an argument of the entry's template are passed there instead;
+    /// as macros they would replace the template's own parameters.
     pub fn without(&self, passed: &BTreeSet<String>) -> Defines {
         let macros = self.macros.iter();
         let kept = macros.filter(|(name, _)| !passed.contains(name));
@@ -107,7 +107,7 @@ impl Defines {
         }
     }
 
-    /// A template argument with the values of these names in their places.
+    /// A template argument with these names replaced by their values.
     pub fn substitute(&self, argument: &str) -> String {
         let mut text = String::new();
         let mut copied = 0;
@@ -161,7 +161,7 @@ impl fmt::Display for Defines {
     }
 }
 
-/// Whether every value of a config is one that the spec declares.
+/// Checks that every value of a config is declared in the spec.
 fn check_values(spec: &KernelSpec, config: &Config) -> Result<(), CodegenError> {
     let declared = |name: &str, value: &ParamValue| {
         let param = spec.params.iter().find(|param| *param.name == *name);
@@ -177,7 +177,7 @@ fn check_values(spec: &KernelSpec, config: &Config) -> Result<(), CodegenError> 
     }
 }
 
-/// Names that mean something in every kernel.
+/// Names with a meaning in every kernel.
 const WORDS: &[&str] = &[
     "alignas",
     "auto",

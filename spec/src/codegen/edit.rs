@@ -1,4 +1,4 @@
-//! Replacing byte ranges of a text.
+//! Replaces byte ranges of a text.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use std::ops::Range;
 pub(super) struct Edits(Vec<(Range<usize>, String)>);
 
 impl Edits {
-    /// Replaces a range. Line breaks of the range that the new text lacks are kept after it, so that
-    /// line numbers stay.
+    /// Replaces a range. Line breaks of the range that the new text lacks are kept after it, so that line numbers do
+    /// not change.
     pub fn replace(&mut self, text: &str, range: Range<usize>, with: &str) {
         let had = text[range.clone()].matches('\n').count();
         let has = with.matches('\n').count();
@@ -21,24 +21,24 @@ impl Edits {
         self.0.push((at..at, with.to_owned()));
     }
 
-    /// Removes a range but for its line breaks.
+    /// Removes a range except for its line breaks.
     pub fn blank(&mut self, text: &str, range: Range<usize>) {
         self.replace(text, range, "");
     }
 
-    /// Forgets every edit that touches a range.
+    /// Removes every edit that touches a range.
     pub fn forget(&mut self, range: &Range<usize>) {
         self.0
             .retain(|(edit, _)| edit.end <= range.start || edit.start >= range.end);
     }
 
-    /// The text with every edit made. Edits at one place are made in the order they were given.
+    /// The text with all edits applied. Edits at one place are applied in the order in which they were added.
     pub fn apply(mut self, text: &str) -> String {
         self.0.sort_by_key(|(range, _)| range.start);
         let mut out = String::with_capacity(text.len() + 1024);
         let mut copied = 0;
         for (range, with) in self.0 {
-            // The ranges are those of different tokens or declarations, which do not overlap.
+            // The ranges belong to different tokens or declarations, which do not overlap.
             if range.start < copied {
                 continue;
             }

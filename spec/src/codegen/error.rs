@@ -12,7 +12,7 @@ pub enum CodegenError {
     /// The entry cannot be tuned.
     #[error(transparent)]
     Entry(#[from] EntryError),
-    /// A config that gives a tunable parameter no value.
+    /// A config without a value for a tunable parameter.
     #[error(
         "config `{config}` gives `{param}` no value\nhelp: a config names every tunable parameter of its kernel"
     )]
@@ -22,7 +22,7 @@ pub enum CodegenError {
         /// The config's canonical text.
         config: String,
     },
-    /// A config with a parameter or value that the spec does not know.
+    /// A config with a parameter or value that is not in the spec.
     #[error(
         "config `{config}`: `{param}={value}` is not in the spec\nhelp: run `tune space` to see the values of each parameter"
     )]
@@ -34,7 +34,7 @@ pub enum CodegenError {
         /// The config's canonical text.
         config: String,
     },
-    /// A problem that gives a type parameter no type.
+    /// A problem without a type for a type parameter.
     #[error("problem `{problem}` gives the type parameter `{name}` no type")]
     MissingType {
         /// The type parameter.
@@ -42,7 +42,7 @@ pub enum CodegenError {
         /// The problem's canonical text.
         problem: String,
     },
-    /// The length of what fills a `__constant__` variable has no value.
+    /// The size of the data for a `__constant__` variable has no value.
     #[error("the length of what fills `{path}`: {cause}")]
     ConstantLength {
         /// The variable.
@@ -62,7 +62,7 @@ pub enum CodegenError {
         /// What defines it again.
         second: String,
     },
-    /// A parameter named like a keyword or a name of Kiln's own.
+    /// The name of a parameter is a keyword or one of Kiln's own names.
     #[error(
         "`{name}` cannot be a tunable parameter: {reason}\nhelp: tunable parameters are macros; write them in capitals, as in `BLOCK_M`"
     )]
@@ -72,7 +72,7 @@ pub enum CodegenError {
         /// Why it cannot be one.
         reason: &'static str,
     },
-    /// A source that defines a tunable parameter itself.
+    /// A source that itself defines a tunable parameter.
     #[error(
         "{at}: the source defines `{param}`, which is a tunable parameter\nhelp: remove the definition, or make it a default: `#ifndef {param}` before it"
     )]

@@ -1,13 +1,13 @@
-//! The device preludes: headers that every kernel is compiled with, embedded so that they are there for
-//! crates outside this workspace too. A compiler gets them through a folder named by their hash.
+//! The device preludes: headers with which every kernel is compiled. They are embedded, so that crates outside this
+//! workspace have them too. A compiler receives them in a folder named by their hash.
 //!
-//! In each list the first header is the one to include. Headers that CUDA sources include by habit are
-//! there too; they are empty where the prelude or the compiler itself has their contents.
+//! In each list, the first header is the one to include. Headers that CUDA sources customarily include are there too;
+//! they are empty if the prelude or the compiler itself provides their contents.
 
 use crate::hash::{Hash, Hasher};
 
-/// Headers by name and file. `@device_functions` stands for `kiln.cuh` and what it includes on every target, and
-/// `@stand_ins` for the headers that take the place of NVIDIA's where NVRTC is not the compiler.
+/// Headers by name and file. `@device_functions` stands for `kiln.cuh` and its includes, on every target, and
+/// `@stand_ins` for the headers that replace NVIDIA's if the compiler is not NVRTC.
 macro_rules! prelude {
     ($($name:literal = $path:literal,)* @stand_ins $($others:tt)*) => {
         prelude! {
@@ -67,8 +67,8 @@ macro_rules! prelude {
     };
 }
 
-/// The headers of the cpu device: name below the include folder, and text. The host's own standard library
-/// has what is not here.
+/// The headers of the cpu device: name relative to the include folder, and text. All others come from the host's own
+/// standard library.
 pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cpu.h" = "kiln_cpu.h",
     "cpu/base.h" = "cpu/base.h",
@@ -192,7 +192,7 @@ pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     "utility" = "shim/std/type_traits.h",
 };
 
-/// The hash of a prelude's names and texts: part of every tuning key.
+/// The hash of a prelude's names and texts, which is part of every tuning key.
 pub fn prelude_hash(files: &[(&str, &str)]) -> Hash {
     let mut hasher = Hasher::new("prelude");
     for (name, text) in files {
@@ -213,8 +213,8 @@ mod tests {
             .1
     }
 
-    /// The statements of a header that sign a receipt, but for what each target reads in a way of its own: how an atomic
-    /// addition is written, the size of dynamic shared memory, and the threads of a warp.
+    /// The statements of a header that sign a receipt, without those that differ per target: the atomic addition, the
+    /// size of dynamic shared memory, and the number of threads per warp.
     fn signing(header: &'static str) -> Vec<&'static str> {
         let (_, body) = header.split_once("sign_receipt(").expect("it should sign");
         let (body, _) = body.split_once("\n}").expect("the function should end");
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(signing(cpu).len(), 11, "{:?}", signing(cpu));
         for (other, counts) in others {
             assert_eq!(signing(other), signing(cpu));
-            // Every thread counts itself: no condition is before it.
+            // Every thread counts itself: there is no condition before it.
             assert!(other.contains(counts), "{other}");
         }
     }

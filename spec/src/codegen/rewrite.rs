@@ -1,4 +1,4 @@
-//! The two copies of a source in a translation unit, as edits of its text.
+//! Creates the two copies of a source in a translation unit, as edits of its text.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use crate::model::{Plain, PlainArg};
 use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
 use crate::source::{Entry, KernelFunction, SourceScan, SourceText};
 
-/// What both copies are made from.
+/// The input of both copies.
 pub(super) struct Rewriter<'a> {
     pub source: &'a SourceText,
     pub scan: &'a SourceScan,
     pub entry: &'a Entry<'a>,
     pub row: &'a TargetRow,
-    /// Macros whose value is a number: those of the config.
+    /// Macros with a number as value: those of the config.
     pub params: Vec<&'a str>,
-    /// Structs and arrays that are passed by value, by their places among the parameters.
+    /// Structs and arrays that are passed by value, by parameter index.
     pub plain: Vec<(usize, &'a PlainArg)>,
     /// Arguments that fill `__constant__` variables.
     pub constants: &'a [Constant],
@@ -45,7 +45,7 @@ impl Signing<'_> {
     }
 }
 
-/// A text without line breaks, so that what stands behind it keeps its line.
+/// A text without line breaks, so that the code after it keeps its line number.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -81,8 +81,8 @@ impl Rewriter<'_> {
         Ok(edits.apply(self.text()))
     }
 
-    /// The receipt copy: for the inside of a namespace, with the record as last parameter and the
-    /// signing as first statement. It is compiled for size: no loop is unrolled on request.
+    /// The receipt copy: to be placed inside a namespace, with the record as last parameter and the signing as first
+    /// statement. It is compiled for size: `unroll` pragmas are dropped.
     pub fn receipt(&self, signing: &Signing<'_>) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
@@ -111,7 +111,7 @@ impl Rewriter<'_> {
         Ok(edits.apply(self.text()))
     }
 
-    /// Where the entry is in its copy: its namespaces, each with `::` after it.
+    /// The namespaces of the entry in its copy, each followed by `::`.
     pub fn inside(&self) -> String {
         let namespaces = self.entry.sites.iter().flat_map(|site| &site.namespaces);
         let depth = self.entry.sites.first().map_or(0, |s| s.namespaces.len());
@@ -123,8 +123,8 @@ impl Rewriter<'_> {
             .collect()
     }
 
-    /// A template becomes a device function, and a `__global__` function behind it calls an instance: the template's own
-    /// text stays a template, where `if constexpr` and names that depend on a type mean what they meant.
+    /// Turns a template into a device function, and adds a `__global__` function after it that calls an instance. The
+    /// template's own text stays a template, in which `if constexpr` and type-dependent names keep their meaning.
     fn instantiate(
         &self,
         edits: &mut Edits,
@@ -198,7 +198,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Adds the parameters of arguments that fill `__constant__` variables, and the last one.
+    /// Adds the parameters for arguments that fill `__constant__` variables, and the last one.
     fn append_parameters(&self, edits: &mut Edits, site: &KernelFunction, last: Option<&str>) {
         let constants = self.constants.iter().map(Constant::parameter);
         let added: Vec<String> = constants.chain(last.map(str::to_owned)).collect();
@@ -219,7 +219,7 @@ impl Rewriter<'_> {
         for variable in self.scan.constants() {
             let path = variable.path();
             let is_filled = self.constants.iter().any(|constant| constant.path == path);
-            // Several variables of one declaration share the word.
+            // Several variables of one declaration share this word.
             if let (true, Some(word)) = (is_filled, &variable.static_word)
                 && !blanked.contains(word)
             {
@@ -229,8 +229,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Lets the compiler compare what is passed by value with the spec: its size, its alignment, and how many fields of
-    /// which sizes it has.
+    /// Makes the compiler compare parameters passed by value with the spec: size, alignment, number of fields and
+    /// their sizes.
     fn check_layouts(&self, edits: &mut Edits, site: &KernelFunction) {
         let Some(body) = site.body_open else { return };
         for (place, plain) in &self.plain {
@@ -245,8 +245,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Functions with C linkage in two namespaces are one function: in the receipt copy only the entry
-    /// keeps it.
+    /// Functions with C linkage in two namespaces are the same function, so in the receipt copy only the entry keeps
+    /// it.
     fn take_linkage(&self, edits: &mut Edits) {
         for linkage in self.scan.extern_c() {
             let at = linkage.literal.start;
@@ -293,7 +293,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether a directive matters to the lines after a function that it stands in.
+    /// Whether a directive inside a function affects the lines after that function.
     fn shapes_lines(&self, directive: &Range<usize>) -> bool {
         let token = Token {
             kind: TokenKind::Directive,
@@ -307,7 +307,7 @@ impl Rewriter<'_> {
         name.is_some_and(|name| !matches!(name.as_str(), "pragma" | "error" | "warning"))
     }
 
-    /// On the host an incomplete extern array has no memory: it becomes a pointer to the block's.
+    /// On the host an incomplete extern array has no memory: it becomes a pointer to the block's memory.
     fn dynamic_shared(&self, edits: &mut Edits) -> Result<(), CodegenError> {
         for array in self.scan.dynamic_shared() {
             if self.is_dropped(array.range.start) {
@@ -323,7 +323,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// g++ knows another spelling of `#pragma unroll`; a macro picks the compiler's.
+    /// g++ uses another spelling of `#pragma unroll`; a macro selects the compiler's.
     fn unroll_on_host(&self, edits: &mut Edits) {
         for unroll in self.scan.unrolls() {
             let call = match &unroll.count {
@@ -335,7 +335,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether the preprocessor turns this text into a number: g++ takes no template parameter or
+    /// Whether the preprocessor turns this text into a number: g++ does not accept a template parameter or
     /// `constexpr` variable as unroll count.
     fn is_number(&self, count: &str) -> bool {
         let tokens = lex(count).unwrap_or_default();
@@ -355,7 +355,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Statements that fail to compile where a parameter is not laid out as the spec says.
+/// Statements that do not compile if a parameter's layout differs from the spec.
 fn layout_checks(name: &str, value: &Plain) -> String {
     let layout = value.layout();
     let mut text = format!(

@@ -6,19 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::EntryPath;
 
-/// The name of an entry in an artifact: `<entry>_<16 hexadecimal digits>`, with `_receipt` after it for
-/// the receipt entry.
+/// The name of an entry in an artifact: `<entry>_<16 hexadecimal digits>`, followed by `_receipt` for the receipt
+/// entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Symbol(String);
 
 impl Symbol {
-    /// The release symbol of an entry, which starts with its own name: no namespaces, no template arguments.
+    /// The release symbol of an entry. It starts with the entry's own name, without namespaces and template
+    /// arguments.
     pub fn release(entry: &str, hash: u64) -> Symbol {
         Symbol(format!("{}_{hash:016x}", EntryPath::base_name(entry)))
     }
 
-    /// The receipt symbol that goes with a release symbol.
+    /// The receipt symbol for this release symbol.
     pub fn receipt(&self) -> Symbol {
         Symbol(format!("{}_receipt", self.0))
     }

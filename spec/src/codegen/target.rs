@@ -1,10 +1,10 @@
-//! What a translation unit is generated for.
+//! The compiler families for which translation units are generated.
 
 use crate::codegen::prelude::{CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE, prelude_hash};
 use crate::device::Backend;
 use crate::hash::Hash;
 
-/// The compiler family that a translation unit is generated for.
+/// The compiler family for which a translation unit is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// C++ for the host processor.
@@ -16,7 +16,7 @@ pub enum Target {
 }
 
 impl From<Backend> for Target {
-    /// The compiler family that a backend's units are generated for.
+    /// The compiler family for a backend's units.
     fn from(backend: Backend) -> Target {
         match backend {
             Backend::Cpu | Backend::Fake => Target::Cpu,
@@ -26,23 +26,23 @@ impl From<Backend> for Target {
     }
 }
 
-/// How the units of one target differ from those of the others.
+/// The properties in which units of one target differ from those of others.
 pub(super) struct TargetRow {
     /// Its name, part of every symbol's hash.
     pub name: &'static str,
     /// The header that the unit includes first.
     pub prelude: &'static str,
-    /// The headers that Kiln hands to the compiler.
+    /// The headers that Kiln passes to the compiler.
     pub headers: &'static [(&'static str, &'static str)],
-    /// The macro that exports an entry to the executor; none where the entry itself is what is loaded.
+    /// The macro that exports an entry to the executor; `None` if the entry itself is loaded.
     pub entry_macro: Option<&'static str>,
     /// Whether dynamic shared memory and `#pragma unroll` are rewritten for host compilers.
     pub host: bool,
-    /// Whether inline PTX is an error that says so, in place of what the target's assembler makes of it.
+    /// Whether inline PTX is reported as an error, instead of reaching the target's assembler.
     pub refuses_ptx: bool,
-    /// Whether the compiler knows `#pragma push_macro`; NVRTC does not.
+    /// Whether the compiler supports `#pragma push_macro`; NVRTC does not.
     pub pushes_macros: bool,
-    /// Headers of 16-bit floats: too costly for the prelude, so only units that mention those types have
+    /// Headers of 16-bit floats. They are too costly for the prelude, so only units that use those types include
     /// them.
     pub half_header: Option<&'static str>,
     /// The same for bfloat16.
@@ -88,7 +88,7 @@ impl Target {
         }
     }
 
-    /// The prelude: header names below the include folder, and texts.
+    /// The prelude: header names relative to the include folder, and texts.
     pub fn prelude(self) -> &'static [(&'static str, &'static str)] {
         self.row().headers
     }

@@ -14,13 +14,13 @@ use crate::problem::Problem;
 use crate::source::lexer::{TokenKind, lex};
 use crate::source::{EntryPath, Include, Mode, SourceScan, SourceText, line_marker};
 
-/// The namespaces of the two copies. Were one of them at file scope, a call in the other with an argument of
-/// a global type (`float4`, `__half`) would find functions of both, by the argument, and be ambiguous.
+/// The namespaces of the two copies. If one copy were at file scope, a call in the other with an argument of a global
+/// type (`float4`, `__half`) would find functions of both by argument-dependent lookup, and be ambiguous.
 const RELEASE_NAMESPACE: &str = "kiln_release_copy";
 const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
 
-/// `#pragma unroll` for host compilers: clang has its own, g++ another spelling that takes numbers only, in
-/// which a loop is unrolled 16 times at most (unrolling two nested loops of 16 takes g++ 4 seconds).
+/// `#pragma unroll` for host compilers. clang has its own; g++ has another spelling that accepts only numbers, with
+/// which a loop is unrolled at most 16 times (unrolling two nested loops of 16 takes g++ 4 seconds).
 const UNROLL: &str = "\
 #define KILN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
@@ -34,7 +34,7 @@ const UNROLL: &str = "\
 #endif
 ";
 
-/// The translation unit of one entry, config and target: what a compiler is given.
+/// The translation unit of one entry, config and target: the input of a compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranslationUnit {
     /// The text; it includes the target's prelude by name.
@@ -43,19 +43,19 @@ pub struct TranslationUnit {
     pub release: Symbol,
     /// The receipt entry.
     pub receipt: Symbol,
-    /// The number in both symbols, which a receipt reports.
+    /// The hash in both symbols, which a receipt reports.
     pub symbol_hash: u64,
-    /// The number of the config, which a receipt reports.
+    /// The hash of the config, which a receipt reports.
     pub config_hash: u64,
     /// How the cpu device runs the kernel's threads.
     pub mode: Mode,
 }
 
-/// The number in an entry's symbols: it covers the expanded source, the target and its prelude, the
-/// entry, and the config with everything it defines. Element types come from `problem`.
+/// The hash in an entry's symbols. It covers the expanded source, the target and its prelude, the entry, and the
+/// config with everything it defines. Element types come from `problem`.
 ///
 /// # Errors
-/// When the config or problem does not fit the spec.
+/// If the config or problem does not fit the spec.
 pub fn symbol_hash(
     source: SourceHash,
     spec: &KernelSpec,
@@ -95,9 +95,9 @@ fn hash(
     hasher.finish().short()
 }
 
-/// The arguments that are structs or arrays, by their places among the kernel's parameters.
+/// The arguments that are structs or arrays, by the index of the kernel's parameter.
 fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
-    // By their places among the kernel's parameters: sizes of the launch are none.
+    // By the index of the kernel's parameter; sizes of the launch are not parameters.
     let args = spec.passed().map(|(_, arg)| arg).enumerate();
     args.filter_map(|(place, arg)| match arg {
         ArgSpec::Plain(plain) => Some((place, plain)),
@@ -106,7 +106,7 @@ fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
     .collect()
 }
 
-/// What the layout checks of a value compare.
+/// The layout of a value that is checked.
 fn layouts(value: &Plain) -> Vec<PlainLayout> {
     let fields = match value {
         Plain::Struct { fields, .. } => fields.as_slice(),
@@ -117,17 +117,17 @@ fn layouts(value: &Plain) -> Vec<PlainLayout> {
 }
 
 impl TranslationUnit {
-    /// Generates the unit of `entry` (the spec's own, or its baseline's) for a config; `problem` gives
-    /// the type parameters their types.
+    /// Generates the unit of `entry` (the spec's own, or its baseline's) for a config; `problem` determines the types
+    /// of type parameters.
     ///
-    /// The order is: prelude, unconditional `#include <..>` of the source, tuning defines, release copy,
-    /// receipt copy, exports. Includes come before the defines so that a header never sees them; macros
-    /// that the source defines are forgotten between the copies, so that both read the same. Each copy is in
-    /// a namespace; the release copy of a source that could not be (see `must_be_global`) is at file scope.
+    /// The order is: prelude, unconditional `#include <..>` of the source, tuning defines, release copy, receipt
+    /// copy, exports. Includes come before the defines so that a header never sees them. Macros that the source
+    /// defines are undefined between the copies, so that both read the same. Each copy is in a namespace, except that
+    /// the release copy of a source that cannot be in one (see `must_be_global`) is at file scope.
     ///
     /// # Errors
-    /// When the entry cannot be tuned, the config or problem does not fit the spec, or the source
-    /// defines a tunable parameter without an `#ifndef` around it.
+    /// If the entry cannot be tuned, the config or problem does not fit the spec, or the source defines a tunable
+    /// parameter without an `#ifndef` around it.
     pub fn new(
         source: &SourceText,
         scan: &SourceScan,
@@ -181,7 +181,7 @@ impl TranslationUnit {
     }
 }
 
-/// A tunable parameter may be defined by the source only as a default.
+/// The source may define a tunable parameter only as a default.
 fn check_source_defines(
     source: &SourceText,
     scan: &SourceScan,
@@ -201,8 +201,8 @@ fn check_source_defines(
     }
 }
 
-/// The includes that come before the defines. Each keeps the line it has in its file, which is where a compiler that
-/// does not find the header says so.
+/// The includes that come before the defines. Each keeps the line number of its file, at which a compiler reports a
+/// missing header.
 fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     let unconditional = scan
         .includes()
@@ -221,8 +221,8 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     }
 }
 
-/// Whether a source would read differently inside a namespace: it includes headers under a condition alone, which stay
-/// where they are, or names what it declares itself from the global scope (`::load(x)`).
+/// Whether a source would have another meaning inside a namespace: it includes headers only under a condition (these
+/// includes stay in place), or uses its own declarations with a global scope prefix (`::load(x)`).
 fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     let text = source.text();
     let tokens = lex(text).unwrap_or_default();
@@ -245,7 +245,7 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     });
     let text_of = |include: &Include| &text[include.range.clone()];
     let includes = scan.includes();
-    // What is included before both copies has nothing left to declare inside of them.
+    // A header that is included before both copies declares nothing more inside them.
     let hoisted = |include: &Include| {
         let mut always = includes.iter().filter(|other| !other.conditional);
         always.any(|other| text_of(other) == text_of(include))
@@ -254,7 +254,7 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     names_itself || includes.iter().any(stays)
 }
 
-/// The headers of 16-bit types that this unit needs and its target's prelude leaves out.
+/// The headers of 16-bit types that this unit needs and its target's prelude does not include.
 fn type_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
     let (row, scan) = (rewriter.row, rewriter.scan);
     let mentions = |is_type: fn(&str) -> bool| {
@@ -285,12 +285,12 @@ struct Parts<'a> {
     macros: BTreeSet<&'a str>,
     defines: &'a Defines,
     release_copy: String,
-    /// Whether the release copy stands at file scope.
+    /// Whether the release copy is at file scope.
     global: bool,
     receipt_copy: String,
     /// Whether the source has inline assembly.
     inline_ptx: bool,
-    /// Where both entries are inside their copies: empty, or namespaces, each with `::` after it.
+    /// The namespaces of both entries in their copies: empty, or each followed by `::`.
     inside: String,
     /// Arguments that fill `__constant__` variables.
     constants: &'a [Constant],
@@ -326,7 +326,7 @@ impl<'a> Parts<'a> {
     fn join(&self, release: &Symbol, receipt: &Symbol) -> String {
         let prelude = self.row.prelude;
         let fibers = u8::from(self.mode == Mode::Fiber);
-        // NVIDIA's assembly is told from the host's and AMD's by its spelling: theirs is `__asm__`.
+        // NVIDIA's assembly has another keyword than the host's and AMD's: theirs is `__asm__`.
         let ptx = if self.row.refuses_ptx && self.inline_ptx {
             ("#define asm KILN_NO_INLINE_PTX\n", "#undef asm\n")
         } else {
@@ -356,7 +356,7 @@ impl<'a> Parts<'a> {
                 self.release_copy
             );
         }
-        // Once more: popping restores what was before, for the second copy and for the exports.
+        // Once more: popping restores the previous state, for the second copy and for the exports.
         text += &format!(
             "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",
             self.receipt_copy
@@ -368,7 +368,7 @@ impl<'a> Parts<'a> {
         text
     }
 
-    /// What lets the host launch an entry, whose copy of the source is in the namespace `copy`.
+    /// The code that lets the host launch an entry, whose copy of the source is in the namespace `copy`.
     fn export(&self, entry: &Symbol, copy: &str) -> String {
         let inside = &self.inside;
         match (self.row.entry_macro, self.constants) {
@@ -384,7 +384,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// What saves the source's macros before a copy and restores them after it.
+    /// The code that saves the source's macros before a copy, and restores them after it.
     fn saving_macros(&self) -> (String, String) {
         let of_each =
             |line: fn(&str) -> String| self.macros.iter().map(|name| line(name)).collect();
@@ -395,14 +395,14 @@ impl<'a> Parts<'a> {
                 of_each(|name| format!("#pragma pop_macro(\"{name}\")\n")),
             );
         }
-        // A macro that was there before the source stays as the source leaves it; the others go.
+        // A macro that existed before the source keeps the value that the source leaves; the others are undefined.
         let note = |name: &str| format!("#ifdef {name}\n#define KILN_HAD_{name}\n#endif\n");
         let forget = |name: &str| format!("#ifndef KILN_HAD_{name}\n#undef {name}\n#endif\n");
         (of_each(note), of_each(forget))
     }
 }
 
-/// Ends the lines of the author's files, for messages.
+/// Marks the end of the author's lines, for messages.
 const MARKER: &str = "#line 1 \"kiln generated\"\n";
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub enum ParamValue {
 }
 
 impl ParamValue {
-    /// As a value of the expression language.
+    /// Converts to a value of the expression language.
     pub fn value(&self) -> Value {
         match self {
             ParamValue::Bool(x) => Value::Bool(*x),
@@ -46,13 +46,13 @@ impl fmt::Display for ParamValue {
 
 /// One point of the search space: a value for every tunable parameter, in declared order.
 ///
-/// Its canonical text is `NAME=value,NAME=value`; it is what tables, caches and hashes hold.
+/// Its canonical text is `NAME=value,NAME=value`, which tables, caches and hashes use.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Config(Vec<(Arc<str>, ParamValue)>);
 
 impl Config {
-    /// A config of these values, in declared order.
+    /// A config with these values, in declared order.
     pub fn new(values: impl IntoIterator<Item = (Arc<str>, ParamValue)>) -> Config {
         Config(values.into_iter().collect())
     }
@@ -70,7 +70,7 @@ impl Config {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
-    /// How many parameters it gives a value.
+    /// The number of parameters.
     pub fn len(&self) -> usize {
         self.0.len()
     }

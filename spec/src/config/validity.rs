@@ -1,4 +1,4 @@
-//! Whether a config belongs to a kernel's search space, and if not, why.
+//! Checks whether a config belongs to a kernel's search space, and if not, why.
 
 use thiserror::Error;
 
@@ -21,7 +21,7 @@ pub enum Invalid {
         /// The kernel's parameters.
         expected: String,
     },
-    /// A value that is none of the parameter's.
+    /// A value is not allowed for its parameter.
     #[error("{value} is not a value of `{name}`")]
     Value {
         /// The parameter.
@@ -34,22 +34,22 @@ pub enum Invalid {
     Constraint {
         /// The constraint.
         expr: String,
-        /// What its names stand for.
+        /// The values of its names.
         values: String,
     },
     /// A constraint has no value.
     #[error("constraint {error}")]
     Error {
-        /// Why not.
+        /// Why it has no value.
         error: EvalError,
     },
-    /// The launch plan is none, or the device cannot launch it.
+    /// There is no launch plan, or the device cannot launch it.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
 
 impl KernelSpec {
-    /// Whether a config gives every parameter one of its values, whatever the constraints say.
+    /// Checks that a config gives every parameter one of its values, without checking constraints.
     ///
     /// # Errors
     /// The first difference.
@@ -74,11 +74,11 @@ impl KernelSpec {
         Ok(())
     }
 
-    /// Whether the tuned entry may be launched with a config for a problem. Without limits, what
-    /// depends on the device counts as allowed.
+    /// Checks that the tuned entry may be launched with a config for a problem. Without limits, conditions that
+    /// depend on the device count as satisfied.
     ///
     /// # Errors
-    /// The first reason why not.
+    /// The first reason why it may not.
     pub fn check_config(
         &self,
         config: &Config,
@@ -103,17 +103,17 @@ impl KernelSpec {
         check_plan(self.geometry.plan(&scope), limits)
     }
 
-    /// Whether the baseline may be launched for a problem; see [`Self::check_config`].
+    /// Checks that the baseline may be launched for a problem; see [`Self::check_config`].
     ///
     /// # Errors
-    /// The first reason why not.
+    /// The first reason why it may not.
     pub fn check_baseline(
         &self,
         problem: &Problem,
         limits: Option<&DeviceLimits>,
     ) -> Result<(), Invalid> {
         if self.baseline_is_another_entry() {
-            // Constraints speak of the tuned entry alone.
+            // Constraints apply only to the tuned entry.
             self.check_values(&self.baseline.config)?;
             self.check_data(&self.baseline.config, problem)?;
             check_plan(self.baseline_plan(problem, limits), limits)

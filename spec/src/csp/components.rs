@@ -1,15 +1,15 @@
-//! Variables that share no constraint, directly or through others, are independent of each other.
+//! Splits variables into independent components: those that share no constraint, directly or through others.
 
 use super::graph::{ExprGraph, TermId};
 
-/// Variables that depend on each other, and the constraints on them.
+/// Variables that depend on each other, and their constraints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Component {
     pub(super) vars: Vec<usize>,
     pub(super) constraints: Vec<TermId>,
 }
 
-/// The components of the variables, by their first variable.
+/// The components, ordered by their first variable.
 pub(super) fn components(graph: &ExprGraph, constraints: &[TermId]) -> Vec<Component> {
     let mut roots: Vec<usize> = (0..graph.variables.len()).collect();
     for constraint in constraints {
@@ -35,7 +35,7 @@ pub(super) fn components(graph: &ExprGraph, constraints: &[TermId]) -> Vec<Compo
     found
 }
 
-/// The first variable of a set, with the way to it made short.
+/// The first variable of a set; shortens the path to it.
 fn root(roots: &mut [usize], mut var: usize) -> usize {
     while roots[var] != var {
         roots[var] = roots[roots[var]];

@@ -1,7 +1,7 @@
-//! The valid configs of one component as a layered graph: a way from the root to the end is a config.
+//! The valid configs of one component as a layered graph: a path from the root to the end is a config.
 //!
-//! Every node knows how many ways lead on from it, so the i-th config is found by walking down once, and so is the
-//! index of a config. No config is listed.
+//! Every node stores the number of paths from it, so that the i-th config is found by walking down once, and so is
+//! the index of a config. Configs are never listed.
 
 use std::ops::{Add, Sub};
 
@@ -31,29 +31,29 @@ impl Count for u128 {
     }
 }
 
-/// Where a way goes through a level.
+/// The position of a path at a level.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DagStep {
     node: u32,
     edge: usize,
 }
 
-/// A layered graph. Node 0 is the end; the edges of node `n` are those from `first[n]` to `first[n + 1]`, by ascending
-/// place.
+/// A layered graph. Node 0 is the end; the edges of node `n` are those from `first[n]` to `first[n + 1]`, by
+/// ascending place.
 #[derive(Clone, Debug)]
 pub(super) struct Dag<C> {
     /// The parameter of each level.
     pub(super) params: Vec<usize>,
-    /// How many values it has.
+    /// The number of its values.
     pub(super) domains: Vec<u32>,
     /// The first node of each level; those of the last level come first.
     pub(super) starts: Vec<u32>,
     pub(super) first: Vec<u32>,
-    /// Which of the first 64 places a node has an edge for.
+    /// The set of the first 64 places for which a node has an edge.
     pub(super) masks: Vec<u64>,
     pub(super) places: Vec<u32>,
     pub(super) children: Vec<u32>,
-    /// How many configs come before those of an edge, among those of its node.
+    /// The number of configs before those of an edge, among those of its node.
     pub(super) before: Vec<C>,
     pub(super) root: u32,
     pub(super) len: C,
@@ -84,7 +84,7 @@ impl<C: Count> Dag<C> {
         Some(edges.start + found)
     }
 
-    /// Gives the parameters the places of config `index`.
+    /// Sets the places of the parameters to those of config `index`.
     pub(super) fn places_of(&self, mut index: C, places: &mut [u32]) {
         let mut node = self.root;
         for param in &self.params {
@@ -112,8 +112,9 @@ impl<C: Count> Dag<C> {
         Some(index)
     }
 
-    /// The configs that differ from config `index` in one parameter: that parameter, the place of its value there, and
-    /// the index. Gives the parameters the places of config `index`; `path` has room for every level.
+    /// Visits the configs that differ from config `index` in one parameter: that parameter, the place of its other
+    /// value, and the index. Sets the places of the parameters to those of config `index`; `path` has room for every
+    /// level.
     pub(super) fn neighbours(
         &self,
         index: C,
@@ -150,7 +151,7 @@ impl<C: Count> Dag<C> {
         }
     }
 
-    /// The index among a node's configs of the one with these places; `below` is that of the path's node.
+    /// The index, among a node's configs, of the one with these places; `below` is that of the path's node.
     fn rest(
         &self,
         path: &[DagStep],
@@ -189,7 +190,7 @@ impl<C: Count> Dag<C> {
             + of(&self.before)
     }
 
-    /// How many configs have each value of the parameter of each level.
+    /// For each value of each level's parameter, the number of configs.
     pub(super) fn marginals(&self) -> Vec<Vec<u128>> {
         let nodes = self.first.len() - 1;
         let mut ways = vec![0u128; nodes];

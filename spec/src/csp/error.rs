@@ -6,14 +6,14 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CspError {
-    /// More parameters that vary than fit.
+    /// Too many parameters with more than one value.
     #[error(
         "{found} parameters have more than one value, more than {most}\nhelp: give parameters that always have the same value only that one"
     )]
     Parameters {
-        /// How many there are.
+        /// The number of parameters.
         found: usize,
-        /// How many there may be.
+        /// The maximum.
         most: usize,
     },
     /// Too many states, or too many steps from one to the next.
@@ -21,14 +21,14 @@ pub enum CspError {
         "gave up: some constraints tie too many parameters together\nhelp: split constraints, or give the parameters that they name fewer values"
     )]
     TooLong,
-    /// Too many states, and hardly any config meets the constraints that had to be left out.
+    /// Too many states, and hardly any config satisfies the constraints that had to be left out.
     #[error(
         "gave up: some constraints tie too many parameters together, and of {tried} random configs that meet all others, {accepted} meet them: too few to draw a sample\nhelp: split constraints, or give the parameters that they name fewer values"
     )]
     Hopeless {
-        /// How many met the constraints.
+        /// Number of configs that satisfied the constraints.
         accepted: u64,
-        /// How many were looked at.
+        /// Number of configs that were tried.
         tried: u64,
     },
     /// More than 2^128 valid configs.

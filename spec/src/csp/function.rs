@@ -1,13 +1,14 @@
 //! The operators and functions of the compiled form.
 
-/// An operator or function. Languages differ in what they do with kinds and signs, so each division is named.
+/// An operator or function. Languages differ in how they treat kinds and signs, so each kind of division has its own
+/// name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// `-x`
     Neg,
-    /// Negation of a truth value.
+    /// Negation of a boolean.
     Not,
-    /// The truth value of `x`, as a constraint takes it.
+    /// The truth value of `x`, as in a constraint.
     Truth,
     /// The absolute value.
     Abs,
@@ -49,10 +50,10 @@ pub enum Function {
     Gt,
     /// `x >= y`
     Ge,
-    /// `x and y`; `y` is not looked at where `x` decides.
+    /// `x and y`; `y` is not evaluated if `x` decides.
     And,
-    /// `x or y`; `y` is not looked at where `x` decides.
+    /// `x or y`; `y` is not evaluated if `x` decides.
     Or,
-    /// `y` where `x` is true, `z` where it is false.
+    /// `y` if `x` is true, `z` if it is false.
     Select,
 }

@@ -1,5 +1,6 @@
-//! Expressions of all constraints as one graph: equal parts are one term, terms of one parameter are tables, sums and
-//! products of integers are flat, so that any order of the parameters can take its part of them first.
+//! The expressions of all constraints as one graph. Equal subexpressions are one term, terms of one parameter are
+//! tables, and sums and products of integers are flat, so that for any order of the parameters the part that is known
+//! can be computed first.
 
 use super::function::Function;
 use super::hashing::WordMap;
@@ -16,17 +17,17 @@ pub struct TermId(pub(super) u32);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Op {
     Const(Outcome),
-    /// The value for each value of one variable.
+    /// A value for each value of one variable.
     Table {
         var: usize,
         values: Vec<Outcome>,
     },
-    /// A constant and terms, each times a factor; no sum of parts leaves the safe integers.
+    /// A constant plus terms times factors; no partial sum leaves the safe integers.
     Linear {
         constant: i64,
         terms: Vec<(i64, TermId)>,
     },
-    /// Of terms whose values always have the kind that it takes, in any order.
+    /// A fold of terms that always have the required kind, in any order.
     Fold(Fold, Vec<TermId>),
     Apply(Function, Vec<TermId>),
 }
@@ -34,11 +35,11 @@ pub(super) enum Op {
 /// Associative and commutative functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fold {
-    /// Of integers; no product of some of them leaves the safe integers.
+    /// Of integers; no partial product leaves the safe integers.
     Product,
-    /// Of truth values.
+    /// Of booleans.
     Any,
-    /// Of truth values.
+    /// Of booleans.
     All,
 }
 
@@ -49,7 +50,7 @@ pub(super) struct Term {
     pub(super) vars: VarSet,
 }
 
-/// The expressions of a product of parameters. Variables are its parameters with more than one value.
+/// Expressions over a product of parameters. The variables are the parameters with more than one value.
 #[derive(Clone, Debug)]
 pub struct ExprGraph {
     pub(super) semantics: Semantics,
@@ -62,7 +63,7 @@ pub struct ExprGraph {
 }
 
 impl ExprGraph {
-    /// A graph over parameters with these values. Parameters beyond the most that can vary have no value.
+    /// A graph over parameters with these values. Parameters beyond the maximum number of variables have no value.
     pub(super) fn new(semantics: Semantics, params: &[Vec<Value>]) -> ExprGraph {
         let mut graph = ExprGraph {
             semantics,
@@ -89,17 +90,17 @@ impl ExprGraph {
     /// The value of a parameter.
     ///
     /// # Panics
-    /// Where there is no such parameter.
+    /// If the parameter does not exist.
     pub fn param(&self, index: usize) -> TermId {
         self.params[index]
     }
 
-    /// A value.
+    /// A constant.
     pub fn constant(&mut self, value: Value) -> TermId {
         self.add(Op::Const(Some(value)))
     }
 
-    /// An expression without a value: a constraint that needs it is met by no config.
+    /// An expression without a value: no config satisfies a constraint that needs it.
     pub fn missing(&mut self) -> TermId {
         self.add(Op::Const(None))
     }
@@ -109,10 +110,10 @@ impl ExprGraph {
         self.known(id).flatten()
     }
 
-    /// A function of a parameter, as its value for each of the parameter's values.
+    /// A function of a parameter, given as its value for each of the parameter's values.
     ///
     /// # Panics
-    /// Where there is no such parameter.
+    /// If the parameter does not exist.
     pub fn of_param(&mut self, index: usize, f: impl Fn(Value) -> Outcome) -> TermId {
         let of = |value: &Outcome| value.and_then(&f);
         match &self.term(self.params[index]).op {
@@ -208,7 +209,7 @@ impl ExprGraph {
         }
     }
 
-    /// The term computed so; the one that is there already if there is one.
+    /// The term for an operation; an existing one if there is one.
     pub(super) fn add(&mut self, op: Op) -> TermId {
         if let Some(id) = self.known.get(&op) {
             return *id;
@@ -260,7 +261,7 @@ impl ExprGraph {
         }
     }
 
-    /// The range of a term that is always an integer (or, in Python, a truth value).
+    /// The range of a term that is always an integer (or, in Python, a boolean).
     pub(super) fn number_range(&self, id: TermId) -> Option<(i128, i128)> {
         self.kind(id).number(self.semantics).range()
     }

@@ -1,5 +1,5 @@
-//! A fast hash for tables that live as long as one construction. Keys are not chosen to collide by anyone who gains
-//! from it: a collision costs time, never a result.
+//! A fast hash for tables that live only during one construction. Nobody benefits from choosing keys that collide: a
+//! collision costs time and never changes a result.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -44,7 +44,7 @@ impl Hasher for WordHasher {
     }
 }
 
-/// Takes one more word into a hash.
+/// Mixes one more word into a hash.
 pub(super) fn mix(hash: u64, word: u64) -> u64 {
     let product = (hash ^ word).wrapping_mul(MULTIPLIER);
     product ^ (product >> 29)

@@ -1,11 +1,11 @@
-//! The functions as Kiln's specs mean them: the evaluator's own arithmetic.
+//! The functions with the semantics of Kiln's specs: the evaluator's own arithmetic.
 
 use super::function::Function;
 use super::value::{Outcome, Value};
 use crate::expr::BinaryOp;
 use crate::expr::arithmetic::{self, IntResult};
 
-/// Applies a function; `None` where it has no value.
+/// Applies a function; `None` if it has no value.
 pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     match (function, arguments) {
         (Function::Neg, [x]) => int(*x)?.checked_neg().map(Value::Int),
@@ -46,7 +46,7 @@ fn binary(op: BinaryOp, x: Value, y: Value) -> Outcome {
     }
 }
 
-/// The operator of the expression language; `None` for what it does not have.
+/// The operator of the expression language; `None` if the language does not have it.
 fn operator(function: Function) -> Option<BinaryOp> {
     Some(match function {
         Function::Add => BinaryOp::Add,

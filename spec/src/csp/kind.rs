@@ -1,11 +1,11 @@
-//! What is known about the value of an expression whatever the parameters are.
+//! Proves properties of the value of an expression that are independent of its parameters.
 
 use super::function::Function;
 use super::python::{EXACT, floor_div};
 use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 
-/// No integer that is computed without checks gets larger.
+/// Bound on integers that are computed without checks.
 pub(super) const SAFE: i128 = 1 << 62;
 
 /// The kind of an expression, proven for every combination of its parameters' values.
@@ -13,13 +13,13 @@ pub(super) const SAFE: i128 = 1 << 62;
 pub(super) enum Kind {
     /// Always an integer in this range.
     Int { least: i64, most: i64 },
-    /// Always a double that is a number, in this range.
+    /// Always a double other than NaN, in this range.
     Float { least: f64, most: f64 },
-    /// Always a truth value.
+    /// Always a boolean.
     Bool,
     /// Always a name.
     Name,
-    /// Anything, or sometimes no value at all.
+    /// Anything, including no value.
     Any,
 }
 
@@ -77,7 +77,7 @@ impl Kind {
         }
     }
 
-    /// As a number: where truth values are integers, one of 0 and 1.
+    /// As a number: booleans are 0 or 1 if the semantics treat them as integers.
     pub(super) fn number(self, semantics: Semantics) -> Kind {
         match (self, semantics) {
             (Kind::Bool, Semantics::Python) => Kind::Int { least: 0, most: 1 },
@@ -182,7 +182,7 @@ fn integers(semantics: Semantics, function: Function, ranges: &[(i128, i128)]) -
     })
 }
 
-/// The range of a function that is monotone in each argument: its extremes lie in the corners.
+/// The range of a function that is monotone in each argument: its extremes are in the corners.
 fn corners(
     (a, b): (i128, i128),
     (c, d): (i128, i128),

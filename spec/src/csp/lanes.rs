@@ -1,10 +1,10 @@
-//! Runs the steps of a level: each on all values of its variable at once.
+//! Runs the steps of a level, each on all values of its variable at once.
 
 use super::program::{Operand, Program, Step};
 use super::python;
 use super::register::{Code, Values};
 
-/// Room for the results of the steps, used again for each state.
+/// Buffers for the results of the steps, reused for each state.
 #[derive(Debug, Default)]
 pub(super) struct LaneScratch {
     lanes: Vec<i64>,
@@ -20,7 +20,7 @@ enum Bits<'a> {
 }
 
 impl LaneScratch {
-    /// Room for a program.
+    /// Resizes the buffers for a program.
     pub(super) fn fit(&mut self, program: &Program) {
         let width = program.places.len();
         self.lanes.resize(program.lanes * width, 0);
@@ -133,13 +133,13 @@ fn map(x: Bits<'_>, y: Bits<'_>, out: &mut [i64], f: impl Fn(i64, i64) -> i64) {
     }
 }
 
-/// As [`map`], of doubles.
+/// Like [`map`], for doubles.
 fn map_float(x: Bits<'_>, y: Bits<'_>, out: &mut [i64], f: impl Fn(f64, f64) -> f64) {
     let float = |bits: i64| f64::from_bits(bits as u64);
     map(x, y, out, |x, y| f(float(x), float(y)).to_bits() as i64);
 }
 
-/// As [`map`], of doubles with a truth value.
+/// Like [`map`], from doubles to a boolean.
 fn test_float(x: Bits<'_>, y: Bits<'_>, out: &mut [i64], f: impl Fn(f64, f64) -> bool) {
     let float = |bits: i64| f64::from_bits(bits as u64);
     map(x, y, out, |x, y| f(float(x), float(y)).into());

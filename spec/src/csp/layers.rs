@@ -1,5 +1,6 @@
-//! The states of a component, level by level. A state is what later levels read of the values so far; equal states are
-//! one, so their number depends on what constraints need to know, not on how many configs there are.
+//! Computes the states of a component, level by level. A state consists of the parts of the values so far that later
+//! levels read. Equal states are merged, so their number depends on what the constraints need to know, not on the
+//! number of configs.
 
 use super::error::CspError;
 use super::hashing::mix;
@@ -7,12 +8,12 @@ use super::lanes::LaneScratch;
 use super::program::{Operand, Program};
 use super::register::Values;
 
-/// How much a construction may do.
+/// The budget of a construction.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerBudget {
-    /// Words of 8 bytes that states and the steps between them take, at most.
+    /// Maximum size of states and the steps between them, in words of 8 bytes.
     pub kept: u64,
-    /// Values looked at, at most.
+    /// Maximum number of values tried.
     pub looked_at: u64,
 }
 
@@ -26,7 +27,7 @@ impl Default for LayerBudget {
 }
 
 impl LayerBudget {
-    /// One of that many equal parts.
+    /// One of `parts` equal parts.
     pub(crate) fn share(self, parts: u64) -> LayerBudget {
         LayerBudget {
             kept: self.kept / parts,
@@ -34,7 +35,7 @@ impl LayerBudget {
         }
     }
 
-    /// Takes off what was looked at of a part that was granted; memory is given back.
+    /// Subtracts the work done of a part that was granted; memory is returned.
     pub(super) fn spend_as(&mut self, granted: LayerBudget, left: LayerBudget) {
         self.looked_at -= granted.looked_at - left.looked_at;
     }
@@ -49,12 +50,12 @@ impl LayerBudget {
     }
 }
 
-/// The ways from the states before a level to those after it.
+/// The edges from the states before a level to those after it.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
-    /// Place of the value, and the state that it leads to.
+    /// Place of the value, and the next state.
     pub(super) edges: Vec<(u32, u32)>,
-    /// Where the edges of each state end.
+    /// The end of each state's edges.
     pub(super) ends: Vec<u32>,
 }
 
@@ -122,13 +123,13 @@ fn layer(
     Ok((layer, next))
 }
 
-/// Distinct states, numbered as they come.
+/// Distinct states, numbered in the order of insertion.
 #[derive(Debug)]
 struct States {
     width: usize,
     len: usize,
     bits: Vec<i64>,
-    /// An open hash table of state numbers, each plus one; its length is a power of two.
+    /// An open-addressing hash table of state numbers, each plus one; its length is a power of two.
     slots: Vec<u32>,
 }
 

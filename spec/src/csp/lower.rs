@@ -1,5 +1,5 @@
-//! Terms as registers, once the order of the variables is known: each computed at the level of its last variable, sums
-//! and products in the order in which their parts become known.
+//! Lowers terms to registers once the order of the variables is known. Each is computed at the level of its last
+//! variable; sums and products are computed in the order in which their parts become known.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
@@ -9,7 +9,7 @@ use super::register::{Code, Reg, Register, RegisterSource, Repr, Values};
 use super::semantics::Semantics;
 use super::value::Value;
 
-/// Registers of one component, and which of them must be true.
+/// The registers of one component, and those that must be true.
 #[derive(Debug)]
 pub(super) struct Lowered {
     pub(super) registers: Vec<Register>,
@@ -125,10 +125,11 @@ impl ExprLowering<'_> {
         self.code(Code::AddInt, sum, constant, Repr::Int)
     }
 
-    /// Parts put together as they become known.
+    /// Combines parts as they become known.
     fn chain(&mut self, code: Code, mut parts: Vec<Reg>, repr: Repr) -> Reg {
         parts.sort_by_key(|reg| (self.level(*reg), *reg));
-        // Those of one level belong together: with what came before they need only one operation a state.
+        // Combine the parts of one level first: combining them with the earlier ones then takes one operation per
+        // state.
         let mut whole: Option<Reg> = None;
         let mut parts = parts.into_iter().peekable();
         while let Some(first) = parts.next() {
@@ -201,13 +202,13 @@ impl ExprLowering<'_> {
         Some(self.code(code, x, y, Repr::of(kind)))
     }
 
-    /// A number as a double; its kind promises that the conversion is exact.
+    /// A number as a double; its kind guarantees that the conversion is exact.
     fn float(&mut self, id: TermId) -> Option<Reg> {
         let reg = self.term(id);
         match self.lowered.registers[reg.0 as usize].repr {
             Repr::Float => Some(reg),
             Repr::Int | Repr::Bool => {
-                // Nothing computes a register of no level, so a constant is converted here.
+                // A register without a level is never computed, so a constant is converted here.
                 let known = match self.lowered.registers[reg.0 as usize].source {
                     RegisterSource::Const(x) => Some(x),
                     _ => None,
@@ -230,7 +231,7 @@ impl Lowered {
         &self.registers[reg.0 as usize]
     }
 
-    /// The registers that one is computed from.
+    /// The registers from which a register is computed.
     pub(super) fn operands(&self, reg: Reg) -> &[Reg] {
         match &self.register(reg).source {
             RegisterSource::Const(_) | RegisterSource::Table(_) => &[],
@@ -239,7 +240,7 @@ impl Lowered {
         }
     }
 
-    /// The bits of a general constant truth.
+    /// The bits of `true` in the general representation.
     pub(super) fn truth(&mut self) -> i64 {
         self.values.encode(Some(Value::Bool(true)), Repr::Any)
     }

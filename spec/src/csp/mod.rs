@@ -1,20 +1,23 @@
-//! Constraint satisfaction: the valid configs of a product of parameters under constraints, without listing them.
+//! Constraint satisfaction: finds the valid configs of a product of parameters under constraints, without listing
+//! them.
 //!
-//! A [`Model`] has parameters, expressions (a [`ExprGraph`]) and constraints; [`Model::solve`] gives the [`ConfigSet`].
-//! The way there, a file each:
+//! A [`Model`] has parameters, expressions (a [`ExprGraph`]) and constraints; [`Model::solve`] returns the [`ConfigSet`].
+//! The steps, each in its own file:
 //!
-//! 1. `graph`, `simplify`: expressions as one graph; equal parts are one, functions of one parameter are tables, sums and
-//!    products of integers are flat, comparisons have their constant on the right. `kind` proves what values can be.
+//! 1. `graph`, `simplify`: expressions as one graph; equal subexpressions are one, functions of one parameter are
+//!    tables, sums and products of integers are flat, comparisons have their constant on the right. `kind` proves the
+//!    possible values.
 //! 2. `components`: parameters that share no constraint are independent. Their product is never expanded.
-//! 3. `order`: the order of a component's parameters, estimated to leave the fewest states.
-//! 4. `relax`: what a constraint says before all of its parameters have values.
-//! 5. `lower`, `register`, `program`: registers and steps; each computed once, at the level of its last parameter.
+//! 3. `order`: the order of a component's parameters that is estimated to leave the fewest states.
+//! 4. `relax`: the consequences of a constraint before all of its parameters have values.
+//! 5. `lower`, `register`, `program`: registers and steps; each is computed once, at the level of its last parameter.
 //! 6. `layers`, `lanes`: the states, level by level; each step runs on all values of a parameter at once.
-//! 7. `reduce`, `dag`: bottom up, the smallest graph in which a way from root to end is a valid config.
-//! 8. `sample`: where that does not fit its budget, a graph without some of the constraints, and samples that meet them.
+//! 7. `reduce`, `dag`: bottom up, the smallest graph in which every path from root to end is a valid config.
+//! 8. `sample`: if the graph does not fit the budget, a graph without some of the constraints, and samples that
+//!    satisfy them.
 //!
-//! How expressions are evaluated is one of two [`Semantics`]. An expression may have no value (a division by zero, a
-//! result beyond 128 bits, kinds that do not mix); a constraint without a value is not met.
+//! Expressions are evaluated with one of two [`Semantics`]. An expression may have no value (a division by zero, a
+//! result beyond 128 bits, kinds that do not mix); a constraint without a value is not satisfied.
 
 mod components;
 mod dag;

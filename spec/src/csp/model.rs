@@ -1,4 +1,4 @@
-//! Parameters and constraints, and how they become a set of configs.
+//! Parameters and constraints, and the construction of the set of configs.
 
 use super::components::{Component, components};
 use super::error::CspError;
@@ -20,15 +20,15 @@ use super::varset::{CAPACITY, VarSet};
 pub struct Model {
     pub(super) graph: ExprGraph,
     pub(super) domains: Vec<u32>,
-    /// The parts of each constraint; all must be true.
+    /// The conjuncts of each constraint; all must be true.
     pub(super) constraints: Vec<Vec<TermId>>,
 }
 
 impl Model {
-    /// Parameters with these values, and no constraints.
+    /// Parameters with these values, without constraints.
     ///
     /// # Errors
-    /// Where more parameters vary than there is room for.
+    /// If there are too many parameters with more than one value.
     pub fn new(semantics: Semantics, params: &[Vec<Value>]) -> Result<Model, CspError> {
         let found = params.iter().filter(|values| values.len() != 1).count();
         if found > CAPACITY {
@@ -43,19 +43,19 @@ impl Model {
         })
     }
 
-    /// Where expressions are built.
+    /// The graph in which expressions are built.
     pub fn graph(&mut self) -> &mut ExprGraph {
         &mut self.graph
     }
 
-    /// Adds a constraint. Where it has no value it is not met.
+    /// Adds a constraint. A constraint without a value is not satisfied.
     pub fn constrain(&mut self, term: TermId) {
         let mut parts = Vec::new();
         self.conjuncts(term, &mut parts);
         self.constraints.push(parts);
     }
 
-    /// A conjunction without a value is met no more than one of which a part has none or is false.
+    /// A conjunction without a value is not satisfied either, just like one with a false part.
     fn conjuncts(&mut self, term: TermId, parts: &mut Vec<TermId>) {
         let inner = match &self.graph.term(term).op {
             Op::Fold(Fold::All, ids) | Op::Apply(Function::And, ids) => ids.clone(),
@@ -69,23 +69,23 @@ impl Model {
         }
     }
 
-    /// How many constraints there are.
+    /// The number of constraints.
     pub fn constraints(&self) -> usize {
         self.constraints.len()
     }
 
-    /// The configs that meet every constraint.
+    /// The configs that satisfy every constraint.
     ///
     /// # Errors
-    /// When that takes more than the budget, or there are more than 2^128.
+    /// If that exceeds the budget, or there are more than 2^128.
     pub fn solve(&self, budget: LayerBudget) -> Result<ConfigSet, CspError> {
         self.solve_where(budget, |_| true)
     }
 
-    /// The configs that meet those constraints whose number is wanted.
+    /// The configs that satisfy the constraints whose index is wanted.
     ///
     /// # Errors
-    /// As [`Self::solve`].
+    /// Those of [`Self::solve`].
     pub fn solve_where(
         &self,
         mut budget: LayerBudget,
@@ -110,7 +110,7 @@ impl Model {
         ConfigSet::new(&self.domains, solved, false)
     }
 
-    /// Whether some constraint is met by no config, whatever the parameters are.
+    /// Whether no config satisfies some constraint, whatever the parameters are.
     pub(super) fn is_impossible(&self, constraints: &[TermId]) -> bool {
         let known = constraints.iter().filter_map(|id| self.graph.known(*id));
         known
@@ -148,7 +148,7 @@ pub(super) fn solve_component(
     reduce(layers, params, domains)
 }
 
-/// Each constraint, after what it says before all of its variables have values.
+/// Each constraint, preceded by its consequences before all of its variables have values.
 fn with_bounds(graph: &mut ExprGraph, constraints: &[TermId], order: &[usize]) -> Vec<TermId> {
     let mut all = Vec::new();
     for constraint in constraints {

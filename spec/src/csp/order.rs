@@ -1,8 +1,7 @@
-//! The order in which variables get their values: the one that should leave the fewest distinct states behind.
+//! Chooses the order in which variables get their values: the one that should leave the fewest distinct states.
 //!
-//! After some variables have values, all that later ones need to know of them are the values of the largest terms that
-//! are complete (see [`super::lower`]). How many combinations of those there can be is estimated from how many
-//! values each can take.
+//! After some variables have values, later ones depend only on the values of the largest complete terms (see
+//! [`super::lower`]). The number of combinations of these is estimated from the number of values that each can take.
 
 use super::components::Component;
 use super::function::Function;
@@ -10,20 +9,20 @@ use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::hashing::{WordMap, mix};
 use super::varset::VarSet;
 
-/// First variables tried at most.
+/// Maximum number of first variables tried.
 const STARTS: usize = 4;
 
-/// How many values can be looked at in the time of one estimate of states.
+/// Number of values that can be tried in the time of one estimate of states.
 const WORTH: f64 = 100.0;
 
 struct CostEstimate<'a> {
     graph: &'a ExprGraph,
     constraints: &'a [TermId],
-    /// Base-2 logarithm of how many values a term can take.
+    /// Base-2 logarithm of the number of values that a term can take.
     bits: WordMap<TermId, f64>,
-    /// What terms can at most be where the constraints hold.
+    /// Upper bounds of terms under the constraints.
     limits: WordMap<TermId, i128>,
-    /// The estimates made so far.
+    /// Cached estimates.
     known: WordMap<VarSet, f64>,
 }
 
@@ -60,7 +59,7 @@ pub(super) fn order(graph: &ExprGraph, component: &Component) -> Vec<usize> {
 }
 
 impl CostEstimate<'_> {
-    /// How many values a term, and everything in it, can take.
+    /// The number of values that a term, and everything in it, can take.
     fn learn(&mut self, id: TermId) -> f64 {
         if let Some(bits) = self.bits.get(&id) {
             return *bits;
@@ -81,7 +80,7 @@ impl CostEstimate<'_> {
         bits
     }
 
-    /// Takes note of a constraint of the form `term <= limit`.
+    /// Records the bound of a constraint of the form `term <= limit`.
     fn limit(&mut self, constraint: TermId) {
         if let Op::Apply(Function::Le, arguments) = &self.graph.term(constraint).op
             && let [left, right] = arguments.as_slice()
@@ -92,7 +91,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The logarithm of how many values the part `own` of a sum or product has where the constraints hold.
+    /// The logarithm of the number of values that the part `own` of a sum or product can take under the constraints.
     fn limited(&self, whole: TermId, own: &[TermId]) -> f64 {
         let Some((least, _)) = self.graph.number_range(whole) else {
             return self.width(whole);
@@ -104,7 +103,7 @@ impl CostEstimate<'_> {
         room.map_or(self.width(whole), |room| (room.max(0.0) + 1.0).log2())
     }
 
-    /// The largest value that a product of factors that are never negative has where the constraints hold.
+    /// The largest value of a product of non-negative factors under the constraints.
     fn room_of_product(&self, own: &[TermId]) -> Option<f64> {
         let range = |id: &TermId| self.graph.number_range(*id).unwrap_or((0, 0));
         let rooms = self.limits.iter().filter_map(|(id, limit)| {
@@ -140,7 +139,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// How many variables share a constraint with one.
+    /// The number of variables that share a constraint with a variable.
     fn neighbours(&self, var: usize) -> usize {
         let vars = self.constraints.iter().map(|id| self.graph.term(*id).vars);
         let one = VarSet::one(var);
@@ -148,7 +147,7 @@ impl CostEstimate<'_> {
         shared.fold(one, VarSet::union).len()
     }
 
-    /// The order that starts with `start` and goes on with the variable that leaves the fewest states each time.
+    /// The order that starts with `start` and continues each time with the variable that leaves the fewest states.
     fn forward(&mut self, start: usize, vars: &[usize]) -> Vec<usize> {
         let mut known = VarSet::one(start);
         let mut order = vec![start];
@@ -165,7 +164,8 @@ impl CostEstimate<'_> {
         order
     }
 
-    /// The order whose last variable is the one that takes the least work there, and so on to the first.
+    /// The order built from the end: the last variable is the one that takes the least work there, and so on to the
+    /// first.
     fn backward(&mut self, vars: &[usize]) -> Vec<usize> {
         let mut order = Vec::with_capacity(vars.len());
         let mut left = vars.to_vec();
@@ -185,7 +185,7 @@ impl CostEstimate<'_> {
         order
     }
 
-    /// The place of the first variable of least cost.
+    /// The index of the first variable with the least cost.
     fn cheapest(
         &mut self,
         vars: &[usize],
@@ -201,7 +201,7 @@ impl CostEstimate<'_> {
         best.2
     }
 
-    /// Values looked at and states made, by an estimate.
+    /// The estimated number of values tried and states created.
     fn work(&mut self, order: &[usize]) -> f64 {
         let mut known = VarSet::default();
         let (mut states, mut work) = (0f64, 0.0);
@@ -214,7 +214,7 @@ impl CostEstimate<'_> {
         work
     }
 
-    /// Moves single variables while that saves work, and looking for it takes less than it can save.
+    /// Moves single variables while that saves work, and while searching takes less time than it can save.
     fn improve(&mut self, order: &mut Vec<usize>, mut work: f64) {
         let mut moved = true;
         while moved {
@@ -236,7 +236,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The logarithm of how many states there are once `known` have values.
+    /// The logarithm of the number of states once the variables `known` have values.
     fn states(&mut self, known: VarSet) -> f64 {
         if let Some(states) = self.known.get(&known) {
             return *states;
@@ -256,7 +256,7 @@ impl CostEstimate<'_> {
         states
     }
 
-    /// What later variables need of a term.
+    /// Collects the parts of a term that later variables need.
     fn collect(&self, id: TermId, known: &VarSet, carried: &mut Carried, is_root: bool) {
         let term = self.graph.term(id);
         if !term.vars.meets(known) || (is_root && term.vars.within(known)) {
@@ -287,7 +287,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The complete parts of a sum or product are one value.
+    /// The complete parts of a sum or product form one value.
     fn collect_parts(
         &self,
         whole: TermId,
@@ -321,10 +321,10 @@ impl CostEstimate<'_> {
     }
 }
 
-/// The values that a state consists of.
+/// The values of a state.
 #[derive(Default)]
 struct Carried {
-    /// What they are, and the logarithm of how many values each can have.
+    /// Their identity, and the logarithm of the number of values that each can take.
     bits: Vec<(u64, f64)>,
     vars: VarSet,
 }

@@ -1,12 +1,12 @@
-//! What one level of a construction does for a state: compute registers for all values of its variable at once, drop
-//! the values that fail a check, and say what the next state consists of.
+//! The work of one level of a construction on a state: computes registers for all values of its variable at once,
+//! drops the values that fail a check, and builds the next state.
 
 use super::function::Function;
 use super::lower::Lowered;
 use super::register::{Code, Reg, RegisterSource, Repr};
 use super::semantics::Semantics;
 
-/// Where an operand comes from.
+/// The place of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
     Const(i64),
@@ -33,7 +33,7 @@ pub(super) enum Step {
         lane: usize,
         repr: Repr,
     },
-    /// Only values for which this has these bits go on.
+    /// Keeps only values for which `x` has these bits.
     Check { x: Operand, truth: i64 },
 }
 
@@ -41,17 +41,17 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) semantics: Semantics,
-    /// The places of the values that pass the checks that read nothing else.
+    /// The places of the values that pass the checks that depend on nothing else.
     pub(super) places: Vec<u32>,
     /// The tables, each with one entry for each of `places`.
     pub(super) tables: Vec<i64>,
     pub(super) lanes: usize,
     pub(super) steps: Vec<Step>,
-    /// What the next state consists of.
+    /// The values of the next state.
     pub(super) next: Vec<Operand>,
 }
 
-/// The programs of all levels; `places` is how many values the variable of each has.
+/// The programs of all levels; `places` is the number of values of each level's variable.
 pub(super) fn programs(lowered: &mut Lowered, places: &[usize]) -> Vec<Program> {
     let carried: Vec<Vec<Reg>> = (0..=places.len()).map(|at| carried(lowered, at)).collect();
     let mut programs = Vec::with_capacity(places.len());
@@ -93,7 +93,7 @@ fn carried(lowered: &Lowered, level: usize) -> Vec<Reg> {
 struct Planner<'a> {
     level: usize,
     state: &'a [Reg],
-    /// Where registers are found that this level has come across.
+    /// The places of the registers that this level has used so far.
     operands: Vec<Option<Operand>>,
     /// The tables, each with one entry for each value.
     full: Vec<Vec<i64>>,
@@ -125,7 +125,7 @@ impl Planner<'_> {
         self.program
     }
 
-    /// Where a register is found; it is computed if it has not been.
+    /// The place of a register; computes it if necessary.
     fn operand(&mut self, lowered: &Lowered, reg: Reg) -> Operand {
         if let Some(operand) = self.operands[reg.0 as usize] {
             return operand;

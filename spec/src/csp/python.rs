@@ -1,4 +1,4 @@
-//! The functions as Python means them, on integers of 128 bits, doubles, truth values and names.
+//! The functions with Python's semantics, on 128-bit integers, doubles, booleans and names.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::value::{Outcome, Value};
 /// The largest magnitude up to which every integer is a double.
 pub(super) const EXACT: i128 = 1 << 53;
 
-/// Applies a function; `None` where Python raises, and where an integer needs more than 128 bits.
+/// Applies a function; `None` if Python raises, or if an integer needs more than 128 bits.
 pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     match (function, arguments) {
         (Function::Not, [x]) => Some(Value::Bool(!truth((*x)?))),
@@ -50,7 +50,7 @@ pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     }
 }
 
-/// An integer or a double; truth values are integers.
+/// An integer or a double; booleans are integers.
 fn number(x: Value) -> Option<Value> {
     match x {
         Value::Bool(x) => Some(Value::Int(x.into())),
@@ -85,7 +85,7 @@ fn equal(x: Value, y: Value) -> bool {
     }
 }
 
-/// The order of two numbers: `None` where they are not numbers, `Some(None)` where one is not a number (NaN).
+/// The order of two numbers: `None` if they are not numbers, `Some(None)` if one is NaN.
 fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     Some(match (number(x)?, number(y)?) {
         (Value::Int(x), Value::Int(y)) => Some(x.cmp(&y)),
@@ -96,7 +96,7 @@ fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     })
 }
 
-/// Exact, as Python's: the integer is not rounded to a double first.
+/// Exact, as in Python: the integer is not rounded to a double first.
 fn integer_with_double(x: i128, y: f64) -> Option<Ordering> {
     if y.is_nan() {
         return None;
@@ -145,7 +145,7 @@ pub(super) fn floor_div(x: i128, y: i128) -> Option<i128> {
     Some(quotient - i128::from(x % y != 0 && (x < 0) != (y < 0)))
 }
 
-/// What is left of the quotient rounded down: the divisor's sign, and nothing in between that could overflow.
+/// The remainder of floor division: it has the divisor's sign, and no intermediate result can overflow.
 fn floor_mod(x: i128, y: i128) -> Option<i128> {
     let rest = x.checked_rem(y)?;
     let other_sign = rest != 0 && (rest < 0) != (y < 0);
@@ -167,8 +167,7 @@ fn true_quotient(x: i128, y: i128) -> Option<f64> {
     ))
 }
 
-/// Long division, a bit at a time, to 64 bits and whether anything was left over: then one rounding, that of the cast,
-/// decides.
+/// Long division, one bit at a time, to 64 bits and a sticky bit: a single rounding, that of the cast, then decides.
 fn long_quotient(over: u128, under: u128, negative: bool) -> f64 {
     let mut quotient = over / under;
     let mut rest = over % under;
@@ -231,7 +230,7 @@ pub(super) fn floor_quotient(x: f64, y: f64) -> f64 {
     }
 }
 
-/// `None` where Python raises (zero to a negative power, a result too large) or leaves the real numbers.
+/// `None` if Python raises (zero to a negative power, a result too large) or the result is not real.
 fn power(x: f64, y: f64) -> Outcome {
     if (x == 0.0 && y < 0.0) || (x < 0.0 && x.is_finite() && y.is_finite() && y.fract() != 0.0) {
         return None;

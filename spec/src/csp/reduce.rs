@@ -1,5 +1,5 @@
-//! From the layers of a construction, bottom up: states without a way to the end are dropped, states with the same
-//! ways to it are one node.
+//! Reduces the layers of a construction, bottom up: states without a path to the end are dropped, and states with the
+//! same paths to it become one node.
 
 use super::dag::{Count, Dag};
 use super::error::CspError;
@@ -14,11 +14,11 @@ struct Nodes {
     children: Vec<u32>,
     /// Configs of each node.
     counts: Vec<u128>,
-    /// An open hash table of the nodes of one level; its length is a power of two.
+    /// An open-addressing hash table of the nodes of one level; its length is a power of two.
     slots: Vec<u32>,
 }
 
-/// Where a state has no way to the end.
+/// Marks a state without a path to the end.
 const DEAD: u32 = u32::MAX;
 
 /// The graph of the layers.
@@ -51,7 +51,7 @@ pub(super) fn reduce(
     })
 }
 
-/// A graph with counts as wide as it needs.
+/// A graph whose counts are as wide as it needs.
 #[derive(Clone, Debug)]
 pub(super) enum Reduced {
     Narrow(Dag<u64>),
@@ -102,7 +102,7 @@ impl Nodes {
         Ok(of_state)
     }
 
-    /// The node with these edges; the one that is there already if there is one.
+    /// The node with these edges; an existing one if there is one.
     fn node(&mut self, edges: &[(u32, u32)], below: &[u32]) -> Result<u32, CspError> {
         let base = self.places.len();
         let (mut hash, mut mask, mut count) = (0, 0u64, 0u128);
@@ -140,7 +140,7 @@ impl Nodes {
         Ok(node)
     }
 
-    /// Whether a node has the edges from `base` on.
+    /// Whether a node has the same edges as those starting at `base`.
     fn same(&self, node: usize, base: usize) -> bool {
         let edges = self.first[node] as usize..self.first[node + 1] as usize;
         self.children[edges.clone()] == self.children[base..]

@@ -1,16 +1,16 @@
-//! Registers: what one step of a construction computes, in 64 bits each.
+//! Registers: the results of the steps of a construction, in 64 bits each.
 
 use super::function::Function;
 use super::kind::Kind;
 
-/// How the bits of a register are read.
+/// The representation of a register's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Repr {
     Int,
     Float,
     Bool,
     Name,
-    /// A number in the list of values met so far.
+    /// An index into the list of values found so far.
     Any,
 }
 
@@ -26,7 +26,7 @@ impl Repr {
     }
 }
 
-/// An operation on two registers whose kinds are known; nothing in it can fail.
+/// An operation on two registers of known kinds; it cannot fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Code {
     AddInt,
@@ -71,7 +71,7 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The code of a function of integers; `plain` says that no sign can make divisions differ.
+    /// The code of a function of integers; `plain` means that the operands' signs make all kinds of division agree.
     pub(super) fn of_ints(function: Function, plain: bool) -> Option<Code> {
         Some(match function {
             Function::FloorDiv | Function::TruncDiv if plain => Code::DivInt,
@@ -120,7 +120,7 @@ impl Code {
     }
 }
 
-/// A register, by number.
+/// A register, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Reg(pub(super) u32);
 
@@ -128,7 +128,7 @@ pub(super) struct Reg(pub(super) u32);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RegisterSource {
     Const(i64),
-    /// One of the value for each value of the level's variable.
+    /// A value for each value of the level's variable.
     Table(Vec<i64>),
     Code(Code, [Reg; 2]),
     /// A function whose arguments may have any kind, or no value.
@@ -143,7 +143,7 @@ pub(super) struct Register {
     pub(super) level: Option<usize>,
 }
 
-/// The values that have no representation in 64 bits of a known kind, numbered.
+/// The numbered values that have no 64-bit representation of a known kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     known: Vec<super::value::Outcome>,
@@ -167,7 +167,7 @@ impl Values {
         }
     }
 
-    /// The value of bits.
+    /// The value with these bits.
     pub(super) fn decode(&self, bits: i64, repr: Repr) -> super::value::Outcome {
         use super::value::Value;
         match repr {

@@ -1,11 +1,11 @@
-//! What a constraint says while some of its variables have no value yet: bounds of monotone parts.
+//! Derives the consequences of a constraint while some of its variables have no value yet: bounds of monotone parts.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::value::Value;
 use super::varset::VarSet;
 
-/// Which bound.
+/// The kind of bound.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RelaxedBound {
     Least,
@@ -22,8 +22,8 @@ impl RelaxedBound {
 }
 
 impl ExprGraph {
-    /// A condition on the variables of `known` alone that is true wherever the constraint can still come true;
-    /// `None` where there is nothing to say.
+    /// A condition on only the variables in `known` that is true whenever the constraint can still become true;
+    /// `None` if there is none.
     pub(super) fn relaxed(&mut self, constraint: TermId, known: &VarSet) -> Option<TermId> {
         let term = self.term(constraint);
         if term.vars.within(known) {
@@ -91,7 +91,7 @@ impl ExprGraph {
         }
     }
 
-    /// A term of the variables of `known` that bounds this one whatever the others are.
+    /// A term over the variables in `known` that bounds this one for all values of the others.
     fn bound(&mut self, id: TermId, known: &VarSet, bound: RelaxedBound) -> Option<TermId> {
         let (least, most) = self.number_range(id)?;
         let term = self.term(id);

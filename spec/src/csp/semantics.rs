@@ -4,17 +4,17 @@ use super::function::Function;
 use super::value::Outcome;
 use super::{kiln, python};
 
-/// Whose rules hold.
+/// The language whose rules apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
     /// Kiln's specs: exact integers of 128 bits, kinds that do not mix.
     Kiln,
-    /// Python's numbers: integers (of 128 bits here) and doubles that mix; truth values are integers.
+    /// Python's numbers: integers (of 128 bits here) and doubles that mix; booleans are integers.
     Python,
 }
 
 impl Semantics {
-    /// Applies a function to values of which some may be missing.
+    /// Applies a function to values, some of which may be missing.
     pub fn apply(self, function: Function, arguments: &[Outcome]) -> Outcome {
         match self {
             Semantics::Kiln => kiln::apply(function, arguments),

@@ -1,20 +1,20 @@
-//! The valid configs: a product of components, none of it expanded.
+//! The valid configs: a product of components, which is never expanded.
 
 use super::dag::{Count, Dag, DagStep};
 use super::error::CspError;
 use super::reduce::Reduced;
 
-/// The configs that meet every constraint, numbered from 0. Configs are vectors of places: for each parameter, which of
-/// its values it has.
+/// The configs that satisfy every constraint, numbered from 0. A config is a vector of places: for each parameter,
+/// the index of its value.
 ///
-/// The order depends on the parameters, their values and the constraints, and on nothing else.
+/// The order depends only on the parameters, their values and the constraints.
 #[derive(Clone, Debug)]
 pub struct ConfigSet {
     params: usize,
     /// The parameters with one value; they are in no component.
     fixed: Vec<usize>,
     components: Vec<Reduced>,
-    /// Configs of the components after each one.
+    /// The number of configs of the components after each one.
     weights: Vec<u128>,
     len: u128,
 }
@@ -56,22 +56,22 @@ impl ConfigSet {
         })
     }
 
-    /// How many configs there are.
+    /// The number of configs.
     pub fn len(&self) -> u128 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many parameters a config has.
+    /// The number of parameters of a config.
     pub fn params(&self) -> usize {
         self.params
     }
 
-    /// The parameters that depend on each other, ascending, and how many configs they have together. Parameters with one
+    /// The parameters that depend on each other, ascending, and the number of their configs. Parameters with one
     /// value are in none.
     pub fn components(&self) -> impl ExactSizeIterator<Item = (Vec<usize>, u128)> {
         self.components.iter().map(|component| {
@@ -84,17 +84,17 @@ impl ConfigSet {
     /// The places of config `index`.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`].
+    /// If the index is not below [`Self::len`].
     pub fn places(&self, index: u128) -> Vec<u32> {
         let mut places = vec![0; self.params];
         self.write_places(index, &mut places);
         places
     }
 
-    /// As [`Self::places`], into a slice.
+    /// Like [`Self::places`], into a slice.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`], or the slice is too short.
+    /// If the index is not below [`Self::len`], or the slice is too short.
     pub fn write_places(&self, index: u128, places: &mut [u32]) {
         assert!(index < self.len, "config {index} of {}", self.len);
         let mut rest = index;
@@ -118,11 +118,11 @@ impl ConfigSet {
         Some(index)
     }
 
-    /// The valid configs that differ from config `index` in one parameter: which, the place of its value there, and the
-    /// index. Parameters come in the order of the components.
+    /// Visits the valid configs that differ from config `index` in one parameter: that parameter, the place of its
+    /// other value, and the index. Parameters come in the order of the components.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`].
+    /// If the index is not below [`Self::len`].
     pub fn neighbours(&self, index: u128, mut visit: impl FnMut(usize, u32, u128)) {
         const FEW: usize = 64;
         assert!(index < self.len, "config {index} of {}", self.len);
@@ -150,9 +150,8 @@ impl ConfigSet {
         }
     }
 
-    /// For each parameter, how many valid configs there are for each of its values, over how many of the other
-    /// components: the counts within the component, and the configs of all others together. `None` for a parameter
-    /// with one value.
+    /// For each parameter, the number of valid configs for each of its values, as two factors: the counts within its
+    /// component, and the number of configs of all other components. `None` for a parameter with one value.
     pub fn marginals(&self) -> Vec<Option<(Vec<u128>, u128)>> {
         let mut all = vec![None; self.params];
         for component in &self.components {
@@ -167,7 +166,7 @@ impl ConfigSet {
         all
     }
 
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub fn bytes(&self) -> usize {
         let components = self.components.iter();
         let graphs: usize = components.map(|part| with!(part, dag => dag.bytes())).sum();
@@ -182,7 +181,7 @@ impl Reduced {
     }
 }
 
-/// An index as wide as the graph counts.
+/// An index with the width of the graph's counts.
 fn narrowed<C: Count>(index: u128, _: &Dag<C>) -> C {
     C::of(index)
 }

@@ -1,4 +1,4 @@
-//! Building terms: constants folded, sums and products flat, comparisons of integers with a constant on the right.
+//! Builds terms: folds constants, flattens sums and products, moves constants of integer comparisons to the right.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
@@ -28,7 +28,7 @@ impl ExprGraph {
         rewritten.unwrap_or_else(|| self.add(Op::Apply(function, arguments.to_vec())))
     }
 
-    /// The sum of terms times factors, if it stays within the safe integers however it is added up.
+    /// The sum of terms times factors, if it stays within the safe integers in every order of addition.
     pub(super) fn sum(&mut self, parts: &[(i64, TermId)]) -> Option<TermId> {
         let mut constant = 0i128;
         let mut terms: Vec<(i64, TermId)> = Vec::new();
@@ -84,7 +84,7 @@ impl ExprGraph {
         Some(self.add(Op::Linear { constant, terms }))
     }
 
-    /// Equal terms together, and all tables of one variable in one table.
+    /// Combines equal terms, and all tables of one variable.
     fn collected(&mut self, mut terms: Vec<(i64, TermId)>) -> Option<Vec<(i64, TermId)>> {
         terms.sort_by_key(|(_, id)| *id);
         let mut merged: Vec<(i64, TermId)> = Vec::with_capacity(terms.len());
@@ -137,7 +137,7 @@ impl ExprGraph {
         Some(self.table(variable, values))
     }
 
-    /// The product of two terms, if no product of its factors leaves the safe integers.
+    /// The product of two terms, if every partial product of its factors stays within the safe integers.
     fn product(&mut self, x: TermId, y: TermId) -> Option<TermId> {
         for (constant, other) in [(x, y), (y, x)] {
             if let Some(factor) = self.known_int(constant) {
@@ -173,7 +173,7 @@ impl ExprGraph {
         self.sum(&[(factor, product)])
     }
 
-    /// A conjunction or disjunction of terms that always have a truth value.
+    /// A conjunction or disjunction of terms that are always booleans.
     pub(super) fn logic(&mut self, fold: Fold, x: TermId, y: TermId) -> Option<TermId> {
         let mut parts = Vec::new();
         for id in [x, y] {
@@ -203,7 +203,8 @@ impl ExprGraph {
         })
     }
 
-    /// A comparison of integers as one of a sum without constant part with a constant; other comparisons as they are.
+    /// A comparison of integers as a comparison of a sum without constant part with a constant; other comparisons are
+    /// unchanged.
     fn comparison(&mut self, function: Function, x: TermId, y: TermId) -> Option<TermId> {
         use Function as F;
         if !matches!(function, F::Eq | F::Ne | F::Lt | F::Le | F::Gt | F::Ge) {

@@ -2,28 +2,28 @@
 
 use std::hash::{Hash, Hasher};
 
-/// A value. Two are equal when they are the same value of the same kind (`1` and `1.0` differ here; the operators of
-/// a language decide what its `==` says).
+/// A value. Two values are equal if they have the same kind and value (`1` and `1.0` differ here; the `==` of a
+/// language is defined by its operators).
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
     /// An integer.
     Int(i128),
     /// An IEEE double.
     Float(f64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A name, numbered by whoever built the expressions.
+    /// A name, numbered by the builder of the expressions.
     Name(u32),
 }
 
-/// The value of an expression; `None` where it has none (a division by zero, an overflow, a wrong kind).
+/// The value of an expression; `None` if it has none (a division by zero, an overflow, a wrong kind).
 pub type Outcome = Option<Value>;
 
 impl Value {
-    /// The name that stands for the empty string: the only one that Python does not take for true.
+    /// The name that stands for the empty string, the only one that is false in Python.
     pub const EMPTY_NAME: Value = Value::Name(u32::MAX);
 
-    /// Kind and bits: what makes two values the same.
+    /// Kind and bits, which determine whether two values are equal.
     fn identity(self) -> (u8, u128) {
         match self {
             Value::Int(x) => (0, x as u128),

@@ -1,6 +1,6 @@
 //! Sets of parameters, as bits.
 
-/// Most parameters with more than one value.
+/// Maximum number of parameters with more than one value.
 pub(super) const CAPACITY: usize = 256;
 
 const WORDS: usize = CAPACITY / 64;

@@ -1,4 +1,4 @@
-//! Which device a baked row or a trial belongs to.
+//! The identity of devices, to which baked rows and trials belong.
 
 #[doc(hidden)]
 pub mod limits;
@@ -17,7 +17,7 @@ pub enum Backend {
     Cuda,
     /// AMD GPUs through the HIP runtime.
     Hip,
-    /// The host processor: the embedded default.
+    /// The host processor: the default, always available.
     Cpu,
     /// A scripted device for tests.
     Fake,
@@ -44,7 +44,7 @@ impl fmt::Display for Backend {
     }
 }
 
-/// No backend has that name.
+/// No backend has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unknown backend `{name}` (known: cuda, hip, cpu, fake)")]
 pub struct UnknownBackend {
@@ -63,10 +63,10 @@ impl FromStr for Backend {
     }
 }
 
-/// The identity a baked row is selected by: backend, architecture and product name.
+/// The identity by which a baked row is selected: backend, architecture and product name.
 ///
-/// It says nothing of drivers or compilers: those are part of the tuning key, never of a baked row.
-/// Its text is `backend/arch/name`, for example `cuda/sm_89/NVIDIA L4`.
+/// It contains no driver or compiler: those are part of the tuning key, never of a baked row. Its text is
+/// `backend/arch/name`, for example `cuda/sm_89/NVIDIA L4`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceKey {
     /// The backend.

@@ -1,4 +1,4 @@
-//! The shape of an expression.
+//! The syntax tree of an expression.
 
 use std::collections::BTreeSet;
 
@@ -139,7 +139,7 @@ impl BuiltinFunction {
         }
     }
 
-    /// The function of that name.
+    /// The function with this name.
     pub fn from_name(name: &str) -> Option<BuiltinFunction> {
         Self::ALL
             .into_iter()
@@ -157,11 +157,11 @@ impl BuiltinFunction {
 }
 
 impl Expr {
-    /// How deep an expression may nest. Deeper ones are refused by the grammar, so that neither the
-    /// JSON reader (128 levels) nor the call stack decides.
+    /// Maximum nesting depth of an expression. The grammar refuses deeper ones, so that neither the JSON reader (128
+    /// levels) nor the call stack is the limit.
     pub const MAX_DEPTH: usize = 40;
 
-    /// Levels of nesting; 1 for a literal or name.
+    /// Nesting depth; 1 for a literal or name.
     pub fn depth(&self) -> usize {
         1 + match self {
             Expr::Int(_) | Expr::Bool(_) | Expr::Name(_) | Expr::Device(_) => 0,
@@ -185,7 +185,7 @@ impl Expr {
         }
     }
 
-    /// The names it mentions, sorted.
+    /// The names in it, sorted.
     pub fn names(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         self.walk(&mut |expr| {

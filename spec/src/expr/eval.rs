@@ -1,4 +1,4 @@
-//! Evaluation: exact, checked, three-valued where a name or the device is unknown.
+//! Evaluation: exact, checked, and three-valued if a name or the device is unknown.
 
 use thiserror::Error;
 
@@ -11,10 +11,10 @@ use crate::model::ElemType;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// A name that the scope does not know (yet).
+    /// A name that has no value in the scope (yet).
     #[error("`{0}` has no value here")]
     Unknown(String),
-    /// A device limit where no device is given.
+    /// A device limit without a device.
     #[error("`device.{}` is not known here", .0.name())]
     UnknownDevice(DeviceLimit),
     /// An operand of the wrong kind.
@@ -22,9 +22,9 @@ pub enum EvalError {
     Kind {
         /// The operation.
         expr: String,
-        /// The kind it needs.
+        /// The required kind.
         expected: &'static str,
-        /// The kind it got.
+        /// The actual kind.
         found: &'static str,
     },
     /// A result that does not fit 128 bits.
@@ -38,24 +38,24 @@ pub enum EvalError {
     Domain {
         /// The call.
         expr: String,
-        /// What its arguments must be.
+        /// The requirement on its arguments.
         reason: &'static str,
     },
 }
 
 impl EvalError {
-    /// Whether the value is merely not known yet, so that a constraint is neither true nor false.
+    /// Whether the value is merely unknown so far, so that a constraint is neither true nor false.
     pub fn is_unknown(&self) -> bool {
         matches!(self, EvalError::Unknown(_) | EvalError::UnknownDevice(_))
     }
 }
 
-/// Where names get their values.
+/// A source of values for names.
 pub trait Scope {
     /// The value of a parameter, problem size, type parameter or choice.
     fn value(&self, name: &str) -> Option<Value>;
 
-    /// The limits of the device, where one is given.
+    /// The limits of the device, if one is given.
     fn device(&self) -> Option<&DeviceLimits> {
         None
     }
@@ -71,21 +71,21 @@ impl<S: Scope + ?Sized> Scope for &S {
     }
 }
 
-/// A three-valued truth.
+/// A three-valued boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// True whatever the unknowns are.
+    /// True for all values of the unknowns.
     True,
-    /// False whatever the unknowns are.
+    /// False for all values of the unknowns.
     False,
-    /// Depends on something not known yet.
+    /// Depends on an unknown.
     Unknown,
 }
 
 /// The value of an expression.
 ///
 /// # Errors
-/// When a name is unknown, an operand has the wrong kind, or the arithmetic has no exact result.
+/// If a name is unknown, an operand has the wrong kind, or the arithmetic has no exact result.
 pub fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
     match expr {
         Expr::Int(x) => Ok(Value::Int(i128::from(*x))),
@@ -114,7 +114,7 @@ pub fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
 /// The value of an expression that must be an integer.
 ///
 /// # Errors
-/// As [`evaluate`], and when the value is not an integer.
+/// Those of [`evaluate`], and if the value is not an integer.
 pub fn evaluate_int(expr: &Expr, scope: &dyn Scope) -> Result<i128, EvalError> {
     match evaluate(expr, scope)? {
         Value::Int(x) => Ok(x),
@@ -122,10 +122,10 @@ pub fn evaluate_int(expr: &Expr, scope: &dyn Scope) -> Result<i128, EvalError> {
     }
 }
 
-/// The value of an expression that must be a truth value.
+/// The value of an expression that must be a boolean.
 ///
 /// # Errors
-/// As [`evaluate`], and when the value is not a truth value.
+/// Those of [`evaluate`], and if the value is not a boolean.
 pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> {
     match evaluate(expr, scope)? {
         Value::Bool(x) => Ok(x),
@@ -133,13 +133,13 @@ pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> 
     }
 }
 
-/// The truth of a constraint where some names or the device may be unknown.
+/// The truth of a constraint if some names or the device may be unknown.
 ///
-/// A known truth is that of every completion of the scope that gives the constraint a value at all (a
-/// completion may still divide by zero in a part that did not decide).
+/// A known result is that of every completion of the scope in which the constraint has a value at all (a completion
+/// may still divide by zero in a part that did not decide).
 ///
 /// # Errors
-/// When it has no value for another reason than an unknown.
+/// If it has no value for a reason other than an unknown.
 pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
     match evaluate_bool(expr, scope) {
         Ok(true) => Ok(Known::True),
@@ -149,8 +149,8 @@ pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
     }
 }
 
-/// `&&` and `||`, decided by either side alone where the other is unknown. As in Rust, the right side
-/// is not looked at when the left one decides, so `B != 0 && A % B == 0` is safe.
+/// `&&` and `||`; if one side is unknown, the other one may decide alone. As in Rust, the right side is not evaluated
+/// if the left one decides, so `B != 0 && A % B == 0` is safe.
 fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
     let deciding = op == BinaryOp::Or;
     match evaluate_bool(x, scope) {
@@ -158,7 +158,7 @@ fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, E
         Ok(_) => evaluate_bool(y, scope).map(Value::Bool),
         Err(unknown) if unknown.is_unknown() => match evaluate_bool(y, scope) {
             Ok(right) if right == deciding => Ok(Value::Bool(deciding)),
-            // The left side may turn out to decide: then an error on the right does not matter.
+            // The left side may turn out to decide; an error on the right then does not matter.
             _ => Err(unknown),
         },
         Err(error) => Err(error),
@@ -220,7 +220,7 @@ fn size_of(expr: &Expr, argument: &Expr, scope: &dyn Scope) -> Result<Value, Eva
     }
 }
 
-/// What `size_of` says of anything else.
+/// The message of `size_of` for anything else.
 pub(crate) const NO_ELEMENT_TYPE: &str = "size_of takes an element type";
 
 fn fault(expr: &Expr, fault: ArithmeticFault) -> EvalError {

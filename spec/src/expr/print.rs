@@ -10,7 +10,7 @@ impl fmt::Display for Expr {
     }
 }
 
-/// Prints `expr` where an operator of strength `outer` surrounds it.
+/// Prints `expr` inside an operator of precedence `outer`.
 fn print(expr: &Expr, outer: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match expr {
         Expr::Int(x) if *x < 0 => write!(f, "({x})"),
@@ -18,7 +18,7 @@ fn print(expr: &Expr, outer: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Expr::Bool(x) => x.fmt(f),
         Expr::Name(name) => f.write_str(name),
         Expr::Device(limit) => write!(f, "device.{}", limit.name()),
-        // Without the parentheses this would read back as a negative literal.
+        // Without parentheses this would parse as a negative literal.
         Expr::Unary(UnaryOp::Neg, x) if matches!(**x, Expr::Int(value) if value >= 0) => {
             write!(f, "-({x})")
         }

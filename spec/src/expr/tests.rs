@@ -1,4 +1,4 @@
-//! Printing, evaluation and three-valued truth on random expressions.
+//! Tests printing, evaluation and three-valued logic on random expressions.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ proptest! {
         match (truth(&expr, &partial), full) {
             (Ok(Known::True), Ok(full)) => prop_assert!(full),
             (Ok(Known::False), Ok(full)) => prop_assert!(!full),
-            // An error that no unknown can mend stays one.
+            // An error that no value of the unknowns can avoid stays an error.
             (Err(_), full) => prop_assert!(full.is_err()),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! What an expression evaluates to.
+//! The values of expressions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub enum Value {
     /// An integer; 128 bits wide, so that products of problem sizes do not overflow in practice.
     Int(i128),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A choice or an element type, by name.
     Name(Arc<str>),

@@ -26,18 +26,19 @@ impl ArgSpec {
         }
     }
 
-    /// Whether the kernel gets it.
+    /// Whether it is passed to the kernel.
     pub fn is_passed(&self) -> bool {
         !matches!(self, ArgSpec::Scalar(scalar) if scalar.passing == Passing::Launch)
     }
 
-    /// Whether it is a parameter of the `__global__` function: what fills a `__constant__` variable is not.
+    /// Whether it is a parameter of the `__global__` function; an argument that fills a `__constant__` variable is
+    /// not.
     pub fn is_parameter(&self) -> bool {
         let fills = matches!(self, ArgSpec::Slice(slice) if slice.constant.is_some());
         self.is_passed() && !fills
     }
 
-    /// The expression that its value is, where callers do not give it.
+    /// The expression of its value, if callers do not pass it.
     pub fn computed(&self) -> Option<&Expr> {
         match self {
             ArgSpec::Scalar(ScalarArg {
@@ -56,28 +57,27 @@ pub struct ScalarArg {
     pub name: String,
     /// Its type.
     pub ty: ScalarType,
-    /// The value used for verification, timing and smoke tests (`#[value(..)]`), where it is no
-    /// problem size.
+    /// The value for verification, timing and smoke tests (`#[value(..)]`), if it is not a problem size.
     pub value: Option<ScalarValue>,
-    /// Who gives it, and who gets it.
+    /// Who supplies it, and who receives it.
     #[serde(default, skip_serializing_if = "Passing::is_given")]
     pub passing: Passing,
 }
 
-/// Who gives a scalar, and who gets it.
+/// Who supplies a scalar, and who receives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Passing {
-    /// The caller gives it to the launch function, which passes it to the kernel.
+    /// The caller passes it to the launch function, which passes it to the kernel.
     #[default]
     Given,
-    /// `sizes(..)`: the caller gives it to the launch function. Expressions use it; the kernel does not get it.
+    /// `sizes(..)`: the caller passes it to the launch function. Expressions use it; the kernel does not receive it.
     Launch,
-    /// `#[computed(..)]`: the launch function works it out from the config and the sizes, and passes it to the kernel.
+    /// `#[computed(..)]`: the launch function computes it from the config and the sizes, and passes it to the kernel.
     Computed(Expr),
 }
 
 impl Passing {
-    /// Whether it goes from the caller to the kernel, as arguments do.
+    /// Whether it is passed from the caller to the kernel, like most arguments.
     pub fn is_given(&self) -> bool {
         *self == Passing::Given
     }
@@ -90,28 +90,28 @@ pub struct SliceArg {
     pub name: String,
     /// The type of its elements.
     pub elem: ElemRef,
-    /// What the kernel does with it.
+    /// How the kernel accesses it.
     pub access: Access,
     /// Its length in elements (`#[len(..)]`), over problem sizes; that of an output may depend on tunable
     /// parameters.
     pub len: Expr,
     /// How it is filled for verification, timing and smoke tests (`#[fill(..)]`).
     pub fill: Fill,
-    /// Its alignment in elements (`#[align(..)]`), over tunable parameters: a kernel that loads
-    /// `float4` needs 4. Checked at launch.
+    /// Its alignment in elements (`#[align(..)]`), over tunable parameters: a kernel that loads `float4` needs 4.
+    /// Checked at launch.
     pub align: Option<Expr>,
-    /// Tolerance of this output, where it differs from the kernel's.
+    /// Tolerance of this output, if it differs from the kernel's.
     pub tolerance: Option<Tolerance>,
-    /// What of this output is compared (`#[compare(..)]`), where it is not each element.
+    /// How this output is compared (`#[compare(..)]`), if not element by element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Comparison>,
     /// The `__constant__` variable of the source that it fills (`#[constant]`), with its namespaces: `tables::taps`.
-    /// The kernel reads the variable; its own parameters have no such pointer.
+    /// The kernel reads the variable; it has no parameter for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<String>,
 }
 
-/// What of an output is compared, where two right configs need not write the same elements.
+/// How an output is compared if two correct configs may write different elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Comparison {
@@ -121,12 +121,12 @@ pub enum Comparison {
     Max,
     /// Its smallest element.
     Min,
-    /// Nothing: a workspace.
+    /// Not at all: a workspace.
     None,
 }
 
 impl Comparison {
-    /// Each of them, by name.
+    /// All variants, by name.
     pub const ALL: [(&str, Comparison); 4] = [
         ("sum", Comparison::Sum),
         ("max", Comparison::Max),
@@ -144,7 +144,7 @@ pub enum ElemRef {
     Param(String),
 }
 
-/// What a kernel does with a slice.
+/// How a kernel accesses a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Access {
     /// `&[T]`: read only; must be unchanged after a launch.
@@ -165,14 +165,14 @@ impl Access {
 /// How a slice is filled, from a seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fill {
-    /// Uniform over `[low, high)`; for integer elements whole numbers of that range.
+    /// Uniform over `[low, high)`; for integer elements, the integers in that range.
     Uniform {
         /// Lower bound.
         low: f64,
-        /// Upper bound, not reached.
+        /// Upper bound, excluded.
         high: f64,
     },
-    /// Whole numbers from 0 up to (not including) an expression over problem sizes: indices, labels.
+    /// Integers from 0 up to (not including) an expression over problem sizes: indices, labels.
     Below(Expr),
     /// The element's own index.
     Iota,
@@ -182,12 +182,13 @@ pub enum Fill {
 
 /// How far an output may be from the reference.
 ///
-/// With `scale` the root mean square of the reference output, an element passes when
-/// `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass where the
-/// reference is finite. Integer outputs are compared exactly.
+/// With `scale` the root mean square of the reference output, an element passes if `|got - want| <= absolute +
+/// relative * max(|want|, scale)`. NaN and infinities never pass if the reference is finite. Integer outputs are
+/// compared exactly.
 ///
-/// For `f16` and `bf16` outputs the rounding to the type comes on top, half a unit in the last place of `want`: the
-/// tolerance is of the value before it is rounded, so that one serves all types. A tolerance of 0 stays exact.
+/// For `f16` and `bf16` outputs the rounding to the type is added, half a unit in the last place of `want`: the
+/// tolerance applies to the value before it is rounded, so that one tolerance serves all types. A tolerance of 0
+/// stays exact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Bound relative to the element or the output's root mean square, whichever is larger.

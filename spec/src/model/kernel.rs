@@ -13,46 +13,47 @@ use crate::problem::Problem;
 
 /// A kernel, as its author declared it.
 ///
-/// The same value comes from the macro (tokens) and from the command line (parsed source files). Its
-/// canonical JSON is what the macro embeds and what [`KernelSpec::hash`] covers.
+/// The macro (from tokens) and the command line (from parsed source files) produce the same value. The macro embeds
+/// its canonical JSON, which [`KernelSpec::hash`] covers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpec {
     /// The name of the launch function, of the baked table and of every record.
     pub name: String,
     /// Path of the `.cu` as written, relative to the file that declares the kernel.
     pub source: String,
-    /// The `__global__` function that is tuned.
+    /// The tuned `__global__` function.
     pub entry: String,
-    /// Type parameters: element types that the launch function is generic over.
+    /// Type parameters: element types over which the launch function is generic.
     pub types: Vec<TypeParam>,
     /// Tunable parameters, in declared order.
     pub params: Vec<TunableParam>,
-    /// What a config must satisfy.
+    /// Conditions that a config must satisfy.
     pub constraints: Vec<Constraint>,
     /// Grid, block and dynamic shared memory of [`Self::entry`].
     pub geometry: Geometry,
     /// The simplest correct version.
     pub baseline: Baseline,
-    /// Configs that a search tries before any other, in this order, if the space of the problem and device has them.
+    /// Configs that a search tries before all others, in this order, if the space of the problem and device contains
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub try_first: Vec<Config>,
-    /// The backends that the kernel is for; all of them where none is named.
+    /// The backends that the kernel supports; all of them if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<Backend>,
     /// The sizes to tune for; at least one.
     pub problems: Vec<Problem>,
-    /// Sizes that are tuned for on GPUs alone: too much work for a host.
+    /// Sizes that are tuned only on GPUs: too much work for a host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpu_problems: Vec<Problem>,
-    /// Small sizes to verify on, next to the tuned ones (derived where none are declared).
+    /// Small sizes for verification, in addition to the tuned ones (derived if none are declared).
     pub verify: Vec<Problem>,
     /// Work of one launch, for the roofline check.
     pub work: Work,
-    /// Tolerance of outputs that declare none of their own.
+    /// Tolerance of outputs that do not declare their own.
     pub tolerance: Tolerance,
-    /// What the outputs are compared with.
+    /// The reference with which the outputs are compared.
     pub reference: Option<Reference>,
-    /// The Rust function that makes the inputs, by path, if `#[fill(..)]` alone does not.
+    /// The path of the Rust function that generates the inputs, if `#[fill(..)]` alone does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<String>,
     /// Arguments in the order of the kernel's signature.
@@ -110,7 +111,7 @@ pub struct Baseline {
     pub entry: String,
     /// The config it is compiled with.
     pub config: Config,
-    /// Its geometry, where the entry is another one.
+    /// Its geometry, if it has its own entry.
     pub geometry: Option<Geometry>,
 }
 
@@ -123,7 +124,7 @@ pub struct Work {
     pub bytes: Option<Expr>,
 }
 
-/// What the outputs are compared with.
+/// The reference with which the outputs are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reference {
     /// A Rust function, by path: same arguments, outputs in higher precision.
@@ -139,17 +140,17 @@ impl KernelSpec {
             .expect("a kernel spec should always serialise: it holds no maps or foreign types")
     }
 
-    /// Reads back what [`Self::to_json`] wrote.
+    /// Parses the output of [`Self::to_json`].
     ///
     /// # Errors
-    /// When the text is not a spec of this version.
+    /// If the text is not a spec of this version.
     pub fn from_json(json: &str) -> Result<KernelSpec, serde_json::Error> {
         serde_json::from_str(json)
     }
 
-    /// Hash of everything declared except the problems that are tuned for and the configs to try first. Another problem
-    /// leaves the results and rows of the others as they are, because each key holds its own problem. A config that is
-    /// tried earlier is the same config.
+    /// Hash of everything declared except the tuned problems and the configs to try first. Adding a problem leaves
+    /// the results and rows of the others unchanged, because each key contains its own problem. Trying a config
+    /// earlier does not change it.
     pub fn hash(&self) -> SpecHash {
         let rest = KernelSpec {
             problems: Vec::new(),
@@ -160,12 +161,12 @@ impl KernelSpec {
         SpecHash(Hash::of("kiln spec 2", rest.to_json().as_bytes()))
     }
 
-    /// Whether the kernel is for a backend's devices. The scripted device runs every kernel.
+    /// Whether the kernel supports a backend's devices. The scripted device runs every kernel.
     pub fn runs_on(&self, backend: Backend) -> bool {
         self.only.is_empty() || backend == Backend::Fake || self.only.contains(&backend)
     }
 
-    /// Why the kernel is left out on a backend's devices, where it is.
+    /// Why the kernel is excluded on a backend's devices, if it is.
     pub fn left_out_on(&self, backend: Backend) -> Option<String> {
         let names: Vec<_> = self.only.iter().map(|backend| backend.name()).collect();
         let only = names.join(", ");
@@ -173,7 +174,7 @@ impl KernelSpec {
             .then(|| format!("its spec says `only({only})`, and this device is of {backend}"))
     }
 
-    /// The problems that are tuned for on a backend's devices: none where the kernel is not for them.
+    /// The problems that are tuned on a backend's devices; none if the kernel does not support them.
     pub fn problems_on(&self, backend: Backend) -> impl Iterator<Item = &Problem> {
         let on_gpu = matches!(backend, Backend::Cuda | Backend::Hip);
         let more: &[Problem] = if on_gpu { &self.gpu_problems } else { &[] };
@@ -191,7 +192,7 @@ impl KernelSpec {
         self.baseline.geometry.as_ref().unwrap_or(&self.geometry)
     }
 
-    /// Whether the baseline is an entry of its own rather than a config of the tuned entry.
+    /// Whether the baseline has its own entry, rather than being a config of the tuned entry.
     pub fn baseline_is_another_entry(&self) -> bool {
         self.baseline.entry != self.entry
     }
@@ -204,7 +205,7 @@ impl KernelSpec {
         })
     }
 
-    /// The arguments that the kernel gets, with their places among all of them.
+    /// The arguments that the kernel receives, with their indices among all arguments.
     pub fn passed(&self) -> impl Iterator<Item = (usize, &ArgSpec)> {
         self.args
             .iter()
@@ -212,27 +213,27 @@ impl KernelSpec {
             .filter(|(_, arg)| arg.is_passed())
     }
 
-    /// The parameters of the `__global__` function, with their places among all arguments. They come before the
+    /// The parameters of the `__global__` function, with their indices among all arguments. They come before the
     /// arguments that fill `__constant__` variables.
     pub fn parameters(&self) -> impl Iterator<Item = (usize, &ArgSpec)> {
         self.passed().filter(|(_, arg)| arg.is_parameter())
     }
 
-    /// Whether what a launch is given differs between configs for one problem: a length or a computed argument that
-    /// depends on a tunable parameter.
+    /// Whether the data of a launch differs between configs for one problem: a length or a computed argument depends
+    /// on a tunable parameter.
     pub fn data_depends_on_the_config(&self) -> bool {
         let lens = self.slices().map(|slice| &slice.len);
         let computed = self.args.iter().filter_map(ArgSpec::computed);
         lens.chain(computed).any(|expr| self.mentions_a_param(expr))
     }
 
-    /// Whether an expression names a tunable parameter.
+    /// Whether an expression uses a tunable parameter.
     pub fn mentions_a_param(&self, expr: &Expr) -> bool {
         let names = expr.names();
         self.params.iter().any(|param| names.contains(&*param.name))
     }
 
-    /// The element type of a slice for a problem; `None` when the problem lacks the type parameter.
+    /// The element type of a slice for a problem; `None` if the problem lacks the type parameter.
     pub fn elem_type(&self, slice: &SliceArg, problem: &Problem) -> Option<ElemType> {
         match &slice.elem {
             ElemRef::Fixed(ty) => Some(*ty),
@@ -248,8 +249,8 @@ impl KernelSpec {
         slice.tolerance.unwrap_or(self.tolerance)
     }
 
-    /// Names of the problem dimensions in declared order: type parameters, then integer scalars that
-    /// the problems give a value.
+    /// Names of the problem dimensions in declared order: type parameters, then integer scalars to which the problems
+    /// give a value.
     pub fn dimensions(&self) -> Vec<&str> {
         self.problems
             .first()

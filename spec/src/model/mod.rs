@@ -1,4 +1,4 @@
-//! What the author of a kernel declares.
+//! The declaration of a kernel.
 
 mod argument;
 mod evidence;

@@ -1,4 +1,4 @@
-//! Structs and arrays that a kernel takes by value.
+//! Structs and arrays that a kernel receives by value.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use crate::expr::Expr;
 pub struct PlainArg {
     /// Its name.
     pub name: String,
-    /// Its type, and the value used for verification, timing and smoke tests.
+    /// Its type, and the value for verification, timing and smoke tests.
     pub value: Plain,
 }
 
-/// A number, array or struct: what it is made of, and its value.
+/// A number, array or struct, with its type and value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Plain {
     /// A number of that type.
     Number(ScalarType, PlainNumber),
-    /// Several of one type.
+    /// Several values of one type.
     Array(Vec<Plain>),
     /// A `#[repr(C)]` struct.
     Struct {
@@ -48,7 +48,7 @@ pub enum PlainNumber {
     Size(Expr),
 }
 
-/// How much memory a value takes.
+/// The memory layout of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainLayout {
     /// Its size in bytes.
@@ -109,7 +109,7 @@ impl Plain {
         }
     }
 
-    /// What its type is called in messages.
+    /// The name of its type in messages.
     pub fn type_name(&self) -> String {
         match self {
             Plain::Number(ty, _) => ty.name().to_owned(),

@@ -29,7 +29,7 @@ macro_rules! types {
                 match self { $($name::$variant => $bytes,)* }
             }
 
-            /// The type of that name.
+            /// The type with this name.
             pub fn from_name(name: &str) -> Option<$name> {
                 Self::ALL.iter().copied().find(|ty| ty.name() == name)
             }
@@ -100,7 +100,8 @@ types! {
 }
 
 impl ElemType {
-    /// What a type parameter stands for in a kernel's source: one word, so that `T(0)` is a cast, where Kiln defines one.
+    /// The replacement of a type parameter in a kernel's source: one word, if Kiln defines one, so that `T(0)` is a
+    /// cast.
     pub fn macro_name(self) -> &'static str {
         match self {
             ElemType::I64 => "kiln_i64",
@@ -111,7 +112,7 @@ impl ElemType {
         }
     }
 
-    /// Whether its values are real numbers, compared within a tolerance; integers are compared exactly.
+    /// Whether its values are real numbers, which are compared within a tolerance; integers are compared exactly.
     pub fn is_float(self) -> bool {
         self.integer_range().is_none()
     }
@@ -138,7 +139,7 @@ impl ScalarType {
         !matches!(self, ScalarType::F32 | ScalarType::F64)
     }
 
-    /// The smallest and the largest integer that it holds, within 63 bits and a sign.
+    /// The smallest and the largest integer that it can represent, within 63 bits and a sign.
     pub fn size_range(self) -> (i64, i64) {
         let bits = 8 * self.bytes() as u32;
         if self.holds(-1) {
@@ -149,7 +150,7 @@ impl ScalarType {
         }
     }
 
-    /// Whether it is an integer type that can hold a value.
+    /// Whether it is an integer type that can represent a value.
     pub fn holds(self, value: i64) -> bool {
         match self {
             ScalarType::U32 => u32::try_from(value).is_ok(),

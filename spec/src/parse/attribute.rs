@@ -1,4 +1,4 @@
-//! The items between the parentheses of `#[tuned_kernel(..)]`, in any order.
+//! Parses the items between the parentheses of `#[tuned_kernel(..)]`, in any order.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -41,7 +41,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("untuned", "untuned = allow"),
 ];
 
-/// One item: its keyword and what follows.
+/// One item: its keyword and the tokens after it.
 struct Item {
     keyword: syn::Ident,
     body: Body,
@@ -56,7 +56,7 @@ enum Body {
 }
 
 impl KernelAttr {
-    /// Reads the attribute's tokens. Mistakes in several items are all reported.
+    /// Parses the attribute's tokens. Mistakes in several items are all reported.
     pub fn parse(tokens: TokenStream) -> (KernelAttr, Diagnostics) {
         let mut attr = KernelAttr::default();
         let mut diagnostics = Diagnostics::new();
@@ -130,7 +130,7 @@ impl Item {
         )
     }
 
-    /// The parser's own error, with a place where it ran out of tokens, and with a help line.
+    /// Adds a help line to the parser's own error, and a place if the parser ran out of tokens.
     fn with_form(&self, error: syn::Error) -> syn::Error {
         let mut diagnostic = Diagnostic::from(error);
         if diagnostic.message.starts_with("unexpected end of input") {
@@ -196,7 +196,7 @@ impl Item {
         })
     }
 
-    /// `untuned = allow`, the only thing that can be said.
+    /// `untuned = allow`, the only allowed value.
     fn untuned(&self) -> syn::Result<SpanRange> {
         let word: syn::Ident = self.value()?;
         if word == "allow" {
@@ -274,7 +274,7 @@ fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
     for token in tokens {
         match &token {
             TokenTree::Punct(punct) if punct.as_char() == ',' => pieces.push(TokenStream::new()),
-            // Tokens that a macro passed on come wrapped in a group without delimiters.
+            // Tokens that a macro passed on are wrapped in a group without delimiters.
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 if let Some(piece) = pieces.last_mut() {
                     piece.extend(group.stream());
@@ -313,7 +313,7 @@ fn work(input: ParseStream) -> syn::Result<(Option<SpannedExpr>, Option<SpannedE
     Ok((flops, bytes))
 }
 
-/// `replayed, predicted`: kinds of rows that are used although they are not proven.
+/// `replayed, predicted`: kinds of evidence that are accepted although they are not proven.
 fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
     let mut kinds: Vec<Spanned<Evidence>> = Vec::new();
     for name in list::<syn::Ident>(input)? {
@@ -338,7 +338,7 @@ fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
     Ok(kinds)
 }
 
-/// `cuda, hip`: the backends that the kernel is for.
+/// `cuda, hip`: the backends that the kernel supports.
 fn only(input: ParseStream) -> syn::Result<Vec<Spanned<Backend>>> {
     let mut backends: Vec<Spanned<Backend>> = Vec::new();
     for name in list::<syn::Ident>(input)? {
@@ -407,7 +407,7 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
 }
 
 impl NamedValues<ParamValue> {
-    /// Whether it has a value.
+    /// Whether it contains a value.
     pub fn has(&self, value: &ParamValue) -> bool {
         self.values.iter().any(|v| v.value == *value)
     }

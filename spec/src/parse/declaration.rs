@@ -1,4 +1,4 @@
-//! What was written, with spans: the layer between tokens and [`KernelSpec`](crate::KernelSpec).
+//! The declaration as written, with spans: the layer between tokens and [`KernelSpec`](crate::KernelSpec).
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::model::{
 };
 use crate::text::diagnostic::SpanRange;
 
-/// A value and where it was written.
+/// A value with its place.
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it was written.
+    /// Its place.
     pub span: SpanRange,
 }
 
-/// A name and where it was written.
+/// A name with its place.
 pub type Name = Spanned<Arc<str>>;
 
 /// Everything between the parentheses of `#[tuned_kernel(..)]`.
@@ -63,10 +63,10 @@ pub struct KernelAttr {
     pub inputs: Option<syn::Path>,
     /// `reference = ..` or `reference(..)`.
     pub reference: Option<ReferenceDecl>,
-    /// `evidence(..)`: rows that are used although they are not proven. No part of the spec: it says
-    /// which rows a program accepts, not what the kernel is.
+    /// `evidence(..)`: accepted kinds of evidence besides proven rows. Not part of the spec: it says which rows a
+    /// program accepts, not what the kernel is.
     pub evidence: Vec<Spanned<Evidence>>,
-    /// `untuned = allow`: a build does not warn while nothing is baked.
+    /// `untuned = allow`: a build does not warn if nothing is baked.
     pub untuned: Option<SpanRange>,
 }
 
@@ -191,7 +191,7 @@ impl KernelFn {
         self
     }
 
-    /// Problem sizes: integer scalars without a value of their own, in the order of the signature.
+    /// Problem sizes: integer scalars without a declared value, in the order of the signature.
     pub fn dimensions(&self) -> impl Iterator<Item = (&syn::Ident, ScalarType)> {
         self.args.iter().filter_map(|arg| match arg.kind {
             ArgKind::Scalar(ty) if arg.is_dimension() => Some((&arg.ident, ty)),
@@ -199,7 +199,7 @@ impl KernelFn {
         })
     }
 
-    /// The arguments that callers give, with their places among all of them.
+    /// The arguments that callers pass, with their indices among all arguments.
     pub fn taken(&self) -> impl Iterator<Item = (usize, &ArgDecl)> {
         let args = self.args.iter().enumerate();
         args.filter(|(_, arg)| arg.computed.is_none())
@@ -237,7 +237,7 @@ pub struct ArgDecl {
     pub compare: Option<Spanned<Comparison>>,
     /// `#[constant]`: the variable that it fills.
     pub constant: Option<Spanned<String>>,
-    /// Whether it is of `sizes(..)`: the kernel does not get it.
+    /// Whether it comes from `sizes(..)`: the kernel does not receive it.
     pub launch_only: bool,
 }
 
@@ -282,7 +282,7 @@ impl ArgDecl {
         }
     }
 
-    /// What the kernel does with it; `None` for scalars.
+    /// How the kernel accesses it; `None` for scalars.
     pub fn access(&self) -> Option<Access> {
         match self.kind {
             ArgKind::Scalar(_) | ArgKind::Plain => None,

@@ -1,12 +1,12 @@
-//! Finding tuned kernels in a source file, without compiling it.
+//! Finds tuned kernels in a source file without compiling it.
 //!
-//! What is found: `#[tuned_kernel(..)]`, `#[kiln::tuned_kernel(..)]` or by any other path, on an item of the
-//! file or of a module written out in it, also behind `cfg_attr`. What is not: kernels inside function bodies, and
-//! those that other macros or `include!` make.
+//! It finds `#[tuned_kernel(..)]`, `#[kiln::tuned_kernel(..)]` or any other path, on an item of the file or of an
+//! inline module, also inside `cfg_attr`. It does not find kernels inside function bodies, or kernels produced by
+//! other macros or `include!`.
 //!
-//! `cfg` is honoured like this: `test` is off, `feature = ".."` is on for the features given, and every
-//! other predicate counts as on unless the known ones already decide. Files are not read here: modules
-//! in files of their own are returned with the places where rustc would look for them.
+//! `cfg` is evaluated as follows: `test` is off, `feature = ".."` is on for the given features, and every other
+//! predicate counts as on unless the known ones already decide. This module reads no files: modules in separate files
+//! are returned with the paths that rustc would try.
 
 use std::collections::BTreeSet;
 
@@ -19,57 +19,58 @@ use syn::{Attribute, Item, Meta, Token};
 use super::{ParsedKernel, kernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 
-/// How a file's modules lie around it.
+/// Where a file's modules are located.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleLayout {
-    /// `lib.rs`, `main.rs`, `mod.rs`, or a file named by `#[path]`: its modules lie next to it.
+    /// `lib.rs`, `main.rs`, `mod.rs`, or a file named by `#[path]`: its modules are in the same folder.
     Root,
-    /// Any other file, with its name without `.rs`: its modules lie in a folder of that name.
+    /// Any other file, with its name without `.rs`: its modules are in a folder with that name.
     Named(String),
 }
 
-/// What a file declares.
+/// The declarations in a file.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
     /// Its kernels, in order.
     pub kernels: Vec<FoundKernel>,
-    /// Its modules in files of their own, in order.
+    /// Its modules in separate files, in order.
     pub modules: Vec<ModuleFile>,
 }
 
 /// A kernel in a file.
 #[derive(Clone, Debug)]
 pub struct FoundKernel {
-    /// The modules of the file that it is in.
+    /// The modules of the file that contain it.
     pub module: Vec<String>,
     /// Line of the attribute, from 1.
     pub line: usize,
-    /// The kernel, or what is wrong with it.
+    /// The kernel, or the mistakes in it.
     pub kernel: Result<ParsedKernel, Diagnostics>,
 }
 
-/// A module in a file of its own.
+/// A module in a separate file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleFile {
-    /// The module, below those of the file that it is in.
+    /// The module path, relative to the file's own module.
     pub module: Vec<String>,
     /// Line of its declaration, from 1.
     pub line: usize,
-    /// Where the file may be, relative to the folder of the declaring file, with `/`; and its layout
-    /// if it is there. The first that exists is the module.
+    /// Possible paths of the file, relative to the folder of the declaring file, with `/`, and the layout for each.
+    /// The first that exists is the module.
     pub candidates: Vec<(String, ModuleLayout)>,
 }
 
-/// Whether a source file can declare a kernel or a module in a file of its own: most files cannot, and need not be parsed.
+/// Whether a source file can declare a kernel or a module in a separate file. Most files cannot, and need not be
+/// parsed.
 ///
-/// It looks for the words alone, so that it is also true of some files that declare neither.
+/// It only searches for the words, so it is also true for some files that declare neither.
 pub fn may_declare(text: &str) -> bool {
     text.contains("tuned_kernel")
         || text.match_indices("mod").any(|(at, word)| {
             let before = text[..at].chars().next_back();
             let after = &text[at + word.len()..];
             let alone = !before.is_some_and(is_of_a_word) && !after.starts_with(is_of_a_word);
-            // `mod name {` is written out. Anything else, a comment in between too, is left to the parser.
+            // `mod name {` is an inline module. Anything else, including a comment in between, is left to the parser.
             let rest = after.trim_start().trim_start_matches("r#");
             let rest = rest.trim_start_matches(is_of_a_word).trim_start();
             alone && !rest.starts_with('{')
@@ -83,7 +84,7 @@ fn is_of_a_word(character: char) -> bool {
 /// Finds the kernels and module files of a source file.
 ///
 /// # Errors
-/// When the text is not Rust.
+/// If the text is not Rust.
 pub fn discover(
     text: &str,
     layout: &ModuleLayout,
@@ -109,13 +110,13 @@ pub fn discover(
 struct SourceWalk<'a> {
     features: &'a BTreeSet<String>,
     found: Discovery,
-    /// The inline modules around.
+    /// The enclosing inline modules.
     module: Vec<String>,
-    /// Where modules of the innermost one lie.
+    /// The folder of the innermost module's submodules.
     folder: Vec<String>,
 }
 
-/// An attribute that applies: itself, or what a `cfg_attr` that is on contains.
+/// An attribute that applies, possibly inside a `cfg_attr` that is on.
 struct Applied {
     meta: Meta,
     line: usize,
@@ -127,7 +128,7 @@ impl SourceWalk<'_> {
             match item {
                 Item::Mod(module) => self.module(module),
                 Item::ForeignMod(block) => self.item(&block.attrs, item),
-                // On anything else the attribute is a mistake, which the grammar explains.
+                // On any other item the attribute is a mistake, which the grammar reports.
                 Item::Fn(function) => self.item(&function.attrs, item),
                 Item::Static(item_static) => self.item(&item_static.attrs, item),
                 _ => {}
@@ -165,7 +166,7 @@ impl SourceWalk<'_> {
         match &module.content {
             Some((_, items)) => {
                 let outer = self.folder.clone();
-                // A path stands for the folder; at the top it starts at the file's own folder.
+                // A path replaces the folder; at the top level it is relative to the file's own folder.
                 if path.is_some() && self.module.len() == 1 {
                     self.folder.clear();
                 }
@@ -194,7 +195,7 @@ impl SourceWalk<'_> {
                 .join("/")
         };
         match path {
-            // At the top of a file a path starts at the file's own folder, whatever its layout.
+            // At the top level of a file a path is relative to the file's own folder, whatever its layout.
             Some(path) if self.module.len() == 1 => vec![(path, ModuleLayout::Root)],
             Some(path) => vec![(below(&[&path]), ModuleLayout::Root)],
             None => vec![
@@ -207,7 +208,7 @@ impl SourceWalk<'_> {
         }
     }
 
-    /// The attributes, those inside a `cfg_attr` that is not off included.
+    /// The attributes, including those inside a `cfg_attr` that is not off.
     fn attributes(&self, attrs: &[Attribute]) -> Vec<Applied> {
         let mut applied = Vec::new();
         for attribute in attrs {
@@ -250,7 +251,7 @@ impl SourceWalk<'_> {
         })
     }
 
-    /// The truth of a `cfg` predicate; `None` where it depends on more than test and features.
+    /// The value of a `cfg` predicate; `None` if it depends on more than test and features.
     fn predicate(&self, predicate: &Meta) -> Option<bool> {
         match predicate {
             Meta::Path(path) if path.is_ident("test") => Some(false),
@@ -276,7 +277,7 @@ impl SourceWalk<'_> {
     }
 }
 
-/// The value of `any` (or `all`): `deciding` if one part has it, its opposite if all parts do.
+/// The value of `any` (or `all`): `deciding` if one part has this value, its opposite if all parts have the opposite.
 fn decided(values: impl Iterator<Item = Option<bool>>, deciding: bool) -> Option<bool> {
     let mut all_known = true;
     for value in values {
@@ -288,13 +289,13 @@ fn decided(values: impl Iterator<Item = Option<bool>>, deciding: bool) -> Option
     all_known.then_some(!deciding)
 }
 
-/// Whether it is the attribute, whatever path it is named by.
+/// Whether it is the attribute, under any path.
 fn is_tuned_kernel(meta: &Meta) -> bool {
     let last = meta.path().segments.last();
     last.is_some_and(|segment| segment.ident == "tuned_kernel")
 }
 
-/// The item without the attribute that declares it a kernel, as the macro sees it.
+/// The item without the attribute that declares it a kernel, as the macro receives it.
 fn without_attribute(item: &Item) -> TokenStream {
     match item {
         Item::ForeignMod(block) => {

@@ -1,4 +1,4 @@
-//! Rust expressions to [`Expr`], with the span of every part kept.
+//! Converts Rust expressions to [`Expr`], keeping the span of every part.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use crate::expr::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// An expression and where each of its parts was written.
+/// An expression with the places of its parts.
 #[derive(Clone)]
 pub struct SpannedExpr {
     /// The expression.
     pub expr: Expr,
-    /// A span for every node, in the order [`Expr::walk`] visits them.
+    /// A span for every node, in the order in which [`Expr::walk`] visits them.
     spans: Vec<SpanRange>,
 }
 
@@ -26,7 +26,7 @@ impl SpannedExpr {
         self.spans[0]
     }
 
-    /// The span of every part, in the order [`Expr::walk`] visits them.
+    /// The span of every part, in the order in which [`Expr::walk`] visits them.
     pub fn spans(&self) -> &[SpanRange] {
         &self.spans
     }
@@ -40,7 +40,7 @@ impl SpannedExpr {
         });
     }
 
-    /// Where a name is first mentioned; the whole expression if it is not.
+    /// The place where a name first occurs; the whole expression if it does not.
     pub fn span_of_name(&self, name: &str) -> SpanRange {
         let mut found = None;
         self.walk(|expr, span| {
@@ -68,10 +68,10 @@ impl Parse for SpannedExpr {
 }
 
 impl Expr {
-    /// Reads an expression, as written in a spec.
+    /// Parses an expression as written in a spec.
     ///
     /// # Errors
-    /// When the text is not an expression of the language.
+    /// If the text is not an expression of the language.
     pub fn parse(text: &str) -> syn::Result<Expr> {
         syn::parse_str::<SpannedExpr>(text).map(|spanned| spanned.expr)
     }
@@ -80,12 +80,12 @@ impl Expr {
 const LANGUAGE: &str = "expressions have integers, `true` and `false`, names, `device.<limit>`, \
      `+ - * / %`, comparisons, `&& || !`, min, max, div_ceil, next_power_of_two and size_of";
 
-/// An error over some tokens, with a `help:` line.
+/// An error at some tokens, with a `help:` line.
 pub(super) fn error(tokens: impl ToTokens, message: impl fmt::Display, help: &str) -> syn::Error {
     syn::Error::new_spanned(tokens, format!("{message}\nhelp: {help}"))
 }
 
-/// As [`error`], at one span.
+/// Like [`error`], at one span.
 pub(super) fn error_at(span: Span, message: impl fmt::Display, help: &str) -> syn::Error {
     syn::Error::new(span, format!("{message}\nhelp: {help}"))
 }
@@ -245,7 +245,7 @@ fn operator(op: &syn::BinOp) -> syn::Result<BinaryOp> {
     })
 }
 
-/// The one identifier a path consists of.
+/// The single identifier of a path.
 fn plain_ident(path: &syn::ExprPath) -> syn::Result<&syn::Ident> {
     path.path
         .get_ident()

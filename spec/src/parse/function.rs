@@ -1,4 +1,4 @@
-//! The `unsafe extern "C" { fn kernel(..); }` block below the attribute.
+//! Parses the `unsafe extern "C" { fn kernel(..); }` block below the attribute.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
@@ -17,7 +17,7 @@ use crate::text::spelling::nearest;
 const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], \
      #[len(n)] y: &mut [f32]); }`";
 
-/// Attributes of arguments that mean something to Kiln.
+/// Attributes of arguments that Kiln interprets.
 const ARGUMENT_ATTRIBUTES: [&str; 9] = [
     "len",
     "fill",
@@ -31,11 +31,10 @@ const ARGUMENT_ATTRIBUTES: [&str; 9] = [
 ];
 
 impl KernelFn {
-    /// Reads the block. Mistakes in several arguments are all reported; `types` are the names of
-    /// type parameters.
+    /// Parses the block. Mistakes in several arguments are all reported; `types` are the names of type parameters.
     ///
     /// # Errors
-    /// When there is no function to speak of.
+    /// If there is no function.
     pub fn parse(item: TokenStream, types: &[&str]) -> Result<KernelFn, Diagnostics> {
         let mut diagnostics = Diagnostics::new();
         let found = foreign_block(item).and_then(|block| {
@@ -109,7 +108,7 @@ fn single_function(block: &syn::ItemForeignMod) -> syn::Result<&syn::ForeignItem
     }
 }
 
-/// Refuses what a kernel's signature cannot have.
+/// Refuses features that a kernel's signature cannot have.
 fn plain_signature(sig: &syn::Signature) -> syn::Result<()> {
     if !sig.generics.params.is_empty() {
         return Err(error(
@@ -203,7 +202,7 @@ fn element(ty: &Type, types: &[&str]) -> syn::Result<ElemRef> {
     let Type::Path(path) = ty else {
         return Err(unsupported(ty));
     };
-    // `half::f16` is `f16`; a type parameter is a bare name.
+    // `half::f16` is `f16`; a type parameter is a plain name.
     let Some(last) = path.path.segments.last() else {
         return Err(unsupported(ty));
     };
@@ -318,7 +317,7 @@ fn comparison(attribute: &Attribute) -> syn::Result<Spanned<Comparison>> {
     })
 }
 
-/// `#[constant]`, of a variable with the argument's name, or `#[constant(tables::taps)]`.
+/// `#[constant]`, for a variable with the argument's name, or `#[constant(tables::taps)]`.
 fn constant_variable(attribute: &Attribute, argument: &Ident) -> syn::Result<Spanned<String>> {
     let value = if let syn::Meta::Path(_) = attribute.meta {
         argument.to_string()
@@ -355,7 +354,7 @@ fn scalar_value(attribute: &Attribute) -> syn::Result<Spanned<ScalarValue>> {
 
 const FILLS: &str = "fills are uniform(-1, 1), below(n), iota and constant(0)";
 
-/// That many numbers between the parentheses of a fill.
+/// The `count` numbers between the parentheses of a fill.
 fn numbers(kind: &Ident, arguments: TokenStream, count: usize) -> syn::Result<Vec<Spanned<f64>>> {
     let numbers = list::<Spanned<f64>>.parse2(arguments)?;
     if numbers.len() == count {

@@ -1,7 +1,7 @@
-//! The one grammar of `#[tuned_kernel(..)]`, for the macro and for the command line.
+//! The grammar of `#[tuned_kernel(..)]`, shared by the macro and the command line.
 //!
-//! Two layers. [`KernelAttr`] and [`KernelFn`] are what was written, with spans; lowering makes a
-//! [`KernelSpec`](crate::model::KernelSpec) of them. Meaning is checked by [`check`](crate::check), which needs both.
+//! It has two layers. [`KernelAttr`] and [`KernelFn`] are the declaration as written, with spans; lowering turns them
+//! into a [`KernelSpec`](crate::model::KernelSpec). [`check`](crate::check) then checks the meaning, using both.
 //!
 //! The grammar is described in `docs/spec-language.md`.
 
@@ -25,10 +25,10 @@ pub use parsed::ParsedKernel;
 
 use crate::text::diagnostic::Diagnostics;
 
-/// Reads and checks a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
+/// Parses and checks a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
 ///
 /// # Errors
-/// Every mistake of form; where the form is right, every mistake of meaning.
+/// Every mistake of form or, if the form is right, every mistake of meaning.
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> Result<ParsedKernel, Diagnostics> {
     let (attr, function) = form(attribute, item)?;
     let mut mistakes = crate::check::names(&attr, &function);
@@ -45,7 +45,7 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> Result<ParsedKernel,
     }
 }
 
-/// What was written, whatever it means.
+/// The declaration as written, before its meaning is checked.
 fn form(attribute: TokenStream, item: TokenStream) -> Result<(KernelAttr, KernelFn), Diagnostics> {
     let (attr, mut diagnostics) = KernelAttr::parse(attribute);
     let types: Vec<_> = attr.types.iter().map(|ty| &*ty.name.value).collect();

@@ -1,9 +1,9 @@
-//! What reading a kernel gives.
+//! The result of parsing a kernel.
 
 use super::declaration::{KernelAttr, KernelFn};
 use crate::model::KernelSpec;
 
-/// A kernel spec and what it was written as.
+/// A kernel spec and its declaration as written.
 #[derive(Clone, Debug)]
 pub struct ParsedKernel {
     /// The spec.

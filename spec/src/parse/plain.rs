@@ -10,21 +10,21 @@ use crate::model::{Plain, PlainField, PlainNumber, ScalarType, ScalarValue};
 const HELP: &str = "write each number with its type, and sizes as casts: \
      `Params { scale: 0.5f32, taps: [0.25f32; 4], count: n as u32 }`";
 
-/// Most elements of an array.
+/// Maximum number of elements of an array.
 const MAX_ELEMENTS: usize = 1024;
 
-/// A value as it was written.
+/// A value as written.
 #[derive(Clone, Debug)]
 pub struct PlainDecl {
     /// The argument's type.
     pub ty: syn::Type,
     /// The value.
     pub value: Plain,
-    /// The sizes in it.
+    /// The problem sizes in it.
     pub sizes: Vec<SpannedExpr>,
 }
 
-/// Whether a `#[value(..)]` is of a struct or an array.
+/// Whether a `#[value(..)]` is that of a struct or an array.
 pub(super) fn is_plain(value: &Syntax) -> bool {
     matches!(
         value,
@@ -33,7 +33,7 @@ pub(super) fn is_plain(value: &Syntax) -> bool {
 }
 
 impl PlainDecl {
-    /// Reads a value.
+    /// Parses a value.
     pub(super) fn new(ty: &syn::Type, value: &Syntax) -> syn::Result<PlainDecl> {
         let mut sizes = Vec::new();
         let value = plain(value, &mut sizes)?;

@@ -1,4 +1,4 @@
-//! Literals and small pieces shared by the items of the attribute and the arguments.
+//! Parses literals and small pieces that the items of the attribute and the arguments share.
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -11,7 +11,7 @@ use crate::model::{ElemType, ScalarType, Tolerance};
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// Values of one tunable parameter at most: a range must not fill memory.
+/// Maximum number of values of one tunable parameter, so that a range cannot fill memory.
 const MAX_VALUES: usize = 4096;
 
 impl Parse for Name {
@@ -65,7 +65,7 @@ impl Parse for Spanned<i64> {
     }
 }
 
-/// A real number, whole or not, finite.
+/// A finite real number, with or without fraction.
 impl Parse for Spanned<f64> {
     fn parse(input: ParseStream) -> syn::Result<Spanned<f64>> {
         let minus: Option<Token![-]> = input.parse()?;
@@ -138,7 +138,7 @@ impl Parse for Spanned<ElemType> {
     }
 }
 
-/// The element type of that name.
+/// The element type with this name.
 fn elem_type(ident: &Ident) -> syn::Result<ElemType> {
     let name = ident.to_string();
     ElemType::from_name(&name).ok_or_else(|| {
@@ -387,7 +387,7 @@ pub(super) fn quoted(names: impl IntoIterator<Item = impl AsRef<str>>) -> String
     quoted.join(", ")
 }
 
-/// A name that a kernel's source can use, too.
+/// A name that a kernel's source can use too.
 pub(super) fn plain_name(ident: &Ident) -> syn::Result<Ident> {
     let text = ident.to_string();
     if text.starts_with("r#") || !text.is_ascii() {

@@ -1,20 +1,20 @@
-//! The `#if` groups around a place, without evaluating them.
+//! Tracks the `#if` groups around a place, without evaluating them.
 
-/// How the guards begin that stand for `#pragma once` in a flattened source.
+/// Prefix of the guards that replace `#pragma once` in a flattened source.
 pub(super) const ONCE_GUARD: &str = "KILN_ONCE_";
 
 /// One open `#if` group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionalFrame {
-    /// Counts groups from the start of the source.
+    /// The number of the group, counted from the start of the source.
     group: usize,
-    /// Which branch: 0 for `#if`, then one more for each `#elif` or `#else`.
+    /// The branch: 0 for `#if`, incremented by each `#elif` or `#else`.
     branch: usize,
     /// The name in `#ifndef NAME` or `#if !defined(NAME)`, while in branch 0.
     guard: Option<String>,
 }
 
-/// The groups that are open, outermost first.
+/// The open groups, outermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenConditionals(Vec<ConditionalFrame>);
 
@@ -29,7 +29,7 @@ impl OpenConditionals {
         });
     }
 
-    /// Moves to the next branch; `false` when no group is open.
+    /// Moves to the next branch; `false` if no group is open.
     pub fn next_branch(&mut self) -> bool {
         self.0.last_mut().is_some_and(|frame| {
             frame.branch += 1;
@@ -38,7 +38,7 @@ impl OpenConditionals {
         })
     }
 
-    /// Leaves a group; `false` when none is open.
+    /// Leaves a group; `false` if none is open.
     pub fn close(&mut self) -> bool {
         self.0.pop().is_some()
     }
@@ -48,26 +48,26 @@ impl OpenConditionals {
         self.0.is_empty()
     }
 
-    /// Whether every open group is the guard of a file with `#pragma once`, which the first of its inclusions passes.
+    /// Whether every open group is the guard of a file with `#pragma once`, which is true for the first inclusion.
     pub fn hold_at_first(&self) -> bool {
         let mut guards = self.0.iter().map(|frame| frame.guard.as_deref());
         guards.all(|guard| guard.is_some_and(|name| name.starts_with(ONCE_GUARD)))
     }
 
-    /// How many groups are open.
+    /// The number of open groups.
     pub fn depth(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether this place is compiled only where `name` was not defined before.
+    /// Whether this place is compiled only if `name` was not defined before.
     pub fn guards(&self, name: &str) -> bool {
         self.0
             .iter()
             .any(|frame| frame.guard.as_deref() == Some(name))
     }
 
-    /// Whether at most one of two places is compiled: other branches of one group, or both under a
-    /// guard of the same name.
+    /// Whether at most one of two places is compiled: they are in different branches of one group, or both under a
+    /// guard with the same name.
     pub fn excludes(&self, other: &OpenConditionals) -> bool {
         self.0.iter().any(|frame| {
             other.0.iter().any(|theirs| {

@@ -14,25 +14,25 @@ pub struct ConstantVariable {
     pub ty: String,
     /// Its dimensions as written: the text in each pair of brackets.
     pub dimensions: Vec<String>,
-    /// Whether the source gives it a value.
+    /// Whether the source initialises it.
     pub initialised: bool,
-    /// The namespaces that it is in, outermost first; an anonymous one has no name.
+    /// The enclosing namespaces, outermost first; an anonymous one has an empty name.
     pub namespaces: Vec<String>,
     /// The word `static` before it.
     pub static_word: Option<Range<usize>>,
-    /// The file and line of its name.
+    /// The place of its name.
     pub at: Location,
 }
 
 impl ConstantVariable {
-    /// Its name with those of its namespaces: `tables::taps`.
+    /// Its name with its namespaces: `tables::taps`.
     pub fn path(&self) -> String {
         let names = self.namespaces.iter().chain([&self.name]);
         names.map(String::as_str).collect::<Vec<_>>().join("::")
     }
 }
 
-/// Words of a declaration that say nothing about the type.
+/// Words of a declaration that are not part of the type.
 const SPECIFIERS: [&str; 7] = [
     "__constant__",
     "static",
@@ -43,7 +43,7 @@ const SPECIFIERS: [&str; 7] = [
     "__device__",
 ];
 
-/// The variables that a declaration makes, if it is one of `__constant__` variables.
+/// The variables in a declaration, if it declares `__constant__` variables.
 pub(super) fn variables(
     text: &str,
     tokens: &[Token],
@@ -74,7 +74,7 @@ pub(super) fn variables(
         } else if token.kind == TokenKind::Identifier && !is_specifier {
             words.push(*token);
         } else if ends_declarator(token) && words.len() > 1 {
-            // Of `float a, b` the second declarator begins after the type, which stays.
+            // In `float a, b` the second declarator begins after the type, which stays.
             let Some(name) = words.pop() else { break };
             let (dimensions, next) = dimensions(text, &tokens, i);
             let follows = tokens.get(next);
@@ -88,7 +88,7 @@ pub(super) fn variables(
                 at: locate(name.start),
             });
             i = next;
-            // Past the initialiser, to the next declarator.
+            // Skip the initialiser, to the next declarator.
             while tokens
                 .get(i)
                 .is_some_and(|t| !t.is_punct(b',') && !t.is_punct(b';'))
@@ -112,7 +112,7 @@ fn join(text: &str, words: &[Token]) -> String {
     words.join(" ")
 }
 
-/// The index of the bracket that closes the one at `open`, or `open` if it is none.
+/// The index of the bracket that closes the one at `open`, or `open` if there is none.
 fn closing(tokens: &[Token], open: usize) -> usize {
     super::kernel_function::matching(tokens, open).unwrap_or(open)
 }

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use crate::model::{ElemType, ScalarType};
 
-/// What a name may stand for: the types of its `typedef`s, `using`s and `#define`s, as text.
+/// The possible meanings of a name: the types of its `typedef`s, `using`s and `#define`s, as text.
 pub type Aliases = BTreeMap<String, Vec<String>>;
 
-/// Meanings of one alias that are looked at.
+/// Maximum number of meanings of one alias.
 const MEANINGS: usize = 16;
 
-/// A parameter's type, with the spellings of one type made equal.
+/// A parameter's type, with the different spellings of one type unified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CType {
     /// The type without `const`, pointers and `__restrict__`.
     pub base: Base,
-    /// Whether what a pointer points to is `const`.
+    /// Whether the target of a pointer is `const`.
     pub pointee_const: bool,
     /// Levels of pointers.
     pub pointers: usize,
@@ -23,7 +23,7 @@ pub struct CType {
     pub reference: bool,
 }
 
-/// What a type is without `const` and pointers.
+/// A type without `const` and pointers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Base {
     /// A number that can be passed by value.
@@ -36,7 +36,7 @@ pub enum Base {
     Void,
     /// A known C type that no spec can name, by its spelling (`bool`, `long double`).
     Foreign(String),
-    /// A name that the source does not resolve: a type parameter or a type of the author's.
+    /// A name that the source does not resolve: a type parameter or a type of the author.
     Named(String),
 }
 
@@ -52,8 +52,8 @@ impl Base {
 }
 
 impl CType {
-    /// Reads a type as [`super::Parameter::ty`] holds it: every type that it may be, at least one, since an alias may
-    /// have another meaning in each branch of an `#if`.
+    /// Parses a type in the form of [`super::Parameter::ty`]. Returns every type that it may be, at least one, since
+    /// an alias may have another meaning in each branch of an `#if`.
     pub fn meanings(text: &str, aliases: &Aliases) -> Vec<CType> {
         CType::resolve(text, aliases, 8)
     }
@@ -65,7 +65,7 @@ impl CType {
             match word {
                 "*" => pointers += 1,
                 "&" => reference = true,
-                // After the first `*` it is the pointer that is const, which changes nothing here.
+                // After the first `*`, `const` refers to the pointer, which does not matter here.
                 "const" if pointers == 0 => pointee_const = true,
                 "const" | "volatile" | "__restrict__" | "__restrict" | "restrict" => {}
                 ":" | "std" | "struct" | "typename" | "__grid_constant__" => {}
@@ -99,7 +99,7 @@ impl CType {
     }
 }
 
-/// The base that words name; `None` for a name that is not known.
+/// The base type with these words; `None` for an unknown name.
 fn base(words: &[&str]) -> Option<Base> {
     if let [name] = words
         && let Some(base) = single(name)
@@ -120,7 +120,7 @@ fn single(name: &str) -> Option<Base> {
         "int8_t" => Base::Scalar(ScalarType::I8),
         "uint8_t" | "uchar" => Base::Scalar(ScalarType::U8),
         "int64_t" | "ssize_t" | "ptrdiff_t" | "intptr_t" => Base::Scalar(ScalarType::I64),
-        // 64 bits on every device there is.
+        // 64 bits on every supported device.
         "uint64_t" | "size_t" | "uintptr_t" | "ulong" => Base::Scalar(ScalarType::U64),
         "__half" | "half" | "_Float16" => Base::Elem(ElemType::F16),
         "__nv_bfloat16" | "nv_bfloat16" | "__hip_bfloat16" | "hip_bfloat16" | "__bf16" => {

@@ -1,4 +1,4 @@
-//! A kernel of a source that can be tuned, and why another cannot.
+//! Kernels of a source that can be tuned, and why others cannot.
 
 use thiserror::Error;
 
@@ -9,14 +9,14 @@ use super::kernel_function::{KernelFunction, Parameter};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EntryError {
-    /// No `__global__` function of that name.
+    /// No `__global__` function has that name.
     #[error("no `__global__` function `{name}` in the source (found: {found})\nhelp: {help}")]
     Unknown {
-        /// The name looked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         found: String,
-        /// What to do.
+        /// The help.
         help: String,
     },
     /// A form of kernel that is not supported.
@@ -24,24 +24,24 @@ pub enum EntryError {
     Unsupported {
         /// The kernel.
         name: String,
-        /// Where it is.
+        /// Its place.
         at: Location,
-        /// What it is.
+        /// The form.
         what: String,
-        /// What to do instead.
+        /// The help.
         help: String,
     },
-    /// Prototypes only.
+    /// The kernel only has prototypes.
     #[error(
         "{at}: kernel `{name}` is declared but not defined\nhelp: its body must be in the source or in a file it includes"
     )]
     Undefined {
         /// The kernel.
         name: String,
-        /// Where it is declared.
+        /// The place of the declaration.
         at: Location,
     },
-    /// Two definitions that are compiled together.
+    /// Two definitions are compiled together.
     #[error(
         "{second}: kernel `{name}` is defined twice, first at {first}\nhelp: give each kernel a name of its own"
     )]
@@ -62,7 +62,7 @@ pub struct Entry<'s> {
     pub name: &'s str,
     /// Its prototypes and definitions, in source order.
     pub sites: Vec<&'s KernelFunction>,
-    /// The arguments of its template, as the spec has them.
+    /// The arguments of its template, as in the spec.
     pub arguments: Option<Vec<String>>,
 }
 
@@ -74,7 +74,7 @@ impl<'s> Entry<'s> {
     }
 }
 
-/// Why a declaration cannot be an entry's.
+/// Why a declaration cannot be that of an entry.
 pub(super) fn unsupported(site: &KernelFunction) -> Option<EntryError> {
     let (what, help) = site.obstacle?.describe();
     Some(refused(site, what, help))
@@ -89,7 +89,7 @@ fn refused(site: &KernelFunction, what: &str, help: impl Into<String>) -> EntryE
     }
 }
 
-/// What is wrong with a kernel that is named without its namespaces, or with those of another one.
+/// The error if a kernel is named without its namespaces, or with other ones.
 pub(super) fn in_another_namespace(site: &KernelFunction) -> EntryError {
     if let Some(error) = unsupported(site) {
         return error;
@@ -106,7 +106,7 @@ pub(super) fn in_another_namespace(site: &KernelFunction) -> EntryError {
     refused(site, "is declared in a namespace", help)
 }
 
-/// Why template arguments do not go with a kernel; `None` if they do.
+/// Why template arguments do not fit a kernel; `None` if they do.
 pub(super) fn wrong_arguments(
     site: &KernelFunction,
     arguments: Option<&[String]>,

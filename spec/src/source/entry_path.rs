@@ -1,11 +1,11 @@
-//! How a spec names a kernel: `kernel`, `space::kernel`, `kernel<float, 256>`.
+//! The name of a kernel in a spec: `kernel`, `space::kernel`, `kernel<float, 256>`.
 
 use super::lexer::{TokenKind, lex};
 
 /// The name of a kernel, with its namespaces and the arguments of its template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryPath {
-    /// The namespaces around it, from the outermost in.
+    /// The enclosing namespaces, outermost first.
     pub namespaces: Vec<String>,
     /// Its own name.
     pub name: String,
@@ -14,7 +14,7 @@ pub struct EntryPath {
 }
 
 impl EntryPath {
-    /// Reads a name; `None` if it is not one.
+    /// Parses a name; `None` if it is not one.
     pub fn parse(text: &str) -> Option<EntryPath> {
         let text = text.trim();
         let (path, arguments) = match text.split_once('<') {
@@ -32,13 +32,13 @@ impl EntryPath {
         })
     }
 
-    /// The name alone, which a symbol starts with.
+    /// The name alone, with which a symbol starts.
     pub fn base_name(text: &str) -> &str {
         let path = text.split('<').next().unwrap_or(text);
         path.rsplit("::").next().unwrap_or(path).trim()
     }
 
-    /// Whether an argument of the template names this: a tunable parameter or a type parameter.
+    /// Whether an argument of the template contains a name: a tunable parameter or a type parameter.
     pub fn mentions(&self, name: &str) -> bool {
         self.argument_names().any(|found| found == name)
     }
@@ -56,7 +56,7 @@ impl EntryPath {
     }
 }
 
-/// The pieces between top-level commas; `None` where a bracket is not closed or a character has no place here.
+/// The pieces between top-level commas; `None` if a bracket is not closed or a character is not allowed.
 fn arguments(text: &str) -> Option<Vec<String>> {
     let mut pieces = vec![String::new()];
     let mut depth = 0_u32;

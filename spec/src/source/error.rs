@@ -1,4 +1,4 @@
-//! What can be wrong with a kernel's source.
+//! Errors of a kernel's source.
 
 use std::path::PathBuf;
 use std::{fmt, io};
@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A place in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file, as the reader knows it.
+    /// The file name that the reader uses.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
@@ -20,7 +20,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// Why a reader cannot give the text of a file.
+/// Why a reader cannot return the text of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -36,7 +36,7 @@ pub enum ReadError {
     /// A folder, a pipe or a device.
     #[error("it is not a regular file")]
     NotAFile,
-    /// A file that is larger than the reader takes.
+    /// A file that exceeds the reader's limit.
     #[error("it is larger than {limit_bytes} bytes")]
     TooLarge {
         /// The limit.
@@ -101,7 +101,7 @@ pub enum SourceError {
     Root {
         /// Its name.
         name: String,
-        /// Why not.
+        /// Why it cannot be read.
         error: ReadError,
     },
     /// An included file cannot be read.
@@ -109,29 +109,29 @@ pub enum SourceError {
         "{at}: cannot read included file `{name}`: {error}\nhelp: Kiln inlines `#include \"..\"` so that it can hash it; write a system header as `#include <..>`"
     )]
     Include {
-        /// The file that is missing.
+        /// The missing file.
         name: String,
-        /// Where it is included.
+        /// The place of the include.
         at: Location,
-        /// Why not.
+        /// Why it cannot be read.
         error: ReadError,
     },
-    /// An include that leaves the package or names an absolute path.
+    /// An include that leaves the package or has an absolute path.
     #[error(
         "{at}: `#include \"{path}\"` leaves the package\nhelp: keep included files inside the package, so that its hash covers them"
     )]
     Outside {
         /// The path as written.
         path: String,
-        /// Where it is included.
+        /// The place of the include.
         at: Location,
     },
-    /// An include whose file only the preprocessor knows.
+    /// An include whose file is known only to the preprocessor.
     #[error(
         "{at}: `#include` of a macro is not supported\nhelp: name the file, so that the source's hash covers it"
     )]
     Computed {
-        /// Where it is.
+        /// Its place.
         at: Location,
     },
     /// A file that includes itself without a guard.
@@ -141,7 +141,7 @@ pub enum SourceError {
         name: String,
         /// The files on the way, joined by arrows.
         chain: String,
-        /// Where the cycle closes.
+        /// The place at which the cycle closes.
         at: Location,
     },
     /// Includes nested too deeply.
@@ -149,7 +149,7 @@ pub enum SourceError {
         "{at}: includes are nested more than {limit} deep\nhelp: a file that includes itself over others needs `#pragma once`"
     )]
     TooDeep {
-        /// Where the limit is passed.
+        /// The place at which the limit is exceeded.
         at: Location,
         /// The limit.
         limit: usize,
@@ -164,26 +164,26 @@ pub enum SourceError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// A byte that no source holds.
+    /// A zero byte, which no source may contain.
     #[error("{at}: the source holds a NUL byte\nhelp: a kernel source is UTF-8 text")]
     Nul {
-        /// Where it is.
+        /// Its place.
         at: Location,
     },
     /// A comment or literal without an end.
     #[error("{at}: unterminated {what}")]
     Unterminated {
-        /// What is not terminated.
+        /// The unterminated item.
         what: &'static str,
-        /// Where it begins.
+        /// The place where it begins.
         at: Location,
     },
     /// Conditionals that do not match.
     #[error("{at}: {what}")]
     Conditional {
-        /// What is wrong.
+        /// The mistake.
         what: &'static str,
-        /// Where it is.
+        /// Its place.
         at: Location,
     },
 }

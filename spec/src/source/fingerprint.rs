@@ -1,13 +1,15 @@
-//! The hash of a source: that of its tokens, so that a comment or another line break makes no baked row stale.
+//! The hash of a source, computed from its tokens, so that a comment or another line break does not make a baked row
+//! stale.
 //!
-//! White space counts only where it changes what a compiler reads: inside an operator (`a - -b` is not `a --b`), and after the name in a `#define` (`F (x)` is not `F(x)`). A source that can see its own text has more of
-//! it hashed: spacing if a macro stringifies (`#x`), and every byte if it names `__LINE__` or another word of its place.
+//! White space counts only if it changes what a compiler reads: inside an operator (`a - -b` is not `a --b`), and
+//! after the name in a `#define` (`F (x)` is not `F(x)`). If a source can see its own text, more of it is hashed:
+//! spacing if a macro stringifies (`#x`), and every byte if it uses `__LINE__` or another name for its place.
 
 use super::lexer::{LexError, Token, TokenKind, lex, lex_directive};
 use crate::hash::{Hash, Hasher, SourceHash};
 
-/// Names through which a source sees on which line or in which file it stands. The line that a failing `assert` prints
-/// is not among them: it changes a message, not a result.
+/// Names through which a source sees its own line or file. The line that a failing `assert` prints does not count: it
+/// changes a message, not a result.
 const PLACES: [&str; 4] = ["__LINE__", "__FILE__", "__FILE_NAME__", "source_location"];
 
 /// The hash of an expanded source.
@@ -16,7 +18,7 @@ pub(super) fn of(text: &str) -> SourceHash {
     SourceHash(hash)
 }
 
-/// The hash of its tokens; none if its text matters, or has no tokens.
+/// The hash of its tokens; `None` if its text matters, or if it cannot be split into tokens.
 fn tokens(text: &str) -> Option<Hash> {
     let lines = every_line(text).ok()?;
     let all = || lines.iter().flatten();
@@ -26,7 +28,7 @@ fn tokens(text: &str) -> Option<Hash> {
     let spacing = lines.iter().any(|line| stringifies(text, line));
     let mut hasher = Hasher::new("kiln source 2");
     for line in &lines {
-        // Where a directive begins and ends matters.
+        // The beginning and end of a directive matter.
         hasher.field(if is_directive(line) { b"#" } else { b"" });
         let mut before: Option<&Token> = None;
         for (i, token) in line.iter().enumerate() {
@@ -44,10 +46,10 @@ fn tokens(text: &str) -> Option<Hash> {
     Some(hasher.finish())
 }
 
-/// Where the name is among the tokens of a `#define`: after `#` and `define`.
+/// The index of the name among the tokens of a `#define`: after `#` and `define`.
 const MACRO_NAME: usize = 2;
 
-/// The tokens: those of each directive (with its `#`), and those between two directives. Markers of lines are left out.
+/// The tokens: those of each directive (with its `#`), and those between two directives. Line markers are left out.
 fn every_line(text: &str) -> Result<Vec<Vec<Token>>, LexError> {
     let mut lines = vec![Vec::new()];
     for token in lex(text)? {
@@ -69,7 +71,7 @@ fn every_line(text: &str) -> Result<Vec<Vec<Token>>, LexError> {
         lines.push([&[hash][..], &inner].concat());
         lines.push(Vec::new());
     }
-    // Directives around nothing, as those of an inlined file, leave empty lines between them.
+    // Directives around nothing, such as those of an inlined file, leave empty lines between them.
     lines.retain(|line| !line.is_empty());
     Ok(lines)
 }
@@ -89,7 +91,7 @@ const JOINED: [&[u8; 2]; 32] = [
     b":>", b"<%", b"%>", b"%:", b"//", b"/*",
 ];
 
-/// Whether two tokens without a gap may be one to a compiler: an operator, or a literal with its suffix.
+/// Whether two tokens without a gap may be a single one for a compiler: an operator, or a literal with its suffix.
 fn may_join(before: &Token, token: &Token) -> bool {
     match (before.kind, token.kind) {
         (TokenKind::Punct(first), TokenKind::Punct(second)) => JOINED.contains(&&[first, second]),
@@ -98,13 +100,13 @@ fn may_join(before: &Token, token: &Token) -> bool {
     }
 }
 
-/// Whether nothing but line continuations is between two tokens.
+/// Whether two tokens are separated by nothing but line continuations.
 fn is_adjacent(text: &str, before: &Token, token: &Token) -> bool {
     let between = &text[before.end..token.start];
     between.is_empty() || between.replace("\\\n", "").is_empty()
 }
 
-/// Whether a `#define` makes strings of its arguments: a `#` that is not half of a `##`.
+/// Whether a `#define` stringifies its arguments: it contains a `#` that is not half of a `##`.
 fn stringifies(text: &str, line: &[Token]) -> bool {
     let is_hash = |token: Option<&Token>| token.is_some_and(|token| token.is_punct(b'#'));
     is_define(text, line)
@@ -172,7 +174,7 @@ mod tests {
         let spelt = "#define S(x) #x\nf(S(a+b));";
         assert!(!same(spelt, "#define S(x) #x\nf(S(a + b));"));
         assert!(same(spelt, "// A comment.\n#define S(x) #x\nf(S(a+b));"));
-        // `##` makes no string.
+        // `##` does not stringify.
         let joined = "#define J(x) x##1\nf(J(a+b));";
         assert!(same(joined, "#define J(x) x##1\nf(J(a + b));"));
     }

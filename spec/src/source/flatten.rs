@@ -1,4 +1,4 @@
-//! Expanding a kernel's source: every local include inlined, so that one text is hashed and compiled.
+//! Expands a kernel's source: every local include is inlined, so that a single text is hashed and compiled.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,22 @@ use super::lines::LineMap;
 use super::path;
 use crate::hash::{Hash, SourceHash};
 
-/// Headers that Kiln provides itself: `#include` of these is left as it is, and the prelude's own hash
-/// covers them.
+/// Headers that Kiln itself provides: an `#include` of one is left unchanged, and the prelude's own hash covers them.
 pub const PRELUDE_HEADERS: &[&str] = &["kiln.cuh"];
 
-/// Largest expanded source, in bytes.
+/// Maximum size of an expanded source, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
 
-/// Deepest nesting of includes.
+/// Maximum nesting depth of includes.
 pub const MAX_INCLUDE_DEPTH: usize = 64;
 
 /// Reads a file of the package by its normalised name.
 pub type Reader<'r> = dyn FnMut(&str) -> Result<String, ReadError> + 'r;
 
-/// One file that went into an expanded source.
+/// One file of an expanded source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Its name, as the reader knows it.
+    /// The file name that the reader uses.
     pub name: String,
     /// Hash of its text.
     pub hash: Hash,
@@ -34,9 +33,9 @@ pub struct SourceFile {
 
 /// A kernel's source with its local includes inlined.
 ///
-/// `#include "local.cuh"` is replaced by the file's text between `#line` markers; `#pragma once`
-/// becomes an include guard, so that it holds under `#if` too. `#include <..>` and Kiln's own headers
-/// ([`PRELUDE_HEADERS`]) stay. Line endings are `\n` whatever they were.
+/// `#include "local.cuh"` is replaced by the file's text between `#line` markers. `#pragma once` becomes an include
+/// guard, so that it works under `#if` too. `#include <..>` and Kiln's own headers ([`PRELUDE_HEADERS`]) stay. Line
+/// endings become `\n`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     text: String,
@@ -45,12 +44,12 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Expands `root_name`, asking `reader` for each file by a name relative to the same root
-    /// (`/` between components, no `.` or `..`).
+    /// Expands `root_name`. Calls `reader` for each file with a name relative to the same root (`/` between
+    /// components, no `.` or `..`).
     ///
     /// # Errors
-    /// When a file cannot be read, an include is computed, circular, too deep or leaves the root, or
-    /// the text is too large or does not lex.
+    /// If a file cannot be read; an include is computed, circular, too deep or leaves the root; or the text is too
+    /// large or cannot be split into tokens.
     pub fn load(root_name: &str, reader: &mut Reader<'_>) -> Result<SourceText, SourceError> {
         let unread = |error| SourceError::Root {
             name: root_name.into(),
@@ -75,7 +74,7 @@ impl SourceText {
         })
     }
 
-    /// A source that was expanded before, as the macro embeds it.
+    /// A source that is already expanded, as the macro embeds it.
     pub fn from_expanded(text: impl Into<String>) -> SourceText {
         let text = text.into();
         SourceText {
@@ -90,24 +89,24 @@ impl SourceText {
         &self.text
     }
 
-    /// Every file it was made of, the `.cu` first; empty for [`Self::from_expanded`].
+    /// Every file in it, the `.cu` first; empty for [`Self::from_expanded`].
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }
 
-    /// Hash of the expanded source by its tokens: comments, blank lines and indentation change nothing. In a source that
-    /// names `__LINE__` or `__FILE__` every byte counts.
+    /// Hash of the expanded source by its tokens: comments, blank lines and indentation do not matter. If a source
+    /// uses `__LINE__` or `__FILE__`, every byte counts.
     pub fn hash(&self) -> SourceHash {
         self.hash
     }
 
-    /// The file and line of a byte of the expanded text, by its `#line` markers.
+    /// The file and line of a byte of the expanded text, from its `#line` markers.
     pub fn locate(&self, offset: usize) -> Location {
         self.lines(&lex(&self.text).unwrap_or_default())
             .locate(offset)
     }
 
-    /// The map of its lines, from its tokens.
+    /// The map of its lines, given its tokens.
     pub(super) fn lines(&self, tokens: &[Token]) -> LineMap {
         let root = self.files.first().map_or("source", |file| &file.name);
         LineMap::new(&self.text, tokens, root)
@@ -122,12 +121,12 @@ struct Flattener<'a, 'r> {
     seen_unconditionally: BTreeSet<String>,
     /// Files being inlined, outermost first, with whether each has a guard.
     open: Vec<(String, bool)>,
-    /// `#if` groups open at this point, over all open files.
+    /// Number of open `#if` groups at this point, over all open files.
     conditionals: usize,
     out: String,
 }
 
-/// What a directive means here.
+/// The effect of a directive here.
 enum Action {
     Include(String),
     Once,
@@ -260,7 +259,7 @@ impl Flattener<'_, '_> {
     }
 }
 
-/// Whether a header that the package does not have is one that comes with the device's compiler.
+/// Whether a header that the package does not have comes with the device's compiler.
 fn is_device_header(path: &str) -> bool {
     crate::codegen::prelude::CPU_PRELUDE
         .iter()
@@ -279,7 +278,7 @@ pub(crate) fn line_marker(line: u32, name: &str) -> String {
     format!("#line {line} \"{name}\"\n")
 }
 
-/// What a directive asks of the flattener; `None` for a computed include.
+/// The effect of a directive for the flattener; `None` for a computed include.
 fn action(text: &str, directive: &Token) -> Option<Action> {
     let inner = lex_directive(text, directive);
     let Some(name) = inner.first() else {
@@ -312,7 +311,7 @@ fn is_pragma_once(text: &str, token: &Token) -> bool {
             [pragma, once, ..] if pragma.is_name(text, "pragma") && once.is_name(text, "once"))
 }
 
-/// Whether a file is all inside `#ifndef X`, `#define X`, …, `#endif`.
+/// Whether a file is completely inside `#ifndef X`, `#define X`, …, `#endif`.
 fn has_guard(text: &str, tokens: &[Token]) -> bool {
     let [first, second, .., last] = tokens else {
         return false;

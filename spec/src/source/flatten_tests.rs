@@ -80,7 +80,7 @@ fn pragma_once_is_honoured_and_diamonds_expand_once() {
 
 #[test]
 fn pragma_once_holds_under_conditionals() {
-    // Inlined in both branches, each time under the same guard: either branch sees it.
+    // Inlined in both branches, each time under the same guard, so that either branch sees it.
     let source = load(&[
         (
             "a.cu",

@@ -1,4 +1,4 @@
-//! Headers that compilers for GPUs do not have, or whose contents they refuse.
+//! Headers that compilers for GPUs do not have, or reject.
 
 /// Those of the C++ and C standard libraries, of POSIX and of CUDA's host libraries.
 const HOST_HEADERS: &[&str] = &[
@@ -81,7 +81,7 @@ const HOST_HEADERS: &[&str] = &[
 /// Folders whose headers are all for the host.
 const HOST_FOLDERS: &[&str] = &["sys/", "thrust/", "cub/device/", "bits/"];
 
-/// Whether a header is for host code alone.
+/// Whether a header is only for host code.
 pub fn is_for_hosts(header: &str) -> bool {
     HOST_HEADERS.contains(&header) || HOST_FOLDERS.iter().any(|folder| header.starts_with(folder))
 }

@@ -12,7 +12,7 @@ use super::template::Template;
 pub struct Parameter {
     /// Its type with single spaces between tokens, as in `const float * __restrict__`.
     pub ty: String,
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub name: String,
 }
 
@@ -21,7 +21,7 @@ pub struct Parameter {
 pub enum Obstacle {
     /// A specialisation or an explicit instantiation of a template.
     Template,
-    /// Declared inside a namespace without a name.
+    /// Declared inside an anonymous namespace.
     Namespace,
     /// Declared inside a class or a function.
     Nested,
@@ -36,7 +36,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// What it is, and what to do instead.
+    /// A description, and the help.
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
             Obstacle::Template => (
@@ -72,25 +72,25 @@ pub struct KernelFunction {
     pub name: String,
     /// From the first token of the declaration to the closing brace or semicolon.
     pub range: Range<usize>,
-    /// The namespaces around it, from the outermost in.
+    /// The enclosing namespaces, outermost first.
     pub namespaces: Vec<String>,
-    /// The template that it is, if it is one.
+    /// Its template parameters, if it is a template.
     pub template: Option<Template>,
     /// The word `__global__`.
     pub global_range: Range<usize>,
-    /// `__launch_bounds__(..)`, where it has one.
+    /// `__launch_bounds__(..)`, if it has one.
     pub bounds_range: Option<Range<usize>>,
     /// The name.
     pub name_range: Range<usize>,
-    /// What is between the parentheses of the parameter list.
+    /// The text between the parentheses of the parameter list.
     pub params_range: Range<usize>,
     /// The opening brace of the body; `None` for a declaration.
     pub body_open: Option<usize>,
-    /// Where `extern "C"` goes: before the first specifier.
+    /// The place for `extern "C"`: before the first specifier.
     pub specifiers_start: usize,
-    /// Storage-class words among the specifiers that `extern "C"` does not go with.
+    /// Storage-class specifiers that cannot be combined with `extern "C"`.
     pub static_words: Vec<Range<usize>>,
-    /// Whether `extern "C"` stands right before it.
+    /// Whether `extern "C"` is directly before it.
     pub extern_c: bool,
     /// Whether it is inside an `extern "C" { … }` block.
     pub in_extern_c_block: bool,
@@ -102,11 +102,11 @@ pub struct KernelFunction {
     pub obstacle: Option<Obstacle>,
     /// The `#if` groups around it.
     pub conditions: OpenConditionals,
-    /// The file and line of its name.
+    /// The place of its name.
     pub at: Location,
 }
 
-/// What follows `__global__`, up to the body or semicolon.
+/// The tokens after `__global__`, up to the body or semicolon.
 pub(super) struct Signature {
     pub name: Token,
     /// Indices of the parentheses of the parameter list.
@@ -143,8 +143,8 @@ pub(super) fn matching(tokens: &[Token], open: usize) -> Option<usize> {
     None
 }
 
-/// Reads the signature of the kernel whose `__global__` is at `global`; `None` where this is no
-/// function (the name is hidden in a macro, say).
+/// Parses the signature of the kernel whose `__global__` is at `global`; `None` if this is not a function (the name
+/// is hidden in a macro, say).
 pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<Signature> {
     let mut i = global + 1;
     let mut saw_void = false;
@@ -178,8 +178,8 @@ fn is_call(tokens: &[Token], i: usize) -> bool {
     open.is_some_and(|token| token.is_punct(b'('))
 }
 
-/// The function whose name is at `name`, whose parameter list ends at `close` and whose declaration ends
-/// at `end`.
+/// The function with its name at `name`, the end of its parameter list at `close` and the end of its declaration at
+/// `end`.
 fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize) -> Signature {
     let open = argument_list(tokens, name + 1);
     let directive = tokens[name..end].iter().any(Token::is_directive);
@@ -193,7 +193,7 @@ fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize)
     }
 }
 
-/// The index after the template arguments at `i`, or `i` where there are none.
+/// The index after the template arguments at `i`, or `i` if there are none.
 fn argument_list(tokens: &[Token], i: usize) -> usize {
     if !tokens.get(i).is_some_and(|t| t.is_punct(b'<')) {
         return i;
@@ -213,8 +213,8 @@ fn argument_list(tokens: &[Token], i: usize) -> usize {
     i
 }
 
-/// The index of the `{` or `;` that ends a declaration whose parameter list closed before `i`; `None`
-/// when another name follows, so that what closed was a macro in front of the name.
+/// The index of the `{` or `;` that ends a declaration whose parameter list closed before `i`. `None` if another name
+/// follows, which means that the closed parentheses were those of a macro before the name.
 fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
     const TRAILING: [&str; 5] = [
         "__attribute__",
@@ -241,7 +241,7 @@ pub(super) fn bounds(text: &str, tokens: &[Token], mut range: Range<usize>) -> O
     range.find(|&i| tokens[i].is_name(text, "__launch_bounds__"))
 }
 
-/// The parameters between two parentheses, and what keeps the kernel from being an entry.
+/// The parameters between two parentheses, and the obstacle that prevents the kernel from being an entry, if any.
 pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Option<Obstacle>) {
     let mut params = Vec::new();
     let mut obstacle = None;
@@ -265,7 +265,7 @@ pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Optio
     (params, obstacle)
 }
 
-/// Runs of tokens between commas that are in no bracket (`<` counts as one: `pair<int, int> p`).
+/// The tokens between commas outside all brackets (`<` counts as one: `pair<int, int> p`).
 fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0i32);
@@ -284,7 +284,7 @@ fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     parts
 }
 
-/// Words that end a type, so that they are not a parameter name.
+/// Words that end a type, and so are not a parameter name.
 const TYPE_WORDS: [&str; 17] = [
     "const",
     "volatile",

@@ -1,11 +1,11 @@
-//! A lexer for C++ sources: just enough to find names, directives and braces without being fooled by
-//! comments, strings, raw strings or line continuations.
+//! A lexer for C++ sources: just enough to find names, directives and braces without being misled by comments,
+//! strings, raw strings or line continuations.
 
 use std::borrow::Cow;
 
 use thiserror::Error;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A name or keyword.
@@ -25,7 +25,7 @@ pub enum TokenKind {
 /// One token: a byte range of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: TokenKind,
     /// First byte.
     pub start: usize,
@@ -39,7 +39,7 @@ impl Token {
     /// Its text, with line continuations removed.
     pub fn text<'s>(&self, source: &'s str) -> Cow<'s, str> {
         let text = &source[self.start..self.end];
-        // Continuations mean nothing in a raw string.
+        // Line continuations have no meaning in a raw string.
         let raw =
             self.kind == TokenKind::Str && text.split('"').next().is_some_and(|p| p.ends_with('R'));
         if !raw && text.contains("\\\n") {
@@ -65,13 +65,13 @@ impl Token {
     }
 }
 
-/// A literal or comment that never ends.
+/// An unterminated literal or comment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unterminated {what}")]
 pub struct LexError {
-    /// What is not terminated.
+    /// The unterminated item.
     pub what: &'static str,
-    /// Physical line it begins on, from 1.
+    /// Physical line where it begins, from 1.
     pub line: u32,
 }
 
@@ -80,7 +80,7 @@ pub struct LexError {
 /// A quote without a partner ends with its line, as in the text of `#error` and of skipped groups.
 ///
 /// # Errors
-/// When a block comment or a raw string is not terminated.
+/// If a block comment or a raw string is not terminated.
 pub fn lex(source: &str) -> Result<Vec<Token>, LexError> {
     let mut lexer = Lexer::new(source, 0, source.len(), 1);
     let mut tokens = Vec::new();
@@ -138,7 +138,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Moves over line continuations, so that `pos` is at a byte that means something.
+    /// Skips line continuations, so that `pos` is at a significant byte.
     fn skip_continuations(&mut self) {
         while self.bytes[self.pos..].starts_with(b"\\\n") {
             self.pos += 2;
@@ -146,7 +146,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The byte `ahead` places on, not counting line continuations.
+    /// The byte at the distance `ahead`, not counting line continuations.
     fn peek(&self, ahead: usize) -> Option<u8> {
         let mut pos = self.pos;
         for left in (0..=ahead).rev() {
@@ -224,7 +224,7 @@ impl<'s> Lexer<'s> {
                 Some(_) => end = self.token()?.end,
             }
         }
-        // A trailing comment belongs to the directive: nothing after it is left on the line.
+        // A trailing comment belongs to the directive, since nothing else is left on the line.
         end = end.max(self.pos);
         Ok(Token {
             kind: TokenKind::Directive,
@@ -299,7 +299,7 @@ impl<'s> Lexer<'s> {
         kind
     }
 
-    /// `R"delimiter( … )delimiter"`: line continuations mean nothing inside.
+    /// `R"delimiter( … )delimiter"`: line continuations have no meaning inside.
     fn raw_string(&mut self) -> Result<TokenKind, LexError> {
         let unterminated = LexError {
             what: "raw string",

@@ -1,4 +1,4 @@
-//! From bytes of an expanded source back to the author's files.
+//! Maps bytes of an expanded source back to the author's files.
 
 use super::error::Location;
 use super::lexer::{Token, TokenKind, lex_directive};
@@ -8,9 +8,9 @@ use super::lexer::{Token, TokenKind, lex_directive};
 pub struct LineMap {
     /// The first byte of each physical line.
     starts: Vec<usize>,
-    /// Where each marker ends, the physical line it stands on, and what it says of the next line.
+    /// The end of each marker, its physical line, and the place that it gives to the next line.
     markers: Vec<(usize, usize, Location)>,
-    /// The file of what comes before the first marker.
+    /// The file of the text before the first marker.
     root: String,
 }
 
@@ -46,7 +46,7 @@ impl LineMap {
         let marker = self.markers.partition_point(|(end, ..)| *end <= offset);
         let distance = |from: usize| u32::try_from(line.saturating_sub(from)).unwrap_or(u32::MAX);
         match marker.checked_sub(1).map(|i| &self.markers[i]) {
-            // The line after the marker is the one it names.
+            // The line after the marker is the one that it names.
             Some((_, at, named)) => Location {
                 file: named.file.clone(),
                 line: named.line.saturating_add(distance(at + 1)),
@@ -59,7 +59,7 @@ impl LineMap {
     }
 }
 
-/// What a `#line` directive says.
+/// The place in a `#line` directive.
 fn marker(text: &str, directive: &Token) -> Option<Location> {
     let inner = lex_directive(text, directive);
     let [name, line, file] = inner.as_slice() else {

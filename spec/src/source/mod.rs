@@ -1,8 +1,7 @@
 //! Kernel sources: flattening of local includes, and a token scan of the `.cu`.
 //!
-//! Nothing here evaluates the preprocessor or knows C++: a small lexer finds names, braces and
-//! directives, and what it cannot follow is refused with a message. What a kernel may look like is
-//! listed at [`SourceScan`].
+//! Nothing here evaluates the preprocessor or understands C++: a small lexer finds names, braces and directives, and
+//! anything that it cannot follow is refused with a message. [`SourceScan`] lists the supported forms of kernels.
 
 mod conditional;
 mod constant;

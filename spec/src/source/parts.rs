@@ -1,4 +1,4 @@
-//! The parts of a source that a scan takes note of, kernels aside.
+//! The parts of a source that a scan records, except for kernels.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub struct MacroDefinition {
     pub range: Range<usize>,
     /// The `#if` groups around it.
     pub conditions: OpenConditionals,
-    /// Names in its replacement.
+    /// The names in its replacement.
     pub mentions: BTreeSet<String>,
     /// Whether this is `#undef NAME` rather than `#define NAME`.
     pub undef: bool,
@@ -26,7 +26,7 @@ pub struct MacroDefinition {
 pub struct Include {
     /// The directive.
     pub range: Range<usize>,
-    /// What it names, without the brackets or quotes.
+    /// The header name, without the brackets or quotes.
     pub header: String,
     /// The author's file and line.
     pub at: Location,
@@ -39,7 +39,7 @@ pub struct Include {
 pub struct Unroll {
     /// The directive.
     pub range: Range<usize>,
-    /// Its operand, where it has one.
+    /// Its operand, if it has one.
     pub count: Option<String>,
 }
 
@@ -48,9 +48,9 @@ pub struct Unroll {
 pub struct DynamicShared {
     /// From its first token to the semicolon.
     pub range: Range<usize>,
-    /// Element type and name; `None` where the declaration has another form.
+    /// Element type and name; `None` if the declaration has another form.
     pub declares: Option<(String, String)>,
-    /// Whether it stands outside every function.
+    /// Whether it is outside every function.
     pub file_scope: bool,
 }
 
@@ -59,6 +59,6 @@ pub struct DynamicShared {
 pub struct ExternC {
     /// The literal `"C"`.
     pub literal: Range<usize>,
-    /// Whether what follows is a declaration without a body.
+    /// Whether a declaration without a body follows.
     pub declaration: bool,
 }

@@ -1,11 +1,11 @@
 //! Names of source files: relative to the package, `/` between components.
 
-/// A path without `.` and `..`; `None` when it is absolute, empty or leaves its root.
+/// A path without `.` and `..`; `None` if it is absolute, empty or leaves its root.
 pub fn normalise(path: &str) -> Option<String> {
     resolve("", path)
 }
 
-/// The name of the file that `path`, written in `includer`, means.
+/// The name of the file to which `path`, written in `includer`, refers.
 pub fn resolve(includer: &str, path: &str) -> Option<String> {
     if path.is_empty() || path.starts_with(['/', '\\']) || path.contains([':', '\0', '\n']) {
         return None;

@@ -1,4 +1,4 @@
-//! What a kernel can reach in its source, to tell whether it needs fibres on the cpu device.
+//! Determines what a kernel can reach in its source, to decide whether it needs fibres on the cpu device.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::parts::MacroDefinition;
 /// One declaration at file or namespace scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
-    /// Names outside its braces: what it declares, and its types.
+    /// Names outside its braces: the names it declares, and its types.
     pub head: BTreeSet<String>,
     /// All names.
     pub all: BTreeSet<String>,
@@ -15,7 +15,7 @@ pub struct Unit {
     pub kernel: Option<String>,
 }
 
-/// Names whose mention means that threads of a block wait for each other. A trailing `*` matches the rest.
+/// Names whose use means that threads of a block wait for each other. A trailing `*` matches the rest.
 const BARRIERS: &[&str] = &[
     "__syncthreads*",
     "__syncwarp",
@@ -29,7 +29,7 @@ const BARRIERS: &[&str] = &[
     "__reduce_*",
     "cooperative_groups",
     "cub",
-    // What kiln.cuh has of this kind.
+    // Functions of kiln.cuh of this kind.
     "shuffle",
     "shuffle_down",
     "shuffle_up",
@@ -72,10 +72,9 @@ impl Unit {
     }
 }
 
-/// The barriers that any of `roots`, or a declaration or macro that they reach by name, names.
+/// The barriers that any of `roots`, or a declaration or macro that they reach by name, uses.
 ///
-/// A declaration is reached when a name outside its braces is mentioned: more than what is called, never
-/// less.
+/// A declaration is reached if a name outside its braces is used: this includes more than is called, never less.
 pub fn reached_barriers<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],
@@ -86,7 +85,7 @@ pub fn reached_barriers<'s>(
     reached.into_iter().collect()
 }
 
-/// Words that many declarations share, so that they lead from one to all others.
+/// Words that many declarations share, so that they would lead from one to all others.
 const COMMON: &[&str] = &[
     "__device__",
     "__forceinline__",
@@ -117,12 +116,12 @@ const COMMON: &[&str] = &[
     "void",
 ];
 
-/// Whether a name says nothing about which declaration is meant.
+/// Whether a name is too common to identify a declaration.
 pub fn is_common(name: &str) -> bool {
     COMMON.contains(&name)
 }
 
-/// Every name that `roots`, or a declaration or macro that they reach by a name that is not skipped, mention.
+/// Every name that `roots` use, or a declaration or macro that they reach by a name that is not skipped.
 pub fn reachable<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],

@@ -1,4 +1,4 @@
-//! The token scan: what a kernel source declares and mentions.
+//! The token scan: the names that a kernel source declares and uses.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,21 +14,21 @@ use super::reach::{Unit, is_common, reachable, reached_barriers};
 /// How the cpu device runs the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// One after the other, in a loop that vectorises: the kernel has no barrier and no warp operation.
+    /// One after another, in a loop that vectorises: the kernel has no barrier and no warp operation.
     Loop,
     /// As fibres that switch at barriers and warp operations.
     Fiber,
 }
 
-/// What a kernel source declares and mentions, found without evaluating the preprocessor.
+/// The names that a kernel source declares and uses, found without evaluating the preprocessor.
 ///
-/// A kernel that can be tuned is a `__global__ void` function that is written out (no macro makes it),
-/// at file scope, in a named namespace or in an `extern "C"` block. A template is named with its arguments. A kernel may have launch bounds, attributes,
-/// prototypes, several definitions in different branches of one `#if`, and other kernels next to it in
-/// the file. Kernels that are not tuned may have any form. Not supported, each with a message of its
-/// own where it concerns the entry: specialised templates, namespaces without a name, default arguments, `...`, a directive inside
-/// the parameter list, two definitions that are compiled together, a parameter list that a macro makes.
-/// Host code is not part of a kernel source: it belongs under `#ifndef KILN`.
+/// A kernel that can be tuned is a `__global__ void` function that is written out (not produced by a macro), at file
+/// scope, in a named namespace or in an `extern "C"` block. A template is named with its arguments. A kernel may have
+/// launch bounds, attributes, prototypes, several definitions in different branches of one `#if`, and other kernels
+/// next to it in the file. Kernels that are not tuned may have any form. Not supported, each with its own message if
+/// it concerns the entry: specialised templates, anonymous namespaces, default arguments, `...`, a directive inside
+/// the parameter list, two definitions that are compiled together, a parameter list produced by a macro. Host code is
+/// not part of a kernel source: it belongs under `#ifndef KILN`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceScan {
     pub(super) kernels: Vec<KernelFunction>,
@@ -39,31 +39,31 @@ pub struct SourceScan {
     pub(super) unrolls: Vec<Unroll>,
     pub(super) dynamic_shared: Vec<DynamicShared>,
     pub(super) extern_c: Vec<ExternC>,
-    /// What `typedef`, `using` and `#define` make of a name: every type that it may be.
+    /// The meanings that `typedef`, `using` and `#define` give a name: every type that it may be.
     pub(super) aliases: Aliases,
     pub(super) constants: Vec<ConstantVariable>,
     pub(super) units: Vec<Unit>,
 }
 
 impl SourceScan {
-    /// Every `__global__` function, in source order; one name may come more than once.
+    /// Every `__global__` function, in source order; a name may occur more than once.
     pub fn kernels(&self) -> &[KernelFunction] {
         &self.kernels
     }
 
-    /// Whether the source declares this name at file or namespace scope, or may: a name outside the braces of a
+    /// Whether the source declares this name at file or namespace scope, or may do so: a name outside the braces of a
     /// declaration counts.
     pub fn declares(&self, name: &str) -> bool {
         self.units.iter().any(|unit| unit.head.contains(name))
     }
 
-    /// Whether code mentions this name: comments, strings, and directives that only define it or ask
-    /// whether it is defined, do not count.
+    /// Whether code uses this name: comments, strings, and directives that only define it or test whether it is
+    /// defined, do not count.
     pub fn mentions(&self, name: &str) -> bool {
         self.identifiers.contains(name)
     }
 
-    /// Every name that code mentions.
+    /// Every name that code uses.
     pub fn identifiers(&self) -> &BTreeSet<String> {
         &self.identifiers
     }
@@ -98,10 +98,10 @@ impl SourceScan {
         &self.extern_c
     }
 
-    /// The kernel of that name (`kernel`, `space::kernel`, `kernel<float, 256>`), if it can be tuned.
+    /// The kernel with this name (`kernel`, `space::kernel`, `kernel<float, 256>`), if it can be tuned.
     ///
     /// # Errors
-    /// When there is none, or it has a form that is not supported.
+    /// If there is none, or it has an unsupported form.
     pub fn entry(&self, name: &str) -> Result<Entry<'_>, EntryError> {
         let path = EntryPath::parse(name).ok_or_else(|| self.unknown(name))?;
         let named = || self.kernels.iter().filter(|k| k.name == path.name);
@@ -178,7 +178,7 @@ impl SourceScan {
             .units
             .iter()
             .filter(|unit| unit.kernel.as_deref() == Some(name));
-        // Not by way of the variables' own declarations: one that is reached by its type is not read.
+        // Not through the variables' own declarations: a variable that is reached only by its type is not read.
         let is_constant = |unit: &Unit| unit.head.contains("__constant__");
         let units: Vec<Unit> = self
             .units
@@ -198,8 +198,8 @@ impl SourceScan {
         &self.constants
     }
 
-    /// How the cpu device runs a kernel: by whether the kernel, or anything of the source that it can
-    /// reach, names a barrier or a warp operation.
+    /// How the cpu device runs a kernel. This depends on whether the kernel, or any part of the source that it can
+    /// reach, uses a barrier or a warp operation.
     pub fn mode(&self, entry: &str) -> Mode {
         if self.barriers(entry).is_empty() {
             Mode::Loop

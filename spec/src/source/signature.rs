@@ -1,4 +1,4 @@
-//! Whether a spec's arguments are those of its kernel.
+//! Compares a spec's arguments with the parameters of its kernel.
 
 use thiserror::Error;
 
@@ -16,46 +16,46 @@ use crate::model::{
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// Another number of arguments.
+    /// The number of arguments differs.
     #[error(
         "kernel `{kernel}` takes {in_source} arguments in the source ({at}) but {in_spec} in its spec\nhelp: the source declares ({params})"
     )]
     Count {
         /// The kernel.
         kernel: String,
-        /// Arguments in the spec.
+        /// Number of arguments in the spec.
         in_spec: usize,
-        /// Parameters in the source.
+        /// Number of parameters in the source.
         in_source: usize,
         /// The parameters as written.
         params: String,
-        /// Where the kernel is.
+        /// The place of the kernel.
         at: Location,
     },
-    /// An argument of another type.
+    /// The type of an argument differs.
     #[error(
         "argument `{arg}` of `{kernel}` is `{in_spec}` in the spec but `{in_source}` in the source ({at})\nhelp: {help}"
     )]
     Type {
         /// The kernel.
         kernel: String,
-        /// The argument, as the spec names it.
+        /// The argument's name in the spec.
         arg: String,
-        /// Its place in the argument list, from 0.
+        /// Its index in the argument list, from 0.
         index: usize,
         /// Its type in the spec.
         in_spec: String,
         /// Its type in the source.
         in_source: String,
-        /// What to change.
+        /// The help.
         help: String,
-        /// Where the kernel is.
+        /// The place of the kernel.
         at: Location,
     },
 }
 
 impl SignatureError {
-    /// The argument that differs, from 0; `None` for the whole list.
+    /// The index of the argument that differs, from 0; `None` for the whole list.
     pub fn argument(&self) -> Option<usize> {
         match self {
             SignatureError::Count { .. } => None,
@@ -68,9 +68,9 @@ impl SourceScan {
     /// Every difference between a spec's arguments and the parameters of an entry, over all of its
     /// definitions.
     ///
-    /// Names may differ. A vector pointer (`float4*`) matches a slice of its elements that declares
-    /// `#[align(..)]`; a type parameter matches its own name; a type that the source does not resolve
-    /// matches behind a pointer. An input may lack `const`: verification proves that it is not written.
+    /// Names may differ. A vector pointer (`float4*`) matches a slice of its elements that declares `#[align(..)]`; a
+    /// type parameter matches its own name; a type that the source does not resolve matches behind a pointer. An
+    /// input may lack `const`: verification proves that it is not written.
     pub fn compare_signature(&self, spec: &KernelSpec, entry: &Entry<'_>) -> Vec<SignatureError> {
         let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
         let mut errors: Vec<SignatureError> = Vec::new();
@@ -87,7 +87,7 @@ impl SourceScan {
         errors
     }
 
-    /// What to change so that a slice can fill a `__constant__` variable; `None` if it can. Bytes fill a variable of any
+    /// The help if a slice cannot fill a `__constant__` variable; `None` if it can. Bytes can fill a variable of any
     /// type.
     pub fn compare_constant(
         &self,
@@ -100,7 +100,7 @@ impl SourceScan {
         let meanings = CType::meanings(&constant.ty, &self.aliases);
         let same = meanings.iter().any(|ty| match (&slice.elem, &ty.base) {
             (ElemRef::Param(name), Base::Named(found)) => name == found,
-            // A struct, or a type of a header.
+            // A struct, or a type from a header.
             (ElemRef::Fixed(_), Base::Named(_)) => true,
             (ElemRef::Fixed(elem), Base::Vector(found, _)) => elem == found,
             (ElemRef::Fixed(elem), base) => base.elem() == Some(*elem),
@@ -135,7 +135,7 @@ impl SourceScan {
             let types = types.into_iter().filter(|(param, _)| param.ty.is_none());
             aliases.extend(types.map(|(param, ty)| (param.name.clone(), vec![ty.to_owned()])));
         }
-        // A type parameter is what the spec says, whatever the source has as its default.
+        // A type parameter has the types in the spec, whatever default the source has.
         for ty in &spec.types {
             aliases.remove(&*ty.name);
         }
@@ -165,7 +165,7 @@ impl SourceScan {
     }
 }
 
-/// What to change; `None` when an argument matches one of the types that a parameter may have.
+/// The help; `None` if an argument matches one of the types that a parameter may have.
 fn mismatch(
     param: &str,
     aliases: &Aliases,
@@ -212,7 +212,7 @@ fn type_error(
     }
 }
 
-/// What to change so that a scalar matches; `None` when it does.
+/// The help if a scalar does not match; `None` if it does.
 fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     if ty.pointers > 0 {
         return Some(format!(
@@ -230,8 +230,8 @@ fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     }
 }
 
-/// What to change so that a struct or array matches; `None` when it does, as far as names tell: the size of the type
-/// is compared when the kernel is compiled.
+/// The help if a struct or array does not match; `None` if it does, judging by names: the size of the type is
+/// compared when the kernel is compiled.
 fn plain_mismatch(plain: &PlainArg, ty: &CType) -> Option<String> {
     let by_value = ty.pointers == 0 && !ty.reference;
     let same = match (&plain.value, &ty.base) {
@@ -249,7 +249,7 @@ fn plain_mismatch(plain: &PlainArg, ty: &CType) -> Option<String> {
     })
 }
 
-/// What to change so that a slice matches; `None` when it does.
+/// The help if a slice does not match; `None` if it does.
 fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
     if ty.pointers != 1 || ty.reference {
         return Some(format!("a slice is one pointer: take `{}`", pointer(slice)));
@@ -286,7 +286,7 @@ fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
     })
 }
 
-/// A type parameter of the spec against a name of the source.
+/// Compares a type parameter of the spec with a name of the source.
 fn named_mismatch(param: &str, found: &str) -> Option<String> {
     (param != found).then(|| format!("name the type parameter `{found}`, or take `{param}*`"))
 }

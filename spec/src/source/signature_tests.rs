@@ -1,4 +1,4 @@
-//! Tests of the comparison of specs with signatures.
+//! Tests of comparing specs with signatures.
 
 use super::*;
 use crate::expr::Expr;

@@ -1,4 +1,4 @@
-//! The parameters of a template, as far as an instantiation of a kernel needs them.
+//! The parameters of a template, as far as the instantiation of a kernel needs them.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct TemplateParam {
 }
 
 impl Template {
-    /// Reads the template among the specifiers of a declaration; `None` where there is none, or a specialisation.
+    /// Parses the template among the specifiers of a declaration; `None` if there is none, or a specialisation.
     pub(super) fn of(text: &str, tokens: &[Token], specifiers: Range<usize>) -> Option<Template> {
         let template = specifiers
             .clone()
@@ -42,7 +42,7 @@ impl Template {
         })
     }
 
-    /// The parameters with these arguments, or with their defaults; `None` where their numbers do not go together.
+    /// The parameters with these arguments, or with their defaults; `None` if the number of arguments does not fit.
     pub fn with<'t>(
         &'t self,
         arguments: &'t [String],
@@ -76,7 +76,7 @@ fn close(tokens: &[Token], open: usize) -> Option<usize> {
     None
 }
 
-/// Runs of tokens between top-level commas.
+/// The tokens between top-level commas.
 fn pieces(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut depth = 0_i32;
     tokens.split(move |token| {

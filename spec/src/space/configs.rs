@@ -17,7 +17,7 @@ impl Configs {
         }
     }
 
-    /// How many configs are valid, where that is known.
+    /// The number of valid configs, if it is known.
     pub(super) fn valid(&self) -> Option<u128> {
         match self {
             Configs::Exact(set) => Some(set.len()),
@@ -39,7 +39,7 @@ impl Configs {
         }
     }
 
-    /// The configs that differ in one parameter: which, the place of its value there, and the index.
+    /// Visits the configs that differ in one parameter: that parameter, the place of its other value, and the index.
     pub(super) fn neighbours(&self, index: usize, mut visit: impl FnMut(usize, u32, usize)) {
         match self {
             Configs::Exact(set) => set.neighbours(index as u128, |param, place, other| {
@@ -51,7 +51,7 @@ impl Configs {
         }
     }
 
-    /// The graph whose ways are the configs, or a superset that they were drawn from.
+    /// The graph whose paths are the configs, or a superset of them from which they were drawn.
     pub(super) fn graph(&self) -> &ConfigSet {
         match self {
             Configs::Exact(set) => set,

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpaceError {
-    /// An expression mentions a name that is neither parameter, problem size nor choice.
+    /// An expression uses a name that is neither a parameter, a problem size nor a choice.
     #[error("`{0}` mentions a name that has no value for this problem")]
     Unknown(String),
     /// The product of all values does not fit 128 bits.
@@ -20,14 +20,14 @@ pub enum SpaceError {
         /// Number of parameters.
         axes: usize,
     },
-    /// More valid configs than the space may hold.
+    /// More valid configs than the limit.
     #[error(
         "more than {limit} valid configs for {problem}\nhelp: add constraints, or give parameters fewer values"
     )]
     TooMany {
         /// The problem.
         problem: Problem,
-        /// The most that a space holds.
+        /// The limit.
         limit: usize,
     },
     /// The construction takes too many steps.
@@ -35,7 +35,7 @@ pub enum SpaceError {
     Csp {
         /// The problem.
         problem: Problem,
-        /// What takes too much.
+        /// The limit that was reached.
         error: CspError,
     },
     /// No config is valid.
@@ -43,7 +43,7 @@ pub enum SpaceError {
     Empty {
         /// The problem.
         problem: Problem,
-        /// What rejected how many, most first.
+        /// The rules and the number of configs that each rejected, largest first.
         rejected: Vec<String>,
     },
     /// The baseline cannot be launched.
@@ -55,7 +55,7 @@ pub enum SpaceError {
         baseline: Config,
         /// The problem.
         problem: Problem,
-        /// Why not.
+        /// Why it is not valid.
         why: Box<Invalid>,
     },
 }
@@ -66,7 +66,7 @@ impl SpaceError {
         SpaceError::Csp { problem, error }
     }
 
-    /// The error of a space without configs, with what rejected how many.
+    /// The error of a space without configs; `rejected` lists how many each rule rejected.
     pub(super) fn empty(problem: &Problem, rejected: Vec<String>) -> SpaceError {
         let problem = problem.clone();
         SpaceError::Empty { problem, rejected }

@@ -1,4 +1,4 @@
-//! Expressions of a spec as terms of a model: problem sizes, device limits and choices become constants.
+//! Lowers expressions of a spec to terms of a model: problem sizes, device limits and choices become constants.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::model::{ElemType, KernelSpec};
 pub(super) struct ParamNames(BTreeMap<String, u32>);
 
 impl ParamNames {
-    /// A value as the model has it.
+    /// Converts a value to one of the model.
     pub(super) fn value(&mut self, value: &Value) -> csp::Value {
         match value {
             Value::Int(x) => csp::Value::Int(*x),
@@ -23,7 +23,7 @@ impl ParamNames {
         }
     }
 
-    /// The bytes of the element type that a name is.
+    /// The bytes of the element type with this name.
     fn size(&self, value: csp::Value) -> csp::Outcome {
         let csp::Value::Name(number) = value else {
             return None;
@@ -33,7 +33,7 @@ impl ParamNames {
     }
 }
 
-/// What expressions are lowered with.
+/// The environment in which expressions are lowered.
 pub(super) struct Lowering<'a> {
     pub(super) spec: &'a KernelSpec,
     /// Problem sizes, limits and choices.
@@ -171,7 +171,7 @@ fn missing(graph: &mut ExprGraph) -> LoweredSpace {
     }
 }
 
-/// What is known without its missing parts misses nothing.
+/// If a term is known without its missing parts, nothing is missing.
 fn settled(term: TermId, parts: &[LoweredSpace], graph: &ExprGraph) -> LoweredSpace {
     LoweredSpace {
         term,

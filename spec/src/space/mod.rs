@@ -1,8 +1,8 @@
 //! The valid configs of a kernel for one problem on one device.
 //!
-//! Constraints, and what every launch plan must satisfy, become a model of [`crate::csp`], which finds the valid configs
-//! without listing them: a space may be as large as its configs can be numbered. Where the graph would be too large, the
-//! space is a list of distinct valid configs drawn at random.
+//! Constraints, and the conditions on launch plans, become a model of [`crate::csp`], which finds the valid configs
+//! without listing them: the size of a space is limited only by the numbering of its configs. If the graph would be
+//! too large, the space is a list of distinct valid configs drawn at random.
 
 mod configs;
 mod error;
@@ -31,8 +31,8 @@ use configs::Configs;
 use rejection::{in_words, rejections};
 use rules::Rules;
 
-/// The valid configs of a kernel for one problem on one device, numbered from 0 in an order that depends on the spec,
-/// the problem and the device alone. Where constraints tie too many parameters together, a sample of them
+/// The valid configs of a kernel for one problem on one device, numbered from 0 in an order that depends only on the
+/// spec, the problem and the device. If constraints tie too many parameters together, a sample of them
 /// ([`Self::sampled`]).
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
@@ -46,13 +46,13 @@ pub struct SearchSpace {
 }
 
 impl SearchSpace {
-    /// Valid configs at most.
+    /// Maximum number of valid configs.
     pub const MAX_CONFIGS: usize = 1_000_000_000_000;
 
     /// Finds the valid configs.
     ///
     /// # Errors
-    /// When there are none or too many, or the baseline cannot be launched.
+    /// If there are none or too many, or the baseline cannot be launched.
     pub fn build(
         spec: &KernelSpec,
         problem: &Problem,
@@ -61,10 +61,10 @@ impl SearchSpace {
         SearchSpace::build_at_most(spec, problem, limits, Self::MAX_CONFIGS)
     }
 
-    /// As [`Self::build`], with a limit of one's own on the number of valid configs.
+    /// Like [`Self::build`], with another limit on the number of valid configs.
     ///
     /// # Errors
-    /// As [`Self::build`].
+    /// Those of [`Self::build`].
     pub fn build_at_most(
         spec: &KernelSpec,
         problem: &Problem,
@@ -76,7 +76,8 @@ impl SearchSpace {
         SearchSpace::build_or_sample(spec, problem, limits, max_configs, budget, size)
     }
 
-    /// As [`Self::build_at_most`], with a budget for the construction, and for a sample where that is not enough.
+    /// Like [`Self::build_at_most`], with a budget for the construction; if it is exceeded, a sample with its own
+    /// budget.
     pub(crate) fn build_or_sample(
         spec: &KernelSpec,
         problem: &Problem,
@@ -90,7 +91,7 @@ impl SearchSpace {
         })
     }
 
-    /// As [`Self::build_at_most`], with a budget for the construction; an error where that is not enough.
+    /// Like [`Self::build_at_most`], with a budget for the construction; exceeding it is an error.
     #[cfg(any(test, feature = "parse"))]
     pub(crate) fn build_within(
         spec: &KernelSpec,
@@ -150,7 +151,7 @@ impl SearchSpace {
         usize::try_from(self.configs.len()).expect("a length within the limit should fit")
     }
 
-    /// What the space is a sample of; `None` where it is exact.
+    /// The size of the space behind a sample; `None` if the space is exact.
     pub fn sampled(&self) -> Option<Sampled> {
         match &self.configs {
             Configs::Exact(_) => None,
@@ -171,25 +172,25 @@ impl SearchSpace {
         &self.spec.params
     }
 
-    /// The problem it was built for.
+    /// The problem for which it was built.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// The config of that index.
+    /// The config with this index.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`].
+    /// If the index is not below [`Self::len`].
     pub fn config(&self, index: usize) -> Config {
         let ordinals = self.ordinals(index);
         let values = self.spec.params.iter().zip(ordinals);
         Config::new(values.map(|(param, i)| (param.name.clone(), param.values[i].clone())))
     }
 
-    /// For each axis, which of its values the config of that index has.
+    /// For each axis, the ordinal of the value that the config with this index has.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`].
+    /// If the index is not below [`Self::len`].
     pub fn ordinals(&self, index: usize) -> Vec<usize> {
         let places = self.configs.places(index);
         places.into_iter().map(|place| place as usize).collect()
@@ -201,17 +202,16 @@ impl SearchSpace {
         self.index_at(&sampled::places(&self.spec.params, config)?)
     }
 
-    /// The index of the config with these values, by their place among those of each parameter; `None` if it is not in
-    /// the space.
+    /// The index of the config with these values, given by their ordinals; `None` if it is not in the space.
     pub fn index_at(&self, ordinals: &[u32]) -> Option<usize> {
         self.configs.index_of(ordinals)
     }
 
-    /// The configs of the space that differ in one parameter: those with a neighbouring value first, then
-    /// by distance, then in declared order.
+    /// The configs of the space that differ in one parameter: first those with a neighbouring value, then by
+    /// distance, then in declared order.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`].
+    /// If the index is not below [`Self::len`].
     pub fn neighbours(&self, index: usize) -> Vec<usize> {
         let here = self.configs.places(index);
         let mut found = Vec::new();
@@ -223,7 +223,7 @@ impl SearchSpace {
         indices.map(|(.., neighbour)| neighbour).collect()
     }
 
-    /// The index of the baseline; `None` if it is an entry of its own.
+    /// The index of the baseline; `None` if it has a separate entry.
     pub fn baseline(&self) -> Option<usize> {
         if self.spec.baseline_is_another_entry() {
             return None;
@@ -231,7 +231,7 @@ impl SearchSpace {
         self.index_of(&self.spec.baseline.config)
     }
 
-    /// How much of the product each constraint and limit rejects; counted when it is first asked for.
+    /// The number of configs of the product that each constraint and limit rejects; counted by the first call.
     pub fn rejections(&self) -> &[Rejection] {
         self.rejections.get_or_init(|| {
             let (product, configs) = (self.product, &self.configs);
@@ -239,8 +239,8 @@ impl SearchSpace {
         })
     }
 
-    /// The parameters that depend on each other, and how many configs they have together. Parameters with one value
-    /// are in none; the product of the counts is [`Self::len`]. Of a sample, nothing is known of this.
+    /// The parameters that depend on each other, and the number of their configs. Parameters with one value are in
+    /// none; the product of the counts is [`Self::len`]. Empty for a sample.
     pub fn components(&self) -> Vec<(Vec<&str>, u128)> {
         let name = |param: &usize| &*self.spec.params[*param].name;
         let Configs::Exact(set) = &self.configs else {
@@ -252,8 +252,8 @@ impl SearchSpace {
             .collect()
     }
 
-    /// The values that no valid config has, by parameter. Of a sample, those that the constraints rule out that were not
-    /// left out.
+    /// The values that no valid config has, by parameter. For a sample, those that the constraints exclude that were
+    /// not left out.
     pub fn dead_values(&self) -> Vec<(&str, Vec<&ParamValue>)> {
         let mut dead = Vec::new();
         for (param, counts) in self
@@ -282,7 +282,7 @@ impl SearchSpace {
     }
 }
 
-/// How many configs there are before any constraint.
+/// The number of configs before any constraint.
 fn product(params: &[TunableParam]) -> Result<u128, SpaceError> {
     let mut lengths = params.iter().map(|param| param.values.len() as u128);
     lengths

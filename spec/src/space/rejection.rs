@@ -1,4 +1,4 @@
-//! How much of the product each rule rejects.
+//! Counts the configs of the product that each rule rejects.
 
 use super::configs::Configs;
 use super::rules::{Rule, Rules};
@@ -6,16 +6,16 @@ use crate::csp::LayerBudget;
 use crate::device::limits::DeviceLimits;
 use crate::model::KernelSpec;
 
-/// How much of the product one rule rejects. Several rules may reject the same config.
+/// The configs of the product that one rule rejects. Several rules may reject the same config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The rule.
     pub rule: Rule,
     /// The constraint as written, or the limit in words.
     pub text: String,
-    /// Configs of the product that it rejects, whatever other rules say; `None` where counting them takes too long.
+    /// Configs of the product that it rejects, independent of other rules; `None` if counting takes too long.
     pub configs: Option<u128>,
-    /// Configs that no other rule rejects: how many more would be valid without it; `None` where counting them takes too
+    /// Configs that no other rule rejects, so that they would be valid without this one; `None` if counting takes too
     /// long.
     pub only: Option<u128>,
 }
@@ -27,10 +27,10 @@ impl Rejection {
     }
 }
 
-/// A smaller budget for each rule of a space that is too long: many others may be too.
+/// Divisor of the budget for each rule of a space that is too large to build: many rules may be expensive to count.
 const OF_MANY: u64 = 16;
 
-/// How much each rule rejects of `product` configs.
+/// The number of configs among `product` that each rule rejects.
 pub(super) fn rejections(
     rules: &Rules,
     spec: &KernelSpec,
@@ -59,7 +59,7 @@ pub(super) fn rejections(
     .collect()
 }
 
-/// What rejected how many, most first, in words.
+/// The rules and the number of configs that each rejected, largest first, in words.
 pub(super) fn in_words(mut rejections: Vec<Rejection>) -> Vec<String> {
     rejections.sort_by_key(|rejection| std::cmp::Reverse(rejection.configs));
     let rejected = rejections

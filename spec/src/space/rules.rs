@@ -1,4 +1,4 @@
-//! What every config must satisfy: constraints, and what a launch plan must be on a device.
+//! The conditions on every config: constraints, and limits of launch plans on a device.
 
 use super::error::SpaceError;
 use super::lower::{Lowering, ParamNames};
@@ -9,16 +9,16 @@ use crate::model::{ArgSpec, KernelSpec};
 use crate::plan::LaunchScope;
 use crate::problem::Problem;
 
-/// What rejects a config.
+/// A rule that may reject a config.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// The declared constraint with this number.
+    /// The declared constraint with this index.
     Constraint(usize),
-    /// The grid is not a grid, or larger than the device's.
+    /// The grid is invalid, or larger than the device allows.
     Grid,
-    /// The block is not a block, or larger than the device's.
+    /// The block is invalid, or larger than the device allows.
     Block,
-    /// More dynamic shared memory than the device has.
+    /// More dynamic shared memory than the device allows.
     SharedMemory,
     /// A computed argument does not fit its type, or a length is negative.
     Arguments,
@@ -48,7 +48,7 @@ impl Rule {
 pub(super) struct Rules {
     pub(super) rules: Vec<Rule>,
     pub(super) model: Model,
-    /// The rule that each constraint of the model belongs to.
+    /// The rule of each constraint of the model.
     pub(super) rule_of: Vec<usize>,
 }
 
@@ -128,7 +128,7 @@ impl RuleBuilder<'_> {
         Ok(())
     }
 
-    /// What depends on the config in the arguments.
+    /// The arguments that depend on the config.
     fn data(&mut self, spec: &KernelSpec) -> Result<(), SpaceError> {
         if !spec.data_depends_on_the_config() {
             return Ok(());
@@ -159,7 +159,7 @@ impl RuleBuilder<'_> {
         Ok(extents)
     }
 
-    /// The last rule asks for a term from `least` to `most`.
+    /// Requires, for the last rule, a term from `least` to `most`.
     fn within(&mut self, term: TermId, least: i64, most: i64) {
         for (function, end) in [(Function::Ge, least), (Function::Le, most)] {
             let graph = self.rules.model.graph();
@@ -169,7 +169,7 @@ impl RuleBuilder<'_> {
         }
     }
 
-    /// The last rule asks for a term to be true.
+    /// Requires, for the last rule, a term to be true.
     fn add(&mut self, term: TermId) {
         self.rules.model.constrain(term);
         self.rules.rule_of.push(self.rules.rules.len() - 1);

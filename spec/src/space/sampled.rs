@@ -1,4 +1,4 @@
-//! Spaces of which a sample is searched: some constraints tie too many parameters together for an exact graph.
+//! Spaces of which only a sample is searched: some constraints tie too many parameters together for an exact graph.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use crate::device::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 
-/// What a listed space is of.
+/// The size of the space behind a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
-    /// Configs of the space.
+    /// Number of configs in the sample.
     pub listed: usize,
-    /// How many configs are valid.
+    /// Number of valid configs.
     pub valid: Estimate,
-    /// Whether the space has all of them.
+    /// Whether the sample contains all of them.
     pub is_complete: bool,
     /// The constraints and limits that were left out while building, and checked config by config.
     pub left_out: Vec<String>,
 }
 
 impl Sampled {
-    /// What a listed space of a kernel is of.
+    /// The size of the space behind a kernel's sample.
     pub(super) fn of(
         list: &ListedSet,
         rules: &Rules,
@@ -55,7 +55,7 @@ impl fmt::Display for Sampled {
     }
 }
 
-/// All configs, or a sample that depends on the kernel's name and the problem alone, besides the constraints.
+/// All configs, or a sample that depends only on the kernel's name, the problem and the constraints.
 pub(super) fn solve_or_list(
     rules: &Rules,
     spec: &KernelSpec,
@@ -75,7 +75,7 @@ pub(super) fn solve_or_list(
     Ok(Configs::Listed(list))
 }
 
-/// For each parameter, which of its values a config has.
+/// For each parameter, the index of a config's value.
 pub(super) fn places(params: &[TunableParam], config: &Config) -> Option<Vec<u32>> {
     let values = config.iter().zip(params);
     let places = values.map(|((_, value), param)| {

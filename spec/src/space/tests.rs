@@ -1,4 +1,4 @@
-//! Search spaces against brute force, and the problems to verify on.
+//! Tests of search spaces against brute force, and of the problems for verification.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ fn differing(a: &Config, b: &Config) -> usize {
     a.iter().zip(b.iter()).filter(|(x, y)| x != y).count()
 }
 
-/// Whether a config meets one rule.
+/// Whether a config satisfies one rule.
 fn meets(spec: &KernelSpec, problem: &Problem, config: &Config, rule: &Rule) -> bool {
     let scope = LaunchScope {
         config,

@@ -1,9 +1,9 @@
-//! Small problems that cover every ragged class, to verify a kernel on before it is timed.
+//! Derives small problems that cover every ragged class, for verifying a kernel before it is timed.
 //!
-//! A kernel fails where a size is smaller than a tile, just above one, or prime. For each dimension
-//! the tile sizes are read off the divisors next to it in the geometry and the constraints; the
-//! problems then mix one element, less than a tile, whole tiles and tiles with a rest, so that most
-//! pairs of classes meet within [`MAX_PROBLEMS`] problems.
+//! Kernels fail if a size is smaller than a tile, just above one, or prime. For each dimension the tile sizes are
+//! derived from its divisors in the geometry and the constraints. The problems then mix one element, less than a
+//! tile, whole tiles and tiles with a remainder, so that most pairs of classes occur within [`MAX_PROBLEMS`]
+//! problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use crate::model::KernelSpec;
 use crate::plan::{LaunchScope, PlanError};
 use crate::problem::{Problem, ProblemValue};
 
-/// Problems at most.
+/// Maximum number of problems.
 pub const MAX_PROBLEMS: usize = 6;
-/// Bytes of all slices of one problem at most.
+/// Maximum total size of all slices of one problem, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
-/// Operations of one problem at most.
+/// Maximum number of operations of one problem.
 const MAX_OPERATIONS: i128 = 30_000_000;
-/// Mixtures of classes looked at.
+/// Maximum number of mixtures of classes to try.
 const MAX_CANDIDATES: usize = 1024;
-/// Mixtures that may turn out to be no valid small problem.
+/// Maximum number of mixtures that may turn out to have no valid small problem.
 const MAX_FAILURES: usize = 64;
 
-/// The problems to verify these configs on, for the element types of `like`: those the author
-/// declared, or up to six derived ones. Each is valid for every config and for the baseline.
+/// The problems for verifying these configs, for the element types of `like`: those that the author declared, or up
+/// to six derived ones. Each is valid for every config and for the baseline.
 ///
-/// The same arguments give the same problems. None are returned where no small problem is valid: the
-/// declared problems themselves remain.
+/// The same arguments give the same problems. If no small problem is valid, none are returned, and only the declared
+/// problems remain.
 pub fn verification_problems(
     spec: &KernelSpec,
     configs: &[Config],
@@ -64,11 +64,11 @@ struct Derive<'a> {
     configs: &'a [Config],
     like: &'a Problem,
     limits: Option<&'a DeviceLimits>,
-    /// The constraints that name a dimension.
+    /// The constraints that use a dimension.
     sized: Vec<&'a Expr>,
 }
 
-/// The sizes of one dimension: for each ragged class, candidates from the most to the least wanted.
+/// The sizes of one dimension: for each ragged class, the candidates in order of preference.
 struct Dimension {
     name: Arc<str>,
     classes: Vec<Vec<i64>>,
@@ -86,7 +86,7 @@ impl Derive<'_> {
         let mut candidates = self.candidates(&dimensions);
         let mut failures = 0;
         while chosen.len() < MAX_PROBLEMS && failures < MAX_FAILURES {
-            // The first of the best: a pair of classes not met before counts, whole choices first.
+            // The first of the best: the number of new pairs of classes counts, and choices of one class come first.
             let new_pairs =
                 |choice: &Vec<usize>| pairs(choice).filter(|p| !covered.contains(p)).count();
             let best = candidates
@@ -114,7 +114,7 @@ impl Derive<'_> {
         chosen
     }
 
-    /// Choices of a class for each dimension: all of one class first, then mixtures.
+    /// Choices of a class for each dimension: first all of one class, then mixtures.
     fn candidates(&self, dimensions: &[Dimension]) -> Vec<Vec<usize>> {
         let most = dimensions
             .iter()
@@ -186,8 +186,8 @@ impl Derive<'_> {
         bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && operations <= MAX_OPERATIONS
     }
 
-    /// Whether every config and the baseline can be launched for it. Constraints that name no size
-    /// are the same for every problem and not looked at.
+    /// Whether every config and the baseline can be launched for it. Constraints without sizes are the same for every
+    /// problem and are not checked.
     fn is_valid(&self, problem: &Problem) -> bool {
         let valid = |config: &Config| {
             let scope = LaunchScope {
@@ -232,7 +232,7 @@ impl Derive<'_> {
         problems.filter_map(|problem| problem.size(name)).collect()
     }
 
-    /// One; less than a tile; whole tiles; tiles and a rest.
+    /// The four classes: one; less than a tile; whole tiles; tiles with a remainder.
     fn classes(&self, name: &str, declared: &BTreeSet<i64>) -> Vec<Vec<i64>> {
         let tiles = self.tiles(name);
         let smallest = tiles.iter().copied().find(|tile| *tile > 1).unwrap_or(4);
@@ -254,8 +254,8 @@ impl Derive<'_> {
             .collect()
     }
 
-    /// Those of the sizes (or the next multiples of a divisor, where a constraint asks for one) that
-    /// no constraint on this dimension alone rules out.
+    /// Those of the sizes (or the next multiples of a divisor, if a constraint requires one) that no constraint on
+    /// this dimension alone excludes.
     fn possible(
         &self,
         name: &str,
@@ -291,8 +291,8 @@ impl Derive<'_> {
         }))
     }
 
-    /// What the dimension is divided by, in ascending order; where it is never divided, the integer
-    /// parameters, any of which may be its tile inside the kernel.
+    /// The divisors of the dimension, in ascending order. If it is never divided, the integer parameters, any of
+    /// which may be its tile inside the kernel.
     fn tiles(&self, name: &str) -> BTreeSet<i64> {
         let mut divisors = Vec::new();
         let geometry = &self.spec.geometry;
@@ -332,7 +332,7 @@ fn plausible(size: i128) -> Option<i64> {
         .filter(|size| (1..=4096).contains(size))
 }
 
-/// The divisor, where `expr` divides something that mentions the dimension.
+/// The divisor, if `expr` divides something that contains the dimension.
 fn divisor_of<'a>(expr: &'a Expr, dimension: &str) -> Option<&'a Expr> {
     let (dividend, divisor) = match expr {
         Expr::Binary(BinaryOp::Div | BinaryOp::Rem, x, y) => (&**x, &**y),

@@ -1,69 +1,70 @@
-//! What is known of a target.
+//! The known facts about a target.
 
 use super::amd::AmdWgp;
 use super::nvidia::NvidiaSm;
 use crate::device::Backend;
 use crate::device::limits::DeviceLimits;
 
-/// An architecture, as one product has it.
+/// An architecture, with the sizes of one product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownTarget {
     /// The architecture: `sm_89`, `gfx1151`, `cpu`.
     pub arch: &'static str,
-    /// The product that sizes and peaks are of, as its driver names it.
+    /// The product that has these sizes and peaks, as its driver names it.
     pub product: &'static str,
     /// The backend that launches on it.
     pub backend: Backend,
     /// Launch limits of the architecture, sizes of the product.
     pub limits: DeviceLimits,
-    /// What one multiprocessor holds.
+    /// The resources of one multiprocessor.
     pub multiprocessor: Multiprocessor,
-    /// What the product does at most; none for the processor at hand.
+    /// The peaks of the product; `None` for the host processor.
     pub peaks: Option<Peaks>,
-    /// Where the figures were read.
+    /// The sources of the figures.
     pub sources: &'static [Source],
 }
 
-/// What one multiprocessor holds, by vendor: they hand out registers and shared memory in different ways.
+/// The resources of one multiprocessor, by vendor, since vendors allocate registers and shared memory differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiprocessor {
     /// A streaming multiprocessor.
     Nvidia(NvidiaSm),
     /// A workgroup processor.
     Amd(AmdWgp),
-    /// The processor at hand: blocks run one after the other on each core.
+    /// The host processor: blocks run one after another on each core.
     Host,
 }
 
-/// What a product does at most: each figure a bound that no kernel reaches.
+/// The peaks of a product: upper bounds that no kernel reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peaks {
     /// Boost clock of the multiprocessors, in Hz.
     pub clock_hz: u64,
-    /// Bytes a second from and to device memory.
+    /// Bytes per second from and to device memory.
     pub memory_bytes_per_s: u64,
-    /// Single-precision operations a second, outside the matrix units.
+    /// Single-precision operations per second, outside the matrix units.
     pub f32_flops_per_s: u64,
-    /// Operations a second of the matrix units on half-precision inputs with single-precision sums, dense.
+    /// Operations per second of the matrix units on half-precision inputs with single-precision sums, dense.
     pub f16_matrix_flops_per_s: u64,
 }
 
-/// Where figures of a row were read.
+/// The source of a row's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Which figures.
+    /// The figures.
     pub figures: &'static str,
     /// The document and the place in it.
     pub read_in: &'static str,
 }
 
-/// Shared memory of a block that needs no opt-in on any CUDA device, in bytes; also the most that can be static.
+/// Maximum shared memory per block without an opt-in, on any CUDA device, in bytes; also the maximum of static shared
+/// memory.
 pub const STATIC_SHARED_BYTES: u32 = 48 * 1024;
 
-/// Threads of a block at most, on every target.
+/// Maximum number of threads per block, on every target.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
-/// What the cpu device allows by default: the limits that every GPU here has in common, so that a spec that runs
+/// The default limits of the cpu device: those that all GPUs in the table have in common, so that a spec that runs
 /// there runs on them.
 pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
     max_threads_per_block: MAX_THREADS_PER_BLOCK,

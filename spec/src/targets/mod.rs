@@ -1,8 +1,8 @@
-//! Well-known targets: what each can launch, hold and do at most, for work without a device.
+//! Known targets: their launch limits, resources and peaks, for work without a device.
 //!
-//! A constraint over `device.*` is an error in a spec only if it fails on *every* target here; `tune inspect` and
-//! `tune run --compile-only` take limits and occupancy from here. At run time limits come from the driver, never from
-//! this table. Where each figure was read stands next to it in [`Source`].
+//! A constraint over `device.*` is an error in a spec only if it fails on *every* target here. `tune inspect` and
+//! `tune run --compile-only` take limits and occupancy from this table. At run time limits come from the driver,
+//! never from this table. [`Source`] states the source of each figure.
 
 mod amd;
 mod known;
@@ -19,7 +19,7 @@ pub use known::{
 pub use nvidia::NvidiaSm;
 pub use rows::TARGETS;
 
-/// The target of that architecture.
+/// The target with this architecture.
 pub fn target(arch: &str) -> Option<&'static KnownTarget> {
     TARGETS.iter().find(|target| target.arch == arch)
 }
@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn peaks_are_what_units_times_clock_give() {
-        // Lanes of a multiprocessor times two operations (a fused multiply-add), times multiprocessors, times the clock.
+        // Lanes per multiprocessor times two operations (a fused multiply-add), times multiprocessors, times the
+        // clock.
         for (arch, operations) in [
             ("sm_86", 256),
             ("sm_89", 256),

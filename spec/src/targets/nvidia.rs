@@ -1,28 +1,28 @@
-//! What a streaming multiprocessor of NVIDIA holds.
+//! The resources of a streaming multiprocessor of NVIDIA.
 
-/// A streaming multiprocessor: threads, registers and shared memory that the blocks on it share.
+/// A streaming multiprocessor: threads, registers and shared memory that its blocks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NvidiaSm {
-    /// Resident threads at most.
+    /// Maximum number of resident threads.
     pub max_threads: u32,
-    /// Resident blocks at most.
+    /// Maximum number of resident blocks.
     pub max_blocks: u32,
     /// 32-bit registers.
     pub registers: u32,
-    /// 32-bit registers that one block can have.
+    /// Maximum number of 32-bit registers per block.
     pub registers_per_block: u32,
-    /// 32-bit registers that one thread can have.
+    /// Maximum number of 32-bit registers per thread.
     pub registers_per_thread: u32,
-    /// Registers are handed out to warps in multiples of this.
+    /// Allocation granularity of registers per warp.
     pub register_granularity: u32,
-    /// Partitions with a scheduler and a register file each; a warp lives in one of them.
+    /// Partitions with a scheduler and a register file each; a warp belongs to one of them.
     pub partitions: u32,
     /// Shared memory, in bytes.
     pub shared_bytes: u32,
-    /// Shared memory of each block that the driver keeps for itself, in bytes.
+    /// Shared memory per block that the driver reserves, in bytes.
     pub reserved_shared_bytes: u32,
-    /// Shared memory is handed out to blocks in multiples of this, in bytes.
+    /// Allocation granularity of shared memory per block, in bytes.
     pub shared_granularity: u32,
-    /// Block barriers; none where they are not a limit of their own.
+    /// Block barriers; `None` if they are not a separate limit.
     pub barriers: Option<u32>,
 }

@@ -1,4 +1,5 @@
-//! The table itself: a row a target. To add one, copy the row that is most like it; `docs/targets.md` says what else.
+//! The table itself: one row per target. To add a row, copy the most similar one; `docs/targets.md` describes the
+//! other steps.
 
 use super::amd::AmdWgp;
 use super::known::{CPU_LIMITS, KnownTarget, MAX_THREADS_PER_BLOCK, Multiprocessor, Peaks, Source};
@@ -6,7 +7,7 @@ use super::nvidia::NvidiaSm;
 use crate::device::Backend;
 use crate::device::limits::DeviceLimits;
 
-/// What all targets of compute capability 8.6 to 9.0 have in common.
+/// The values that all targets of compute capability 8.6 to 9.0 have in common.
 const SM: NvidiaSm = NvidiaSm {
     max_threads: 1536,
     max_blocks: 16,
@@ -134,7 +135,7 @@ pub const TARGETS: &[KnownTarget] = &[
             shared_bytes_per_block: 64 * 1024,
             warp_size: 32,
             lockstep_threads: 32,
-            // Workgroup processors of two compute units each: what HIP counts.
+            // Workgroup processors with two compute units each, as HIP counts them.
             multiprocessors: 20,
             l2_bytes: 2 << 20,
             memory_bytes: 96 << 30,

@@ -1,7 +1,7 @@
-//! What is wrong with a spec, where, and what to do about it.
+//! Diagnostics: the mistakes in a spec, with place and help.
 //!
-//! The macro turns [`Diagnostics`] into one `syn::Error`, so that rustc underlines every mistake; the
-//! command line prints the same values with file, line and carets.
+//! The macro turns [`Diagnostics`] into one `syn::Error`, so that rustc underlines every mistake; the command line
+//! prints the same values with file, line and carets.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub struct SpanRange {
 }
 
 impl SpanRange {
-    /// The range of some tokens; the macro's call site where there are none.
+    /// The range of some tokens; without tokens, the macro's call site.
     pub fn of(tokens: &impl ToTokens) -> SpanRange {
         let mut spans = tokens.to_token_stream().into_iter().map(|t| t.span());
         let start = spans.next().unwrap_or_else(Span::call_site);
@@ -51,13 +51,13 @@ impl From<Span> for SpanRange {
 /// One mistake.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// Where it is.
+    /// Its place.
     pub span: SpanRange,
-    /// What is wrong, in lower case.
+    /// The mistake, in lower case.
     pub message: String,
-    /// What the marked piece is, where the message does not say it.
+    /// A description of the marked piece, if the message does not contain one.
     pub label: Option<String>,
-    /// What to do.
+    /// The help.
     pub help: Option<String>,
 }
 
@@ -72,14 +72,14 @@ impl Diagnostic {
         }
     }
 
-    /// Says what the marked piece is.
+    /// Adds a description of the marked piece.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = Some(label.into());
         self
     }
 
-    /// Says what to do.
+    /// Adds the help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
@@ -92,7 +92,7 @@ impl Diagnostic {
         (start.line, start.column + 1)
     }
 
-    /// As an error that rustc shows at the span.
+    /// Converts it to an error that rustc shows at the span.
     pub fn to_syn_error(&self) -> syn::Error {
         let mut text = self.message.clone();
         if let Some(label) = &self.label {
@@ -109,7 +109,7 @@ impl Diagnostic {
         syn::Error::new_spanned(tokens, text)
     }
 
-    /// With the marked line and carets under it; `text` is the whole file.
+    /// Formats it with the marked line and carets under it; `text` is the whole file.
     pub fn render(&self, file: &str, text: &str) -> String {
         let (line, column) = self.position();
         let mut out = format!("error: {}\n", self.message);
@@ -130,8 +130,8 @@ impl Diagnostic {
         out
     }
 
-    /// Blanks up to the column (tabs kept, so that they line up) and carets to the end of the span or
-    /// of its first line.
+    /// Spaces up to the column (tabs are kept, so that the lines align) and carets to the end of the span or of its
+    /// first line.
     fn carets(&self, source: &str, line: usize, column: usize) -> (String, String) {
         let indent = source
             .chars()
@@ -164,7 +164,7 @@ impl From<syn::Error> for Diagnostic {
             lines.truncate(at);
             help
         });
-        // The error's own span is one token where spans cannot be joined; its tokens carry both ends.
+        // If spans cannot be joined, the error's own span is a single token; its tokens contain both ends.
         Diagnostic {
             span: SpanRange::of(&error.to_compile_error()),
             message: lines,
@@ -174,17 +174,17 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// All mistakes of one spec.
+/// All mistakes in one spec.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// None yet.
+    /// No mistakes.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds one.
+    /// Adds a mistake.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.0.push(diagnostic);
     }
@@ -199,7 +199,7 @@ impl Diagnostics {
         self.0.extend(other.0);
     }
 
-    /// How many there are.
+    /// The number of mistakes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -209,12 +209,12 @@ impl Diagnostics {
         self.0.is_empty()
     }
 
-    /// In the order they were found.
+    /// The mistakes in the order in which they were found.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }
 
-    /// The value, if nothing is wrong.
+    /// The value, if there are no mistakes.
     ///
     /// # Errors
     /// The mistakes, if there are any.
@@ -226,7 +226,7 @@ impl Diagnostics {
         }
     }
 
-    /// All of them as one error, for the macro; `None` when nothing is wrong.
+    /// All of them as one error, for the macro; `None` if there are none.
     pub fn to_syn_error(&self) -> Option<syn::Error> {
         self.0
             .iter()

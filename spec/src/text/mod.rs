@@ -1,4 +1,4 @@
-//! Reading the text of configs and problems, as typed on a command line or stored in a table.
+//! Parses the text of configs and problems, as typed on a command line or stored in a table.
 
 #[cfg(feature = "parse")]
 pub mod diagnostic;
@@ -14,8 +14,8 @@ use crate::model::{ArgSpec, KernelSpec};
 use crate::problem::{Problem, ProblemValue};
 use crate::text::spelling::nearest;
 
-/// Why a text is not a config or problem of a kernel. Messages hold no more of the text than the
-/// offending piece, cut at 64 characters.
+/// Why a text is not a config or problem of a kernel. Messages contain no more of the text than the offending piece,
+/// cut at 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TextError {
@@ -29,13 +29,13 @@ pub enum TextError {
         what: &'static str,
         /// The name.
         name: String,
-        /// The nearest name, or all of them.
+        /// The most similar name, or all names.
         help: String,
     },
     /// A name given twice.
     #[error("`{0}` is given twice")]
     Twice(String),
-    /// Names that have no value.
+    /// Names without a value.
     #[error("no value for {0}")]
     Missing(String),
     /// A value that the name cannot have.
@@ -45,16 +45,16 @@ pub enum TextError {
         name: String,
         /// The value.
         value: String,
-        /// What it may be.
+        /// The allowed values.
         help: String,
     },
 }
 
 impl KernelSpec {
-    /// Reads a config: `NAME=value,NAME=value`, in any order; the result is in declared order.
+    /// Parses a config: `NAME=value,NAME=value`, in any order; the result is in declared order.
     ///
     /// # Errors
-    /// When a parameter is unknown, missing or given twice, or a value is none of its values.
+    /// If a parameter is unknown, missing or given twice, or a value is not allowed.
     pub fn parse_config(&self, text: &str) -> Result<Config, TextError> {
         let names: Vec<_> = self.params.iter().map(|p| &*p.name).collect();
         let given = assignments(text, "tunable parameter", &names)?;
@@ -72,11 +72,11 @@ impl KernelSpec {
         ))
     }
 
-    /// Reads a problem: `m=512,n=512`, in any order; the result is in declared order. It need not be
-    /// one that the kernel is tuned for.
+    /// Parses a problem: `m=512,n=512`, in any order; the result is in declared order. The kernel need not be tuned
+    /// for it.
     ///
     /// # Errors
-    /// When a dimension is unknown, missing or given twice, or a value is not a size or type of it.
+    /// If a dimension is unknown, missing or given twice, or a value is not a size or type of it.
     pub fn parse_problem(&self, text: &str) -> Result<Problem, TextError> {
         let names = self.dimensions();
         let given = assignments(text, "dimension", &names)?;
@@ -105,7 +105,7 @@ impl KernelSpec {
             ArgSpec::Scalar(scalar) if scalar.name == name => Some(scalar.ty),
             _ => None,
         });
-        // Only what is printed reads back: no `+5`, no `007`.
+        // Only the printed form is accepted: no `+5`, no `007`.
         let size = text.parse().ok().filter(|size: &i64| {
             size.to_string() == text && *size >= 0 && ty.is_none_or(|ty| ty.holds(*size))
         });

@@ -1,6 +1,6 @@
-//! The nearest spelling, for `help: did you mean ..?`.
+//! Finds the most similar spelling, for `help: did you mean ..?`.
 
-/// The candidate most like `wrong`, if one is near enough to be a slip of the pen.
+/// The candidate most similar to `wrong`, if it is similar enough to be a typo.
 pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     candidates
@@ -14,7 +14,7 @@ pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// Edits (insert, delete, replace, swap of neighbours) between two texts.
+/// Number of edits (insert, delete, replace, swap of neighbours) between two texts.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];

@@ -1,9 +1,9 @@
-//! Times as people read them.
+//! Formats times for people.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A time, shown in the unit that suits it and with three digits at most: `2.5 s`.
+/// A time, shown in the appropriate unit and with at most three digits: `2.5 s`.
 ///
 /// ```
 /// # use kiln_spec::time::Nanoseconds;
@@ -25,7 +25,7 @@ impl fmt::Display for Nanoseconds {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
-        // What would round to a thousand of one unit is one of the next.
+        // A value that would round to a thousand of one unit uses the next unit.
         let unit = UNITS.iter().find(|(_, length)| ns >= length * 0.9995);
         let (name, length) = unit.unwrap_or(&UNITS[UNITS.len() - 1]);
         let number = ns / length;

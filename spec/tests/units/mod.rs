@@ -1,4 +1,4 @@
-//! Generating, compiling and disassembling units with the compilers of this machine.
+//! Generates, compiles and disassembles units with the compilers of this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use kiln_spec::{
     TunableParam, TypeParam, Work,
 };
 
-/// The compilers that this machine has; says which are missing, once.
+/// The compilers of this machine; prints the missing ones once.
 pub fn compilers() -> &'static [&'static str] {
     static FOUND: OnceLock<Vec<&'static str>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -32,9 +32,9 @@ pub fn compilers() -> &'static [&'static str] {
 pub struct Case {
     /// The entry.
     pub entry: &'static str,
-    /// Parameters: name, value, and the choices where it is one.
+    /// Parameters: name, value, and the choices if it is a choice parameter.
     pub params: Vec<(&'static str, ParamValue, Vec<ParamValue>)>,
-    /// The element type of `T`, where the source has one.
+    /// The element type of `T`, if the source uses it.
     pub elem: Option<ElemType>,
 }
 
@@ -51,7 +51,7 @@ impl Case {
         }
     }
 
-    /// The unit of a source of several files, the root first.
+    /// The unit of a source with several files, the root first.
     pub fn unit(&self, files: &[(&str, &str)]) -> TranslationUnit {
         let mut reader = |name: &str| {
             let file = files.iter().find(|(file, _)| *file == name);
@@ -179,7 +179,7 @@ pub fn compile(cxx: &str, text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// What a command prints.
+/// The output of a command.
 fn output(program: &str, arguments: &[&str], file: &Path) -> String {
     let output = Command::new(program).args(arguments).arg(file).output();
     let output = output.expect("binutils should be installed beside a compiler");
@@ -227,13 +227,13 @@ pub fn instructions(object: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Vec<Str
     functions
 }
 
-/// Whether a line is not an instruction, or one that only aligns the next.
+/// Whether a line is not an instruction, or only padding for alignment.
 fn is_padding(line: &str) -> bool {
     let heading = line.starts_with("Disassembly");
     heading || line.contains("nop") || line.trim() == "xchg %ax,%ax"
 }
 
-/// An instruction without comments, jump targets and offsets to the instruction pointer.
+/// An instruction without comments, jump targets and offsets from the instruction pointer.
 fn without_addresses(line: &str) -> String {
     let code = line.split('#').next().unwrap_or_default().trim();
     let words = code

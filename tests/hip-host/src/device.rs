@@ -1,4 +1,4 @@
-//! The runtime and its device: versions, numbers, errors in words.
+//! The runtime and its device: versions, numbers, error texts.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -9,7 +9,7 @@ use crate::runtime::{
     choose_device, take_last_error,
 };
 
-/// What the device calls its architecture; the features behind the colon are made up.
+/// The architecture that the device reports; the feature after the colon is made up.
 const ARCH: &[u8] = b"kiln-host:sramecc+\0";
 /// HIP 6.4.
 const VERSION: c_int = 60_443_484;
@@ -21,14 +21,14 @@ pub extern "C" fn hipInit(_: u32) -> i32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipRuntimeGetVersion(version: *mut c_int) -> i32 {
-    // SAFETY: the caller gives room for a number.
+    // SAFETY: the caller provides room for a number.
     unsafe { *version = VERSION };
     SUCCESS
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipDriverGetVersion(version: *mut c_int) -> i32 {
-    // SAFETY: the caller gives room for a number.
+    // SAFETY: the caller provides room for a number.
     unsafe { *version = VERSION };
     SUCCESS
 }
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn hipDriverGetVersion(version: *mut c_int) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipGetDeviceCount(count: *mut c_int) -> i32 {
     let devices = RUNTIME.devices;
-    // SAFETY: the caller gives room for a number.
+    // SAFETY: the caller provides room for a number.
     unsafe { *count = devices };
     match (devices, RUNTIME.check_fault("hipGetDeviceCount")) {
         (0, _) => NO_DEVICE,
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn hipGetDeviceCount(count: *mut c_int) -> i32 {
     }
 }
 
-/// The device of a number.
+/// Checks the number of a device.
 fn check_device(ordinal: c_int) -> Outcome {
     if (0..RUNTIME.devices).contains(&ordinal) {
         Ok(())
@@ -69,22 +69,22 @@ pub unsafe extern "C" fn hipDeviceGetName(name: *mut c_char, length: c_int, ordi
         check_device(ordinal)?;
         let own = format!("Kiln host ({})", runtime.device.info().key.name);
         let room = usize::try_from(length).map_err(|_| INVALID_VALUE)?;
-        // SAFETY: the caller gives so much room.
+        // SAFETY: the caller provides this much room.
         unsafe { write_text(name.cast(), own.as_bytes(), room) };
         Ok(())
     })
 }
 
-/// Writes a terminated text, cut to the room.
+/// Writes a zero-terminated text, truncated to the room.
 ///
 /// # Safety
-/// There is that much room.
+/// The buffer must have this much room.
 unsafe fn write_text(to: *mut u8, text: &[u8], room: usize) {
     let Some(most) = room.checked_sub(1) else {
         return;
     };
     let bytes = text.len().min(most);
-    // SAFETY: what the caller vouches for.
+    // SAFETY: the caller vouches for it.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), to, bytes);
         *to.add(bytes) = 0;
@@ -100,13 +100,13 @@ pub unsafe extern "C" fn hipDeviceGetAttribute(
     call("hipDeviceGetAttribute", |runtime| {
         check_device(ordinal)?;
         let number = attribute_of(runtime, attribute).ok_or(INVALID_VALUE)?;
-        // SAFETY: the caller gives room for a number.
+        // SAFETY: the caller provides room for a number.
         unsafe { *value = c_int::try_from(number).unwrap_or(c_int::MAX) };
         Ok(())
     })
 }
 
-/// The numbers that Kiln asks for, by those of `hipDeviceAttribute_t`.
+/// The attributes that Kiln queries, by their numbers in `hipDeviceAttribute_t`.
 fn attribute_of(runtime: &Runtime, attribute: c_int) -> Option<u64> {
     let limits = &runtime.device.info().limits;
     let number = match attribute {
@@ -132,29 +132,29 @@ fn attribute_of(runtime: &Runtime, attribute: c_int) -> Option<u64> {
 pub unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut u8, ordinal: c_int) -> i32 {
     call("hipGetDevicePropertiesR0600", |_| {
         check_device(ordinal)?;
-        // SAFETY: the caller gives room for the properties of that layout.
+        // SAFETY: the caller provides room for the properties in this layout.
         unsafe { write_properties(properties, 1472, 1160) };
         Ok(())
     })
 }
 
-/// The layout before ROCm 6, as libraries of ROCm 6 and 7 still fill it under this name.
+/// The layout before ROCm 6; libraries of ROCm 6 and 7 still fill it under this name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipGetDeviceProperties(properties: *mut u8, ordinal: c_int) -> i32 {
     call("hipGetDeviceProperties", |_| {
         check_device(ordinal)?;
-        // SAFETY: the caller gives room for the properties of that layout.
+        // SAFETY: the caller provides room for the properties in this layout.
         unsafe { write_properties(properties, 792, 396) };
         Ok(())
     })
 }
 
-/// Properties of which everything but the architecture is noise.
+/// Properties that contain noise except for the architecture.
 ///
 /// # Safety
-/// There is that much room.
+/// The buffer must have this much room.
 unsafe fn write_properties(properties: *mut u8, bytes: usize, arch_at: usize) {
-    // SAFETY: what the caller vouches for; the name ends before the properties do.
+    // SAFETY: the caller vouches for it; the name ends before the properties do.
     unsafe {
         std::ptr::write_bytes(properties, 0x5a, bytes);
         write_text(properties.add(arch_at), ARCH, 256);
@@ -166,7 +166,7 @@ pub extern "C" fn hipGetLastError() -> i32 {
     take_last_error()
 }
 
-/// Name and words of the errors that this library gives by itself, and of those that scripts have it give.
+/// Names and texts of the errors that this library itself returns, and of those that scripts make it return.
 const ERRORS: &[(c_int, &CStr, &CStr)] = &[
     (0, c"hipSuccess", c"no error"),
     (1, c"hipErrorInvalidValue", c"invalid argument"),

@@ -1,13 +1,13 @@
-//! Faults by script: `KILN_HIP_HOST_FAULTS=hipMalloc@2=2,kernel@3=700`.
+//! Scripted faults: `KILN_HIP_HOST_FAULTS=hipMalloc@2=2,kernel@3=700`.
 //!
-//! Each entry says which call of which function gives which error: the second `hipMalloc` gives 2 (out of memory).
-//! `kernel` is not a function but a kernel that has begun to run: its error comes up at the next synchronisation. Errors
-//! that a process does not survive on a GPU stay: every later call gives them too.
+//! Each entry says which call of which function returns which error: the second `hipMalloc` returns 2 (out of
+//! memory). `kernel` is not a function but a kernel that has started: its error is returned by the next
+//! synchronisation. Errors that a process does not survive on a GPU are permanent: every later call returns them too.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The calls that fail, and how many of each were made.
+/// The calls that fail, and the number of calls so far.
 #[derive(Debug, Default)]
 pub struct Faults {
     script: BTreeMap<(String, u64), i32>,
@@ -18,7 +18,7 @@ impl Faults {
     /// Reads a script.
     ///
     /// # Panics
-    /// When it is not of that form: a test would prove nothing.
+    /// If it does not have this form: a test would prove nothing.
     pub fn parse(text: &str) -> Faults {
         let entries = text.split(',').filter(|entry| !entry.is_empty());
         let script = entries.map(|entry| {
@@ -36,7 +36,7 @@ impl Faults {
         }
     }
 
-    /// Counts a call; the error that it is to give.
+    /// Counts a call; returns the error that it must return.
     pub fn next(&self, name: &str) -> Option<i32> {
         if self.script.is_empty() {
             return None;

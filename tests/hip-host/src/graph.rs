@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::runtime::{INVALID_HANDLE, INVALID_VALUE, call};
 use crate::work::Work;
 
-/// A recording that is ready to be launched.
+/// A recording that is ready to launch.
 #[derive(Debug)]
 pub struct Executable {
     work: Vec<Work>,
-    /// Held by the thread that launches it.
+    /// Locked by the thread that launches it.
     in_use: Mutex<()>,
 }
 
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn hipStreamEndCapture(stream: usize, graph: *mut usize) -
         let mut alive = runtime.alive();
         let handle = alive.handle();
         alive.graphs.insert(handle, recorded);
-        // SAFETY: the caller gives room for a handle.
+        // SAFETY: the caller provides room for a handle.
         unsafe { *graph = handle };
         Ok(())
     })
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn hipGraphInstantiate(
             in_use: Mutex::new(()),
         };
         alive.executables.insert(handle, Arc::new(executable_graph));
-        // SAFETY: the caller gives room for a handle.
+        // SAFETY: the caller provides room for a handle.
         unsafe { *executable = handle };
         Ok(())
     })
@@ -75,7 +75,7 @@ pub extern "C" fn hipGraphLaunch(executable: usize, stream: usize) -> i32 {
     call("hipGraphLaunch", |runtime| {
         let found = runtime.alive().executables.get(&executable).cloned();
         let recorded = found.ok_or(INVALID_HANDLE)?;
-        // Two threads at once are a mistake of the caller, which a GPU's runtime need not notice.
+        // Use by two threads at once is a mistake of the caller, which a GPU's runtime need not detect.
         let _in_use = recorded.in_use.try_lock().map_err(|_| INVALID_VALUE)?;
         std::thread::sleep(Duration::from_micros(200));
         let stream = runtime.stream(stream)?;

@@ -1,25 +1,25 @@
-//! How long an image is: `hipModuleLoadData` is not told.
+//! Determines the length of an image, which `hipModuleLoadData` does not get.
 
 use object::LittleEndian;
 use object::elf::{FileHeader64, SectionHeader64};
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 
-/// Bytes of an ELF header of 64 bits.
+/// Size of a 64-bit ELF header.
 const HEADER_BYTES: usize = size_of::<FileHeader64<LittleEndian>>();
 
-/// The bytes of an image that begins at an address, by its own headers.
+/// The bytes of an image that begins at an address, according to its own headers.
 ///
 /// # Safety
-/// There is an ELF header, and all that it says there is.
+/// There must be an ELF header, and everything that it describes.
 pub unsafe fn image_at(start: *const u8) -> Option<&'static [u8]> {
     let endian = LittleEndian;
-    // SAFETY: what the caller vouches for.
+    // SAFETY: the caller vouches for it.
     let head = unsafe { std::slice::from_raw_parts(start, HEADER_BYTES) };
     let header = FileHeader64::<LittleEndian>::parse(head).ok()?;
     let table = usize::try_from(header.e_shoff(endian)).ok()?;
     let count = usize::from(header.e_shnum(endian));
     let end = table.checked_add(count.checked_mul(size_of::<SectionHeader64<LittleEndian>>())?)?;
-    // SAFETY: as above; the table of sections is the last thing in what linkers write.
+    // SAFETY: as above; linkers write the section table last.
     let image = unsafe { std::slice::from_raw_parts(start, end) };
     let sections = header.section_headers(endian, image).ok()?;
     let reach = sections

@@ -1,15 +1,15 @@
-//! A HIP runtime whose one device is the host processor, so that Kiln's hip backend runs through its real
+//! A HIP runtime whose only device is the host processor, so that Kiln's hip backend can run through its real
 //! interface on machines without an AMD GPU.
 //!
-//! It exports the functions of `libamdhip64` that the backend uses, over Kiln's cpu device: memory is real, kernels
-//! compute, streams run side by side on threads of their own, events take real times, recordings are replayed.
+//! It exports the functions of `libamdhip64` that the backend uses, on top of Kiln's cpu device: memory is real,
+//! kernels compute, streams run in parallel on their own threads, events take real times, recordings are replayed.
 //! The device's architecture is `kiln-host`; its images are shared objects that the host's C++ compiler built.
 //!
-//! It is stricter than a GPU where that finds mistakes: handles that are not alive, addresses outside allocations and
-//! calls that a recording forbids are errors, always. What a GPU does otherwise (timing, memory models, faults that end
-//! the process) it does not show.
+//! It is stricter than a GPU if that helps to find mistakes: dead handles, addresses outside allocations and calls
+//! that a recording forbids are always errors. It does not reproduce other properties of a GPU (timing, memory
+//! models, faults that end the process).
 //!
-//! Nobody finds it who does not name it: `KILN_HIP_LIBRARY=/path/to/libkiln_hip_host.so`. Variables that it reads:
+//! It is used only if it is named: `KILN_HIP_LIBRARY=/path/to/libkiln_hip_host.so`. Variables that it reads:
 //!
 //! | variable | meaning |
 //! | --- | --- |

@@ -7,7 +7,7 @@ use kiln::device::DeviceBackend as _;
 use crate::runtime::{INVALID_VALUE, OUT_OF_MEMORY, call};
 use crate::work::Work;
 
-/// What the library aligns to, in bytes; as the vendor's does.
+/// Alignment of allocations in bytes, as in the vendor's library.
 const ALIGN: usize = 256;
 
 #[unsafe(no_mangle)]
@@ -22,12 +22,12 @@ pub unsafe extern "C" fn hipMalloc(pointer: *mut usize, bytes: usize) -> i32 {
             .device
             .alloc(bytes, ALIGN)
             .map_err(|_| OUT_OF_MEMORY)?;
-        // A GPU's memory holds what was there before.
+        // A GPU's memory contains old data.
         let garbage = memory.fill(kiln::device::StreamHandle::DEFAULT, 0, bytes, 0xa5);
         garbage.map_err(|_| OUT_OF_MEMORY)?;
         let address = memory.address() as usize;
         alive.memory.insert(address, memory.into());
-        // SAFETY: the caller gives room for a pointer.
+        // SAFETY: the caller provides room for a pointer.
         unsafe { *pointer = address };
         Ok(())
     })
@@ -51,7 +51,7 @@ pub extern "C" fn hipFree(pointer: usize) -> i32 {
 pub unsafe extern "C" fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> i32 {
     call("hipMemGetInfo", |runtime| {
         let used = runtime.alive().used_bytes();
-        // SAFETY: the caller gives room for two numbers.
+        // SAFETY: the caller provides room for two numbers.
         unsafe {
             *free = runtime.memory_bytes - used;
             *total = runtime.memory_bytes;

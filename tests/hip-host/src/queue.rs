@@ -1,4 +1,4 @@
-//! Work that runs in order on a thread of its own: what a stream is.
+//! A queue of work that runs in order on its own thread; each stream has one.
 
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -25,7 +25,7 @@ impl Queue {
     /// Queues a job.
     pub fn push(&self, job: impl FnOnce() + Send + 'static) {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        // The thread lives as long as the queue; were it gone, what waits for the job would wait for ever.
+        // The thread lives as long as the queue; without it, a waiting caller would wait forever.
         jobs.send(Box::new(job))
             .expect("the thread of a stream should live");
     }
@@ -34,14 +34,14 @@ impl Queue {
     pub fn wait(&self) {
         let (send, receive) = mpsc::channel();
         self.push(move || {
-            // Whoever waits is still there.
+            // The receiver is still waiting.
             let _ = send.send(());
         });
         receive.recv().expect("a queued job should run");
     }
 }
 
-/// Something that happens once or again, and can be waited for.
+/// A value that can be set repeatedly, and waited for.
 #[derive(Debug)]
 pub struct Signal<T> {
     value: Mutex<Option<T>>,
@@ -49,7 +49,7 @@ pub struct Signal<T> {
 }
 
 impl<T: Copy> Signal<T> {
-    /// One that is not set.
+    /// A signal that is not set.
     pub fn new() -> Signal<T> {
         Signal {
             value: Mutex::new(None),
@@ -57,12 +57,12 @@ impl<T: Copy> Signal<T> {
         }
     }
 
-    /// Takes the value away.
+    /// Removes the value.
     pub fn clear(&self) {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Sets the value and wakes who waits.
+    /// Sets the value and wakes waiting threads.
     pub fn set(&self, value: T) {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         self.set.notify_all();

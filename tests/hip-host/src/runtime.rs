@@ -1,4 +1,4 @@
-//! The runtime of the process: its device, what is alive on it, and how calls begin and end.
+//! The runtime of the process: its device, live objects, and the frame of calls.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -30,28 +30,28 @@ pub const CAPTURE_UNSUPPORTED: i32 = 900;
 pub const CAPTURE_INVALIDATED: i32 = 901;
 pub const UNKNOWN: i32 = 999;
 
-/// What a call gives: nothing, or a number of `hipError_t`.
+/// The result of a call: nothing, or a number of `hipError_t`.
 pub type Outcome<T = ()> = Result<T, i32>;
 
-/// A loaded kernel: what the cpu device launches, and how many arguments it takes.
+/// A loaded kernel: the function that the cpu device launches, and its number of arguments.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     pub function: Function,
     pub parameters: usize,
-    /// The device that it was loaded on.
+    /// The device on which it was loaded.
     pub ordinal: i32,
 }
 
-/// A module, and how many arguments each of its kernels takes.
+/// A module, and the number of arguments of each kernel.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub module: Arc<dyn Module>,
     pub parameters: BTreeMap<String, usize>,
-    /// The device that it was loaded on.
+    /// The device on which it was loaded.
     pub ordinal: i32,
 }
 
-/// Everything that is alive, by handle or address.
+/// All live objects, by handle or address.
 #[derive(Debug, Default)]
 pub struct Alive {
     pub memory: BTreeMap<usize, Arc<dyn Allocation>>,
@@ -67,18 +67,18 @@ pub struct Alive {
 }
 
 impl Alive {
-    /// A handle that was never given.
+    /// A handle that was never used.
     pub fn handle(&mut self) -> usize {
         self.last_handle += 16;
         self.last_handle
     }
 
-    /// Bytes of all allocations.
+    /// Total size of all allocations in bytes.
     pub fn used_bytes(&self) -> usize {
         self.memory.values().map(|memory| memory.bytes()).sum()
     }
 
-    /// The allocation that a range of addresses lies in, and where.
+    /// The allocation that contains a range of addresses, and the offset.
     pub fn memory_at(&self, address: usize, bytes: usize) -> Outcome<(Arc<dyn Allocation>, usize)> {
         let (start, memory) = self
             .memory
@@ -102,11 +102,11 @@ pub struct Runtime {
     pub default_stream: Arc<Stream>,
     faults: Faults,
     alive: Mutex<Alive>,
-    /// The error that every call gives from now on; 0 for none.
+    /// The error that every call returns from now on; 0 for none.
     broken: AtomicI32,
 }
 
-/// The runtime of this process, started at the first call.
+/// The runtime of this process, started by the first call.
 pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let number = |name: &str, unset: usize| match std::env::var(name) {
         Ok(text) => text
@@ -117,7 +117,7 @@ pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let options = CpuOptions::from_env().expect("the options of the cpu device should be good");
     Runtime {
         device: CpuDevice::with_options(options).expect("threads should start"),
-        // All of them are the one host processor.
+        // All of them are the same host processor.
         devices: number("KILN_HIP_HOST_DEVICES", 1).min(2) as i32,
         memory_bytes: number("KILN_HIP_HOST_MEMORY", 1 << 30),
         default_stream: Arc::new(Stream::new(Queue::start())),
@@ -132,17 +132,17 @@ thread_local! {
     static CHOSEN: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The device that this thread's calls are meant for; the first one until it chooses.
+/// The current device of this thread; initially the first one.
 pub fn chosen_device() -> i32 {
     CHOSEN.get()
 }
 
-/// Chooses it.
+/// Sets the current device.
 pub fn choose_device(ordinal: i32) {
     CHOSEN.set(ordinal);
 }
 
-/// What belongs to a device goes on a default stream only where that is the device's own, as the thread has chosen.
+/// Checks that a default stream is used only for objects of the thread's current device.
 pub fn check_stream_of(ordinal: i32, stream: usize) -> Outcome {
     if stream == 0 && ordinal != chosen_device() {
         return Err(INVALID_HANDLE);
@@ -150,18 +150,18 @@ pub fn check_stream_of(ordinal: i32, stream: usize) -> Outcome {
     Ok(())
 }
 
-/// The last error of this thread, which is forgotten by being asked for.
+/// Returns and clears the last error of this thread.
 pub fn take_last_error() -> i32 {
     LAST_ERROR.replace(SUCCESS)
 }
 
 impl Runtime {
-    /// What is alive.
+    /// The live objects.
     pub fn alive(&self) -> MutexGuard<'_, Alive> {
         self.alive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The stream of a handle.
+    /// The stream with this handle.
     pub fn stream(&self, handle: usize) -> Outcome<Arc<Stream>> {
         if handle == 0 {
             return Ok(self.default_stream.clone());
@@ -180,15 +180,15 @@ impl Runtime {
         streams
     }
 
-    /// From now on every call gives this error.
+    /// From now on every call returns this error.
     pub fn break_with(&self, code: i32) {
-        // The first one stays.
+        // The first error stays.
         let _ = self
             .broken
             .compare_exchange(SUCCESS, code, Ordering::SeqCst, Ordering::SeqCst);
     }
 
-    /// The error that has broken the runtime, if one has.
+    /// The error that has broken the runtime, if any.
     pub fn check_broken(&self) -> Outcome {
         match self.broken.load(Ordering::SeqCst) {
             SUCCESS => Ok(()),
@@ -196,7 +196,7 @@ impl Runtime {
         }
     }
 
-    /// Counts something that can be made to fail.
+    /// Counts a call that a script can make fail.
     pub fn check_fault(&self, name: &str) -> Outcome {
         let Some(code) = self.faults.next(name) else {
             return Ok(());
@@ -208,8 +208,8 @@ impl Runtime {
     }
 }
 
-/// A call from outside: the device must be there and unbroken, and the script may have it fail. Panics do not leave
-/// it.
+/// Runs a call from outside: the device must exist and not be broken, and a script may make the call fail. Panics do
+/// not leave it.
 pub fn call(name: &str, act: impl FnOnce(&Runtime) -> Outcome) -> i32 {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let runtime = &*RUNTIME;

@@ -10,20 +10,20 @@ use crate::runtime::{
 };
 use crate::work::Work;
 
-/// A queue of work, which may be recorded instead of run.
+/// A queue of work that can be recorded instead of run.
 #[derive(Debug)]
 pub struct Stream {
     queue: Queue,
     recording: Mutex<Recording>,
 }
 
-/// Whether a stream is being recorded.
+/// The recording state of a stream.
 #[derive(Debug, Default)]
 enum Recording {
     #[default]
     Off,
     On(Vec<Work>),
-    /// Something was asked for that cannot be recorded.
+    /// A call was made that cannot be recorded.
     Spoiled,
 }
 
@@ -57,7 +57,7 @@ impl Stream {
         }
     }
 
-    /// Waits for what is queued; a recorded stream cannot be waited for.
+    /// Waits for the queued work; fails on a stream that is being recorded.
     pub fn wait(&self) -> Outcome {
         {
             let mut recording = self
@@ -73,7 +73,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Begins to record.
+    /// Starts recording.
     pub fn begin(&self) -> Outcome {
         let mut recording = self
             .recording
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn hipStreamCreateWithFlags(stream: *mut usize, flags: u32
         alive
             .streams
             .insert(handle, Arc::new(Stream::new(Queue::start())));
-        // SAFETY: the caller gives room for a handle.
+        // SAFETY: the caller provides room for a handle.
         unsafe { *stream = handle };
         Ok(())
     })
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn hipEventCreateWithFlags(event: *mut usize, _: u32) -> i
         let handle = alive.handle();
         let made = (chosen_device(), Arc::new(Signal::new()));
         alive.events.insert(handle, made);
-        // SAFETY: the caller gives room for a handle.
+        // SAFETY: the caller provides room for a handle.
         unsafe { *event = handle };
         Ok(())
     })
@@ -167,7 +167,7 @@ pub extern "C" fn hipEventDestroy(event: usize) -> i32 {
     })
 }
 
-/// The event of a handle.
+/// The event with this handle.
 fn event_of(handle: usize) -> Outcome<Arc<Signal<Instant>>> {
     let alive = RUNTIME.alive();
     let found = alive.events.get(&handle);
@@ -185,7 +185,7 @@ pub extern "C" fn hipEventRecord(event: usize, stream: usize) -> i32 {
     })
 }
 
-/// The host waits in place of the stream: more than is asked for.
+/// The host waits instead of the stream, which is more than required.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipStreamWaitEvent(stream: usize, event: usize, flags: u32) -> i32 {
     call("hipStreamWaitEvent", |runtime| {
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn hipEventElapsedTime(ms: *mut f32, start: usize, stop: u
         let reached = |event| event_of(event)?.get().ok_or(NOT_READY);
         let (start, stop) = (reached(start)?, reached(stop)?);
         let elapsed = stop.saturating_duration_since(start);
-        // SAFETY: the caller gives room for a number.
+        // SAFETY: the caller provides room for a number.
         unsafe { *ms = (elapsed.as_secs_f64() * 1e3) as f32 };
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! What streams run: copies, fills, launches, and points that events mark.
+//! The work of streams: copies, fills, launches, and event marks.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -48,20 +48,20 @@ pub enum Work {
         plan: LaunchPlan,
         values: Vec<u64>,
     },
-    /// Takes the time.
+    /// Records the time.
     Record(Arc<Signal<Instant>>),
 }
 
 impl Work {
-    /// Whether a recording takes it: launches and fills, as Kiln promises for every device.
+    /// Whether it can be recorded: launches and fills, as Kiln promises for every device.
     pub fn is_recordable(&self) -> bool {
         matches!(self, Work::Launch { .. } | Work::Fill { .. })
     }
 
-    /// Runs it; what goes wrong breaks the runtime, as it would a GPU's.
+    /// Runs it; an error breaks the runtime, as it would a GPU's.
     pub fn run(self, runtime: &Runtime) {
         if let Work::Record(event) = self {
-            // Also where the runtime is broken: somebody may be waiting.
+            // Even if the runtime is broken: somebody may be waiting.
             return event.set(Instant::now());
         }
         if runtime.check_broken().is_err() {
@@ -81,7 +81,7 @@ impl Work {
                 host,
                 bytes,
             } => {
-                // SAFETY: whoever asked for the copy keeps the memory until it is done.
+                // SAFETY: the caller of the copy keeps the memory until it is done.
                 let out = unsafe { std::slice::from_raw_parts_mut(host as *mut u8, bytes) };
                 memory.read(stream, offset, out)
             }
@@ -111,8 +111,8 @@ impl Work {
                     .iter()
                     .map(|value| (&raw const *value).cast::<c_void>());
                 let pointers: Vec<*const c_void> = pointers.collect();
-                // SAFETY: the values were copied from the caller's, one for each parameter of the kernel, which the
-                // caller vouched for.
+                // SAFETY: the values were copied from the caller's, one for each parameter of the kernel, and the
+                // caller vouched for them.
                 let args = unsafe { KernelArgs::new(&pointers) };
                 runtime.device.launch(stream, &kernel.function, &plan, args)
             }
@@ -128,7 +128,7 @@ impl Work {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipModuleLoadData(module: *mut usize, image: *const c_void) -> i32 {
     call("hipModuleLoadData", |runtime| {
-        // SAFETY: the caller vouches for the image, which has no other length than its own.
+        // SAFETY: the caller vouches for the image, whose length follows from its headers.
         let image = unsafe { image_at(image.cast()) }.ok_or(INVALID_IMAGE)?;
         let parameters = parameters(image).ok_or(INVALID_IMAGE)?;
         let compiler = runtime.device.compiler().map_err(|_| INVALID_IMAGE)?;
@@ -149,13 +149,13 @@ pub unsafe extern "C" fn hipModuleLoadData(module: *mut usize, image: *const c_v
                 ordinal: chosen_device(),
             },
         );
-        // SAFETY: the caller gives room for a handle.
+        // SAFETY: the caller provides room for a handle.
         unsafe { *module = handle };
         Ok(())
     })
 }
 
-/// How many arguments each kernel of an object takes.
+/// The number of arguments of each kernel of an object.
 fn parameters(image: &[u8]) -> Option<BTreeMap<String, usize>> {
     let file: ElfFile64 = ElfFile64::parse(image).ok()?;
     let mut found = BTreeMap::new();
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn hipModuleGetFunction(
     name: *const c_char,
 ) -> i32 {
     call("hipModuleGetFunction", |runtime| {
-        // SAFETY: the caller gives a terminated text.
+        // SAFETY: the caller provides a zero-terminated text.
         let name = unsafe { CStr::from_ptr(name) }
             .to_str()
             .map_err(|_| INVALID_VALUE)?;
@@ -206,13 +206,13 @@ pub unsafe extern "C" fn hipModuleGetFunction(
             ordinal: loaded.ordinal,
         };
         alive.kernels.insert(handle, (module, kernel));
-        // SAFETY: the caller gives room for a handle.
+        // SAFETY: the caller provides room for a handle.
         unsafe { *function = handle };
         Ok(())
     })
 }
 
-/// No variable has a name: kernels of this device fill their `__constant__` variables themselves, as on the cpu device.
+/// Always fails: kernels of this device fill their `__constant__` variables themselves, as on the cpu device.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipModuleGetGlobal(
     _address: *mut usize,
@@ -227,7 +227,7 @@ pub extern "C" fn hipModuleGetGlobal(
     })
 }
 
-/// The kernel of a handle, whose module is loaded.
+/// The kernel with this handle, whose module must be loaded.
 pub fn kernel_of(runtime: &Runtime, handle: usize) -> Outcome<Kernel> {
     let alive = runtime.alive();
     let found = alive.kernels.get(&handle).map(|(_, kernel)| kernel.clone());
@@ -259,9 +259,9 @@ pub unsafe extern "C" fn hipModuleLaunchKernel(
             return Err(INVALID_VALUE);
         }
         let values = (0..kernel.parameters).map(|place| {
-            // SAFETY: the caller gives a pointer for each parameter of the kernel.
+            // SAFETY: the caller provides a pointer for each parameter of the kernel.
             let value = unsafe { *parameters.add(place) };
-            // SAFETY: the caller's value is there.
+            // SAFETY: the caller's value exists.
             unsafe { value_at(value.cast()) }
         });
         let values = values.collect();
@@ -275,16 +275,16 @@ pub unsafe extern "C" fn hipModuleLaunchKernel(
     })
 }
 
-/// Up to eight bytes of a value whose size is not known: never across the end of its page, where more of it cannot be,
+/// Up to eight bytes of a value of unknown size. It never reads beyond the page, where the value cannot continue,
 /// since values are aligned to their size.
 ///
 /// # Safety
-/// There is a value of at most eight bytes.
+/// There must be a value of at most eight bytes.
 unsafe fn value_at(value: *const u8) -> u64 {
     let to_page_end = 4096 - value as usize % 4096;
     let mut bytes = [0_u8; 8];
     for (place, byte) in bytes.iter_mut().enumerate().take(to_page_end) {
-        // SAFETY: the byte is on the page of the value's first byte.
+        // SAFETY: the byte is on the same page as the value's first byte.
         *byte = unsafe { value.add(place).read_volatile() };
     }
     u64::from_ne_bytes(bytes)
@@ -303,13 +303,13 @@ pub unsafe extern "C" fn hipFuncGetAttribute(
             1 => kernel.function.static_shared_bytes(),
             _ => return Err(INVALID_VALUE),
         };
-        // SAFETY: the caller gives room for a number.
+        // SAFETY: the caller provides room for a number.
         unsafe { *value = number.cast_signed() };
         Ok(())
     })
 }
 
-/// Blocks that would share one multiprocessor of 2,048 threads and one block's shared memory.
+/// The number of blocks that would fit on a multiprocessor with 2,048 threads and the shared memory of one block.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: *mut c_int,
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
             let shared = kernel.function.static_shared_bytes() as usize + dynamic_shared_bytes;
             let limit = runtime.device.info().limits.shared_bytes_per_block as usize;
             let by_shared = limit.checked_div(shared).unwrap_or(usize::MAX);
-            // SAFETY: the caller gives room for a number.
+            // SAFETY: the caller provides room for a number.
             unsafe { *blocks = by_threads.min(by_shared) as c_int };
             Ok(())
         },

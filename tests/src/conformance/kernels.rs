@@ -1,4 +1,4 @@
-//! The kernels that the suite launches, with references, so that the fake device runs them too.
+//! The kernels that the suite launches, with references, so that the fake device can run them too.
 #![allow(
     deprecated,
     reason = "none of them is baked: they are launched as their baselines"
@@ -163,6 +163,6 @@ pub fn churned(n: u32, rounds: u32, x: &mut [u32]) {
     reference = churned,
 )]
 unsafe extern "C" {
-    /// Takes its time.
+    /// Takes measurable time.
     pub fn churn(n: u32, rounds: u32, #[len(n)] x: &mut [u32]);
 }

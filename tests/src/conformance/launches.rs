@@ -1,4 +1,4 @@
-//! Launches: what runs, what is refused, and what receipts say of it.
+//! Launches: what runs, what is refused, and the receipts.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn scalars_of_every_type_arrive(subject: &Subject) -> Outcome {
     Ok(())
 }
 
-/// The data of a kernel's baseline on its first problem, and the plan to launch it with.
+/// The data of a kernel's baseline for its first problem, and its launch plan.
 fn rig_of(
     subject: &Subject,
     kernel: &'static Kernel,
@@ -106,7 +106,7 @@ fn rig_of(
     Ok((rig, plan))
 }
 
-/// Launches a kernel's baseline and compares with its reference.
+/// Launches a kernel's baseline and compares it with its reference.
 fn launch_and_check(
     rig: &Rig,
     plan: &LaunchPlan,
@@ -267,7 +267,7 @@ fn a_receipt_counts_every_launch_that_signs_it(subject: &Subject) -> Outcome {
     let prepared = subject.prepared(&mirror::KERNEL)?;
     let once = rig.launch_for_receipt(&prepared.receipt, &plan, 5)?;
     assert_eq!(once.threads, plan.blocks() * plan.threads_per_block());
-    // A release entry signs nothing: the next receipt is the same but for its nonce.
+    // A release entry signs nothing: the next receipt is the same except for its nonce.
     rig.launch(&prepared.release, &plan)?;
     let again = rig.launch_for_receipt(&prepared.receipt, &plan, 6)?;
     assert_eq!((again.nonce, again.threads), (6, once.threads));

@@ -1,4 +1,4 @@
-//! Memory: what is in it, where it lies, how much there is.
+//! Memory: its content, addresses and capacity.
 
 use kiln::device::{DeviceError, StreamHandle};
 use kiln::{Buffer, ErrorClass};
@@ -22,7 +22,7 @@ const STREAM: StreamHandle = StreamHandle::DEFAULT;
 
 fn memory_is_zero_when_it_is_allocated(subject: &Subject) -> Outcome {
     for bytes in [1, 3, 4096, 1 << 20] {
-        // What was there before must not show.
+        // The earlier content must not be visible.
         let before = subject.device.alloc(bytes, 256)?;
         before.fill(STREAM, 0, bytes, 0x77)?;
         drop(before);
@@ -73,7 +73,7 @@ fn a_range_outside_an_allocation_is_refused(subject: &Subject) -> Outcome {
     assert!(memory.write(STREAM, 50, &out).is_err());
     memory.read(STREAM, 50, &mut out[1..])?;
     assert_eq!(out, [0; 51], "what was refused must not be done in part");
-    // The end itself is inside.
+    // The end itself counts as inside.
     memory.read(STREAM, 100, &mut [])?;
     memory.write(STREAM, 0, &[])?;
     memory.fill(STREAM, 100, 0, 1)?;
@@ -137,7 +137,7 @@ fn more_memory_than_there_is_is_refused_and_nothing_else_breaks(subject: &Subjec
 }
 
 fn memory_is_free_again_when_it_is_dropped(subject: &Subject) -> Outcome {
-    // Together more than any device has, never more than one at a time.
+    // Together more than any device has, but never more than one at a time.
     let bytes = 64 << 20;
     let total = subject
         .device
@@ -173,7 +173,7 @@ fn allocations_do_not_overlap(subject: &Subject) -> Outcome {
 fn guarded_memory_holds_what_any_does(subject: &Subject) -> Outcome {
     let guarded = match subject.device.alloc_guarded(1000, 8) {
         Ok(memory) => memory,
-        // Not every device can protect memory; one that cannot says so.
+        // Not every device can protect memory; if it cannot, it must report that.
         Err(DeviceError::Unsupported { .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };

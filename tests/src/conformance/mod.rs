@@ -1,7 +1,7 @@
-//! One suite for every device: what `docs/adding-a-backend.md` promises, checked through the traits alone.
+//! One test suite for every device: checks the promises of `docs/adding-a-backend.md` through the traits alone.
 //!
-//! A check is a function that fails by an error or a panic. Where a device differs by design, [`DIFFERENCES`] says so:
-//! there the check must fail, so that the table cannot outlive what it says.
+//! A check is a function that fails with an error or a panic. If a device differs by design, [`DIFFERENCES`] lists
+//! it: the check must then fail, so that an outdated entry is noticed.
 
 mod kernels;
 mod launches;
@@ -19,7 +19,7 @@ use kiln::spec::codegen::TranslationUnit;
 use kiln::spec::{Backend, Problem};
 use kiln::{Choice, Device, Kernel, Stream};
 
-/// What a check gives.
+/// The result of a check.
 pub type Outcome = Result<(), Box<dyn Error>>;
 
 /// One promise.
@@ -30,7 +30,7 @@ pub struct Check {
     run: fn(&Subject) -> Outcome,
 }
 
-/// The device that is checked.
+/// The device under test.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// The device.
@@ -39,7 +39,7 @@ pub struct Subject {
     pub stream: Stream,
 }
 
-/// Where a backend differs by design, and why.
+/// Intended differences between backends, with the reason.
 pub const DIFFERENCES: &[(Backend, &str, &str)] = &[
     (
         Backend::Fake,
@@ -126,14 +126,14 @@ pub fn suite() -> Vec<Check> {
     .concat()
 }
 
-/// Runs the whole suite on a device and says, for each failure, what it is. `open` is called for each check: a device
-/// that a check may break is a new one each time.
+/// Runs the whole suite on a device and returns a message for each failure. `open` is called for each check, and
+/// returns a new device if a check may break it.
 pub fn failures(open: impl Fn() -> Device) -> Vec<String> {
     let checks = suite().into_iter();
     checks.filter_map(|check| check.verdict(open())).collect()
 }
 
-/// Runs one check on a device and says what fails, if anything does.
+/// Runs one check on a device and returns its failure, if any.
 pub fn failure(name: &str, device: Device) -> Option<String> {
     match suite().into_iter().find(|check| check.name == name) {
         Some(check) => check.verdict(device),
@@ -142,7 +142,7 @@ pub fn failure(name: &str, device: Device) -> Option<String> {
 }
 
 impl Check {
-    /// What fails, if anything does that should not: where a device differs by design, the check must fail.
+    /// The unexpected failure, if any: if a device differs by design, the check must fail.
     fn verdict(&self, device: Device) -> Option<String> {
         let backend = device.info().key.backend;
         let differs = DIFFERENCES
@@ -164,7 +164,7 @@ impl Check {
         }
     }
 
-    /// What goes wrong on a device, if anything does.
+    /// The failure on a device, if any.
     fn failure(&self, device: Device) -> Option<String> {
         let subject = Subject {
             stream: Stream::default_of(device.clone()),
@@ -206,13 +206,13 @@ impl Subject {
     }
 }
 
-/// The problem that a kernel declares first; no sizes where it declares none.
+/// The first declared problem of a kernel; without sizes if it declares none.
 fn first_problem(kernel: &Kernel) -> Problem {
     let declared = kernel.spec().problems.first().cloned();
     declared.unwrap_or_else(|| Problem::new([]))
 }
 
-/// The list of a file's checks, each by the name of its function.
+/// Lists a file's checks, each named like its function.
 macro_rules! checks {
     ($($check:ident,)*) => {
         /// The checks of this file.

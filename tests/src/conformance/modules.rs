@@ -1,4 +1,4 @@
-//! Modules: what loads, what does not, and how long it stays.
+//! Modules: what loads, what does not, and how long it stays loaded.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ fn an_image_that_was_damaged_is_refused(subject: &Subject) -> Outcome {
     let mut damaged: Vec<Vec<u8>> = [0, 1, 4, 63, 64, 200, whole.len() / 2, whole.len() - 1]
         .map(|bytes| whole[..bytes].to_vec())
         .into();
-    // Its first bytes, which say what it is, and what machine it is for.
+    // The first bytes, which identify the format and the machine.
     for place in [0, 1, 4, 18] {
         let mut image = whole.clone();
         image[place] ^= 0xff;
@@ -79,7 +79,7 @@ fn an_image_that_was_damaged_is_refused(subject: &Subject) -> Outcome {
             return Err(format!("{bytes} of {} bytes: {loaded:?}", whole.len()).into());
         };
     }
-    // And the device is as good as before.
+    // The device is still usable afterwards.
     subject.device.load(&artifact)?.function(&symbol)?;
     Ok(())
 }

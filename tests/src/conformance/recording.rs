@@ -15,7 +15,7 @@ checks! {
 
 const N: u32 = 1000;
 
-/// A stream of its own and a buffer, with the kernel launched once: preparing it cannot be recorded.
+/// A new stream and a buffer, with the kernel launched once, since preparing it cannot be recorded.
 fn warm(subject: &Subject) -> Result<(Stream, Buffer<i32>), Box<dyn std::error::Error>> {
     let stream = Stream::new(subject.device.clone())?;
     let mut x = Buffer::<i32>::zeros(&stream, N as usize)?;
@@ -24,7 +24,7 @@ fn warm(subject: &Subject) -> Result<(Stream, Buffer<i32>), Box<dyn std::error::
     Ok((stream, x))
 }
 
-/// Records that many launches.
+/// Records this many launches.
 fn record(
     stream: &Stream,
     x: &mut Buffer<i32>,
@@ -72,7 +72,7 @@ fn a_recording_holds_launches_only_and_its_stream_goes_on(subject: &Subject) -> 
     );
     add_one(&stream, N, &mut x)?;
     assert_eq!(x.to_vec(&stream)?, vec![2; N as usize]);
-    // One that was never begun, and the default stream, which cannot be recorded.
+    // A recording that was never begun, and the default stream, which cannot be recorded.
     assert!(device.end_capture(stream.handle()).is_err());
     let refused = device.begin_capture(StreamHandle::DEFAULT);
     assert!(
@@ -100,7 +100,7 @@ fn memory_of_a_recording_outlives_its_owner(subject: &Subject) -> Outcome {
     let (stream, mut x) = warm(subject)?;
     let recorded = record(&stream, &mut x, 2)?;
     drop(x);
-    // Whoever comes next must not get the memory that the recording still writes to.
+    // A new allocation must not get the memory to which the recording still writes.
     let fresh = Buffer::<i32>::zeros(&stream, N as usize)?;
     recorded.launch(stream.handle())?;
     assert_eq!(fresh.to_vec(&stream)?, vec![0; N as usize]);

@@ -6,7 +6,7 @@ use kiln_spec::csp::{ConfigSet, LayerBudget};
 
 use super::{assert_line, oracle};
 
-/// What a construction may look at and keep here: less than by default, so that a fuzzer goes on.
+/// The budget of a construction here: less than the default, so that a fuzzer makes progress.
 const BUDGET: LayerBudget = LayerBudget {
     kept: 1 << 18,
     looked_at: 1 << 20,
@@ -28,7 +28,7 @@ pub(super) fn check(bytes: &[u8]) {
     }
 }
 
-/// An expression is a constraint on four parameters of every kind.
+/// Uses an expression as a constraint on four parameters, one of each kind.
 pub(super) fn check_expression(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -92,7 +92,7 @@ fn says_where(text: &str, error: &DefinitionError) {
     }
 }
 
-/// As T1, and read again. What T1 cannot say is an error.
+/// Writes it as T1 and reads that again. If T1 cannot express it, writing fails.
 fn reads_back(definition: &Definition) {
     let Ok(written) = definition.to_t1() else {
         return;
@@ -105,7 +105,7 @@ fn reads_back(definition: &Definition) {
     assert_eq!(again.to_t1().as_deref(), Ok(written.as_str()));
 }
 
-/// The space is what looking at every config finds, and its configs have their numbers.
+/// The space equals the one found by checking every config, and its configs are numbered consistently.
 fn counts(definition: &Definition) {
     let Some(set) = solved(definition) else {
         return;

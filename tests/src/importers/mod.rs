@@ -1,14 +1,13 @@
-//! What must hold of every importer whatever text it is given: no panic, an error that says where, and what was read
-//! once reads the same when it is written and read again. Fuzz targets (`fuzz/`) and the test of their kept inputs run
-//! the same functions.
+//! The properties of every importer for any text: no panic, an error with its place, and a text that was read once is
+//! read the same after writing it. Fuzz targets (`fuzz/`) and the test of their kept inputs run the same functions.
 
 mod definition;
 mod oracle;
 mod recording;
 mod table;
 
-/// An importer: its name, which is that of its fuzz target and of its folder of kept inputs, and its check, which panics
-/// where something does not hold.
+/// An importer: its name, which is also that of its fuzz target and folder of kept inputs, and its check, which
+/// panics if a property is violated.
 pub type Importer = (&'static str, fn(&[u8]));
 
 /// Every importer of foreign text.
@@ -21,17 +20,17 @@ pub const IMPORTERS: [Importer; 6] = [
     ("table", table::check),
 ];
 
-/// Runs the check of the importer of that name.
+/// Runs the check of the importer with this name.
 ///
 /// # Panics
-/// Where something does not hold, or there is no importer of that name.
+/// If a property is violated, or the importer does not exist.
 pub fn check(name: &str, bytes: &[u8]) {
     let importer = IMPORTERS.iter().find(|importer| importer.0 == name);
     let (_, check) = importer.unwrap_or_else(|| panic!("there should be an importer `{name}`"));
     check(bytes);
 }
 
-/// A line that the text has; the end of a text counts as a line.
+/// Asserts that a text has this line; the end of a text counts as a line.
 fn assert_line(text: &str, line: usize, message: &str) {
     let lines = text.matches('\n').count() + 1;
     assert!(

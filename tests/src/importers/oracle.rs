@@ -1,11 +1,11 @@
-//! Python expressions, evaluated for one config the plain way: in order, parts that decide nothing left out.
+//! Evaluates Python expressions for one config in the obvious way: in order, with short-circuiting.
 
 use kiln_exchange::definition::Definition;
 use kiln_exchange::definition::Literal;
 use kiln_exchange::python::PythonExpr;
 use kiln_spec::csp::{Function, Semantics, Value};
 
-/// How many configs of the product meet every constraint; each is looked at.
+/// The number of configs of the product that satisfy every constraint; each is checked.
 pub(super) fn count(definition: &Definition) -> u128 {
     let params = &definition.params;
     let mut places = vec![0; params.len()];
@@ -38,7 +38,7 @@ pub(super) fn count(definition: &Definition) -> u128 {
     }
 }
 
-/// `None` where Python raises.
+/// `None` if Python raises.
 fn value(expr: &PythonExpr, config: &[(&str, &Literal)]) -> Option<Literal> {
     match expr {
         PythonExpr::Value(value) => literal(*value, &[]),
@@ -111,7 +111,7 @@ fn truth(value: &Literal) -> bool {
     }
 }
 
-/// A function of values; texts are told apart by their place among the arguments.
+/// Applies a function to values; texts are distinguished by their index among the arguments.
 fn apply(function: Function, arguments: &[Literal]) -> Option<Literal> {
     if matches!(function, Function::Not | Function::Truth) {
         let truth = truth(&arguments[0]);

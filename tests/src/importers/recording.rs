@@ -9,10 +9,10 @@ use kiln_tuner::replay::{ReplayPlan, replay};
 
 use super::assert_line;
 
-/// Larger recordings are not written and read again: a fuzzer has more to do.
+/// Larger recordings are not written and read again, so that a fuzzer makes progress.
 const MAX_ENTRIES: usize = 500;
 
-/// Recordings up to this size are searched.
+/// Maximum size of recordings that are searched.
 const SEARCHED: usize = 24;
 
 pub(super) fn check(bytes: &[u8]) {
@@ -38,7 +38,7 @@ pub(super) fn check(bytes: &[u8]) {
     }
 }
 
-/// Every config is found where it is, and every figure is one.
+/// Every config is found at its index, and every figure is a number.
 fn is_whole(recording: &Recording) {
     let (space, entries) = (&recording.space, &recording.entries);
     assert_eq!(space.len(), entries.len());
@@ -62,7 +62,7 @@ fn is_whole(recording: &Recording) {
     }
 }
 
-/// What became of each config, by the spelling of its values.
+/// The result of each config, by the spelling of its values.
 fn by_config(recording: &Recording) -> BTreeMap<BTreeMap<&str, &str>, RecordedTrial> {
     let params = recording.space.params();
     let config = |index: usize| {
@@ -91,14 +91,14 @@ fn reads_back(recording: &Recording) {
     let again = again.unwrap_or_else(|fault| panic!("{fault}\n{written}"));
     let mut expected = by_config(recording);
     for entry in expected.values_mut() {
-        // A cache file knows fewer kinds of failure.
+        // A cache file distinguishes fewer kinds of failure.
         let known = entry.invalidity.in_cache_files();
         entry.invalidity = known.map_or(Invalidity::Correct, Invalidity::of_cache_files);
     }
     assert_eq!(expected, by_config(&again), "{written}");
 }
 
-/// A search of it ends, within the budget.
+/// A search of it ends within the budget.
 fn is_searched(recording: &Recording) {
     let guide = Guide::default();
     for strategy in ["auto", "genetic"] {

@@ -32,7 +32,7 @@ fn says_where(error: &BakedError) {
     assert!(text.len() < 1_000, "a message as long as the file: {text}");
 }
 
-/// Rows that a kernel's spec makes sense of resolve, all others say what differs.
+/// Rows that fit a kernel's spec resolve; all others report how they differ.
 fn rows_are_judged(table: &BakedTable) {
     let catalogue = kiln_kernels::catalogue();
     let Some(kernel) = catalogue

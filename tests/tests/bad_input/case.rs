@@ -1,4 +1,4 @@
-//! One case of bad input: a small crate, what is wrong with it, what is run, what must be said.
+//! One case of bad input: a small crate, the mistake in it, the command, and the expected message.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,7 +46,7 @@ unsafe extern "C" {
     ),
 ];
 
-/// One case; see the methods for its parts.
+/// One case; its methods describe its parts.
 pub struct Case {
     name: &'static str,
     baked: bool,
@@ -57,7 +57,7 @@ pub struct Case {
     says: &'static str,
 }
 
-/// A case whose crate has nothing wrong with it yet; `$TUNE list` is run and must fail.
+/// A case whose crate is still correct; `$TUNE list` is run and must fail.
 pub fn case(name: &'static str) -> Case {
     Case {
         name,
@@ -71,48 +71,48 @@ pub fn case(name: &'static str) -> Case {
 }
 
 impl Case {
-    /// Replaces text that is in a file.
+    /// Replaces text in a file.
     pub fn edit(mut self, file: &'static str, old: &str, new: impl Into<String>) -> Case {
         self.edits.push((file, old.into(), new.into()));
         self
     }
 
-    /// With a table that `tune run --write` made.
+    /// Adds a table as `tune run --write` writes it.
     pub fn baked(mut self) -> Case {
         self.baked = true;
         self
     }
 
-    /// Shell commands that go before and must succeed; not what is tested.
+    /// Shell commands that run first and must succeed; they are not tested.
     pub fn prepare(mut self, script: &'static str) -> Case {
         self.prepare = script;
         self
     }
 
-    /// What is tested: shell commands with the program as `$TUNE`.
+    /// The tested shell commands, with the program as `$TUNE`.
     pub fn runs(mut self, script: &'static str) -> Case {
         self.runs = script;
         self
     }
 
-    /// The exit code, and the line (or lines) that say what is wrong.
+    /// The expected exit code, and the line (or lines) of the message.
     pub fn fails(mut self, code: i32, says: &'static str) -> Case {
         self.code = code;
         self.says = says;
         self
     }
 
-    /// It ends well, and prints the line (or lines).
+    /// It must succeed, and print the line (or lines).
     pub fn prints(self, says: &'static str) -> Case {
         self.fails(0, says)
     }
 
-    /// As [`Self::fails`] with exit code 1.
+    /// Like [`Self::fails`] with exit code 1.
     pub fn says(self, says: &'static str) -> Case {
         self.fails(1, says)
     }
 
-    /// The first thing that is not as it should be.
+    /// The first difference from the expectation.
     pub fn run(&self) -> Result<(), String> {
         let folder = tempfile::tempdir().expect("a temporary directory should be had");
         // The system's temporary directory may be a link.
@@ -201,9 +201,9 @@ fn baked() -> &'static (String, String) {
     })
 }
 
-/// Runs shell commands in a crate, with `tune` as `$TUNE`, its cache in the crate.
+/// Runs shell commands in a crate, with `tune` as `$TUNE` and its cache in the crate.
 fn shell(root: &Path, script: &str) -> Output {
-    // Only the environment is taken over: the program itself is started by the script.
+    // Only the environment is used: the script starts the program itself.
     let environment = tune_alone(root, &root.join("cache"));
     let mut command = Command::new("sh");
     command.current_dir(root).arg("-c").arg(script);
@@ -218,7 +218,7 @@ fn shell(root: &Path, script: &str) -> Output {
     command.output().expect("sh should start")
 }
 
-/// What was printed, without what differs from machine to machine.
+/// The output, without parts that differ between machines.
 fn shown(root: &Path, output: &Output) -> String {
     let text = stderr(output) + &stdout(output);
     let mut text = text.replace(&*root.to_string_lossy(), "<root>");
@@ -232,7 +232,7 @@ fn shown(root: &Path, output: &Output) -> String {
     without_hashes(&text)
 }
 
-/// Hashes of 16 or 32 hexadecimal digits become `<hash>`: they change with the device prelude.
+/// Replaces hashes of 16 or 32 hexadecimal digits with `<hash>`: they change with the device prelude.
 fn without_hashes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -252,7 +252,7 @@ fn without_hashes(text: &str) -> String {
     out
 }
 
-/// Every file of the crate and what is in it; not the cache, the build directory and what is temporary.
+/// All files of the crate with their content, except for the cache, the build directory and temporary files.
 fn snapshot(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];

@@ -1,4 +1,4 @@
-//! Wrong declarations of kernels, and sources that are not what was declared.
+//! Invalid declarations of kernels, and sources that do not match them.
 
 use super::case::{Case, LIB, SOURCE, case};
 

@@ -1,4 +1,4 @@
-//! Files of other tuners that are wrong: the message has file, line and field.
+//! Invalid files of other tuners: the message has file, line and field.
 
 use super::case::{Case, case};
 

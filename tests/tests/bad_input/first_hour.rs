@@ -1,4 +1,4 @@
-//! What a user meets in the first hour: each message says what is so, where, and the next step.
+//! Mistakes of a user's first hour: each message states the problem, its place and the next step.
 
 use super::case::{Case, INDEX, LIB, case};
 
@@ -66,7 +66,7 @@ fn stale() -> Vec<Case> {
     ]
 }
 
-/// A second kernel, which the feature `gpu` brings in.
+/// A second kernel, which the feature `gpu` enables.
 const BEHIND: &str = "sed 's/pub fn scale(/pub fn other(/; s/source = /entry = \"scale\", source = /' src/lib.rs > src/other.rs; \
     sed -i '1i #[cfg(feature = \"gpu\")] mod other;' src/lib.rs; printf '[features]\\ngpu = []\\n' >> Cargo.toml";
 

@@ -1,4 +1,4 @@
-//! Flags and words that make no sense.
+//! Invalid flags and arguments.
 
 use super::case::{Case, case};
 

@@ -1,4 +1,4 @@
-//! Kernels as they come from elsewhere, and mistakes in them: the message names the user's own line.
+//! Kernels from elsewhere, and mistakes in them: the message names the user's own line.
 
 use super::case::{Case, LIB, SOURCE, case};
 

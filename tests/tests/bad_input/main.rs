@@ -1,5 +1,5 @@
-//! Bad input of every kind, through the real `tune`: each is refused with one clear message, what to do and the right
-//! exit code, without a panic and without touching a file that was there before.
+//! Bad input of every kind, through the real `tune`: each is refused with one clear message, the help and the right
+//! exit code, without a panic and without changing an existing file.
 
 mod case;
 mod declarations;

@@ -1,4 +1,4 @@
-//! Files of saved kernels that are none, damaged or of another time, and words that make no sense next to them.
+//! Files of saved kernels that are of another kind, damaged or of another version, and invalid arguments for them.
 
 use super::case::{Case, case};
 

@@ -1,4 +1,4 @@
-//! A cache that is damaged, in use or on a full disk: said, mended where it can be, and gone on with.
+//! A cache that is damaged, in use or on a full disk: `tune` reports it, repairs it if possible, and continues.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;

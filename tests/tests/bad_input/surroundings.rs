@@ -1,4 +1,4 @@
-//! Environment variables, compilers and folders that are not what they should be.
+//! Unsuitable environment variables, compilers and folders.
 
 use super::case::{Case, case};
 

@@ -1,4 +1,4 @@
-//! Hostile baked tables, as a bad merge or somebody else leaves them.
+//! Invalid baked tables, as a bad merge or another person may leave them.
 
 use super::case::{Case, INDEX, TABLE, case};
 
@@ -15,7 +15,7 @@ fn table(name: &'static str) -> Case {
     case(name).baked()
 }
 
-/// A table whose row is not the baseline's, which has no speed-up.
+/// A table whose row is not the baseline's, but has no speed-up.
 fn tuned_row(name: &'static str, config: &str) -> Case {
     let proven = "evidence = \"proven\", ";
     let speedup = format!("{proven}speedup_ppm = [1100000, 1200000, 1300000], ");

@@ -41,7 +41,7 @@ fn a_launch_fills_constant_memory_behind_the_launch_before_it() {
     };
     let calls = said.lines().filter_map(|line| line.split_once("call "));
     let calls: Vec<&str> = calls.map(|(_, call)| call).collect();
-    // The first launch waits for none; each records where it ends.
+    // The first launch waits for none; each one records its end.
     assert_eq!(
         calls[..3],
         ["cuEventRecord", "cuStreamWaitEvent", "cuEventRecord"]

@@ -1,4 +1,4 @@
-//! Graphs: who may use one, and what it may name.
+//! Graphs: which threads may use one, and which memory it may use.
 
 use kiln::interop::{self, DevicePointer, ForeignSlice, Place};
 use kiln::{Buffer, DeviceError, DeviceSlice as _, Graph, LaunchCause, Stream};
@@ -33,7 +33,7 @@ fn child_replays_from_two_threads() {
 /// Memory of another library, which may free it as soon as it is not borrowed.
 struct Theirs(Buffer<f32>);
 
-// SAFETY: the buffer has that many values at that address, and waits for the device before it is freed.
+// SAFETY: the buffer has this many values at this address, and waits for the device before it is freed.
 unsafe impl DevicePointer<f32> for Theirs {
     fn place(&self) -> Place {
         Place::cuda(0)
@@ -76,9 +76,9 @@ fn child_borrows() {
         assert!(error.to_string().contains("memory"), "{error}");
     };
     refused(record(&x));
-    // Also where the launch is not remembered: each thread remembers its own.
+    // Even if the launch is not memoised: each thread has its own memo.
     std::thread::scope(|scope| scope.spawn(|| refused(record(&x))).join()).unwrap();
-    // What the caller vouches for can be recorded, and the borrowed memory goes into launches as before.
+    // Memory that the caller vouches for can be recorded, and borrowed memory can be used in launches as before.
     // SAFETY: the buffer outlives the graph; nothing writes to it.
     let vouched = unsafe { ForeignSlice::from_raw(&stream, theirs.address(), 20) };
     let graph = record(&vouched).unwrap();
@@ -113,7 +113,7 @@ fn child_ends_what_never_began() {
     );
     let before = free_bytes(&*device);
     drop(one);
-    // The graph still reads it: it is not given back, and the replay is on memory that is there.
+    // The graph still reads it, so it is not freed, and the replay uses live memory.
     assert_eq!(free_bytes(&*device), before);
     graph.replay().unwrap();
     assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 20]);

@@ -1,4 +1,4 @@
-//! docs/device-prelude.md has every function of the headers and no other, and its example is the kernel that is tested.
+//! docs/device-prelude.md lists exactly the functions of the headers, and its example is the tested kernel.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use kiln_tests::command::workspace;
 
 const PAGE: &str = include_str!("../../../docs/device-prelude.md");
 
-/// What the functions of the page are made of.
+/// Internal functions, which the documented ones use.
 const INTERNAL: [&str; 20] = [
     "atomic_update_16",
     "combine_threads",
@@ -42,7 +42,7 @@ fn declared(prelude: &[(&str, &'static str)]) -> BTreeSet<&'static str> {
         !line.starts_with(' ') && line.contains("inline") | line.contains("KILN_INLINE")
     });
     let names = heads.filter_map(|line| {
-        // `noinline` has parentheses of its own.
+        // `noinline` has its own parentheses.
         let line = line
             .split_once("((noinline)) ")
             .map_or(line, |(_, rest)| rest);

@@ -1,10 +1,10 @@
-//! What the kernels should give, in plain Rust.
+//! The expected results of the kernels, in plain Rust.
 
 use kiln::{Element, bf16, f16};
 
 type Wide<T> = <T as Element>::Wide;
 
-/// The nearest value of an element type, as references give it.
+/// The nearest value of an element type, as references return it.
 fn nearest<T: Element>(value: f64) -> Wide<T> {
     T::from_f64(value).widen()
 }
@@ -71,7 +71,7 @@ pub fn warps<T: Element>(
     votes: &mut [u32],
 ) {
     let n = n as usize;
-    // Lanes beyond the end bring zero.
+    // Lanes beyond the end contribute zero.
     let value = |i: usize| x.get(i).map_or(0.0, |x| x.to_f64());
     for (number, width) in [1, 2, 4, 8, 16, 32].into_iter().enumerate() {
         for i in 0..n {
@@ -145,7 +145,7 @@ pub fn atomics<T: Element>(
         };
         let (x, y, key) = (of_key(x), of_key(y), key as usize);
         let before = |there: &[Wide<T>]| [T::narrow(there[key]).to_f64()].into_iter();
-        // Where an unsigned element cannot hold it, this is zero.
+        // If an unsigned element cannot represent it, this is zero.
         let lowest = T::from_f64(-1000.0).to_f64();
         let x = || x.iter().copied();
         let y = || y.iter().copied();

@@ -1,8 +1,8 @@
 //! Machine instructions of a kernel, counted in its image.
 //!
-//! NVIDIA does not document the encoding. From sm_70 on an instruction is 16 bytes, and the low 12 bits are its
-//! operation; the numbers here were compared with what `nvdisasm` 13 prints. AMD's are from "RDNA3.5 Instruction Set
-//! Architecture", chapter 15 (microcode formats).
+//! NVIDIA does not document the encoding. Since sm_70, an instruction has 16 bytes, and its low 12 bits are the
+//! operation; the numbers here were compared with the output of `nvdisasm` 13. AMD's are from "RDNA3.5 Instruction
+//! Set Architecture", chapter 15 (microcode formats).
 
 use kiln::spec::Backend;
 use kiln::spec::targets::KnownTarget;
@@ -10,7 +10,7 @@ use object::LittleEndian;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
-/// What is looked for in an image.
+/// The kinds of instructions that are counted.
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction {
     /// A product of tiles: HMMA of NVIDIA, v_wmma_f32_16x16x16 of AMD.
@@ -23,15 +23,15 @@ pub enum Instruction {
     StoreOf4Bytes,
     /// A store of 2 bytes to shared memory: STS.U16, ds_store_b16.
     SharedStoreOf2Bytes,
-    /// A copy from global to shared memory that no register takes part in: LDGSTS. AMD's gfx11 has none.
+    /// A copy from global to shared memory without registers: LDGSTS. AMD's gfx11 has none.
     AsyncCopy,
     /// Four 8 x 8 matrices from shared memory: LDSM. AMD's gfx11 has none.
     MatrixLoad,
-    /// Whichever.
+    /// Any instruction.
     Any,
 }
 
-/// How many such instructions a kernel has.
+/// The number of such instructions in a kernel.
 pub fn count(target: &KnownTarget, image: &[u8], kernel: &str, instruction: Instruction) -> usize {
     let code = code(target.backend, image, kernel);
     assert!(!code.is_empty(), "{kernel} has code");
@@ -81,7 +81,7 @@ fn on_nvidia(instruction: Instruction, word: u128) -> bool {
         Instruction::SharedStoreOf2Bytes => operation == 0x388 && size == 2,
         Instruction::AsyncCopy => operation == 0xfae,
         Instruction::MatrixLoad => operation == 0x83b,
-        // 0x918 is NOP: what fills up the section.
+        // 0x918 is NOP, which pads the section.
         Instruction::Any => operation != 0x918,
     }
 }

@@ -1,4 +1,4 @@
-//! The kernels that use each part of the portable device API, and what they should give.
+//! Kernels that use each part of the portable device API, with their references.
 #![allow(deprecated, reason = "none of them is baked: that is the warning")]
 
 use kiln::tuned_kernel;
@@ -363,7 +363,7 @@ unsafe extern "C" {
     );
 }
 
-// Products are exact in single precision; their sums differ by the order in which they are added.
+// Products are exact in single precision; sums differ with the order of addition.
 #[tuned_kernel(
     source = "../../fixtures/prelude/tiles.cu",
     types(T in [f16, bf16]),
@@ -414,7 +414,7 @@ unsafe extern "C" {
     );
 }
 
-// Two units in the last place, and of the product of two powers a few more, their exponents being rounded too.
+// Two units in the last place, and a few more for the product of two powers, since their exponents are rounded too.
 #[tuned_kernel(
     source = "../../fixtures/prelude/exp2.cu",
     params(THREADS in [32, 128]),
@@ -481,7 +481,7 @@ unsafe extern "C" {
     );
 }
 
-// Results are rounded once, to bf16 by up to 2^-8; the rest is of the sum.
+// Results are rounded once, to bf16 by up to 2^-8; the rest is the error of the sum.
 #[tuned_kernel(
     source = "../../fixtures/prelude/rms_norm.cu",
     types(T in [f32, f16, bf16]),

@@ -1,5 +1,5 @@
-//! Each kernel on the device to test on: configs from all over its space, every element type, ragged sizes, several
-//! seeds; both entries, in release builds and, on the cpu, in check builds.
+//! Each kernel on the test device: configs from all over its space, every element type, ragged sizes, several seeds;
+//! both entries, in release builds and, on the cpu, in check builds.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{kernels, problems_by_type, stand_ins};
 
 const SEEDS: [u64; 2] = [1, 20];
 
-/// `count` of the configs that are `wanted`, evenly spread over the space; others for each type.
+/// `count` of the `wanted` configs, evenly spread over the space; different ones for each type.
 fn configs(
     kernel: &'static Kernel,
     problem: &Problem,
@@ -83,7 +83,7 @@ fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
     }
 }
 
-/// Verifies configs that are `wanted`, compiled with `first` in front of the unit.
+/// Verifies `wanted` configs, compiled with `first` at the beginning of the unit.
 fn verify_on(
     stream: &Stream,
     kernel: &'static Kernel,
@@ -110,7 +110,7 @@ fn verify_on(
             let artifact = compile(&**device, &unit, build)
                 .unwrap_or_else(|error| panic!("{} {config}: {error}", kernel.name()));
             let prepared = load(&**device, &unit, &artifact).unwrap();
-            // A config may be for some problems alone, as one for rows of a known length is.
+            // A config may be only for some problems, for example for rows of a known length.
             let mut fitting = problems.clone();
             fitting.retain(|problem| {
                 let space = SearchSpace::build(kernel.spec(), problem, &limits).unwrap();

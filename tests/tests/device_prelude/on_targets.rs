@@ -1,5 +1,4 @@
-//! Kernels compiled for every target of the table of known ones: those of this test, those that come with Kiln, and
-//! those of other tests.
+//! Kernels compiled for every known target: those of this test, those that come with Kiln, and those of other tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,7 +21,7 @@ use rayon::prelude::*;
 use crate::instructions::{Instruction, count};
 use crate::{kernels, problems_by_type, stand_ins};
 
-/// What a target's compiler is called among the needs of tests.
+/// The need of tests for a target's compiler.
 fn need(target: &KnownTarget) -> Need {
     match target.backend {
         Backend::Cuda => Need::Nvrtc,
@@ -59,7 +58,7 @@ fn configs(
         .collect()
 }
 
-/// Runs a check for each known GPU whose compiler is here, side by side.
+/// Runs a check for each known GPU whose compiler is installed, in parallel.
 fn for_each_gpu(test: &str, check: impl Fn(&KnownTarget) + Sync) {
     std::thread::scope(|scope| {
         for target in TARGETS {
@@ -70,8 +69,8 @@ fn for_each_gpu(test: &str, check: impl Fn(&KnownTarget) + Sync) {
     });
 }
 
-/// Compiles a kernel for every element type, and its baseline. Unless bars are measured it is one type: another one for
-/// each GPU.
+/// Compiles a kernel for every element type, and its baseline. Unless measuring in full, for only one type: another
+/// one for each GPU.
 fn compile_all(target: &KnownTarget, kernel: &'static Kernel, per_type: usize) {
     let spec = kernel.spec();
     let mut by_type = problems_by_type(kernel);
@@ -200,13 +199,14 @@ fn on_amd_receipts_ask_for_the_size_of_dynamic_shared_memory() {
             let artifact = compile(target, &unit, kernel.name());
             contains(&artifact.image, "hidden_dynamic_lds_size")
         };
-        // The runtime fills in what the metadata of a kernel ask for, and nothing else.
+        // The runtime fills in exactly the hidden arguments that the metadata of a kernel request.
         assert_eq!(asking(&kernels::blocks::KERNEL), 1);
         assert_eq!(asking(&kernels::reversed::KERNEL), 1);
     });
 }
 
-/// How many instructions of some kinds the release entry of a config has, on the first problem of each element type.
+/// The number of some kinds of instructions in the release entry of a config, for the first problem of each element
+/// type.
 fn instructions(
     target: &KnownTarget,
     kernel: &'static Kernel,
@@ -240,7 +240,7 @@ fn products_of_tiles_are_matrix_instructions_on_every_gpu() {
             assert_eq!(counted.len(), 2, "half and bfloat16");
             for counts in counted {
                 let what = format!("{counts:?} of {of:?} in {load} tiles on {}", target.arch);
-                // NVIDIA's instruction makes half a tile.
+                // NVIDIA's instruction computes half a tile.
                 let each = if cuda { 2 } else { 1 };
                 assert!(counts[0] >= each && counts[0] % each == 0, "{what}");
                 assert_eq!(counts[1] > 0, loads, "{what}");
@@ -295,7 +295,8 @@ fn on_nvidia_copies_to_shared_memory_go_past_the_registers() {
     });
 }
 
-/// How many instructions of some kinds a config of a kernel of the library has on a target, for its first element type.
+/// The number of some kinds of instructions in a config of a kernel of the library on a target, for its first element
+/// type.
 fn of_the_library(
     target: &KnownTarget,
     kernel: &'static Kernel,
@@ -319,9 +320,9 @@ fn a_step_of_a_product_spends_its_instructions_on_products() {
         let what = format!("{counts:?} of {of:?} on {}", target.arch);
         match target.backend {
             Backend::Cuda => {
-                // Wherever it fetches there is a copy for each of a thread's eight pieces of 16 bytes, in no loop.
+                // Each fetch consists of a copy for each of a thread's eight pieces of 16 bytes, unrolled.
                 assert!(counts[0] >= 16 && counts[0].is_multiple_of(8), "{what}");
-                // A thread's 128 sums are written as 64 pairs, besides one by one.
+                // A thread's 128 sums are written as 64 pairs; another path writes them one by one.
                 assert_eq!(counts[1], 64, "{what}");
             }
             // A lane's 128 sums, eight at a time.
@@ -347,7 +348,7 @@ fn attention_keeps_its_scores_in_registers() {
         let what = format!("{counts:?} of {of:?} on {}", target.arch);
         assert_eq!(counts[0], 0, "{what}");
         if target.backend == Backend::Cuda {
-            // 32 tiles of halves, and the eight copies of each of the places that fetch.
+            // 32 tiles of halves, and the eight copies of each fetch.
             assert_eq!(counts[1..3], [64, 16], "{what}");
             // With scores in shared memory there were 2,600.
             assert!(counts[3] < 1800, "{what}");

@@ -1,5 +1,5 @@
-//! Kernels written for NVIDIA's headers: cooperative groups, CUB, copies of `<cuda_pipeline.h>`, `nvcuda::wmma` and the
-//! standard library. On the cpu device and AMD GPUs Kiln's own headers take their place.
+//! Kernels written for NVIDIA's headers: cooperative groups, CUB, copies of `<cuda_pipeline.h>`, `nvcuda::wmma` and
+//! the standard library. On the cpu device and AMD GPUs, Kiln's own headers replace them.
 #![allow(deprecated, reason = "none of them is baked: that is the warning")]
 
 use kiln::{Element, tuned_kernel};

@@ -1,4 +1,4 @@
-//! What the macro, the command line and the compilers for GPUs make of the kernels, and launches of each type.
+//! The kernels with the macro, the command line and the compilers for GPUs, and launches of each type.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -145,7 +145,7 @@ fn lanes_reference<E: Element>(
         flipped[i] = of(lane ^ 17);
         first[i] = of(lane / 8 * 8 + 3);
         pairs[i] = of((lane + 1) % 32);
-        // Lanes with one key: those with the same number in their higher bits.
+        // Lanes with the same key: those with the same number in their higher bits.
         alike[i] = (0..32)
             .filter(|other| other / 2 % 4 == lane / 2 % 4)
             .fold(0, |mask, other| mask | 1 << other);
@@ -205,7 +205,7 @@ fn renamed_reference<E: Element<Wide = f64>>(
     reference = renamed_reference,
 )]
 unsafe extern "C" {
-    /// Types by names of the author's own.
+    /// Types under names of the author.
     pub fn renamed(
         n: u32,
         #[value(0.75)] factor: f64,
@@ -259,7 +259,7 @@ pub fn blended_reference(n: u32, blend: Blend, colour: [f32; 4], x: &[f32], y: &
     reference = blended_reference,
 )]
 unsafe extern "C" {
-    /// A struct with an array and a struct in it, and a vector, by value.
+    /// A struct that contains an array and a struct, and a vector, by value.
     pub fn blended(
         n: u32,
         #[value(Blend {
@@ -275,7 +275,7 @@ unsafe extern "C" {
     );
 }
 
-/// Rows of a sparse matrix: where each starts, and columns that are in the matrix, sorted in each row.
+/// Rows of a sparse matrix: the start of each, and valid columns, sorted in each row.
 pub fn sparse_rows(
     seed: u64,
     rows: i32,
@@ -300,7 +300,7 @@ pub fn sparse_rows(
             *column = (place * stride % columns as usize) as i32;
         }
     }
-    // What no row has must not be read.
+    // Elements that belong to no row must not be read.
     for place in starts[rows as usize] as usize..elements {
         column[place] = i32::MAX;
         value[place] = f32::NAN;
@@ -335,7 +335,7 @@ pub fn spmv_reference(
     reference = spmv_reference,
 )]
 unsafe extern "C" {
-    /// A sparse matrix times a vector; the matrix is made by a function.
+    /// A sparse matrix times a vector; a function generates the matrix.
     pub fn spmv(
         rows: i32,
         columns: i32,

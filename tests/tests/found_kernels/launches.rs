@@ -1,4 +1,4 @@
-//! What only a launch says: sizes that the kernel does not take, arguments that follow from the config, and outputs
+//! Features of launches: sizes that the kernel does not take, arguments that follow from the config, and outputs
 //! whose length does.
 #![allow(deprecated, reason = "none is baked")]
 
@@ -70,7 +70,7 @@ unsafe extern "C" {
     );
 }
 
-/// All in the first element: what the elements come to is compared, not where it is.
+/// Puts the whole sum into the first element: the sum of the elements is compared, not their places.
 fn sum_of_all(x: &[f32], partial: &mut [f64], elements: &mut [u32], n: u32) {
     partial.fill(0.0);
     elements.fill(0);
@@ -199,13 +199,13 @@ fn a_grid_without_blocks_is_no_error_and_launches_nothing() {
     let mut y = Buffer::<f32>::zeros(&stream, 0).unwrap();
     scale_heads(&stream, 0, 3, &empty, &scales, &mut y, 5, 1).unwrap();
     tile_max(&stream, &empty, &mut y, 0).unwrap();
-    // A buffer of another length is an error all the same.
+    // A buffer of another length is still an error.
     let error = tile_max(&stream, &scales, &mut y, 0).unwrap_err();
     assert!(
         matches!(error.cause(), LaunchCause::Length { .. }),
         "{error}"
     );
-    // So is an extent below zero.
+    // So is a negative extent.
     let error = tile_max(&stream, &empty, &mut y, -1).unwrap_err();
     assert!(matches!(error.cause(), LaunchCause::Plan(_)), "{error}");
 }
@@ -215,7 +215,7 @@ fn an_argument_that_follows_from_the_config_is_worked_out_at_every_launch() {
     let Some(stream) = stream("an_argument_that_follows_from_the_config") else {
         return;
     };
-    // 50 rows: the tiles of 32 are two, those of 100 rows were four; the second launch is from the memo.
+    // 50 rows have two tiles of 32, 100 rows have four; the second launch with the same size uses the memo.
     for n in [50_i32, 100, 50] {
         let values: Vec<f32> = (0..n * n).map(|i| i as f32).collect();
         let x = Buffer::from_slice(&stream, &values).unwrap();
@@ -251,7 +251,8 @@ fn the_length_of_what_blocks_leave_can_be_asked_for_and_is_checked() {
     );
 }
 
-/// Configs of different lengths are compared with the baseline by their sums: a right one passes, a wrong one does not.
+/// Configs of different lengths are compared with the baseline by their sums: a right one passes, a wrong one does
+/// not.
 #[test]
 fn tune_compares_what_outputs_of_different_lengths_come_to() {
     if !have("tune_compares_what_outputs_come_to", &[Need::HostCompiler]) {

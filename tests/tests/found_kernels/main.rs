@@ -1,6 +1,6 @@
-//! Kernels as they are found: in the types and forms that their authors chose, without an edit.
+//! Existing kernels, without an edit: in the types and forms that their authors chose.
 //!
-//! The smoke test that the macro makes for each of them launches it on the cpu device.
+//! The smoke test that the macro generates for each of them launches it on the cpu device.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod everywhere;

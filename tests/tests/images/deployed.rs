@@ -1,4 +1,4 @@
-//! A crate whose table has rows of four devices, and the program it is built into.
+//! A crate whose table has rows for four devices, and the program into which it is built.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ pub struct Deployed {
     name: String,
 }
 
-/// What a run of the program said.
+/// The output of a run of the program.
 #[derive(Debug)]
 pub struct Ran {
     pub succeeded: bool,
@@ -42,7 +42,7 @@ pub struct Ran {
 impl Deployed {
     /// With rows of an L4, a 3090, a Strix Halo and this machine's cpu, without images.
     pub fn new() -> Deployed {
-        // Tests build at the same time into one folder, where programs of one name would meet.
+        // Tests build at the same time into one folder, where programs with the same name would collide.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("deployed-{}-{number}", std::process::id());
@@ -57,7 +57,7 @@ impl Deployed {
         Deployed { crate_, name }
     }
 
-    /// Runs `tune` to the end; everything it printed.
+    /// Runs `tune` to the end; returns its complete output.
     pub fn tune(&self, words: &str, code: i32) -> String {
         let output = expect_code(&mut self.crate_.tune(words), code);
         stdout(&output) + &stderr(&output)
@@ -90,7 +90,7 @@ impl Deployed {
         self.crate_.path().join("tuned").join(&image.file)
     }
 
-    /// Puts other bytes in the place of this machine's image, and says so in its row: as if they had been baked.
+    /// Replaces this machine's image, and updates its row as if the bytes had been baked.
     pub fn pretend_baked(&self, bytes: &[u8]) {
         let device = here();
         let target = Image::target_of(&device).expect("cpu devices should have images");
@@ -99,7 +99,7 @@ impl Deployed {
         self.name_image(&device, image);
     }
 
-    /// Names an image in a device's row.
+    /// Sets the image in a device's row.
     pub fn name_image(&self, device: &DeviceKey, image: impl Into<Option<Image>>) {
         let mut table = self.table();
         let row = table.device_rows(device).next();
@@ -111,7 +111,7 @@ impl Deployed {
         self.crate_.write(TABLE, &table.to_text());
     }
 
-    /// What git would see in the folder of tables: every file and its contents.
+    /// The folder of tables as git would see it: every file and its contents.
     pub fn folder(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.crate_.path().join("tuned"));
         let entries = entries.expect("the folder should be read").flatten();
@@ -126,7 +126,7 @@ impl Deployed {
         entries.map(|entry| file(entry.path())).collect()
     }
 
-    /// Builds the program, and puts it where nothing else is.
+    /// Builds the program, and moves it to an otherwise empty folder.
     pub fn build(&self) -> Program {
         expect_code(self.crate_.cargo().args(["build", "--quiet"]), 0);
         let built = target_dir().join("throwaway/target/debug").join(&self.name);
@@ -137,7 +137,7 @@ impl Deployed {
         Program { folder }
     }
 
-    /// The error of a build that must not succeed.
+    /// The error of a build that must fail.
     pub fn build_error(&self) -> String {
         stderr(&expect_code(
             self.crate_.cargo().args(["build", "--quiet"]),
@@ -157,12 +157,12 @@ impl Program {
         self.folder.path().join("deployed")
     }
 
-    /// Runs it with nothing in its environment: no path to a compiler, no library path, no home.
+    /// Runs it with an empty environment: no path to a compiler, no library path, no home.
     pub fn run_bare(&self) -> Ran {
         ran(self.bare().output().expect("the program should start"))
     }
 
-    /// As [`Self::run_bare`], with what compiling needs.
+    /// Like [`Self::run_bare`], with the environment that compiling needs.
     pub fn with_compiler(&self, cache: &Path) -> Command {
         let mut command = self.bare();
         command.env("KILN_CACHE", cache);
@@ -181,7 +181,7 @@ impl Program {
     }
 }
 
-/// What a run left.
+/// The output of a run.
 pub fn ran(output: Output) -> Ran {
     Ran {
         succeeded: output.status.success(),
@@ -196,7 +196,7 @@ pub fn here() -> DeviceKey {
     device.info().key.clone()
 }
 
-/// The devices that have rows.
+/// The devices with rows.
 pub fn devices() -> [DeviceKey; 4] {
     let named = |name: &str| name.parse().expect("the device should be named right");
     [

@@ -1,4 +1,4 @@
-//! Without an image: compiled at first use into a cache that many processes share, or a clear error.
+//! Without an image: compiled on first use into a cache that many processes share, or a clear error.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use kiln_tests::capability::{Need, have};
 
 use super::deployed::{Deployed, Program, ran};
 
-/// Programs that start at once.
+/// Number of programs that start at the same time.
 const PROCESSES: usize = 6;
 
 #[test]
@@ -47,7 +47,7 @@ fn programs_that_start_at_once_compile_into_one_cache_which_keeps_its_bound() {
     // A second start finds it.
     succeeds(start(&program, folder.path(), "1000000"));
     assert_eq!(files(&folder.path().join("artifacts")), stored);
-    // A cache that holds nothing costs the compile, never the launch.
+    // A cache without capacity costs the compile, never the launch.
     let small = tempfile::tempdir().expect("a temporary folder should be made");
     let started: Vec<Child> = (0..PROCESSES)
         .map(|_| start(&program, small.path(), "100"))

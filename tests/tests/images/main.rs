@@ -1,5 +1,5 @@
-//! Images baked ahead: a program that embeds them launches on a machine without any compiler, and none that is
-//! damaged or for something else is ever loaded.
+//! Precompiled images: a program that embeds them launches on a machine without any compiler, and an image that is
+//! damaged or for another target is never loaded.
 #![forbid(unsafe_code)]
 
 mod deployed;
@@ -11,10 +11,10 @@ use deployed::{Deployed, Ran, devices, here};
 use kiln::image;
 use kiln_tests::capability::{Need, have};
 
-/// What images for all four devices are compiled with.
+/// The compilers for images for all four devices.
 const COMPILERS: [Need; 3] = [Need::HostCompiler, Need::Nvrtc, Need::AmdClang];
 
-/// `e_machine` at its place in an ELF file: x86-64, NVIDIA, AMD.
+/// `e_machine` in an ELF file: x86-64, NVIDIA, AMD.
 const MACHINES: [(&str, u16); 3] = [("cpu", 62), ("cuda", 190), ("hip", 224)];
 
 #[test]
@@ -101,7 +101,7 @@ fn images_that_no_row_names_any_more_are_removed() {
         said.contains("has no image; run `tune bake --images`"),
         "{said}"
     );
-    // A file of the user's, and one of a kernel with a longer name, stay.
+    // A file of the user, and one of a kernel with a longer name, stay.
     for file in [
         "tuned/notes.txt",
         "tuned/shift_2-sm_89-0123456789abcdef.cubin",
@@ -152,7 +152,7 @@ fn a_flipped_or_missing_image_ends_the_check_and_the_build() {
         fs::remove_file(&path).expect("the image should be removed");
         let said = deployed.tune("bake --check", 1);
         assert!(said.contains("it cannot be read"), "{said}");
-        // What helps is what writes images, and it does.
+        // The help names the command that writes images, and it works.
         assert!(
             said.contains("not up to date\nhelp: run `tune bake --images`"),
             "{said}"
@@ -165,7 +165,7 @@ fn a_flipped_or_missing_image_ends_the_check_and_the_build() {
     deployed.tune("bake --check", 0);
 }
 
-/// A bare run that must be refused; what it says.
+/// A bare run that must be refused; returns the message.
 fn refused(ran: &Ran) -> &str {
     assert!(!ran.succeeded && ran.out.is_empty(), "{ran:?}");
     println!("{}", ran.err.trim());
@@ -239,7 +239,7 @@ fn an_image_that_is_flipped_cut_off_or_foreign_is_refused_with_the_reason() {
     }
 }
 
-/// One bit of the image inside the built program.
+/// Flips one bit of the image inside the built program.
 fn flip_in_the_program(deployed: &Deployed, image: &[u8]) {
     let program = deployed.build();
     let mut bytes = fs::read(program.path()).expect("the program should be read");

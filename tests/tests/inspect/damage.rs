@@ -1,5 +1,5 @@
-//! Damaged images and logs: an error or other figures, never a panic, and never figures of a cut image that differ
-//! from those of the whole one.
+//! Damaged images and logs: an error or other figures, never a panic, and for a truncated image never figures that
+//! differ from those of the complete one.
 
 use kiln_spec::Backend;
 use kiln_tests::capability::in_full;
@@ -7,7 +7,7 @@ use kiln_tuner::candidate::inspect;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// Flips of bits for each target.
+/// Number of bit flips for each target.
 fn flips() -> usize {
     if in_full() { 200_000 } else { 1_500 }
 }
@@ -37,7 +37,8 @@ fn damaged_images_are_errors_and_never_panics() {
     }
 }
 
-/// Every truncation, in steps; how many there were, and how many gave other figures than the whole image.
+/// Truncates at intervals; returns the number of truncations, and of those that gave other figures than the complete
+/// image.
 fn truncations(backend: Backend, image: &[u8]) -> (usize, usize) {
     let whole = inspect::from_image(backend, image, "both").expect("the image is whole");
     let step = if in_full() { 1 } else { 37 };

@@ -1,5 +1,5 @@
-//! `tune inspect` and `tune run --compile-only` through the real command, and what they read: images and logs of real
-//! compilers, whole and damaged.
+//! `tune inspect` and `tune run --compile-only` with the real command, and their input: images and logs of real
+//! compilers, complete and damaged.
 
 mod commands;
 mod damage;
@@ -9,7 +9,7 @@ use kiln_spec::Backend;
 use kiln_spec::targets::{KnownTarget, Multiprocessor, TARGETS};
 use kiln_tests::capability::{Need, have};
 
-/// The GPU targets whose compiler is here; each that is missing is told as a skip.
+/// The GPU targets whose compiler is installed; each missing one is printed as a skip.
 fn targets(test: &str) -> Vec<&'static KnownTarget> {
     let gpus = TARGETS
         .iter()

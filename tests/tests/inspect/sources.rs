@@ -1,4 +1,4 @@
-//! Kernels made to have a stack, spills, barriers and shared memory of both kinds: log and image say the same of them.
+//! Kernels with a stack, spills, barriers and both kinds of shared memory: log and image agree on them.
 
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln::compile_only;
@@ -75,7 +75,7 @@ pub fn compiled(known: &KnownTarget) -> Artifact {
     made.unwrap_or_else(|error| panic!("{}: {error}", known.arch))
 }
 
-/// What log and image say of an entry; they must agree.
+/// The figures of an entry in log and image, which must agree.
 fn resources(known: &KnownTarget, artifact: &Artifact, symbol: &str) -> Resources {
     let Artifact { image, log, .. } = artifact;
     let both = inspect::resources(known.backend, image, log, symbol);
@@ -107,7 +107,7 @@ fn log_and_image_say_the_same_of_every_kind_of_kernel() {
         if known.backend == kiln_spec::Backend::Cuda {
             let barriers = [plain, still].map(|resources| resources.barriers);
             assert_eq!(barriers, [Some(1), Some(0)], "{arch}");
-            // The image says so too, without a log.
+            // The image alone gives the same figures, without a log.
             let image = inspect::from_image(known.backend, &artifact.image, "plain");
             assert_eq!(
                 image.expect("the image is whole").barriers,

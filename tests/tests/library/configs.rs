@@ -1,4 +1,4 @@
-//! Which configs of a kernel's space are verified on a device.
+//! Selects the configs of a kernel's space to verify on a device.
 
 use kiln::spec::space::SearchSpace;
 use kiln::spec::{Config, ParamValue};
@@ -6,20 +6,20 @@ use kiln_tests::capability::in_full;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// The parameter that chooses tensor cores, and the one that says how many copies are in flight.
+/// The parameter that enables tensor cores, and the one with the number of copies in flight.
 const TILES: &str = "TILES";
 const STAGES: &str = "STAGES";
 
-/// A config of it is verified: the first of these that the device can launch.
+/// A config to verify: the first of these that the device can launch.
 #[derive(Debug)]
 pub struct Wanted {
-    /// Why it is wanted.
+    /// Why it is verified.
     pub why: &'static str,
-    /// The configs that would do, at least one.
+    /// The suitable configs, at least one.
     pub candidates: Vec<Config>,
 }
 
-/// A way through a kernel's source that few other configs take.
+/// A path through a kernel's source that few other configs take.
 struct Path {
     why: &'static str,
     tiles: i64,
@@ -44,7 +44,7 @@ const PATHS: [Path; 3] = [
     },
 ];
 
-/// On the cpu: the first, the last and random ones.
+/// On the cpu: the first, the last and random configs.
 pub fn on_cpu(space: &SearchSpace) -> Vec<Wanted> {
     let random = if in_full() { 64 } else { 1 };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -71,14 +71,14 @@ fn is_alone(config: &Config) -> bool {
     int("THREADS") == Some(1) || int("LANES") == Some(1) || int("WALK").is_some_and(|walk| walk > 0)
 }
 
-/// On a GPU: more of them, and one of every way through the source. Which config has too many registers is known once
-/// it was compiled, so that each has others in reserve.
+/// On a GPU: more configs, and one for every path through the source. Only a compile tells which config has too many
+/// registers, so each has others in reserve.
 pub fn on_gpu(space: &SearchSpace) -> Vec<Wanted> {
     const RESERVE: usize = 12;
     let random = if in_full() { 64 } else { 3 };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let mut draw = |fits: &dyn Fn(&Config) -> bool| -> Vec<Config> {
-        // From a place on: few may fit, and all of them must be found.
+        // Starting at a random index: few may fit, and all of them must be found.
         let starts = (0..RESERVE).map(|_| rng.random_range(0..space.len()));
         let drawn = starts.filter_map(|start| {
             let mut places = (start..space.len()).chain(0..start);
@@ -116,7 +116,7 @@ pub fn on_gpu(space: &SearchSpace) -> Vec<Wanted> {
 }
 
 impl Path {
-    /// Whether the kernel tells such ways apart.
+    /// Whether the kernel has such a path.
     fn is_in(&self, space: &SearchSpace) -> bool {
         [TILES, STAGES]
             .iter()

@@ -1,4 +1,4 @@
-//! The same tests on another device, in a process of its own.
+//! The same tests on another device, in a separate process.
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune, workspace};

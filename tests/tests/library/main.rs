@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 macro_rules! kernels {
     ($($kernel:ident)*) => {
-        /// A test for each kernel, of its name.
+        /// A test for each kernel, with its name.
         mod is_right {
             $(
                 #[test]
@@ -24,7 +24,7 @@ macro_rules! kernels {
             )*
         }
 
-        /// A test for each kernel, of its name.
+        /// A test for each kernel, with its name.
         mod is_right_at_quoted_sizes {
             $(
                 #[test]
@@ -36,7 +36,7 @@ macro_rules! kernels {
             )*
         }
 
-        /// A test for each kernel, of its name.
+        /// A test for each kernel, with its name.
         mod no_seed_is_refused {
             $(
                 #[test]

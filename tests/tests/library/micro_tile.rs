@@ -1,4 +1,4 @@
-//! Gemm on the cpu device: what a micro-tile is for.
+//! Gemm on the cpu device: the benefit of a micro-tile.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use kiln::spec::space::SearchSpace;
 use kiln::spec::{Backend, Config, KernelSpec, LaunchPlan, ParamValue};
 use kiln_tests::capability::{Need, have};
 
-/// The config of these values, in the order of the kernel's parameters.
+/// The config with these values, in the order of the kernel's parameters.
 fn config_of(spec: &KernelSpec, values: &[i64]) -> Config {
     let params = spec.params.iter().map(|param| param.name.clone());
     Config::new(params.zip(values.iter().map(|&x| ParamValue::Int(x))))
@@ -39,7 +39,7 @@ fn a_micro_tile_makes_gemm_four_times_as_fast_as_one_output_a_thread() {
         let unit = generate(kernel, entry, config, problem, Backend::Cpu).unwrap();
         let artifact = compile(device, &unit, BuildKind::Release).unwrap();
         let prepared = load(device, &unit, &artifact).unwrap();
-        // Of all threads, so that it does not grow while other programs have the cores.
+        // CPU time of all threads, so that it does not grow while other programs use the cores.
         let times = (0..launches).map(|_| {
             let start = cpu_ns();
             rig.launch(&prepared.release, plan).unwrap();

@@ -1,8 +1,8 @@
-//! A kernel of the library at the sizes that are quoted of it, on the device to test on: its baseline, and what a build
-//! launches there, against the plain-Rust reference, every element of it.
+//! Verifies a kernel of the library at its quoted sizes, on the test device: its baseline, and the config that a
+//! build launches there, against the plain-Rust reference, every element of it.
 //!
-//! What a build launches is its baseline until tables are baked. Build with `KILN_TUNED` set to the folder that `tune`
-//! names at its end to verify the rows of this machine.
+//! A build launches the baseline until tables are baked. To verify the rows of this machine, build with `KILN_TUNED`
+//! set to the folder that `tune` prints at its end.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,17 +15,18 @@ use kiln_tests::capability::in_full;
 use kiln_tests::test_device;
 use kiln_tuner::lab::peaks;
 
-/// Operations or bytes of a launch, up to which a problem is verified where bars are not measured in full; the least
-/// problem is in any case.
+/// Maximum work of a problem, in operations or bytes, unless measuring in full; the smallest problem is always
+/// verified.
 const LITTLE: u64 = 30_000_000;
 
-/// Operations or bytes from which a launch takes minutes, so that the receipt entry alone, which has the same body, is launched.
+/// Minimum work, in operations or bytes, of launches that take minutes. For those only the receipt entry, which has
+/// the same body, is launched.
 const MUCH: u64 = 20_000_000_000;
 
-/// Of these there are as many as a program likes, each computed alike: two are enough.
+/// Extents that do not affect how each of them is computed: two are enough.
 const ALIKE: [&str; 2] = ["heads", "images"];
 
-/// Verifies the baseline, and what is selected, on every problem that the kernel declares.
+/// Verifies the baseline, and the selected config, for every declared problem.
 pub fn verify(test: &str, kernel: &'static Kernel) {
     let Some(stream) = test_device::stream(test) else {
         return;
@@ -61,7 +62,7 @@ pub fn verify(test: &str, kernel: &'static Kernel) {
     );
 }
 
-/// The same problem with two of what there are many alike.
+/// The same problem with these extents reduced to two.
 fn of_two(problem: &Problem) -> Problem {
     let few = |(name, value): (&Arc<str>, ProblemValue)| {
         let value = match value {
@@ -73,7 +74,7 @@ fn of_two(problem: &Problem) -> Problem {
     Problem::new(problem.iter().map(few))
 }
 
-/// A problem's data on the device, and what its outputs must be.
+/// A problem's data on the device, and its expected outputs.
 struct Place<'a> {
     kernel: &'static Kernel,
     problem: &'a Problem,

@@ -1,5 +1,5 @@
-//! The baseline of a kernel on the cpu device with the data of many seeds: none may be refused. A tolerance that a few
-//! seeds break makes `tune` and the smoke test refuse every config, the baseline included, on those days.
+//! Runs the baseline of a kernel on the cpu device with the data of many seeds: none may be refused. If a few seeds
+//! exceed a tolerance, `tune` and the smoke test refuse every config with these seeds, including the baseline.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,8 +13,8 @@ use kiln_tests::test_device;
 
 use crate::verify::of_each_type;
 
-/// Bytes that the data of all seeds of a problem have together, if the bars are not measured in full. Small problems
-/// get the most seeds: where an output has few elements, nothing but its own size bounds its error.
+/// Total size of the data of all seeds of a problem in bytes, unless measuring in full. Small problems get the most
+/// seeds: if an output has few elements, only its own size bounds its error.
 const LITTLE: u64 = 128 << 10;
 
 /// Sweeps every verification problem of every element type, and reports each refused seed.
@@ -53,7 +53,7 @@ pub fn sweep(test: &str, kernel: &'static Kernel) {
     );
 }
 
-/// How many seeds a problem is swept with.
+/// The number of seeds for a problem.
 fn seeds_of(kernel: &Kernel, problem: &Problem) -> u64 {
     if in_full() {
         return 1000;

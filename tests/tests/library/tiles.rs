@@ -1,4 +1,4 @@
-//! Images that are cut into tiles and put together again.
+//! Images that are cut into tiles and blended again.
 
 use std::error::Error;
 
@@ -47,7 +47,7 @@ fn elements<T: Element>(image: [u32; 6], value: impl FnMut(u32) -> f64) -> Vec<T
     values.map(T::from_f64).collect()
 }
 
-/// A number of `[0, 1)` for each element, with bits in all of its places.
+/// A number in `[0, 1)` for each element, with bits in all places.
 fn noise(element: u32) -> f64 {
     f64::from(element.wrapping_mul(2_654_435_761)) / 4_294_967_296.0
 }

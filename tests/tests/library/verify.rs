@@ -1,4 +1,4 @@
-//! A kernel of the library against its plain-Rust reference, on the device to test on: configs from all over its space,
+//! A kernel of the library against its plain-Rust reference, on the test device: configs from all over its space,
 //! every element type, problems of every ragged class; on the cpu also check builds, and threads in both orders.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ struct Built<'a> {
     prepared: Prepared,
 }
 
-/// Why a config cannot be launched on a device at all: it takes more of something than there is.
+/// Why a config cannot be launched on a device at all: it exceeds a resource.
 struct Refused(String);
 
 /// Verifies the baseline and configs of every element type.
@@ -185,7 +185,7 @@ impl Built<'_> {
         format!("{config}, {:?} build", self.build)
     }
 
-    /// Launches each entry and each order of threads there is; every output and receipt must be right. Gives how many
+    /// Launches each entry in each order of threads; every output and receipt must be right. Returns the number of
     /// launches.
     fn launch(
         &self,
@@ -236,7 +236,8 @@ impl Built<'_> {
         Ok(2)
     }
 
-    /// Whether a launch was refused because the config takes up too much: of a search space only compilers know which do.
+    /// Whether a launch was refused because the config exceeds a resource, which only compilers can tell for a search
+    /// space.
     fn is_too_large(&self, error: &RigError) -> bool {
         self.config.is_some()
             && matches!(error, RigError::Device(DeviceError::LaunchRefused { .. }))

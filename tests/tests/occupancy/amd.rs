@@ -1,5 +1,5 @@
-//! LLVM's AMDGPU backend: kernels whose registers are forced by clobbers, their local data share by an array and their
-//! workgroup by an attribute, thousands a compile. Its remark says how many waves a SIMD then holds.
+//! LLVM's AMDGPU backend: thousands of kernels per compile, with registers forced by clobbers, local data share by an
+//! array and the workgroup by an attribute. Its remark gives the number of waves per SIMD.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -14,15 +14,15 @@ use kiln_tuner::candidate::inspect;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// Kernels of one compile.
+/// Number of kernels per compile.
 const KERNELS: usize = 500;
 
-/// Cases altogether.
+/// Total number of cases.
 fn cases() -> usize {
     if in_full() { 12_000 } else { 2_000 }
 }
 
-/// What a kernel is made to take up.
+/// The resources that a kernel is made to use.
 struct Forced {
     threads: u32,
     registers: u32,
@@ -61,7 +61,8 @@ fn amd_waves_are_what_the_compiler_says() {
     );
 }
 
-/// The waves that the compiler says a SIMD holds of a kernel, and ours; they must be the same but for the granularity.
+/// The waves per SIMD of a kernel that the compiler reports, and ours; they must be the same except for the
+/// granularity.
 fn compare(log: &str, symbol: &str, kernel: &Forced, wgp: &AmdWgp) -> (u32, u32) {
     let resources = inspect::from_log(kiln_spec::Backend::Hip, log, symbol)
         .unwrap_or_else(|error| panic!("{symbol}: {error}"));
@@ -75,7 +76,7 @@ fn compare(log: &str, symbol: &str, kernel: &Forced, wgp: &AmdWgp) -> (u32, u32)
         dynamic_shared_bytes: 0,
         barriers: 1,
     };
-    // The compiler leaves out that the hardware hands out local data share in steps of 1 KiB.
+    // The compiler ignores that the hardware allocates local data share in steps of 1 KiB.
     let bytewise = AmdWgp {
         shared_granularity: 1,
         ..*wgp

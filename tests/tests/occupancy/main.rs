@@ -1,5 +1,5 @@
-//! Our occupancy calculators against the vendors': NVIDIA's `cuda_occupancy.h`, and what LLVM's AMDGPU backend says of
-//! kernels made to take up that many registers and so much local data share.
+//! Our occupancy calculators against the vendors': NVIDIA's `cuda_occupancy.h`, and LLVM's AMDGPU backend on kernels
+//! that are made to use given numbers of registers and amounts of local data share.
 
 mod amd;
 mod nvidia;
@@ -67,7 +67,7 @@ fn documented(gpus: &[KnownTarget]) -> Vec<String> {
     ]
 }
 
-/// What a multiprocessor holds, in the words of the table.
+/// The resources of a multiprocessor, in the words of the table.
 struct Held {
     threads: u64,
     blocks: u64,

@@ -1,4 +1,4 @@
-//! `cuda_occupancy.h` in a small C++ program: every limit, every limiting factor and the blocks that result.
+//! `cuda_occupancy.h` in a small C++ program: every limit, every limiting factor and the resulting blocks.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -39,7 +39,7 @@ fn nvidia_occupancy_is_what_the_vendor_header_says() {
         }
         let occupancy = known.occupancy(&blocks[0]).expect("a GPU has an occupancy");
         assert!(occupancy.warps <= occupancy.max_warps);
-        // Cases of both kinds, or the comparison says little.
+        // There must be cases of both kinds, or the comparison says little.
         assert!(
             (blocks.len() / 4..blocks.len()).contains(&launchable),
             "{arch}: {launchable}"
@@ -52,7 +52,7 @@ fn nvidia_occupancy_is_what_the_vendor_header_says() {
     }
 }
 
-/// Cases for each architecture.
+/// Number of cases for each architecture.
 fn cases() -> usize {
     if in_full() { 100_000 } else { 10_000 }
 }
@@ -77,7 +77,7 @@ fn build(program: &Path) {
     kiln_tests::command::expect_code(&mut command, 0);
 }
 
-/// A block: sizes that people use and sizes that nobody would, up to a little over every limit.
+/// A block: common and uncommon sizes, up to slightly more than every limit.
 fn block(rng: &mut ChaCha8Rng, known: &KnownTarget) -> BlockNeeds {
     let most_shared = known.limits.shared_bytes_per_block;
     let threads = match rng.random_range(0..4) {
@@ -85,7 +85,7 @@ fn block(rng: &mut ChaCha8Rng, known: &KnownTarget) -> BlockNeeds {
         1 => 32 * rng.random_range(1..=32),
         _ => rng.random_range(1..=1056),
     };
-    // 256 is over every limit for compilers; the header lets it pass.
+    // Compilers do not accept 256; the header does.
     let registers = match rng.random_range(0..8) {
         0 => rng.random_range(257..=300),
         _ => rng.random_range(0..=255),
@@ -109,7 +109,7 @@ fn block(rng: &mut ChaCha8Rng, known: &KnownTarget) -> BlockNeeds {
     }
 }
 
-/// Dynamic shared memory that brings the sum close to the most a block can have, or close to 48 KiB.
+/// Dynamic shared memory that brings the sum close to the maximum of a block, or close to 48 KiB.
 fn edge(rng: &mut impl Rng, static_shared: u32, most_shared: u32) -> u32 {
     let around = if rng.random() {
         most_shared
@@ -121,7 +121,7 @@ fn edge(rng: &mut impl Rng, static_shared: u32, most_shared: u32) -> u32 {
         .saturating_sub(static_shared)
 }
 
-/// What the vendor's header answers, a line a block.
+/// The answer of the vendor's header, one line per block.
 fn ask(program: &Path, known: &KnownTarget, sm: &NvidiaSm, blocks: &[BlockNeeds]) -> Vec<String> {
     let (major, minor) = known.arch.trim_start_matches("sm_").split_at(1);
     let device = format!(
@@ -164,8 +164,8 @@ fn ask(program: &Path, known: &KnownTarget, sm: &NvidiaSm, blocks: &[BlockNeeds]
     text.lines().map(str::to_owned).collect()
 }
 
-/// Our answer in the header's form: blocks, each limit, and the limiting factors as its bits. Barriers come last there:
-/// the other factors are those of the blocks that fit without them.
+/// Our answer in the header's form: blocks, each limit, and the limiting factors as its bits. Barriers come last
+/// there: the other factors are those of the blocks that fit without them.
 fn line(limits: &BlockLimits) -> String {
     let signed = |limit: u32| i32::try_from(limit).unwrap_or(i32::MAX);
     let (_, blocks) = limits.least();

@@ -1,4 +1,4 @@
-//! Device memory: what is planned is what is allocated, and a smaller budget gives the same answer or none.
+//! Device memory: the planned amount is allocated, and a smaller budget gives the same result or an error.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use pac::{Band, Pac, PacError, Settings};
 
 use crate::stream;
 
-/// A recording of 512 samples a second, with that many bands of each kind.
+/// A recording with 512 samples per second, with this many bands of each kind.
 fn settings(channels: u32, seconds: u32, bands: usize, shifts: Vec<u32>) -> Settings {
     Settings {
         channels,
@@ -21,7 +21,7 @@ fn settings(channels: u32, seconds: u32, bands: usize, shifts: Vec<u32>) -> Sett
     }
 }
 
-/// A slow rhythm in which a faster one swells, and noise.
+/// A slow rhythm with bursts of a faster one, and noise.
 fn recording(settings: &Settings) -> Vec<f32> {
     let mut state = 1_u32;
     let mut noise = move || {
@@ -47,7 +47,7 @@ fn status(line: &str) -> Option<u64> {
     Some(number.strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }
 
-/// What this thread has computed so far, which does not grow while other programs have its core.
+/// CPU time of this thread so far, which does not grow while other programs use its core.
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
@@ -133,7 +133,7 @@ fn a_minute_of_sixteen_channels_stays_within_its_budget() {
     if let (Some(before), Some(after)) = (before, after) {
         let grown = after - before;
         println!("the process grew by {grown} bytes");
-        // The cpu device's memory is the process's; next to it are a padded chunk and the compiler's output.
+        // The cpu device's memory belongs to the process, along with a padded chunk and the compiler's output.
         assert!(grown <= coupling.device_bytes + (64 << 20), "{grown}");
     }
 }

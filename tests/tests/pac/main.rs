@@ -1,4 +1,4 @@
-//! Phase-amplitude coupling: against TensorPAC, and within its memory.
+//! Phase-amplitude coupling: compared with TensorPAC, and within its memory.
 
 mod budget;
 mod npy;

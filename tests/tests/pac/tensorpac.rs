@@ -1,4 +1,5 @@
-//! Against TensorPAC's own numbers: `tests/fixtures/pac/make_fixtures.py` has their shapes and how they were made.
+//! Comparison with TensorPAC's own numbers: `tests/fixtures/pac/make_fixtures.py` documents their shapes and how they
+//! were computed.
 
 use std::f64::consts::PI;
 
@@ -27,7 +28,7 @@ fn worst(got: &[f32], want: &[f64]) -> f64 {
     errors.fold(0.0, f64::max)
 }
 
-/// Phases so near to an edge between bins that single precision may sort them into the other one.
+/// Number of phases so close to an edge between bins that single precision may sort them into the other one.
 fn on_an_edge(phase: &[f32]) -> usize {
     let near = |&&phase: &&f32| {
         let place = (f64::from(phase) + PI) * 18.0 / (2.0 * PI);

@@ -1,4 +1,4 @@
-//! The analytic first guess: scored on spaces that others recorded in full, and gated by what was measured.
+//! The analytic prediction: scored on complete recordings, and gated by measurements.
 
 mod gate;
 mod recorded;

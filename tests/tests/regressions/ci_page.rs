@@ -1,4 +1,4 @@
-//! The examples of docs/ci.md are YAML, and every `tune` command in them is one that `tune` understands.
+//! The examples of docs/ci.md are valid YAML, and `tune` understands every `tune` command in them.
 
 use clap::Parser as _;
 use kiln_tuner::cli::Cli;
@@ -43,7 +43,7 @@ fn texts(node: &Yaml<'_>, lines: &mut Vec<String>) {
     }
 }
 
-/// The words of a line that starts `tune`, by either name, without what the shell does with its output.
+/// The arguments of a line that starts with `tune`, under either name, without shell redirections.
 fn tune_words(line: &str) -> Option<Vec<String>> {
     let line = line.split(" > ").next().unwrap_or(line).trim();
     let words = line
@@ -53,7 +53,7 @@ fn tune_words(line: &str) -> Option<Vec<String>> {
     Some(std::iter::once("tune".to_owned()).chain(words).collect())
 }
 
-/// Checks the commands among some lines; how many there were.
+/// Checks the commands among some lines; returns them.
 fn understood<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut found = Vec::new();
     for words in lines.filter_map(tune_words) {
@@ -104,7 +104,7 @@ fn commands_outside_of_the_examples_are_understood_too() {
     for page in [PAGE, REGRESSIONS] {
         let shell = blocks(page, "sh").into_iter().flat_map(str::lines);
         assert!(!understood(shell).is_empty());
-        // Between backticks, where a command is not followed by the name of something else.
+        // Commands between backticks that are not followed by the name of something else.
         let quoted = page.split('`').skip(1).step_by(2).filter(|text| {
             !text.contains('\n') && (text.starts_with("cargo tune ") || text.starts_with("tune "))
         });

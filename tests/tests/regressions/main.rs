@@ -1,5 +1,5 @@
-//! Regression watch, through the real `tune`: slow-downs are flagged, unchanged kernels are not, and whatever else can
-//! happen to a saved kernel is a row that says so.
+//! Regression checks with the real `tune`: slow-downs are flagged, unchanged kernels are not, and every other fate of
+//! a saved kernel is a row that says so.
 
 mod ci_page;
 mod on_cpu;

@@ -1,10 +1,10 @@
-//! The same on the cpu device, where nothing is simulated: the slow-down is work that is really done.
+//! The same on the cpu device, where nothing is simulated: the slow-down is real work.
 
 use kiln_tests::capability::{Need, have, in_full};
 
 use crate::shop::{Shop, row};
 
-/// `rounds` dependent operations on every element, which leave it as it is: ones are multiplied, zeros are added.
+/// `rounds` dependent operations on every element that do not change it: ones are multiplied, zeros are added.
 fn source(rounds: u32, remark: &str) -> String {
     format!(
         "static_assert(true, \"{remark}\");
@@ -41,7 +41,7 @@ unsafe extern "C" {
 }
 "#;
 
-/// Whole turns of an unrolled loop, also with 5 % more: the slow-down is that of the work.
+/// Whole iterations of an unrolled loop, also with 5 % more, so that the slow-down is that of the work.
 const ROUNDS: u32 = 640;
 
 fn shop() -> Shop {
@@ -52,7 +52,7 @@ fn shop() -> Shop {
     shop
 }
 
-/// How many of `runs` comparisons with a source of that many rounds fail at 5 %.
+/// The number of comparisons, out of `runs`, with a source of this many rounds that fail at 5 %.
 fn flagged(shop: &Shop, rounds: u32, runs: u32) -> u32 {
     shop.write("src/rounds.cu", &source(rounds, "as it is"));
     let mut flagged = 0;
@@ -90,7 +90,7 @@ fn extra_work_is_flagged_and_a_remark_is_not() {
         return;
     }
     let shop = shop();
-    // In the suite three times as much, which no neighbour hides; the bar is 5 %.
+    // In the suite three times as much, which no noise hides; the acceptance criterion is 5 %.
     let (runs, rounds) = if in_full() {
         (10, ROUNDS * 105 / 100)
     } else {

@@ -1,4 +1,4 @@
-//! What else can become of a saved kernel: each is a row of its own, and the exit code is the documented one.
+//! Other fates of a saved kernel: each is a separate row, with the documented exit code.
 
 use kiln_spec::Hash;
 use kiln_tests::capability::{Need, have};
@@ -43,7 +43,7 @@ fn verdicts(report: &Value) -> Vec<(String, String)> {
 #[test]
 fn new_gone_and_changed_kernels_are_rows_of_their_own() {
     let (shop, device) = saved();
-    // Nothing changed: the same code needs no measuring.
+    // Nothing changed: identical code is not measured.
     let report = shop.json(
         &format!("compare saved.json --device {device} --fail-above 5%"),
         0,
@@ -51,7 +51,7 @@ fn new_gone_and_changed_kernels_are_rows_of_their_own() {
     let all = verdicts(&report);
     assert_eq!(all.len(), 5);
     assert!(all.iter().all(|(_, verdict)| verdict == "same"), "{all:?}");
-    // A kernel goes, a problem goes and another comes, an argument is renamed.
+    // A kernel is removed, a problem is replaced by another one, an argument is renamed.
     shop.edit("src/lib.rs", |text| {
         text.replace("pub mod transpose;\n", "")
     });
@@ -78,7 +78,7 @@ fn new_gone_and_changed_kernels_are_rows_of_their_own() {
         .map(|(name, verdict)| (name.as_str(), verdict.as_str()))
         .collect();
     assert_eq!(found, expected);
-    // Who wants no open question asks for it.
+    // Fail on open questions only if requested.
     let strict = shop.json(&format!("{words} --fail-inconclusive"), 1);
     let failing = strict["rows"]
         .as_array()
@@ -86,7 +86,7 @@ fn new_gone_and_changed_kernels_are_rows_of_their_own() {
         .iter()
         .filter(|row| row["fails"] == true);
     assert_eq!(failing.count(), 3, "gone twice and changed once");
-    // What was not asked for is not gone.
+    // A kernel that was not selected does not count as gone.
     let one = shop.json(&format!("{words} -k tensor_add --fail-inconclusive"), 0);
     assert_eq!(verdicts(&one).len(), 1);
     let text = stdout(&shop.tune(&words, 0));
@@ -166,7 +166,7 @@ fn a_saved_kernel_is_built_with_the_prelude_and_the_flags_of_then() {
     }
     let shop = Shop::of_library(&KERNELS[..1]);
     shop.tune("bench --device cpu --save saved.json", 0);
-    // As if it had been saved with a prelude of another time, in which the kernel sees a macro of its own.
+    // As if it had been saved with an older prelude, in which the kernel sees a separate macro.
     let path = shop.path("saved.json");
     let mut saved = Saved::read(&path).expect("the file should be read");
     let headers = saved
@@ -219,7 +219,7 @@ fn devices_that_are_not_here_are_rows_and_none_at_all_is_an_error() {
         text.contains("nothing can be compared") && text.contains("help: "),
         "{text}"
     );
-    // A file of two devices: the one that is not meant is left out, the one that is not here is a row.
+    // A file with two devices: the one that is not selected is left out, the one that is not available is a row.
     shop.tune(
         &format!("bench --device {device},cpu -k gelu --save both.json"),
         0,

@@ -6,7 +6,7 @@ use std::process::Output;
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::{Value, json};
 
-/// A package of copied kernels in a folder of its own.
+/// A package of copied kernels in its own folder.
 pub struct Shop {
     directory: tempfile::TempDir,
 }
@@ -29,7 +29,7 @@ impl Shop {
         shop
     }
 
-    /// A package with nothing in it.
+    /// An empty package.
     pub fn empty() -> Shop {
         let directory = tempfile::tempdir().expect("a temporary directory should be had");
         let shop = Shop { directory };
@@ -65,20 +65,20 @@ impl Shop {
         });
     }
 
-    /// Runs `tune` with these words, separated by spaces.
+    /// Runs `tune` with these arguments, separated by spaces.
     pub fn tune(&self, words: &str, code: i32) -> Output {
         let mut command = tune(self.directory.path(), &self.path("cache"));
         expect_code(command.args(words.split(' ')), code)
     }
 
-    /// What `tune` prints as JSON.
+    /// The JSON output of `tune`.
     pub fn json(&self, words: &str, code: i32) -> Value {
         let text = stdout(&self.tune(&format!("{words} --json"), code));
         serde_json::from_str(&text).expect("it should be JSON")
     }
 
-    /// Writes a script of a fake device as noisy as a machine is, on which the entries of these symbols are slower. The
-    /// device's name.
+    /// Writes a script of a fake device with the noise of a machine, on which the entries with these symbols are
+    /// slower. Returns the device's name.
     pub fn fake(&self, name: &str, slower: &[(String, f64)]) -> String {
         const BASE_NS: f64 = 100_000.0;
         let rule = |(symbol, factor): &(String, f64)| json!({"when": {"symbol": symbol}, "time": {"base_ns": BASE_NS * factor}});
@@ -135,7 +135,7 @@ pub fn row<'a>(report: &'a Value, kernel: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no row of {kernel}: {report:#}"))
 }
 
-/// The symbol that was timed for a kernel, by a report of `tune bench`.
+/// The timed symbol of a kernel, from a report of `tune bench`.
 pub fn symbol(report: &Value, kernel: &str) -> String {
     let rows = report[0]["kernels"]
         .as_array()

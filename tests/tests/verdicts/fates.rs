@@ -1,4 +1,4 @@
-//! Every way to fail at every stage of a run: what is stored, what is exported and what is printed.
+//! Every failure at every stage of a run: the stored, exported and printed outcome.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use super::{outcomes, package, tune_in};
 const SOURCE: &str = include_str!("../../fixtures/adding/src/add.cu");
 const CRATE: &str = include_str!("../../fixtures/adding/src/lib.rs");
 
-/// A way to fail, as the fake device's script has it, and what must come of it.
+/// A failure in the fake device's script, and its expected outcomes.
 struct Way {
     rule: Value,
     /// The outcome's name in the journal.
     stored: &'static str,
-    /// T4's word for it.
+    /// T4's name for it.
     exported: &'static str,
-    /// What the summary prints: the kind, then a part of the reason.
+    /// The text of the summary: the kind, then a part of the reason.
     printed: [&'static str; 2],
 }
 
@@ -117,7 +117,7 @@ fn ways() -> Vec<Way> {
     ]
 }
 
-/// Mistakes that timed launches do not show: their data has no guard zones.
+/// Faults that timed launches do not show: their data has no guard zones.
 const ONLY_WHEN_VERIFIED: [&str; 1] = ["guard_hit"];
 
 /// A package with one config besides the baseline, which is ten times as fast on the fake device.
@@ -154,8 +154,8 @@ impl Tried {
     }
 }
 
-/// The process in which each stage begins for the config: one verifies, then it races, is launched many times, and is
-/// confirmed.
+/// The process in which each stage begins for the config: first verification, then the race, many launches, and
+/// confirmation.
 fn stages() -> BTreeMap<&'static str, u64> {
     let clean = Tried::new(None, u64::MAX);
     let report: Value = serde_json::from_str(&clean.run(true)).expect("the report should be JSON");
@@ -221,7 +221,7 @@ fn every_way_to_fail_is_stored_exported_and_printed_as_itself_at_every_stage() {
     );
 }
 
-/// T4's word for the config.
+/// T4's name for the config's outcome.
 fn exported(case: &Tried) -> String {
     let mut export = tune_in(
         case.package.path(),

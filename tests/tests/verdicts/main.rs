@@ -1,4 +1,4 @@
-//! What is said and stored of kernels that are wrong: the kind of mistake, where it is, and what to do about it.
+//! The messages and stored outcomes of wrong kernels: the kind of mistake, its place, and the help.
 
 mod fates;
 mod repros;
@@ -25,7 +25,7 @@ fn package(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// `tune` in a package, with a cache of its own there.
+/// `tune` in a package, with its own cache there.
 fn tune_in(root: &Path, words: &str) -> Command {
     let mut command = tune(root, &root.join("cache"));
     command.args(words.split(' '));

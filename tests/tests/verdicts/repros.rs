@@ -1,4 +1,4 @@
-//! Kernels as outside users wrote them, under each C++ compiler that is here.
+//! Kernels as outside users wrote them, under each installed C++ compiler.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use kiln_tests::throwaway::Throwaway;
 
 use super::{json, outcomes, package, tune_in};
 
-/// The barrier is forgotten in every config but the baseline's; in forward order the outputs are right all the same.
+/// Every config but the baseline's lacks the barrier; in forward order the outputs are right nevertheless.
 const RACE: &str = r"
 extern __C__ __global__ void biased(unsigned n, const float* x, float* y) {
     __shared__ float bias;
@@ -38,7 +38,7 @@ unsafe extern "C" {
 }
 "#;
 
-/// The ragged end of the grid is forgotten.
+/// The ragged end of the grid is not handled.
 const UNWRITTEN: &str = r"
 extern __C__ __global__ void ragged(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
@@ -64,7 +64,7 @@ unsafe extern "C" {
 }
 "#;
 
-/// Named as a kernel of the library, with its arguments, and something else: it turns each row around.
+/// Has the name and arguments of a kernel of the library, but does something else: it reverses each row.
 const CLASH: &str = r"
 extern __C__ __global__ void transpose(unsigned rows, unsigned cols, const T* x, T* y) {
     const unsigned col = blockIdx.x * THREADS + threadIdx.x;

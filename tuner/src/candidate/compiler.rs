@@ -1,4 +1,4 @@
-//! From a config to something a worker can load: generate, compile, store.
+//! Turns a config into something that a worker can load: generates, compiles and stores it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,36 +32,36 @@ pub struct Workshop<'a> {
     pub backend: Backend,
     /// Compiled artifacts, kept between runs.
     pub artifacts: &'a ArtifactCache,
-    /// Where workers find the artifacts of this run.
+    /// The folder in which workers find the images of this run.
     pub folder: &'a Path,
-    /// What one compile may use up.
+    /// Limits of one compile.
     pub limits: CompileLimits,
-    /// What a block may have where it is launched.
+    /// The limits of a block on the device or target.
     pub rules: LaunchRules<'a>,
-    /// Compiles done (not served from the store).
+    /// The number of compiles that ran, without those served from the cache.
     pub compiles: AtomicU64,
 }
 
 /// A compiled candidate.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// What a worker loads.
+    /// The job with which a worker loads it.
     pub arm: ArmJob,
-    /// Time that compiling took, in nanoseconds; 0 when it was in the store.
+    /// Compile time in nanoseconds; 0 if the image was in the cache.
     pub compile_ns: u64,
-    /// What its release entry takes up, where the image tells.
+    /// The resources of its release entry, if the image contains them.
     pub resources: Option<Resources>,
 }
 
 impl Compiled {
-    /// How much it spills, for ordering; 0 where nothing is known.
+    /// How much it spills, for ordering; 0 if unknown.
     pub fn spills(&self) -> u64 {
         let spills = self.resources.and_then(|resources| resources.spills);
         spills.map_or(0, |spills| spills.weight())
     }
 }
 
-/// A candidate before it is compiled: what a compiler and a launch are given.
+/// A candidate before it is compiled: the input of a compiler and of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
     /// The generated text.
@@ -72,11 +72,11 @@ pub struct Draft {
     pub config: Config,
     /// Whether it is the baseline.
     pub baseline: bool,
-    /// The headers and flags that were saved with it; none for a current kernel.
+    /// The headers and flags that were saved with it; `None` for a current kernel.
     pub recipe: Option<Arc<Recipe>>,
 }
 
-/// A candidate as the compiler left it.
+/// A candidate as the compiler returned it.
 #[derive(Debug)]
 struct BuiltCandidate {
     draft: Draft,
@@ -84,19 +84,19 @@ struct BuiltCandidate {
     compile_ns: u64,
 }
 
-/// Which candidate.
+/// Which candidate of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
     /// The simplest correct version.
     Baseline,
     /// The tuned entry with a config.
     Config(&'a Config),
-    /// The entry that the spec names as reference, launched as the baseline is.
+    /// The entry that the spec names as reference. It is launched like the baseline.
     Reference(&'a String),
 }
 
 impl<'a> Workshop<'a> {
-    /// One for a device, or for a description of one that is not here.
+    /// A workshop for a device, or for the description of a device that this machine does not have.
     pub fn new(
         compiler: &'a dyn Compiler,
         info: &'a DeviceInfo,
@@ -117,7 +117,7 @@ impl<'a> Workshop<'a> {
     /// Generates and compiles a candidate for a problem.
     ///
     /// # Errors
-    /// The outcome to store for it: what does not compile or cannot be launched is not searched.
+    /// The outcome to store for the config if it does not compile or cannot be launched.
     pub fn make(
         &self,
         kernel: &TunedKernel,
@@ -131,7 +131,7 @@ impl<'a> Workshop<'a> {
     /// Compiles a draft.
     ///
     /// # Errors
-    /// As [`Self::make`].
+    /// Those of [`Self::make`].
     pub fn make_draft(&self, draft: Draft, build: BuildKind) -> Result<Compiled, Outcome> {
         let built = self.build(draft, build)?;
         if let Some(cannot) = self.cannot_launch(&built) {
@@ -174,10 +174,11 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// Generates and compiles a candidate, and reads what it takes up; whether it can be launched is not an error here.
+    /// Generates and compiles a candidate and reads its resources. A candidate that cannot be launched is not an
+    /// error here.
     ///
     /// # Errors
-    /// The outcome of a candidate that has no plan or does not compile.
+    /// The outcome of a candidate without a plan, or of one that does not compile.
     pub fn inspect(
         &self,
         kernel: &TunedKernel,
@@ -199,7 +200,7 @@ impl<'a> Workshop<'a> {
     /// Generates a candidate for a problem.
     ///
     /// # Errors
-    /// The outcome of a candidate that has no plan or no text.
+    /// The outcome of a candidate without a plan or a text.
     pub fn draft(
         &self,
         kernel: &TunedKernel,
@@ -250,14 +251,14 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// What an entry takes up; only GPU images tell.
+    /// The resources of an entry; only GPU images tell them.
     fn resources(&self, built: &BuiltCandidate, symbol: &str) -> Result<Resources, InspectError> {
         let Artifact { image, log, .. } = &built.artifact;
         inspect::resources(self.backend, image, log, symbol)
     }
 
-    /// Why a candidate cannot be launched: its release entry, or the receipt entry that proves it ran. What cannot be
-    /// read excludes nothing: the device has the last word.
+    /// Why a candidate cannot be launched: because of its release entry, or of the receipt entry that proves that it
+    /// ran. Resources that cannot be read exclude nothing: the device decides.
     fn cannot_launch(&self, built: &BuiltCandidate) -> Option<CannotLaunch> {
         let unit = &built.draft.unit;
         let entries = [&unit.release, &unit.receipt];
@@ -267,7 +268,7 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// The artifact of a draft: from the cache, or compiled now.
+    /// The artifact of a draft: from the cache, or compiled now. The flag says whether it was compiled.
     fn compile(&self, draft: &Draft, build: BuildKind) -> Result<(Artifact, bool), Outcome> {
         let unit = &draft.unit;
         let mut request =
@@ -284,12 +285,12 @@ impl<'a> Workshop<'a> {
             .compiler
             .compile(&request)
             .map_err(|error| of_compile_error(&error))?;
-        // A cache that cannot be written costs the next run a compile, nothing else.
+        // If the cache cannot be written, the next run compiles again; nothing else is lost.
         let _ = self.artifacts.put(key, &artifact);
         Ok((artifact, true))
     }
 
-    /// Puts an image where workers of this run find it.
+    /// Writes an image to the folder in which the workers of this run look for it.
     fn place(&self, artifact: &Artifact) -> std::io::Result<PathBuf> {
         let path = self.folder.join(artifact.hash.to_string());
         if !path.exists() {

@@ -1,4 +1,4 @@
-//! A candidate: a config from generated text to compiled code, what that takes up, and what became of it.
+//! A candidate: from the generated text of a config to compiled code, its resources, and its outcome.
 
 mod compiler;
 pub mod inspect;

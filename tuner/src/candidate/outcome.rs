@@ -1,5 +1,5 @@
-//! From the errors of compilers and worker processes to the outcome that is stored. What a launch comes to, the worker
-//! says itself: `worker/bench/failure.rs`.
+//! Converts the errors of compilers and worker processes to the stored outcome. The outcome of a launch is decided by
+//! the worker itself: `worker/bench/failure.rs`.
 
 use std::fmt::Display;
 use std::io;
@@ -13,7 +13,7 @@ use kiln_spec::Hash;
 use crate::atomic_file::without_path;
 use crate::lab::worker::WorkerError;
 
-/// What compilers and shells print when a disk is full.
+/// What compilers and shells print if a disk is full.
 const NO_SPACE: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 
 /// The outcome of a config that does not compile.
@@ -23,7 +23,7 @@ pub fn of_compile_error(error: &CompileError) -> Outcome {
         CompileError::TimedOut { deadline, .. } => Outcome::CompileTimedOut {
             limit_ns: u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX),
         },
-        // The source is not to blame for the disk.
+        // A full disk is not the source's fault.
         CompileError::Failed { log, .. } if is_disk_full(log) => Outcome::DiskFull {
             text: all_lines(&text),
         },
@@ -74,7 +74,7 @@ pub fn of_worker_error(error: &WorkerError) -> Outcome {
     }
 }
 
-/// The outcome of a candidate that a file of Kiln's own could not be read or written for.
+/// The outcome of a candidate for which one of Kiln's own files could not be read or written.
 pub fn of_io_error(path: &Path, error: &io::Error) -> Outcome {
     let text = format!("{}: {}", path.display(), without_path(error));
     match error.kind() {
@@ -83,7 +83,7 @@ pub fn of_io_error(path: &Path, error: &io::Error) -> Outcome {
     }
 }
 
-/// The outcome of a failure that is Kiln's or the machine's own.
+/// The outcome of a failure of Kiln or of the machine.
 pub fn internal(error: impl Display) -> Outcome {
     Outcome::Internal {
         message: all_lines(&error.to_string()),

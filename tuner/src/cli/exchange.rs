@@ -1,4 +1,4 @@
-//! The options of commands for files of other tuners: `replay`, `export`.
+//! The arguments of commands for files of other tuners: `replay`, `export`.
 
 use std::path::PathBuf;
 

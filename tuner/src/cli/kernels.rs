@@ -1,4 +1,4 @@
-//! The words of commands that show kernels and their spaces: `list`, `space`, `inspect`.
+//! The arguments of commands that show kernels and their spaces: `list`, `space`, `inspect`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The words that `tune` understands; their meaning is in [`options`].
+//! The command line of `tune`; [`options`] converts and validates it.
 
 mod exchange;
 mod kernels;

@@ -1,4 +1,4 @@
-//! What the words of a command line mean, validated.
+//! Converts the arguments of a command line to validated options.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -8,18 +8,18 @@ use super::RunArgs;
 use crate::error::UsageError;
 use crate::run::RunOptions;
 
-/// The time budget of a run when none is given.
+/// The default time budget of a run.
 pub const DEFAULT_BUDGET: Duration = Duration::from_secs(300);
-/// The trials per kernel and problem when none are given.
+/// The default number of trials per kernel and problem.
 pub const DEFAULT_TRIALS: usize = 200;
 
-/// What the words of `tune run` mean.
+/// Converts the arguments of `tune run`.
 ///
 /// # Errors
-/// The first flag that makes no sense.
+/// The first flag with an invalid value.
 pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     let jobs = jobs(args.jobs)?;
-    // What launches nothing is done in full unless a limit is given.
+    // A run that launches nothing is not limited by default.
     let (budget, trials) = if args.compile_only {
         (None, None)
     } else {
@@ -40,8 +40,8 @@ pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     })
 }
 
-/// The problems that words name. Sizes have commas between them, as problems have: one begins where a name comes again, so
-/// `n=100,n=200` is two, and `m=1,n=2,m=3,n=4` as well.
+/// The problems named on the command line. Problems contain commas between their sizes, so a new problem begins when
+/// a name is repeated: `n=100,n=200` are two problems, and so are `m=1,n=2,m=3,n=4`.
 pub fn problems(words: &[String]) -> Vec<String> {
     let mut problems: Vec<String> = Vec::new();
     for word in words {
@@ -62,10 +62,10 @@ pub fn problems(words: &[String]) -> Vec<String> {
     problems
 }
 
-/// Compile threads: as many as asked for, or one a core.
+/// The number of compile threads: the given one, or one per core.
 ///
 /// # Errors
-/// When the number makes no sense.
+/// If the number is invalid.
 pub fn jobs(given: Option<usize>) -> Result<usize, UsageError> {
     match given {
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
@@ -79,18 +79,18 @@ pub fn jobs(given: Option<usize>) -> Result<usize, UsageError> {
     }
 }
 
-/// A time budget; `None` for no limit.
+/// Parses a time budget; `None` for no limit.
 ///
 /// # Errors
-/// When the text makes no sense.
+/// If the text is invalid.
 pub fn budget(text: &str) -> Result<Option<Duration>, UsageError> {
     parse_budget(text)
 }
 
-/// A share, from a text such as `5%` or `2.5%`; a bare number is refused, since it could be either.
+/// Parses a share such as `5%` or `2.5%`. A bare number is refused, since its unit would be ambiguous.
 ///
 /// # Errors
-/// When the text makes no sense.
+/// If the text is invalid.
 pub fn share(flag: &'static str, text: &str) -> Result<f64, UsageError> {
     let error = |reason: &str| UsageError {
         flag,
@@ -111,7 +111,7 @@ pub fn share(flag: &'static str, text: &str) -> Result<f64, UsageError> {
     }
 }
 
-/// `90s`, `5m`, `1h`, `full`; a bare number is refused, since it could be seconds or minutes.
+/// Parses `90s`, `5m`, `1h`, `full`. A bare number is refused, since it could be seconds or minutes.
 fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
     if text == "full" {
         return Ok(None);
@@ -160,8 +160,8 @@ fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
     }
 }
 
-/// The strategies of `tune run`. Annealing, local search and tabu search do worse than random sampling on recorded spaces
-/// (docs/search.md): `tune replay` has them, for comparison.
+/// The strategies of `tune run`. Annealing, local search and tabu search are worse than random sampling on recorded
+/// spaces (docs/search.md); `tune replay` has them for comparison.
 const STRATEGIES: [&str; 7] = [
     "auto",
     "differential-evolution",
@@ -188,10 +188,10 @@ fn strategy_name(text: &str) -> Result<String, UsageError> {
     })
 }
 
-/// The strategies of these names; every one for `all`.
+/// The strategies with these names; all of them for `all`.
 ///
 /// # Errors
-/// When a name is of none.
+/// If a name is not that of a strategy.
 pub fn strategies(names: &[String]) -> Result<Vec<String>, UsageError> {
     if names.iter().any(|name| name == "all") {
         return Ok(kiln_search::NAMES.map(str::to_owned).to_vec());
@@ -210,13 +210,13 @@ pub fn strategies(names: &[String]) -> Result<Vec<String>, UsageError> {
     }
 }
 
-/// Searches of one space at most.
+/// Maximum number of searches of one space.
 const MAX_SEEDS: u64 = 100_000;
 
-/// The first and the last of the seeds, such as `1..50`.
+/// The first and the last seed of a range such as `1..50`.
 ///
 /// # Errors
-/// When the text makes no sense.
+/// If the text is invalid.
 pub fn seeds(text: &str) -> Result<RangeInclusive<u64>, UsageError> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     match (first.parse(), last.trim_start_matches('=').parse()) {

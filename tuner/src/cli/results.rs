@@ -1,4 +1,4 @@
-//! The words of commands about stored results: `why`, `report`, `cache`.
+//! The arguments of commands about stored results: `why`, `report`, `cache`.
 
 use std::path::PathBuf;
 

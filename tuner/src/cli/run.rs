@@ -1,4 +1,4 @@
-//! The words of `tune run`.
+//! The arguments of `tune run`.
 
 use std::path::PathBuf;
 

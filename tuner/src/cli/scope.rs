@@ -1,4 +1,4 @@
-//! What several commands take: which package and device, what caches hold, how results are printed.
+//! Arguments that several commands share: package, device, regime, output format.
 
 use std::path::PathBuf;
 

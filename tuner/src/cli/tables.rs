@@ -1,4 +1,4 @@
-//! The words of commands about baked tables: `init`, `bake`, `smoke`.
+//! The arguments of commands about baked tables: `init`, `bake`, `smoke`.
 
 use clap::{ArgGroup, Args, ValueEnum};
 

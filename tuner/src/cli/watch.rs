@@ -1,4 +1,4 @@
-//! The options of `tune bench` and `tune compare`.
+//! The arguments of `tune bench` and `tune compare`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `tune bake`: tables from proven winners, guesses and images.
+//! `tune bake`: writes tables from proven winners, predictions and images.
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     bake::notices(&tables, info.key.backend, args.write)
         .iter()
         .for_each(|notice| print(notice));
-    // A stale row that stays is what the command was called for and could not mend.
+    // The command was called to replace stale rows; if one stays, it failed.
     let stays = unproven.iter().any(|kernel| kernel.stale.is_some());
     Ok(checked(!tables.is_empty() && !stays))
 }
@@ -64,7 +64,7 @@ fn bake_images(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> 
     Ok(checked(true))
 }
 
-/// Bakes what the model picks for targets that were never measured.
+/// Bakes the model's predictions for targets that were never measured.
 fn predicted(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
     let targets = args
         .targets

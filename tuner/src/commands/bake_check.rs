@@ -1,4 +1,4 @@
-//! `tune bake --check`: whether the tables are up to date. It fails where a build with the same `KILN_STRICT` would.
+//! `tune bake --check`: checks that the tables are up to date. It fails if a build with the same `KILN_STRICT` would.
 
 use std::process::ExitCode;
 

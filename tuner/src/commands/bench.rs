@@ -1,4 +1,4 @@
-//! `tune bench`: the current kernels, timed, and saved for `tune compare`.
+//! `tune bench`: times the current kernels, and saves them for `tune compare`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -78,7 +78,7 @@ pub(super) fn run(
     Ok(code)
 }
 
-/// Keeps the kernels; a file without any would only look like one.
+/// Saves the kernels. Without kernels it writes nothing: the file would only look valid.
 fn save(saved: &Saved, path: &Path, reporter: &dyn Reporter) -> Result<(), Failure> {
     let kernels = saved.sections.iter().map(|section| section.kernels.len());
     let count: usize = kernels.sum();
@@ -102,13 +102,14 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     Ok(checked(!failed))
 }
 
-/// A peer has one copy of the data, which caches hold where they can: next to one the kernel is timed like that.
+/// A peer has one copy of the data, which stays in the caches if it fits. A kernel that is compared with a peer is
+/// timed in the same way.
 fn regime(args: &BenchArgs) -> Option<Regime> {
     let hot = (!args.peers.is_empty()).then_some(Regime::Hot);
     args.watch.regime.regime.or(hot)
 }
 
-/// The devices of these names; the first GPU, else the cpu, where none is named.
+/// The devices with these names; without names, the first GPU, or else the cpu.
 fn open(names: &[String]) -> Result<Vec<machine::Opened>, Failure> {
     if names.is_empty() {
         return Ok(vec![machine::open_device(None)?]);

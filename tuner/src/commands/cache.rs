@@ -1,4 +1,4 @@
-//! `tune cache`: where it is, what is in it, whether it is whole.
+//! `tune cache`: shows where the cache is and what it contains, and checks it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `tune compare`: saved kernels against the current ones, in the same session.
+//! `tune compare`: times saved kernels against the current ones, in the same session.
 
 use std::process::ExitCode;
 
@@ -58,7 +58,7 @@ pub(super) fn run(
     let rows = comparing.rows(&cache, &devices, &matched)?;
     cache.close()?;
     if rows.iter().all(|row| row.verdict == WatchVerdict::New) {
-        // A watch that watches nothing must not pass.
+        // A comparison of nothing must not pass.
         let file = args.file.clone();
         return Err(NothingWatched::Chosen { file }.into());
     }
@@ -71,7 +71,7 @@ pub(super) fn run(
     Ok(checked(!report.failed))
 }
 
-/// The devices of these names; all that are here where none is named.
+/// The devices with these names; without names, all devices of this machine.
 fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
     if names.is_empty() {
         let here = kiln::devices().into_iter();

@@ -1,4 +1,4 @@
-//! `tune space --definition`: the space of a file.
+//! `tune space --definition`: the search space that a file defines.
 
 use std::path::Path;
 use std::process::ExitCode;

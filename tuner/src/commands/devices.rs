@@ -1,4 +1,4 @@
-//! `tune devices`: what this machine has, and what is missing for the rest.
+//! `tune devices`: the devices of this machine, and what is missing for others.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `tune export`: what was measured, and spaces, in the formats of other tuners.
+//! `tune export`: writes results and search spaces in the formats of other tuners.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
-/// One format of recordings becomes another.
+/// Converts a recording from one format to another.
 fn of_file(args: &ExportArgs, path: &Path) -> Result<String, Failure> {
     if args.format == ExportFormat::T1 {
         return Err(wrong(

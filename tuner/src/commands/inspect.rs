@@ -1,4 +1,5 @@
-//! `tune inspect`: registers, spills, shared memory and occupancy of configs, compiled for targets that need not be here.
+//! `tune inspect`: registers, spills, shared memory and occupancy of configs, compiled for targets that this machine
+//! need not have.
 
 use std::process::ExitCode;
 
@@ -64,7 +65,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     for (arches, why) in &missing {
         eprintln!("not compiled for {}: {why}", arches.join(", "));
     }
-    // Without a word about targets, those that can be compiled for are meant.
+    // If no target is named, all targets with an installed compiler are meant.
     let all_there = missing.is_empty() || !words.named;
     let mut errors = rows.iter().map(|row| &row.error);
     let mut host_errors = host_rows.iter().map(|row| &row.error);
@@ -80,15 +81,15 @@ enum InspectedRow<'a> {
     Host(&'a HostRow),
 }
 
-/// What the words of the command line name.
+/// The targets and kernels that the words of the command line name.
 struct InspectWords {
     targets: Vec<String>,
     kernels: Vec<String>,
-    /// Whether a target was named; if none was, every known one is meant.
+    /// Whether a target was named. If not, every known one is meant.
     named: bool,
 }
 
-/// `--target sm_86 sm_89 gemm` is two targets and a kernel.
+/// Sorts the words: `--target sm_86 sm_89 gemm` is two targets and a kernel.
 fn words(args: &InspectArgs) -> InspectWords {
     let known = compile_only::names();
     let is_target = |word: &String| word == HOST || known.contains(&word.as_str());
@@ -110,7 +111,7 @@ fn words(args: &InspectArgs) -> InspectWords {
     }
 }
 
-/// A kernel without baked rows has no line in the table: that is said next to it.
+/// Reports kernels without baked rows on standard error, since the table has no line for them.
 fn say_where_nothing_is_baked(
     wanted: &ConfigSelector<'_>,
     project: &Project,

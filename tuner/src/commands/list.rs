@@ -1,4 +1,4 @@
-//! `tune list`: the kernels of a package and what is declared of them.
+//! `tune list`: the kernels of a package and their declarations.
 
 use std::process::ExitCode;
 

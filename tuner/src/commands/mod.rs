@@ -1,4 +1,4 @@
-//! One subcommand a file.
+//! The subcommands, one per file.
 
 mod bake;
 mod bake_check;

@@ -1,4 +1,4 @@
-//! What commands write to standard output, and what they exit with.
+//! Standard output and exit codes of commands.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,8 +9,8 @@ use crate::cli::PackageArgs;
 use crate::error::{DONE, FAILED, Failure};
 use crate::project::Project;
 
-/// Prints text on standard output. A closed pipe ends the program quietly, as it does other tools; any other
-/// failure, such as a full disk, ends it with an error: what it found would be lost unnoticed.
+/// Prints text on standard output. If the pipe is closed, the program ends quietly, as other tools do. Any other
+/// failure, such as a full disk, ends it with an error: otherwise its results would be lost unnoticed.
 pub(super) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else {
@@ -26,10 +26,10 @@ pub(super) fn print(text: &str) {
     std::process::exit(i32::from(FAILED));
 }
 
-/// Reads the kernels that the flags choose, and says on standard error which others there are that it leaves out.
+/// Reads the kernels that the flags select, and reports on standard error the kernels that they leave out.
 ///
 /// # Errors
-/// As [`Project::read`].
+/// Those of [`Project::read`].
 pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
     let project = Project::read(&args.selection())?;
     let mut said = String::new();
@@ -63,7 +63,7 @@ pub(super) fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The exit code of a command that checked something.
+/// The exit code of a check.
 pub(super) fn checked(passed: bool) -> ExitCode {
     ExitCode::from(if passed { DONE } else { FAILED })
 }

@@ -1,4 +1,4 @@
-//! `tune report`: a run as one HTML page.
+//! `tune report`: renders a run as one HTML page.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
         return curves(args, path);
     }
     let folder = kiln_cache::location::from_environment()?;
-    // The journal alone, without its lock: a run that is going on can be looked at.
+    // Reads only the journal and takes no lock, so that a running session can be viewed.
     let cache = Cache::view(&folder)?;
     let records = Records::read(&cache)?;
     if args.list {
@@ -58,7 +58,7 @@ fn curves(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     hand_out(args, &figures, "tune-report-curves.html", page, &told)
 }
 
-/// Prints the figures or writes the page, or both, as asked for.
+/// Prints the figures, writes the page, or both, as requested.
 fn hand_out(
     args: &ReportArgs,
     figures: &impl Serialize,

@@ -1,4 +1,4 @@
-//! `tune run`: search, verify, confirm and bake.
+//! `tune run`: searches, verifies, confirms and bakes.
 
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ pub(super) fn run(
         )?);
         return Ok(checked(true));
     }
-    // Not after an hour of measuring.
+    // Fail now, not after an hour of measuring.
     bake::can_be_written(&project, device.info().key.backend, options.write)?;
     interrupted::announce();
     let cache = machine::open_cache()?;
@@ -65,7 +65,7 @@ pub(super) fn run(
     Ok(checked(!report.any_failed()))
 }
 
-/// The command line as a shell would read it, with the program's bare name.
+/// The command line as typed in a shell, with the bare name of the program.
 fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| {
         let word = word.to_string_lossy().into_owned();
@@ -82,7 +82,7 @@ fn command_line() -> String {
         .join(" ")
 }
 
-/// Finds out which configs compile and could be launched, on each target asked for.
+/// Finds out which configs compile and could be launched, for each requested target.
 fn compile_only(
     args: &RunArgs,
     options: &RunOptions,

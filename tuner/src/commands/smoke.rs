@@ -1,5 +1,5 @@
-//! `tune smoke`: every baked row of every device, and every baseline, is launched on the device at hand, and the
-//! device's own receipt must be the intended launch.
+//! `tune smoke`: launches every baked row, and every baseline, on the present device, and compares the device's
+//! receipt with the intended launch.
 
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ pub(super) fn run(
     printer.finish()
 }
 
-/// Prints what became of each row as soon as it is known: a command that is cut off has shown the rows before.
+/// Prints the result of each row immediately, so that an interrupted command has shown the rows before.
 struct Printer {
     json: bool,
     json_lines: bool,

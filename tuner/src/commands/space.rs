@@ -1,4 +1,4 @@
-//! `tune space`: counts, and which constraints cut how much.
+//! `tune space`: counts the configs, and how many of them each constraint excludes.
 
 use std::process::ExitCode;
 

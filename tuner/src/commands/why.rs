@@ -1,4 +1,4 @@
-//! `tune why`: what a result is keyed by, and what differs from the stored ones.
+//! `tune why`: the key of a result, and how it differs from the stored ones.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,6 @@
-//! Checks the whole search space of each task on a target: which configs compile, which of those could be launched.
-//! What cannot is recorded under a key of the target, with its reason; what can is in the cache of artifacts.
+//! Checks the whole search space of each task on a target: which configs compile, and which of them could be
+//! launched. Configs that cannot are recorded with the reason, under a key of the target; the others are in the
+//! artifact cache.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -26,22 +27,22 @@ use crate::run::RunOptions;
 use crate::task::{self, Conditions, Task};
 use kiln_search::{Random, Strategy as _};
 
-/// What is checked, and where to.
+/// The kernels to check, and where results and messages go.
 pub struct CheckOptions<'a> {
     /// The kernels.
     pub project: &'a Project,
-    /// What was asked for.
+    /// The options of the command line.
     pub options: &'a RunOptions,
-    /// Where results are kept.
+    /// Stores results.
     pub cache: &'a Cache,
-    /// Who is told.
+    /// Receives the progress.
     pub reporter: &'a dyn Reporter,
 }
 
 /// Checks every task on a target.
 ///
 /// # Errors
-/// When results cannot be stored. What is wrong with a kernel is in the report.
+/// If results cannot be stored. Faults of a kernel are in the report.
 pub fn check(with: &CheckOptions<'_>, target: &CompileTarget) -> Result<CheckReport, Failure> {
     let start = Instant::now();
     let compiler = &*target.compiler;
@@ -79,7 +80,7 @@ pub fn check(with: &CheckOptions<'_>, target: &CompileTarget) -> Result<CheckRep
     })
 }
 
-/// What the tasks of one target share.
+/// Shared by the tasks of one target.
 struct TargetContext<'a> {
     with: &'a CheckOptions<'a>,
     target: &'a CompileTarget,
@@ -88,11 +89,11 @@ struct TargetContext<'a> {
     until: Option<Instant>,
 }
 
-/// What became of one config.
+/// The result of checking one config.
 enum ConfigVerdict {
-    /// It can be launched; whether it spills.
+    /// It can be launched; the flag says whether it spills.
     Launchable { spills: bool },
-    /// It cannot; which attempt found that, and whether it was known before.
+    /// It cannot be launched: the attempt that found this, and whether that was in an earlier run.
     Excluded {
         outcome: Outcome,
         attempt: u32,
@@ -121,7 +122,7 @@ impl TargetContext<'_> {
             .reporter
             .stage(Stage::Compile, configs.len() as u64);
         check.baseline = self.baseline(task);
-        // Enough for every thread several times over, and few enough that a killed run loses little.
+        // Large enough to keep every thread busy, and small enough that a killed run loses little.
         for batch in configs.chunks(self.pool.current_num_threads() * 8) {
             if self.until.is_some_and(|end| Instant::now() >= end) {
                 check.out_of_time = configs.len() as u64 - check.checked;
@@ -135,7 +136,7 @@ impl TargetContext<'_> {
 
     /// The configs to check: all, or a seeded sample.
     fn chosen(&self, space: &SearchSpace) -> Vec<usize> {
-        // More than can ever be compiled.
+        // More than could ever be compiled.
         const MAX_CONFIGS: usize = 10_000_000;
         match self
             .with
@@ -152,7 +153,7 @@ impl TargetContext<'_> {
         }
     }
 
-    /// Why the baseline cannot be launched; without it there is nothing to tune against.
+    /// Why the baseline cannot be launched. Without it there is nothing to tune against.
     fn baseline(&self, task: &Task<'_>) -> Option<String> {
         let made = self.workshop.make(
             task.kernel,
@@ -239,7 +240,7 @@ impl TargetContext<'_> {
             verify_ns: 0,
             measure_ns: 0,
             attempt,
-            // Nothing was compared: the lowest grade there is.
+            // Nothing was compared, so this is the lowest grade.
             grade: ReferenceGrade::BaselineOnly,
             place: None,
         }

@@ -1,11 +1,11 @@
-//! Why nothing can be compiled for targets that are not here.
+//! Errors of compiling for targets that this machine does not have.
 
 use kiln::compiler::CompileError;
 use kiln_spec::TextError;
 use kiln_spec::space::SpaceError;
 use thiserror::Error;
 
-/// Why nothing can be compiled for targets that are not here.
+/// Why nothing can be compiled for such a target.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TargetError {
@@ -15,23 +15,23 @@ pub enum TargetError {
     /// No compiler of any target is installed.
     #[error("{}", .missing.join("\nerror: "))]
     NoneOfThem {
-        /// What is missing for each.
+        /// What each target lacks.
         missing: Vec<String>,
     },
-    /// A config or problem is none of a kernel.
+    /// A text is not a config or problem of the kernel.
     #[error("{kernel}: {error}")]
     Text {
         /// The kernel.
         kernel: String,
-        /// Why not.
+        /// Why it is not.
         error: TextError,
     },
-    /// The corners of a search space that cannot be built.
+    /// The search space cannot be built, so it has no corners.
     #[error("{kernel}: {error}")]
     Space {
         /// The kernel.
         kernel: String,
-        /// Why not.
+        /// Why it cannot be built.
         error: SpaceError,
     },
 }

@@ -1,4 +1,4 @@
-//! Configs to look at, and what they take up on targets that need not be here.
+//! Selects configs to inspect, and reads their resources on targets that this machine need not have.
 
 use std::collections::HashSet;
 
@@ -16,10 +16,10 @@ use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
 use crate::tables::local;
 
-/// The word that means the cpu device: nothing is compiled for it, and it is asked for by name alone.
+/// The word for the cpu device. Nothing is compiled for it, and it is inspected only if named.
 pub const HOST: &str = "cpu";
 
-/// Which configs of a kernel are meant; the baseline and the baked rows if none is named.
+/// Which configs of a kernel are meant; by default the baseline and the baked rows.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigSelector<'a> {
     /// The baseline.
@@ -34,19 +34,19 @@ pub struct ConfigSelector<'a> {
     pub problem: Option<&'a str>,
 }
 
-/// A config to look at.
+/// A config to inspect.
 pub struct Subject<'a> {
     kernel: &'a TunedKernel,
     problem: Problem,
     what: String,
-    /// None for the baseline.
+    /// `None` for the baseline.
     config: Option<Config>,
 }
 
-/// Compiles the subjects side by side.
+/// Compiles the subjects in parallel.
 ///
 /// # Errors
-/// When there is no folder to work in.
+/// If no work folder can be created.
 pub fn inspect(
     target: &CompileTarget,
     subjects: &[Subject<'_>],
@@ -122,10 +122,10 @@ fn row(target: &CompileTarget, workshop: &Workshop<'_>, subject: &Subject<'_>) -
     row
 }
 
-/// What was asked for; without a word, the baseline and the baked rows.
+/// The requested configs; by default the baseline and the baked rows.
 ///
 /// # Errors
-/// When a table cannot be read, or a config or problem that was asked for is none of a kernel.
+/// If a table cannot be read, or a requested config or problem does not belong to a kernel.
 pub fn subjects<'a>(
     wanted: &ConfigSelector<'_>,
     project: &'a Project,
@@ -148,7 +148,7 @@ pub fn subjects<'a>(
         }
         if wanted.baked || unasked {
             let mut rows = baked(wanted, project, kernel)?;
-            // The committed table and the local one may hold the same config with other figures.
+            // The committed table and the local one may contain the same config with different figures.
             let mut seen = HashSet::new();
             rows.retain(|row| {
                 let config = row.config.as_ref().map(ToString::to_string);
@@ -160,7 +160,7 @@ pub fn subjects<'a>(
     Ok(subjects)
 }
 
-/// The config that was written out, and the corners, where asked for.
+/// The config given as text, and the corners if requested.
 fn configs(
     wanted: &ConfigSelector<'_>,
     kernel: &TunedKernel,
@@ -183,7 +183,7 @@ fn configs(
     Ok(configs)
 }
 
-/// The problems asked for; the first declared one where none is.
+/// The requested problems; by default the first declared one.
 fn problems(wanted: &ConfigSelector<'_>, kernel: &TunedKernel) -> Result<Vec<Problem>, Failure> {
     match wanted.problem {
         Some(text) => {
@@ -197,10 +197,10 @@ fn problems(wanted: &ConfigSelector<'_>, kernel: &TunedKernel) -> Result<Vec<Pro
     }
 }
 
-/// The configs of a kernel's baked rows, whatever device they are for.
+/// The configs of all baked rows of a kernel, of any device.
 ///
 /// # Errors
-/// When a table cannot be read.
+/// If a table cannot be read.
 pub fn baked<'a>(
     wanted: &ConfigSelector<'_>,
     project: &Project,
@@ -213,7 +213,7 @@ pub fn baked<'a>(
             .spec
             .parse_problem(&row.problem)
             .and_then(|problem| Ok((problem, kernel.spec.parse_config(&row.config)?)));
-        // A row of an older spec says nothing of the kernel as it is.
+        // A row of an older spec does not describe the current kernel.
         let Ok((problem, config)) = parsed else {
             continue;
         };

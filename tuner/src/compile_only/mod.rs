@@ -1,5 +1,5 @@
-//! Work for targets that are not at hand: a compiler without a device, and the target table's limits in place of a
-//! driver's. What is found here is not a measurement: it says what compiles and what can be launched.
+//! Work for targets that this machine does not have: a compiler without a device, and the limits of the target table
+//! in place of a driver's. Its results are not measurements: they say what compiles and what can be launched.
 
 mod check;
 mod error;

@@ -1,4 +1,4 @@
-//! What a check found, as a table for people and JSON for programs.
+//! The result of a check: a table for people and JSON for programs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,22 +9,22 @@ use serde::Serialize;
 
 use crate::task::Task;
 
-/// What a check found on one target.
+/// The result of a check on one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
     /// The architecture.
     pub target: &'static str,
-    /// It, its product and its compiler.
+    /// The target, its product and its compiler.
     pub title: String,
     /// One entry for each kernel and problem.
     pub tasks: Vec<TaskCheck>,
-    /// Candidates compiled now; the others were in the cache.
+    /// Number of candidates compiled now; the others were in the cache.
     pub compiles: u64,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
-/// What a check found of one kernel and problem.
+/// The result of a check for one kernel and problem.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TaskCheck {
     /// The kernel.
@@ -33,39 +33,39 @@ pub struct TaskCheck {
     pub problem: String,
     /// Configs before any constraint.
     pub product: String,
-    /// Configs within constraints and launch limits, or of a sample of them.
+    /// Configs that satisfy the constraints and launch limits, or those of a sample that do.
     pub valid: u64,
-    /// What they are a sample of, if they are one.
+    /// The size of the whole space in words, if this is a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<String>,
-    /// Configs that constraints and launch limits cut, by rule.
+    /// Configs excluded by constraints and launch limits, per rule.
     pub cut: Vec<Cut>,
-    /// Valid configs that were looked at.
+    /// Valid configs that were checked.
     pub checked: u64,
-    /// Configs that were to be looked at when the time was up.
+    /// Configs that were not checked because the time was up.
     pub out_of_time: u64,
-    /// Of those looked at, how many compile and can be launched.
+    /// Checked configs that compile and can be launched.
     pub launchable: u64,
-    /// Of those that can be launched, how many spill registers.
+    /// Launchable configs that spill registers.
     pub spilling: u64,
-    /// Of those looked at, how many cannot be launched, by reason.
+    /// Checked configs that cannot be launched, by reason.
     pub excluded: BTreeMap<String, u64>,
-    /// A message of each reason.
+    /// One message per reason.
     pub examples: BTreeMap<String, String>,
-    /// Of those, how many the compiler came to no verdict on: the next check tries them again.
+    /// Excluded configs on which the compiler came to no verdict: the next check tries them again.
     pub open: u64,
-    /// Why the baseline cannot be launched, if it cannot.
+    /// Why the baseline cannot be launched, if so.
     pub baseline: Option<String>,
-    /// Why nothing was looked at, if so.
+    /// Why nothing was checked, if so.
     pub error: Option<String>,
 }
 
-/// What one rule cut.
+/// The configs that one rule excluded.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cut {
     /// The constraint as written, or the limit in words.
     pub rule: String,
-    /// Configs that went with it.
+    /// The number of configs that it excluded.
     pub configs: String,
 }
 
@@ -112,14 +112,14 @@ impl TaskCheck {
         self.excluded.values().sum()
     }
 
-    /// Whether there is nothing to tune: nothing could be looked at, the baseline cannot be launched, or no config can.
-    /// What came to no verdict counts as well: a check that could not be made has not passed.
+    /// Whether there is nothing to tune: nothing could be checked, the baseline cannot be launched, or no config can.
+    /// Configs without a verdict count as failures too: a check that could not be made has not passed.
     pub fn failed(&self) -> bool {
         let none_can = self.checked > 0 && self.launchable == 0;
         self.baseline.is_some() || self.error.is_some() || none_can || self.open > 0
     }
 
-    /// What was found, in one line.
+    /// The result in one line.
     pub fn one_line(&self) -> String {
         let what = match &self.error {
             Some(error) => error.clone(),
@@ -182,7 +182,7 @@ impl TaskCheck {
     }
 }
 
-/// The kind of an outcome, for counts, and its message.
+/// The kind of an outcome, for counting, and its message.
 fn reason(outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Rejected { constraint } => match constraint.split_once(": ") {
@@ -195,7 +195,7 @@ fn reason(outcome: &Outcome) -> (String, String) {
 }
 
 impl CheckReport {
-    /// Whether something cannot be tuned on this target at all.
+    /// Whether a kernel cannot be tuned on this target at all.
     pub fn any_failed(&self) -> bool {
         self.tasks.iter().any(TaskCheck::failed)
     }

@@ -1,4 +1,4 @@
-//! A target that is not at hand, with its compiler.
+//! A target that this machine need not have, with its compiler.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::candidate::Workshop;
 use crate::error::{Failure, NoDevice};
 use crate::lab::machine;
 
-/// The product name of devices that stand for a target: results under it are of no device.
+/// The product name of the devices that stand for targets: results under it do not belong to a real device.
 pub const PRODUCT: &str = "compile-only";
 
 /// A target with its compiler.
@@ -24,15 +24,15 @@ pub struct CompileTarget {
     pub known: &'static KnownTarget,
     /// Its compiler.
     pub compiler: Box<dyn Compiler>,
-    /// A device of this architecture as far as it can be known: the table's limits, no driver.
+    /// The description of a device of this architecture as far as it is known: the limits of the table, no driver.
     pub info: DeviceInfo,
 }
 
 impl CompileTarget {
-    /// The row of the target table of a GPU's architecture.
+    /// The row of the target table for the architecture of a GPU.
     ///
     /// # Errors
-    /// When the table has no such GPU.
+    /// If the table does not contain the GPU.
     pub fn known(arch: &str) -> Result<&'static KnownTarget, Failure> {
         let gpu =
             targets::target(arch).filter(|known| known.multiprocessor != Multiprocessor::Host);
@@ -47,7 +47,7 @@ impl CompileTarget {
     /// The target of an architecture.
     ///
     /// # Errors
-    /// When the table has no such GPU, or its compiler is not installed.
+    /// If the table does not contain the GPU, or its compiler is not installed.
     pub fn open(arch: &str) -> Result<CompileTarget, Failure> {
         let known = CompileTarget::known(arch)?;
         let compiler = kiln::compile_only::compiler(arch).map_err(TargetError::NoCompiler)?;
@@ -70,10 +70,11 @@ impl CompileTarget {
         })
     }
 
-    /// As [`CompileTarget::open`], with compiles in processes of their own, whose time and memory are limited.
+    /// Like [`CompileTarget::open`], but compiles run in their own processes with limited time and memory.
     ///
     /// # Errors
-    /// As [`CompileTarget::open`]; when the running program, which those processes are, cannot be found.
+    /// Those of [`CompileTarget::open`], and if the path of the running program, which starts these processes, cannot be
+    /// found.
     pub fn isolated(arch: &str) -> Result<CompileTarget, Failure> {
         let mut target = CompileTarget::open(arch)?;
         if let Some(isolated) = machine::isolated(&*target.compiler)? {
@@ -82,12 +83,12 @@ impl CompileTarget {
         Ok(target)
     }
 
-    /// Where candidates for it are compiled.
+    /// A workshop that compiles candidates for the target.
     pub fn workshop<'a>(&'a self, artifacts: &'a ArtifactCache, folder: &'a Path) -> Workshop<'a> {
         Workshop::new(&*self.compiler, &self.info, artifacts, folder)
     }
 
-    /// It, its product and its compiler, for headings.
+    /// The target, its product and its compiler, for headings.
     pub fn title(&self) -> String {
         let compiler = self.compiler.identity();
         format!(
@@ -97,13 +98,13 @@ impl CompileTarget {
     }
 }
 
-/// Targets that there is no compiler for, and why.
+/// Targets without an installed compiler, and why.
 pub type Missing = Vec<(Vec<String>, String)>;
 
-/// The targets whose compiler is here, and those whose is not.
+/// The targets whose compiler is installed, and those whose compiler is missing.
 ///
 /// # Errors
-/// When a name is of no target, or no compiler of any target is here.
+/// If a name is not a target, or no target's compiler is installed.
 pub fn open_all(arches: &[String]) -> Result<(Vec<CompileTarget>, Missing), Failure> {
     let (mut targets, mut missing) = (Vec::new(), Missing::new());
     for arch in arches {

@@ -1,7 +1,7 @@
-//! The checking build of the cpu device: what it finds in a candidate that outputs alone do not show.
+//! The check build of the cpu device, which finds faults of a candidate that its outputs do not show.
 //!
-//! The baseline and every finalist run in it, in several orders of their threads, on small problems. Candidates of a
-//! GPU are compiled for the cpu for this, if their source compiles there.
+//! The baseline and every finalist run in it on small problems, in several orders of their threads. Candidates of a
+//! GPU are compiled for the cpu for this purpose, if their source compiles there.
 
 use std::path::Path;
 
@@ -22,18 +22,18 @@ use crate::lab::{Bench, Site};
 use crate::project::TunedKernel;
 use crate::regime::Regime;
 
-/// What the checking build says of a candidate.
+/// The result of checking a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// Nothing is wrong.
+    /// The check build found no fault.
     Passed,
-    /// It is wrong.
+    /// The candidate is faulty.
     Failed(Outcome),
     /// It could not be checked, and why.
     NotChecked(NotChecked),
 }
 
-/// The cpu device, for candidates of another device.
+/// The cpu device, for checking candidates of another device.
 #[derive(Debug)]
 pub struct CheckDevice {
     device: Device,
@@ -43,22 +43,22 @@ impl CheckDevice {
     /// The cpu device of this machine, with its limits raised so that a GPU's launches fit.
     ///
     /// # Errors
-    /// When there is none, or no compiler for it.
+    /// If the cpu device does not open, or has no compiler.
     pub fn open() -> Result<CheckDevice, NotChecked> {
         let device = kiln::smoke::open(NAME)?;
         device.compiler()?;
         Ok(CheckDevice { device })
     }
 
-    /// What it is.
+    /// Describes the device.
     pub fn info(&self) -> &DeviceInfo {
         self.device.info()
     }
 
-    /// A workshop for its checking builds.
+    /// A workshop for its check builds.
     ///
     /// # Errors
-    /// When it has no compiler.
+    /// If it has no compiler.
     pub fn workshop<'a>(
         &'a self,
         artifacts: &'a ArtifactCache,
@@ -75,7 +75,7 @@ const INVALID_ACCESS: [i32; 2] = [7, 11];
 /// The cpu device, as on the command line.
 const NAME: &str = "cpu";
 
-/// What checking the candidates of one kernel and problem needs.
+/// Checks the candidates of one kernel and problem.
 pub struct Checker<'a> {
     kernel: &'a TunedKernel,
     problem: &'a Problem,
@@ -85,10 +85,10 @@ pub struct Checker<'a> {
     own: Option<Expectations>,
 }
 
-/// Where and how candidates are checked.
+/// Where and how candidates are checked on the cpu.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckSite<'a> {
-    /// Where their checking builds are compiled.
+    /// Compiles their check builds.
     pub workshop: &'a Workshop<'a>,
     /// The cpu device.
     pub info: &'a DeviceInfo,
@@ -96,27 +96,27 @@ pub struct CheckSite<'a> {
     pub worker: &'a WorkerLimits,
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// Where expected outputs are kept.
+    /// The folder of expected outputs.
     pub folder: &'a Path,
 }
 
-/// Where the candidates of a device can be checked.
+/// The place where the candidates of a device can be checked.
 #[derive(Debug)]
 pub enum CheckPlace<'a> {
     /// On the device itself: it is the cpu.
     Here,
     /// On the cpu, for another device.
     OnCpu(CheckSite<'a>),
-    /// Nowhere, and why.
+    /// They cannot be checked; the reason.
     Nowhere(NotChecked),
 }
 
 impl<'a> Checker<'a> {
-    /// A checker of a kernel's candidates for a problem, on the place that the device has for it. `here` compiles for
-    /// the device, `bench` opens its workers, `cases` are what candidates are verified on.
+    /// A checker for the candidates of a kernel and problem, at the device's check place. `here` compiles for the
+    /// device, `bench` opens its workers, and `cases` are the cases that candidates are verified on.
     ///
     /// # Errors
-    /// Why they cannot be checked: the source does not compile for the cpu, for example.
+    /// Why the candidates cannot be checked: the source does not compile for the cpu, for example.
     pub fn new(
         place: &CheckPlace<'a>,
         (kernel, problem): (&'a TunedKernel, &'a Problem),
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
         let site = match place {
             CheckPlace::Nowhere(why) => return Err(why.clone()),
             CheckPlace::Here => {
-                // Outputs are expected there already.
+                // The expected outputs are already made there.
                 return Ok(Checker {
                     kernel,
                     problem,
@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Runs a candidate in its checking build. `expected` are those of the device that is tuned.
+    /// Runs the check build of a candidate. `expected` are the expected outputs of the tuned device.
     pub fn check(&self, which: Which<'_>, expected: &Expectations) -> Checked {
         let made = self
             .workshop
@@ -197,8 +197,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What became of a candidate, by its check build if that tells more: of a crash and of a write outside a buffer it
-    /// names argument, index, thread and line.
+    /// The outcome of a candidate, explained by its check build if that tells more: for a crash or a write outside a
+    /// buffer, it names argument, index, thread and line.
     pub fn explain(&self, which: Which<'_>, expected: &Expectations, outcome: Outcome) -> Outcome {
         let vague = match &outcome {
             Outcome::GuardHit { .. } => true,
@@ -216,8 +216,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What an outcome says of the candidate. One that the cpu device tunes ran there before, so that whatever fails
-    /// now is its own; of another device's, only a wrong result is.
+    /// Whether an outcome of the check build is the candidate's fault. If the cpu is the tuned device, the candidate
+    /// ran there before, so any failure now is its own. For another device, only a wrong result is.
     fn judge(&self, outcome: Outcome) -> Checked {
         let wrong = matches!(
             outcome,
@@ -240,8 +240,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The small problems: they reach every ragged class, and the tuned one was verified in the build that is timed. The
-/// tuned one if there is no other.
+/// The small problems. They reach every ragged class, and the tuned problem was verified in the timed build. If there
+/// are none, the tuned problem.
 fn small(cases: &[Case], problem: &Problem) -> Vec<Case> {
     let small = cases.iter().filter(|case| case.problem != *problem);
     let small: Vec<Case> = small.cloned().collect();

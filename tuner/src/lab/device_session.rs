@@ -1,4 +1,4 @@
-//! A device as a command works with it: its compiler, the artifact cache, and the limits of worker processes.
+//! The devices that commands work with: compiler, artifact cache, and limits of worker processes.
 
 use std::path::Path;
 
@@ -12,25 +12,26 @@ use crate::error::Failure;
 use crate::lab::machine;
 use crate::lab::worker::{ProcessCompiler, WorkerLimits};
 
-/// A device that a command compiles for and starts workers on. Nothing is launched on it in this process.
+/// A device that a command compiles for and on which it starts workers. This process itself launches nothing.
 pub struct DeviceSession<'d> {
     /// Its name on the command line.
     pub name: &'d str,
     /// The device.
     pub device: &'d dyn DeviceBackend,
-    /// What worker processes may take.
+    /// The limits of worker processes.
     pub worker: WorkerLimits,
-    /// A compiler in processes of its own, if compiles can be isolated.
+    /// The compiler in its own processes, if compiles can be isolated.
     isolated: Option<ProcessCompiler>,
     own: &'d dyn Compiler,
     artifacts: ArtifactCache,
 }
 
 impl<'d> DeviceSession<'d> {
-    /// Opens a session on a device, with the artifacts of a cache folder.
+    /// Opens a session on a device, with the artifact cache of a cache folder.
     ///
     /// # Errors
-    /// When the device's compiler is missing, or the running program, which workers are processes of, cannot be found.
+    /// If the device's compiler is missing, or the path of the running program, which starts the workers, cannot be
+    /// found.
     pub fn open(
         name: &'d str,
         device: &'d dyn DeviceBackend,
@@ -48,22 +49,22 @@ impl<'d> DeviceSession<'d> {
         })
     }
 
-    /// What the device is.
+    /// Describes the device.
     pub fn info(&self) -> &'d DeviceInfo {
         self.device.info()
     }
 
-    /// The compiler, with limits of time and memory if it can have them.
+    /// The compiler, with limits of time and memory if possible.
     pub fn compiler(&self) -> &dyn Compiler {
         self.isolated.as_ref().map_or(self.own, |isolated| isolated)
     }
 
-    /// The compiled artifacts of earlier commands.
+    /// The artifact cache, shared with earlier commands.
     pub fn artifacts(&self) -> &ArtifactCache {
         &self.artifacts
     }
 
-    /// Where candidates are compiled; images are placed in a folder of the command's own.
+    /// A workshop that compiles candidates; images are written to `folder`, which belongs to the command.
     pub fn workshop<'a>(&'a self, folder: &'a Path) -> Workshop<'a> {
         Workshop::new(self.compiler(), self.info(), &self.artifacts, folder)
     }

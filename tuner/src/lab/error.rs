@@ -1,4 +1,4 @@
-//! Why a candidate cannot be compared, checked or run at all.
+//! Errors of the oracle, of checks, and of problems that are too large.
 
 use kiln::DeviceError;
 use kiln::compiler::CompileError;
@@ -15,11 +15,11 @@ use thiserror::Error;
 pub struct OracleError {
     /// The entry.
     pub entry: String,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// Why candidates are not run in a checking build.
+/// Why candidates are not run in a check build.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NotChecked {
@@ -32,33 +32,34 @@ pub enum NotChecked {
     /// The cpu device has no compiler.
     #[error(transparent)]
     Compiler(#[from] CompileError),
-    /// The author leaves the cpu out.
+    /// The spec excludes the cpu.
     #[error("{why}")]
     LeftOut {
-        /// The reason, as the spec tells it.
+        /// The reason that the spec gives.
         why: String,
     },
-    /// The cpu would take too long for the tuned problem.
+    /// The tuned problem would take the cpu too long, and the kernel has no small ones.
     #[error("it has only its tuned problem; declare small ones with `verify(..)`")]
     NoSmallProblem,
-    /// The candidate or the baseline came to nothing that is its own fault: it does not compile for the cpu, say.
+    /// The check build of the candidate or the baseline failed for a reason that is not its fault: it does not
+    /// compile for the cpu, say.
     #[error("{0}")]
     Outcome(Outcome),
-    /// There is nothing to compare with on the cpu.
+    /// The cpu has nothing to compare with.
     #[error(transparent)]
     Oracle(#[from] OracleError),
 }
 
-/// Why a problem's data is not put on a device.
+/// Why the data of a problem does not go to a device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FootprintError {
-    /// Its size has no value.
+    /// The size of the data has no value.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// It does not fit.
     #[error("its data takes {bytes} bytes, the device has room for {room}")]
     TooLarge {
-        /// What it takes.
+        /// The size of the data.
         bytes: u64,
         /// Nine tenths of the device's memory.
         room: u64,

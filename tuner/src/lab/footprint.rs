@@ -1,4 +1,4 @@
-//! Whether a problem's data fits a device.
+//! Checks that the data of a problem fits the device.
 
 use kiln_spec::{DeviceLimits, KernelSpec, Problem};
 
@@ -7,7 +7,7 @@ use super::error::FootprintError;
 /// Refuses a problem whose data does not fit the device, before anything is allocated.
 ///
 /// # Errors
-/// When it does not, or its size has no value.
+/// If the data does not fit, or its size has no value.
 pub fn check(
     spec: &KernelSpec,
     problem: &Problem,

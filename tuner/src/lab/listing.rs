@@ -1,4 +1,4 @@
-//! The devices of this machine, and what is missing for others.
+//! The text of `tune devices`: the devices of this machine, and the missing parts of others.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
 use serde::Serialize;
 
-/// What is here, what is compiled for without being here, and what is missing.
+/// Devices of this machine, targets with a compiler, and missing parts.
 #[derive(Serialize)]
 pub struct Listing {
     devices: Vec<ListedDevice>,
-    /// Architectures that no device is needed to compile for: by whom, or what is missing.
+    /// Architectures that can be compiled for without a device: the compiler, or the missing part.
     targets: BTreeMap<&'static str, CompilerStatus>,
-    /// GPUs that are not here, and why: a backend that has none, a device that does not open.
+    /// GPUs that are not available, and why: the backend has none, or a device does not open.
     missing: BTreeMap<String, String>,
 }
 
-/// A compiler, or what is missing.
+/// A compiler, or its missing part.
 #[derive(Serialize)]
 enum CompilerStatus {
     #[serde(rename = "Ok")]
@@ -97,7 +97,7 @@ fn compiler_text(compiler: &CompilerStatus) -> String {
     }
 }
 
-/// A text whose further lines stand below its first.
+/// Indents all lines of a text but the first.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n             ")
 }

@@ -1,4 +1,4 @@
-//! What one run of `tune` works with: the device, its compiler, the cache, the compile threads.
+//! Opens what one run of `tune` works with: the device, its compiler, the cache, the compile threads.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use crate::lab::worker::{ProcessCompiler, WorkerLimits};
 /// A device, with its name on the command line.
 pub type Opened = (String, Device);
 
-/// Opens the device that `--device` names: the first GPU, or else the cpu, where it names none.
+/// Opens the device that `--device` names; without a name, the first GPU, or else the cpu.
 ///
 /// # Errors
-/// [`Failure::NoDevice`] where there is none of that name; otherwise what is wrong with it.
+/// [`Failure::NoDevice`] if no device has that name; otherwise the reason why it does not open.
 pub fn open_device(name: Option<&str>) -> Result<(String, Device), Failure> {
     let name = name.map_or_else(first_device, str::to_owned);
     match kiln::open(&name) {
@@ -31,7 +31,7 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Device), Failure> {
 /// Opens devices by name, each once.
 ///
 /// # Errors
-/// As [`open_device`]; and where one is named twice.
+/// Those of [`open_device`], and if a device is named twice.
 pub fn open_devices(names: &[String]) -> Result<Vec<Opened>, Failure> {
     let mut opened: Vec<Opened> = Vec::new();
     for name in names {
@@ -60,27 +60,27 @@ fn first_device() -> String {
 /// The device's compiler.
 ///
 /// # Errors
-/// When none is installed, with what to install.
+/// If none is installed; the error says what to install.
 pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, Failure> {
     let compiler = device.compiler();
     compiler.map_err(|error| Failure::NoCompiler { error })
 }
 
-/// The same compiler in processes of its own, where it is a library: the time and memory of a compile are limited then,
-/// and a crash costs that compile alone. `None` where it starts processes by itself.
+/// The same compiler in its own processes, if it is a library: this limits the time and memory of a compile, and a
+/// crash costs only that compile. `None` if it starts processes anyway.
 ///
 /// # Errors
-/// When the running program, which those processes are, cannot be found.
+/// If the path of the running program, which starts those processes, cannot be found.
 pub fn isolated(compiler: &dyn Compiler) -> Result<Option<ProcessCompiler>, Failure> {
     let worker =
         WorkerLimits::current().map_err(Failure::file("find", "the running program".as_ref()))?;
     Ok(ProcessCompiler::around(compiler, &worker))
 }
 
-/// Opens the cache for writing; waits for another `tune` that has it, saying so.
+/// Opens the cache for writing. If another `tune` holds its lock, it says so and waits.
 ///
 /// # Errors
-/// When the folder or its journal cannot be used.
+/// If the folder or its journal cannot be used.
 pub fn open_cache() -> Result<Cache, Failure> {
     let folder = kiln_cache::location::from_environment()?;
     let mut said = false;
@@ -115,7 +115,8 @@ fn waiting_for(waiting: &Waiting) -> String {
     )
 }
 
-/// The machine in a line: processor, logical cores, memory, system. No host name: reports are handed around.
+/// The machine in one line: processor, logical cores, memory, system. The host name is left out, since reports are
+/// passed around.
 pub fn describe() -> String {
     let field = |file: &str, name: &str| {
         let text = std::fs::read_to_string(file).ok()?;

@@ -1,34 +1,35 @@
-//! What a device can do at most: times beyond it are errors of measurement, not records.
+//! Upper bounds of what a device can do: times beyond them are measurement errors, not records.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::{Backend, KernelSpec, Problem, expr};
 
 use kiln_measure::roofline::{LeastWork, Roofline};
 
-/// A clock that no processor sold today reaches, in Hz: the bound must hold whatever the boost.
+/// A clock that no processor sold today reaches, in Hz, so that the bound holds for any boost.
 const MAX_HZ: u64 = 7_000_000_000;
 
-/// Single-precision operations of one core in one cycle at most: two fused multiply-adds of 16 lanes
-/// (AVX-512 with two units).
+/// Maximum number of single-precision operations per core and cycle: two fused multiply-adds of 16 lanes (AVX-512
+/// with two units).
 const FLOPS_PER_CYCLE: u64 = 2 * 2 * 16;
 
-/// Bytes between one core and its first-level cache in one cycle at most: two loads and one store of 64
-/// bytes.
+/// Maximum number of bytes per cycle between a core and its first-level cache: two loads and one store of 64 bytes.
 const BYTES_PER_CYCLE: u64 = 3 * 64;
 
-/// 16-bit operations of one NVIDIA multiprocessor in one cycle, as matrix products: none sold today does more than 8,192
+/// 16-bit operations per NVIDIA multiprocessor and cycle, as matrix products: no GPU sold today does more than 8,192
 /// (Blackwell's data sheets: dense f16 at the boost clock).
 const MATRIX_FLOPS_PER_CYCLE: u64 = 2 * 8192;
 
-/// How far a GPU's boost can pass the clock that its driver tells, in percent.
+/// How far a GPU's boost can exceed the clock that its driver reports, in percent.
 const BOOST_PERCENT: u64 = 110;
 
-/// The roofline of a device: bounds that no launch can pass. Nothing is bound where the driver says nothing.
+/// The roofline of a device: bounds that no launch can exceed. A quantity that the driver does not report is not
+/// bounded.
 pub fn roofline(info: &DeviceInfo) -> Roofline {
     match info.key.backend {
         Backend::Cpu => of_cpu(info),
         Backend::Cuda => of_cuda(info),
-        // The memory clock that the HIP runtime tells is not that of the data, by a factor that depends on the memory.
+        // The memory clock that the HIP runtime reports differs from the data rate by a factor that depends on the
+        // memory.
         Backend::Hip | Backend::Fake => Roofline::default(),
     }
 }
@@ -41,7 +42,8 @@ fn of_cpu(info: &DeviceInfo) -> Roofline {
     }
 }
 
-/// From the driver's attributes, not from a table by architecture: an H200 is an sm_90 as the H100 is, and moves a third more.
+/// From the driver's attributes, not from a table by architecture: H200 and H100 are both sm_90, but the H200 moves a
+/// third more.
 fn of_cuda(info: &DeviceInfo) -> Roofline {
     let field = |name: &str| -> Option<u64> {
         let value = info.fingerprint.get(name)?.parse().ok()?;
@@ -52,12 +54,13 @@ fn of_cuda(info: &DeviceInfo) -> Roofline {
     let memory = field("memory_clock_khz").zip(field("memory_bus_bits"));
     Roofline {
         flops_per_s: field("clock_khz").map(flops),
-        // Two transfers a cycle: 2,619 MHz and 5,120 bits are the 3.35 TB/s of an H100.
+        // Two transfers per cycle: 2,619 MHz and 5,120 bits are the 3.35 TB/s of an H100.
         bytes_per_s: memory.map(|(khz, bits)| khz * 1000 * 2 * (bits / 8)),
     }
 }
 
-/// The bytes of some work that a device's memory must serve at least: its last cache may hold the rest, of the launch before.
+/// The bytes of some work that must come from the device's memory: the last cache may hold the rest from the previous
+/// launch.
 pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     match info.key.backend {
         Backend::Cpu => work,
@@ -68,7 +71,7 @@ pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     }
 }
 
-/// The work of one launch, as declared; 0 where nothing is declared or it has no value.
+/// The declared work of one launch; 0 if none is declared or it has no value.
 pub fn work(spec: &KernelSpec, problem: &Problem) -> LeastWork {
     let amount = |declared: &Option<expr::Expr>| {
         let value = declared
@@ -168,7 +171,7 @@ mod tests {
         );
         assert!(roofline.check(add, 121_000).is_ok());
         assert!(roofline.check(add, 90_000).is_err());
-        // What stays in the cache is not bound by the memory.
+        // Data that stays in the cache is not bounded by the memory.
         let small = beyond_the_cache(
             &info,
             LeastWork {

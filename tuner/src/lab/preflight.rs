@@ -1,7 +1,7 @@
-//! Before anything is measured: nobody else may compute on the GPU.
+//! Checks before measuring that no other process computes on the GPU.
 //!
-//! Two programs on one GPU share its caches, its memory and its power, so that neither has times of its own; and a
-//! candidate that breaks the device may take the other program with it.
+//! Two programs on one GPU share its caches, memory and power, so the times of both are wrong; and a candidate that
+//! crashes the device may take the other program down.
 
 use std::fs;
 use std::io::Write;
@@ -14,12 +14,12 @@ use kiln_spec::Backend;
 use crate::error::Failure;
 use crate::lab::worker::SERIALIZING;
 
-/// How often is asked, and how long is waited in between: a worker that was just ended is still listed for a moment.
+/// Number of attempts, with a pause in between: a worker that has just ended is still listed for a moment.
 const ASKED: usize = 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Refuses a device that other processes compute on, unless `allow` says to go on; then, and where nobody can say, it
-/// warns.
+/// Refuses a device on which other processes compute, unless `allow` is set. In that case, and if the question cannot
+/// be answered, it prints a warning.
 ///
 /// # Errors
 /// [`Failure::SharedGpu`] with the processes.
@@ -49,7 +49,7 @@ pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), 
     Ok(())
 }
 
-/// The other processes, when they stay.
+/// The other processes, if they stay.
 fn patiently(device: &dyn DeviceBackend) -> Result<Vec<u32>, DeviceError> {
     for _ in 1..ASKED {
         if device.other_processes()?.is_empty() {
@@ -69,7 +69,7 @@ fn shared(name: &str, others: &[u32]) -> String {
     format!("process{plural} {} {verb} on {name}, too", named.join(", "))
 }
 
-/// A process by its number, and its name where this machine knows it.
+/// A process ID, with the process name if this machine knows it.
 fn named(process: u32) -> String {
     match fs::read_to_string(format!("/proc/{process}/comm")) {
         Ok(name) => format!("{process} ({})", name.trim()),

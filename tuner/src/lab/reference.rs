@@ -1,4 +1,4 @@
-//! Expected outputs: made once for each problem and seed of a run, by a worker, and kept in a file that the
+//! Expected outputs: a worker makes them once for each problem and seed of a run, and stores them in a file that the
 //! workers of all candidates read.
 
 use std::collections::BTreeMap;
@@ -18,18 +18,20 @@ use crate::lab::peaks;
 use crate::lab::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
 use crate::project::TunedKernel;
 
-/// How long a plain-Rust reference may take for one problem.
+/// Time limit of a plain-Rust reference for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Work of a launch, in operations or bytes, up to which a plain-Rust reference, on one core, is waited for.
+/// Maximum work of a launch, in operations or bytes, for which a plain-Rust reference (which runs on one core) is
+/// used.
 const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
 
-/// Where expected outputs come from.
+/// The source of expected outputs.
 #[derive(Clone, Debug)]
 pub enum Oracle {
     /// The kernel's plain-Rust reference, linked into this program.
     Rust,
-    /// That reference for small problems; for the tuned one, which is too much work for it, an entry on a device.
+    /// The plain-Rust reference for small problems. For the tuned problem, which is too large for it, an entry on a
+    /// device.
     RustInSmall {
         /// The tuned problem.
         problem: Problem,
@@ -44,17 +46,17 @@ pub enum Oracle {
         device: String,
         /// The compiled entry.
         arm: Box<ArmJob>,
-        /// What it is evidence of.
+        /// The grade of comparisons with it.
         grade: ReferenceGrade,
     },
 }
 
 impl Oracle {
-    /// The plain-Rust reference of a kernel if it is linked in and can be waited for; else the entry that the spec names as
-    /// reference, or the baseline, launched on the device at hand, for which `workshop` compiles.
+    /// The plain-Rust reference of a kernel, if it is linked in and fast enough. Otherwise an entry, launched on the
+    /// present device: the one that the spec names as reference, or the baseline. `workshop` compiles it.
     ///
     /// # Errors
-    /// When the reference entry cannot be launched.
+    /// If the reference entry cannot be launched.
     pub fn of(
         catalogue: &[&'static Kernel],
         (kernel, problem): (&TunedKernel, &Problem),
@@ -94,7 +96,7 @@ impl Oracle {
         })
     }
 
-    /// How good its word is.
+    /// The grade of comparisons with this oracle.
     pub fn grade(&self) -> ReferenceGrade {
         match self {
             Oracle::Rust => ReferenceGrade::Reference,
@@ -104,7 +106,7 @@ impl Oracle {
     }
 }
 
-/// Whether a kernel's plain-Rust reference is linked in, and the problem is not too much work for it.
+/// Whether a kernel's plain-Rust reference is linked in, and the problem is small enough for it.
 pub fn is_linked_in(
     catalogue: &[&'static Kernel],
     kernel: &TunedKernel,
@@ -117,10 +119,10 @@ pub fn is_linked_in(
 
 /// A problem and the seed of its inputs.
 type Case = (Problem, u64);
-/// The file of one case, made by whoever asks first while the others wait.
+/// The file of one case. The first caller makes it while the others wait.
 type Made = Arc<OnceLock<Result<PathBuf, WorkerError>>>;
 
-/// The expected outputs of one kernel, made as they are asked for.
+/// The expected outputs of one kernel, made on demand.
 #[derive(Debug)]
 pub struct Expectations {
     oracle: Oracle,
@@ -140,15 +142,15 @@ impl Expectations {
         }
     }
 
-    /// How good they are.
+    /// The grade of comparisons with them.
     pub fn grade(&self) -> ReferenceGrade {
         self.oracle.grade()
     }
 
-    /// The file of expected outputs of a problem and a seed. Callers of the same case wait for one another.
+    /// The file of expected outputs for a problem and a seed. Callers with the same case wait for one another.
     ///
     /// # Errors
-    /// When the reference fails or takes too long.
+    /// If the reference fails or takes too long.
     pub fn get(
         &self,
         problem: &Problem,
@@ -164,7 +166,7 @@ impl Expectations {
     }
 
     fn make(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
-        // Two devices may each have expectations of one case.
+        // Two devices may have different expectations for one case.
         let name = format!(
             "{}-{problem}-{seed}-{}",
             kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes()),

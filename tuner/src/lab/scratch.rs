@@ -1,5 +1,5 @@
-//! The folder a run works in: inside the cache, whose lock it is under, so that what a killed run left there is
-//! cleared by the next one.
+//! The work folder of a run. It is inside the cache folder and protected by the cache's lock, so that the next run
+//! removes what a killed run left there.
 
 use std::fs;
 use std::io;
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Failure;
 
-/// A folder that is empty at first and gone afterwards.
+/// A folder that starts empty and is removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
 }
 
 impl Scratch {
-    /// Makes the folder anew. The caller holds the cache's lock: nobody else works in there.
+    /// Creates the folder. The caller holds the cache's lock, so nobody else works in it.
     ///
     /// # Errors
-    /// When it cannot be cleared or made.
+    /// If it cannot be emptied or created.
     pub fn new(cache: &Path) -> Result<Scratch, Failure> {
         let folder = cache.join("scratch");
         match fs::remove_dir_all(&folder) {
@@ -30,7 +30,7 @@ impl Scratch {
         Ok(Scratch { folder })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.folder
     }
@@ -38,7 +38,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next run.
+        // If something cannot be removed now, the next run removes it.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

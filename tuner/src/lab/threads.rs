@@ -1,13 +1,13 @@
-//! Threads that work side by side.
+//! Thread pools.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Failure;
 
-/// A pool of that many threads; of one per core if `count` is 0. `what` names them for people.
+/// A pool of `count` threads, or of one per core if `count` is 0. `what` names them in messages.
 ///
 /// # Errors
-/// When the system gives none.
+/// If the system cannot create threads.
 pub fn pool(what: &'static str, count: usize) -> Result<ThreadPool, Failure> {
     let pool = ThreadPoolBuilder::new().num_threads(count).build();
     pool.map_err(|error| Failure::Threads { what, error })
@@ -16,7 +16,7 @@ pub fn pool(what: &'static str, count: usize) -> Result<ThreadPool, Failure> {
 /// A pool of threads that compile.
 ///
 /// # Errors
-/// As [`pool`].
+/// Those of [`pool`].
 pub fn to_compile(count: usize) -> Result<ThreadPool, Failure> {
     pool("compile threads", count)
 }

@@ -1,5 +1,5 @@
-//! Correct before timed: every candidate is launched on small problems of every ragged class and on the real
-//! one, with two seeds, in a worker of its own.
+//! Verification before timing: every candidate is launched on small problems of every ragged class and on the tuned
+//! problem, with two seeds, in its own worker.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::lab::reference::Expectations;
 use crate::lab::worker::{ArmJob, Reply, Request, VerifyJob, Worker, WorkerError};
 use crate::lab::{Bench, launch_deadline};
 
-/// How long a case may take in a checking build.
+/// Time limit of a case in a check build.
 const CHECK_DEADLINE: Duration = Duration::from_secs(60);
 
-/// How long a worker may take to open.
+/// Time limit for a worker to open.
 const OPENING: Duration = Duration::from_secs(20);
 
-/// How long the host may take for a byte of a case's data, all that is done with it together: making it, copying it to the device
-/// and back several times, comparing. Ten times what one busy core takes.
+/// Host time allowed per byte of a case's data, for everything together: generating it, copying it to the device and
+/// back several times, comparing. Ten times what one busy core needs.
 const HANDLING_NS_PER_BYTE: u64 = 200;
 
-/// Problems with more data than this are verified for finalists only, not for every trial: what the host does with the data
-/// would take thousands of times as long as the launch.
+/// Problems with more data than this are verified only for finalists, not for every trial: handling the data on the
+/// host would take thousands of times as long as the launch.
 const MAX_TRIAL_BYTES: u64 = 16 << 20;
 
 /// A problem that candidates are verified on.
@@ -31,17 +31,18 @@ pub struct Case {
     pub problem: Problem,
     /// Seed of the inputs.
     pub seed: u64,
-    /// Launch the receipt entry too.
+    /// Whether to launch the receipt entry too.
     pub receipt: bool,
 }
 
-/// The seeds of a run's inputs: of the first case of a problem, on which it is timed too, and of the second.
+/// The seeds of a run's inputs: that of the first case of a problem, which is also the timed one, and that of the
+/// second.
 pub fn seeds(seed: u64) -> [u64; 2] {
     let first = seed.wrapping_mul(2);
     [first, first.wrapping_add(1)]
 }
 
-/// The cases of a task: every verification problem and the tuned one, each with two seeds.
+/// The cases of a task: every verification problem and the tuned problem, each with two seeds.
 pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case> {
     let all = verification
         .iter()
@@ -49,7 +50,7 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
         .chain([problem]);
     let case = |problem: &Problem, which: usize| {
         let problem = problem.clone();
-        // The receipt is a matter of the launch, not of the data: one seed is enough for it.
+        // The receipt depends on the launch, not on the data: one seed is enough.
         Case {
             problem,
             seed: seeds(seed)[which],
@@ -60,22 +61,23 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
         .collect()
 }
 
-/// Whether every trial is verified on a problem, or finalists only.
+/// Whether every trial is verified on a problem, or only finalists.
 pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
     spec.footprint_bytes(problem)
         .is_ok_and(|bytes| bytes <= MAX_TRIAL_BYTES)
 }
 
-/// A worker that verifies one candidate after the other, where a candidate cannot break what the next one runs in: each has its
-/// own code on a GPU, and what it could spoil is written anew. A failure is judged in a fresh worker.
+/// A worker that verifies one candidate after another. It is used if a candidate cannot break the environment of the
+/// next one: on a GPU each candidate has its own code, and data that it could corrupt is written anew. A failure is
+/// judged in a fresh worker.
 #[derive(Debug, Default)]
 pub struct KeptWorker(Option<Worker>);
 
 impl KeptWorker {
-    /// As [`Verifier::verify`], in the worker that verified the candidate before if it still lives.
+    /// Like [`Verifier::verify`], but in the worker of the previous candidate if it still lives.
     ///
     /// # Errors
-    /// As [`Verifier::verify`].
+    /// Those of [`Verifier::verify`].
     pub fn verify(
         &mut self,
         verifier: &Verifier<'_>,
@@ -97,27 +99,27 @@ impl KeptWorker {
         Ok(proof)
     }
 
-    /// Ends the worker, so that nothing else holds the device.
+    /// Ends the worker, so that it no longer holds the device.
     pub fn end(&mut self) {
         self.0 = None;
     }
 }
 
-/// What a verified candidate showed.
+/// The result of verifying a candidate.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
     /// Largest error, as a fraction of its bound.
     pub worst: f64,
     /// The receipts, in words.
     pub receipts: Vec<String>,
-    /// Cases passed.
+    /// Number of cases passed.
     pub cases: usize,
 }
 
 /// The plan of an arm for a problem.
 ///
 /// # Errors
-/// When its geometry has no value there.
+/// If its geometry has no value there.
 pub fn plan_of(
     spec: &KernelSpec,
     arm: &ArmJob,
@@ -130,16 +132,16 @@ pub fn plan_of(
     }
 }
 
-/// What verifying a candidate needs.
+/// Verifies the candidates of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Verifier<'a> {
     /// How workers are opened.
     pub bench: &'a Bench,
     /// The kernel.
     pub spec: &'a KernelSpec,
-    /// What its outputs should be.
+    /// The expected outputs.
     pub expected: &'a Expectations,
-    /// Time of a launch of the baseline on the tuned problem, in nanoseconds; 0 when not known yet.
+    /// Time of a launch of the baseline on the tuned problem, in nanoseconds; 0 if not known yet.
     pub baseline_ns: u64,
 }
 
@@ -147,7 +149,7 @@ impl Verifier<'_> {
     /// Verifies one arm on all cases, in one fresh worker.
     ///
     /// # Errors
-    /// The first failure; the worker is gone then.
+    /// The first failure; the worker has ended then.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
         let jobs = self.jobs(arm, cases)?;
         let mut worker = self.open(arm)?;
@@ -162,8 +164,8 @@ impl Verifier<'_> {
         Ok(worker)
     }
 
-    /// What a worker is asked for. Expected outputs are made here, before the worker is opened: another worker may launch for
-    /// them, and a GPU may admit one process at a time.
+    /// The jobs of a worker. Expected outputs are made here, before the worker is opened: making them may launch
+    /// another worker, and a GPU may admit only one process at a time.
     fn jobs(&self, arm: &ArmJob, cases: &[Case]) -> Result<Vec<VerifyJob>, WorkerError> {
         let cases = cases.iter().filter(|case| self.applies(arm, case));
         let jobs = cases.enumerate().map(|(i, case)| self.job(arm, case, i));
@@ -197,10 +199,10 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
-    /// How long a case may take: the receipt and release entries, and what the host does with the data.
+    /// Time limit of a case: the receipt and release entries, and handling the data on the host.
     fn deadline(&self, arm: &ArmJob, problem: &Problem) -> Duration {
         if arm.check {
-            // Each access is looked at there, and the baseline's time was found without.
+            // A check build checks every access, while the baseline's time was measured without checks.
             return CHECK_DEADLINE;
         }
         let bytes = self.spec.footprint_bytes(problem).unwrap_or(0);
@@ -220,7 +222,7 @@ impl Verifier<'_> {
 
     fn job(&self, arm: &ArmJob, case: &Case, number: usize) -> Result<VerifyJob, WorkerError> {
         let plan = plan_of(self.spec, arm, &case.problem).map_err(failed)?;
-        // The reference is launched with the baseline's geometry, whatever the candidate's is.
+        // The reference is launched with the baseline's geometry, not with the candidate's.
         let reference_plan = self.spec.baseline_plan(&case.problem, None);
         let reference_plan = reference_plan.map_err(failed)?;
         let expected = self
@@ -228,7 +230,7 @@ impl Verifier<'_> {
             .get(&case.problem, case.seed, reference_plan)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
-        // Zones find a stray write by one element, fences also a stray read: one seed each.
+        // Guard zones detect a stray write of a single element, guard pages also a stray read: one seed each.
         Ok(VerifyJob {
             arm: 0,
             problem,
@@ -241,7 +243,7 @@ impl Verifier<'_> {
     }
 }
 
-/// A number that no earlier receipt can hold.
+/// A number that no earlier receipt can contain.
 fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! Worker processes as a [`Lab`]: what the engines of [`kiln_measure`] race and confirm on.
+//! Worker processes as a [`Lab`], on which the engines of [`kiln_measure`] race and confirm.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,22 +14,22 @@ use crate::project::TunedKernel;
 use crate::regime::Regime;
 use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 
-/// A process may take this long to load its arms and warm them, besides the launches themselves.
+/// Time limit for a process to load and warm its arms, in addition to the launches themselves.
 const OPENING: Duration = Duration::from_secs(20);
 
-/// The least time that a launch is given.
+/// Minimum deadline of a launch.
 const MIN_DEADLINE: Duration = Duration::from_secs(2);
 
-/// How long a launch may take that nothing is known of yet.
+/// Deadline of a launch about which nothing is known yet.
 const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 
-/// How much slower than the baseline a candidate may be before it counts as hung.
+/// How many times slower than the baseline a candidate may be before it counts as hung.
 const SLOWEST: u32 = 20;
 
 /// Launches that warm an arm and probe its time when a process opens.
 const WARM_LAUNCHES: u32 = 8;
 
-/// What every worker of one kernel and problem has in common.
+/// The common settings of all workers of one kernel and problem.
 #[derive(Clone, Debug)]
 pub struct Bench {
     /// How workers are started.
@@ -44,22 +44,22 @@ pub struct Bench {
     pub problem: Problem,
     /// Seed of the inputs.
     pub seed: u64,
-    /// How many copies of the data timed launches take in turn.
+    /// The number of copies of the data that timed launches use in turn.
     pub sets: usize,
-    /// The smallest time difference that the device's clock tells, in nanoseconds.
+    /// The resolution of the device's clock, in nanoseconds.
     pub timer_tick_ns: u64,
     /// Limits of a worker process.
     pub limits: ProcessLimits,
 }
 
-/// Where and how workers are opened, whatever they run.
+/// Where and how workers are opened, for any kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// How workers are started.
     pub worker: &'a WorkerLimits,
     /// The device, as on the command line.
     pub device: &'a str,
-    /// What it is.
+    /// Describes the device.
     pub info: &'a DeviceInfo,
     /// Cold or hot.
     pub regime: Regime,
@@ -68,10 +68,11 @@ pub struct Site<'a> {
 }
 
 impl Bench {
-    /// What the workers of a kernel and problem have in common on a site.
+    /// The common settings of the workers of a kernel and problem on a site.
     pub fn new(site: &Site<'_>, kernel: &TunedKernel, problem: &Problem) -> Bench {
         let spec = &kernel.spec;
-        // Room for the data several times over, and for the program itself; a runaway allocation hits it early.
+        // Room for several copies of the data and for the program itself; a runaway allocation reaches the limit
+        // early.
         let data = spec.footprint_bytes(problem).unwrap_or(0);
         let sets = site.regime.sets(data, &site.info.limits);
         let memory_bytes = data.saturating_mul(sets as u64 + 8).saturating_add(4 << 30);
@@ -85,7 +86,7 @@ impl Bench {
             seed: site.seed,
             sets,
             timer_tick_ns: site.info.timer_tick_ns,
-            // GPU drivers reserve address space far beyond what they use.
+            // GPU drivers reserve far more address space than they use.
             limits: ProcessLimits {
                 memory_bytes: if host { memory_bytes } else { 0 },
                 cpu_seconds: 0,
@@ -93,7 +94,7 @@ impl Bench {
         }
     }
 
-    /// The job of opening some arms.
+    /// The job that opens some arms.
     pub fn job(&self, arms: Vec<ArmJob>) -> OpenJob {
         OpenJob {
             protocol: PROTOCOL,
@@ -112,7 +113,7 @@ impl Bench {
     }
 }
 
-/// A machine whose processes are workers.
+/// A [`Lab`] whose processes are workers.
 #[derive(Debug)]
 pub struct WorkerLab {
     bench: Bench,
@@ -126,7 +127,7 @@ pub struct WorkerLab {
 }
 
 impl WorkerLab {
-    /// A lab with no arms. `expected` holds the outputs that every arm must still give after timing.
+    /// A lab without arms. `expected` is the file of outputs that every arm must still produce after timing.
     pub fn new(bench: Bench, expected: PathBuf) -> WorkerLab {
         WorkerLab {
             bench,
@@ -145,46 +146,46 @@ impl WorkerLab {
         ArmId(self.arms.len() - 1)
     }
 
-    /// Sets what a launch of the baseline takes, for deadlines.
+    /// Sets the time of a launch of the baseline, from which deadlines are derived.
     pub fn set_baseline_ns(&mut self, baseline_ns: u64) {
         self.baseline_ns = baseline_ns;
     }
 
-    /// Says whether outputs are compared again at the end of every process. Of large outputs that takes many times what timing
-    /// them does: in races they are left to the finalists' processes.
+    /// Sets whether outputs are compared again at the end of every process. For large outputs that takes many times
+    /// as long as timing, so in races it is left to the processes of the finalists.
     pub fn set_rechecks(&mut self, rechecks: bool) {
         self.rechecks = rechecks;
     }
 
-    /// What a launch of the baseline takes, in nanoseconds.
+    /// Time of a launch of the baseline, in nanoseconds.
     pub fn baseline_ns(&self) -> u64 {
         self.baseline_ns
     }
 
-    /// What a launch of an arm takes, in nanoseconds, as the last process that loaded it found; 0 before.
+    /// Time of a launch of an arm in nanoseconds, as measured by the last process that loaded it; 0 before.
     pub fn launch_ns(&self, arm: ArmId) -> u64 {
         self.arms[arm.0].launch_ns
     }
 
-    /// What a sample of an arm spans, in nanoseconds, as the last process that loaded it found; 0 before.
+    /// Duration of a sample of an arm in nanoseconds, as measured by the last process that loaded it; 0 before.
     pub fn span_ns(&self, arm: ArmId) -> u64 {
         let arm = &self.arms[arm.0];
         arm.launch_ns.saturating_mul(u64::from(arm.launches))
     }
 
-    /// Launches timed so far.
+    /// Number of launches timed so far.
     pub fn launches(&self) -> u64 {
         self.launches
     }
 
-    /// How long one launch may take.
+    /// Deadline of one launch.
     pub fn launch_deadline(&self) -> Duration {
         launch_deadline(self.baseline_ns)
     }
 
     fn deadline_of(&self, launches: u64) -> Duration {
         let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
-        // Many short launches do not each need the least deadline: together they get it once.
+        // Many short launches do not each need the minimum deadline; together they get it once.
         let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
         MIN_DEADLINE
             + self
@@ -193,9 +194,9 @@ impl WorkerLab {
     }
 }
 
-/// How long one launch of a candidate may take, given the baseline's time.
+/// Deadline of one launch of a candidate, given the baseline's time.
 ///
-/// Before the baseline's time is known, only it and the reference are launched: they get a minute.
+/// Before the baseline's time is known, only the baseline and the reference are launched: they get a minute.
 pub fn launch_deadline(baseline_ns: u64) -> Duration {
     if baseline_ns == 0 {
         return FIRST_DEADLINE;
@@ -212,7 +213,7 @@ impl Clock for WorkerLab {
 
 impl Lab for WorkerLab {
     fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
-        // Arms share one set of buffers, so there is no order of allocation to draw.
+        // Arms share one set of buffers, so the order of allocation cannot be randomised.
         let mut job = self.bench.job(
             opening
                 .load
@@ -277,8 +278,8 @@ impl Session for WorkerSession<'_> {
         if !self.lab.rechecks {
             return Ok(());
         }
-        // The baseline was verified, and is compared again when it runs alone, first of all: next to others it is not what is
-        // under suspicion, and often the slowest of them by far.
+        // The baseline was verified, and is rechecked when it first runs alone. In later processes it is not a
+        // suspect, and it is often by far the slowest arm.
         let alone = self.order.len() == 1;
         let arms: Vec<usize> = (0..self.order.len())
             .filter(|&place| alone || self.order[place].0 != 0)
@@ -303,7 +304,8 @@ fn out_of_turn(doing: &str) -> Fault {
     })
 }
 
-/// What a worker's failure means for a race: blame the arm it names, or the one it launched last.
+/// The fault that a worker's failure means for a race: blames the arm that the failure names, or else the one
+/// launched last.
 fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Fault {
     let arm = match error {
         WorkerError::Failed { arm, .. } => *arm,

@@ -1,4 +1,4 @@
-//! Predicted rows: the model's pick for each problem of a target that was never measured.
+//! Predicted rows: the model's choice for each problem of a target that was never measured.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use crate::error::Failure;
 use crate::project::{Project, TunedKernel};
 use crate::tables::bake;
 
-/// The best guesses that are compiled, and ranked again by what the compiler made of them.
+/// Number of best predictions that are compiled and then ranked again with their resources.
 const COMPILED: usize = 32;
 
-/// What became of one kernel.
+/// The prediction for one kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct Prediction {
     /// The kernel.
@@ -31,16 +31,16 @@ pub struct Prediction {
     pub device: String,
     /// How the model was judged.
     pub judged: Vec<Judged>,
-    /// The configs picked, by problem.
+    /// The chosen configs, by problem.
     pub picked: Vec<(String, String)>,
     /// The table they were written to.
     pub table: Option<PathBuf>,
-    /// Why nothing was picked.
+    /// Why nothing was chosen.
     pub refused: Option<String>,
 }
 
 impl Prediction {
-    /// The prediction as text: how the model was judged, then what it picked or why it did not.
+    /// The prediction as text: how the model was judged, then what it chose, or why it chose nothing.
     pub fn to_text(&self) -> String {
         let mut text = format!("{} for {}\n", self.kernel, self.device);
         for Judged {
@@ -68,11 +68,11 @@ impl Prediction {
     }
 }
 
-/// Bakes the model's picks for every problem that the target has no row of; a kernel that the model does not beat
-/// random order for gets none.
+/// Bakes the model's choices for every problem for which the target has no row. A kernel for which the model does not
+/// beat random order gets none.
 ///
 /// # Errors
-/// When the cache or a table cannot be read or written.
+/// If the cache or a table cannot be read or written.
 pub fn bake_untuned(
     project: &Project,
     cache: &Cache,
@@ -121,8 +121,8 @@ fn predict(
     Ok(prediction)
 }
 
-/// Puts a pick for each problem among the rows that the device has: what was measured stays, an earlier guess is made
-/// anew. The picks, by problem.
+/// Adds a choice for each problem to the rows of the device: measured rows stay, earlier predictions are replaced.
+/// Returns the choices, by problem.
 fn pick(
     kernel: &TunedKernel,
     target: &CompileTarget,
@@ -146,8 +146,8 @@ fn pick(
     picked
 }
 
-/// The row of the best guess for a problem: the first guesses are compiled, and ranked again with their registers and
-/// spills.
+/// The row of the best prediction for a problem: the first predictions are compiled and ranked again with their
+/// registers and spills.
 fn row(
     kernel: &TunedKernel,
     problem: &Problem,

@@ -1,4 +1,4 @@
-//! What the model is told of a config: nothing that needs the kernel's name or a device.
+//! The inputs of the model. None of them depends on the kernel's name or needs a device.
 
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Config, KernelSpec, LaunchPlan, Problem, expr};
@@ -6,28 +6,28 @@ use kiln_spec::{Config, KernelSpec, LaunchPlan, Problem, expr};
 use crate::candidate::inspect::Resources;
 use crate::lab::peaks;
 
-/// Bytes that one thread can move at once, at most.
+/// Maximum number of bytes that one thread can move at once.
 const WIDEST_ACCESS: u32 = 16;
 
-/// What is known of one config on one problem before it ever ran.
+/// The facts about one config on one problem before it ever ran.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
-    /// How it is launched.
+    /// Its launch plan.
     pub plan: LaunchPlan,
     /// Elements that a launch writes.
     pub outputs: u64,
-    /// Floating-point operations of a launch, as declared; 0 where nothing is declared.
+    /// Declared floating-point operations of a launch; 0 if none are declared.
     pub flops: u64,
-    /// Bytes that a launch must move at least.
+    /// Minimum number of bytes that a launch must move.
     pub bytes: u64,
-    /// Bytes that a thread moves at once, by the alignment that the spec asks for.
+    /// Bytes that a thread moves at once, from the alignment that the spec declares.
     pub access_bytes: u32,
-    /// What the compiler made of it, where it was compiled.
+    /// The resources that the compiler reported, if it was compiled.
     pub resources: Option<Resources>,
 }
 
 impl Facts {
-    /// The facts of a config before it is compiled; `None` where it has no plan or writes nothing.
+    /// The facts about a config before it is compiled; `None` if it has no plan or writes nothing.
     pub fn of(spec: &KernelSpec, config: &Config, problem: &Problem) -> Option<Facts> {
         let plan = spec.plan(config, problem, None).ok()?;
         let outputs = spec
@@ -51,14 +51,14 @@ impl Facts {
         })
     }
 
-    /// The same with what the compiler made of it.
+    /// The same facts with the compiled resources.
     pub fn compiled(mut self, resources: Resources) -> Facts {
         self.resources = Some(resources);
         self
     }
 }
 
-/// The widest access that a slice's declared alignment is for; one element where none declares any.
+/// The widest access that a slice's declared alignment permits; one element if no alignment is declared.
 fn access_bytes(spec: &KernelSpec, config: &Config, problem: &Problem) -> u32 {
     let scope = LaunchScope {
         config,

@@ -1,5 +1,5 @@
-//! Whether the model may guess for a kernel: it is judged by what was measured of the same kernel on GPUs that the
-//! target table knows.
+//! Decides whether the model may predict for a kernel: it is judged by the measurements of the same kernel on GPUs in
+//! the target table.
 
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
@@ -10,24 +10,24 @@ use super::{Facts, Score, estimate};
 use crate::error::Failure;
 use crate::project::TunedKernel;
 
-/// Measured configs of a device and problem from which the model is judged.
+/// Minimum number of measured configs of a device and problem for judging the model.
 pub const MIN_TRIALS: usize = 20;
 
-/// The model against what one device measured for one problem.
+/// The model against the measurements of one device for one problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
     /// The device.
     pub device: String,
     /// The problem.
     pub problem: String,
-    /// How well the guessed order fits.
+    /// How well the predicted order fits.
     pub score: Score,
 }
 
-/// The model against everything that was measured of a kernel as it is now, on any GPU whose architecture is known.
+/// Judges the model against all measurements of the current kernel, on any GPU whose architecture is known.
 ///
 /// # Errors
-/// When the cache cannot be read.
+/// If the cache cannot be read.
 pub fn judge(kernel: &TunedKernel, cache: &Cache) -> Result<Vec<Judged>, Failure> {
     let mut judged = Vec::new();
     for key in cache.keys(Some(&kernel.spec.name))? {
@@ -44,25 +44,25 @@ pub fn judge(kernel: &TunedKernel, cache: &Cache) -> Result<Vec<Judged>, Failure
     Ok(judged)
 }
 
-/// Why the model guesses nothing for a kernel.
+/// Why the model predicts nothing for a kernel.
 #[derive(Clone, Debug, Error)]
 pub enum Refusal {
-    /// Nothing tells how good it is.
+    /// There are no measurements to judge it by.
     #[error(
         "nothing to judge the model by: no known GPU has measured {MIN_TRIALS} configs of this kernel"
     )]
     NotJudged,
-    /// It is no better than chance.
+    /// It is not better than chance.
     #[error(
         "the model does not beat random order on {} ({}): {}", .0.device, .0.problem, .0.score
     )]
     NoBetterThanRandom(Judged),
 }
 
-/// Whether the model may guess for a kernel.
+/// Decides whether the model may predict for a kernel.
 ///
 /// # Errors
-/// Why not.
+/// The reason if it may not.
 pub fn offered(judged: &[Judged]) -> Result<(), Refusal> {
     if judged.is_empty() {
         return Err(Refusal::NotJudged);
@@ -73,7 +73,7 @@ pub fn offered(judged: &[Judged]) -> Result<(), Refusal> {
     }
 }
 
-/// The target that a key's measurements are of, where they are of this kernel as it is now.
+/// The target on which a key was measured, if the key belongs to the current kernel.
 fn measured_on(kernel: &TunedKernel, key: &TuningKey) -> Option<&'static KnownTarget> {
     let same = key.field("source") == kernel.source.hash().to_string()
         && key.field("spec") == kernel.spec.hash().to_string();

@@ -1,9 +1,9 @@
-//! A first guess for targets that were never measured: configs ranked by an analytic model of compile-time facts.
+//! Predictions for targets that were never measured: configs ranked by an analytic model of compile-time facts.
 //!
-//! The model knows a launch plan, the declared work, and, where a config was compiled, its registers and spills; it
-//! knows no kernel by name. It is a guess, so it is judged before it is used: for a kernel whose measurements on other
-//! GPUs it does not order better than chance, [`gate`](judge) offers nothing. What it picks is baked only on request, as
-//! rows of evidence `predicted`, without a speed-up, and used only where a spec accepts that evidence.
+//! The model uses the launch plan, the declared work and, if a config was compiled, its registers and spills. It does
+//! not know kernels by name. It is judged before it is used: [`gate`](judge) refuses a kernel if the model does not
+//! order its measurements on other GPUs better than chance. Its choices are baked only on request, as rows with the
+//! evidence `predicted` and without a speed-up, and are used only if a spec accepts that evidence.
 
 mod bake;
 mod facts;

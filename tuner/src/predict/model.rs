@@ -1,11 +1,11 @@
-//! The model: time by issue slots, time by memory traffic, whichever is longer, and how well the multiprocessors are
-//! filled for either.
+//! The analytic model: the time by issue slots or by memory traffic, whichever is longer, and how well the
+//! multiprocessors are filled for either.
 //!
-//! Terms, each from a textbook: Little's law for what hides latency (V. Volkov, "Understanding Latency Hiding on GPUs",
-//! 2016); square tiles for how much a tile of operands is reused (J.-W. Hong and H. T. Kung, "I/O complexity", 1981); whole
-//! waves of blocks, the last of which may be nearly empty; whole warps and whole memory sectors. Constants are round
-//! numbers of the order that vendors document, the same for every target and kernel: they are not fitted to anything.
-//! Bank conflicts are left out: neither plan nor resources tell them.
+//! Each term is from a textbook: Little's law for hiding latency (V. Volkov, "Understanding Latency Hiding on GPUs",
+//! 2016); square tiles for the reuse of operands in a tile (J.-W. Hong and H. T. Kung, "I/O complexity", 1981); whole
+//! waves of blocks, the last of which may be nearly empty; whole warps and whole memory sectors. The constants are
+//! round numbers of the magnitude that vendors document. They are the same for every target and kernel, and not
+//! fitted to anything. Bank conflicts are left out, since neither plan nor resources tell them.
 
 use kiln_spec::occupancy::BlockNeeds;
 use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
@@ -13,28 +13,28 @@ use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
 use super::Facts;
 use crate::candidate::inspect::block_needs;
 
-/// Operations on each output from which operands are worth keeping in registers and shared memory.
+/// Minimum number of operations per output for which operands are worth keeping in registers and shared memory.
 const REUSE_FROM: f64 = 16.0;
-/// Issue slots of a load from shared memory: 32 lanes a cycle, where 128 multiply and add.
+/// Issue slots of a load from shared memory: 32 lanes per cycle, compared with 128 that multiply and add.
 const LOAD_SLOTS: f64 = 4.0;
-/// Instructions of every thread besides its work: indices, bounds, the loop.
+/// Instructions of every thread in addition to its work: indices, bounds, the loop.
 const OVERHEAD: f64 = 40.0;
 /// Independent instructions that a multiprocessor needs in flight, in warps: four schedulers, eight cycles each.
 const WARPS_IN_FLIGHT: f64 = 32.0;
-/// Independent instructions of one thread that help at most.
+/// Maximum number of independent instructions of one thread that help.
 const MAX_PARALLEL: f64 = 4.0;
-/// Time from a load to its data under load, in seconds.
+/// Time from a load to its data on a busy device, in seconds.
 const LATENCY_S: f64 = 600e-9;
-/// Bytes of a sector: memory moves whole ones.
+/// Bytes of a sector; memory moves whole sectors.
 const SECTOR: f64 = 32.0;
 /// How much faster the last-level cache is than memory.
 const CACHE_FACTOR: f64 = 3.0;
-/// Registers of a thread besides its outputs and operands.
+/// Registers of a thread in addition to its outputs and operands.
 const BASE_REGISTERS: f64 = 24.0;
-/// Words spilled that double the issue slots.
+/// Spilled words that double the issue slots.
 const SPILLS_TO_DOUBLE: f64 = 64.0;
 
-/// What bounds a config.
+/// The resource that bounds a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Issue slots.
@@ -43,16 +43,16 @@ pub enum Bound {
     Memory,
 }
 
-/// The guess for one config.
+/// The prediction for one config.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeEstimate {
-    /// Time of a launch, in seconds: for comparing configs of one kernel, for nothing else.
+    /// Time of a launch in seconds; only for comparing configs of one kernel.
     pub seconds: f64,
-    /// What bounds it.
+    /// The resource that bounds it.
     pub bound: Bound,
 }
 
-/// The guess for a config on a target; `None` where it cannot be launched, or nothing is known of the target.
+/// The prediction for a config on a target; `None` if it cannot be launched, or nothing is known about the target.
 pub fn estimate(facts: &Facts, known: &KnownTarget) -> Option<TimeEstimate> {
     let peaks = known.peaks?;
     let shape = WorkShape::new(facts);
@@ -75,9 +75,9 @@ struct WorkShape {
     blocks: f64,
     threads_per_block: f64,
     threads: f64,
-    /// Outputs of a thread.
+    /// Outputs per thread.
     per_thread: f64,
-    /// Outputs of a block.
+    /// Outputs per block.
     per_block: f64,
     /// Whether operands are used often enough to be kept.
     reuses: bool,
@@ -104,12 +104,12 @@ impl WorkShape {
         }
     }
 
-    /// Instructions of one thread that do not wait for one another.
+    /// Independent instructions of one thread.
     fn parallel(&self) -> f64 {
         self.per_thread.clamp(1.0, MAX_PARALLEL)
     }
 
-    /// Registers that a thread of such a tile wants, where no compiler has said.
+    /// Registers that a thread with such a tile needs, if it was not compiled.
     fn registers(&self) -> f64 {
         let tile = if self.reuses {
             self.per_thread + 2.0 * self.per_thread.sqrt()
@@ -120,7 +120,7 @@ impl WorkShape {
     }
 }
 
-/// Registers that a thread gets at most, so that a block of that many threads fits, whatever it wants.
+/// Maximum number of registers per thread with which a block of this many threads fits.
 fn most_registers(known: &KnownTarget, threads: u32) -> f64 {
     let (of_block, of_thread) = match &known.multiprocessor {
         Multiprocessor::Nvidia(sm) => (sm.registers_per_block, sm.registers_per_thread),
@@ -133,15 +133,15 @@ fn most_registers(known: &KnownTarget, threads: u32) -> f64 {
     f64::from((of_block / threads.max(1)).min(of_thread))
 }
 
-/// How full the device gets.
+/// How well a launch fills the device.
 struct Filled {
-    /// Multiprocessors that have a block, over all.
+    /// Fraction of the multiprocessors that have a block.
     busy: f64,
-    /// Resident warps of a busy multiprocessor.
+    /// Resident warps per busy multiprocessor.
     warps: f64,
-    /// Lanes of a warp that have a thread, over all.
+    /// Fraction of the lanes of a warp that have a thread.
     lanes: f64,
-    /// Time of all waves of blocks, over that of the work spread evenly.
+    /// Time of all waves of blocks, relative to evenly spread work.
     tail: f64,
     multiprocessors: f64,
 }
@@ -175,10 +175,10 @@ impl Filled {
     }
 }
 
-/// What a block takes up before anything was compiled: as the compiler would, no more registers than fit.
+/// The predicted resources of a block that was not compiled: like the compiler, no more registers than fit.
 fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Option<BlockNeeds> {
     let threads = u32::try_from(facts.plan.threads_per_block()).ok()?;
-    // Hardware hands them out in multiples; round down to one that all targets divide.
+    // Hardware allocates registers in multiples; round down to a multiple that all targets divide.
     let most = (most_registers(known, threads) / 8.0).floor() * 8.0;
     Some(BlockNeeds {
         threads,
@@ -189,7 +189,7 @@ fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Optio
     })
 }
 
-/// Words of a thread that find no register: what the compiler says, or what is wanted beyond what fits.
+/// Spilled words per thread: as the compiler reports, or the need beyond the registers that fit.
 fn spilled_words(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> f64 {
     match &facts.resources {
         Some(resources) => {
@@ -203,7 +203,7 @@ fn spilled_words(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> f64 {
     }
 }
 
-/// Time that the issue slots take.
+/// Time by issue slots.
 fn compute_s(
     facts: &Facts,
     shape: &WorkShape,
@@ -212,7 +212,8 @@ fn compute_s(
     peaks: &Peaks,
 ) -> f64 {
     let steps = (facts.flops as f64 / 2.0).max(facts.outputs as f64);
-    // Of a tile of r outputs a step along the reduction loads twice its edge and uses each operand that often.
+    // For a tile of r outputs, one step along the reduction loads twice the tile's edge and uses each operand that
+    // often.
     let loads = if shape.reuses {
         2.0 / shape.per_thread.max(1.0).sqrt()
     } else {
@@ -225,8 +226,8 @@ fn compute_s(
     slots / (peaks.f32_flops_per_s as f64 / 2.0) / filled.lanes / filled.busy / hidden
 }
 
-/// Time that memory takes: what must move at least, at the rate that the loads in flight allow, and what blocks fetch
-/// again from the last-level cache.
+/// Time by memory traffic: the minimum traffic, at the rate that the loads in flight allow, and the data that blocks
+/// fetch again from the last-level cache.
 fn memory_s(facts: &Facts, shape: &WorkShape, filled: &Filled, peaks: &Peaks) -> f64 {
     let rate = peaks.memory_bytes_per_s as f64;
     let again = if shape.reuses {
@@ -235,7 +236,7 @@ fn memory_s(facts: &Facts, shape: &WorkShape, filled: &Filled, peaks: &Peaks) ->
         0.0
     };
     let access = f64::from(facts.access_bytes);
-    // Threads of a warp that lie side by side along x share sectors.
+    // Threads of a warp that are adjacent along x share sectors.
     let row = f64::from(facts.plan.block[0].min(32)) * access;
     let used = (row / SECTOR).min(1.0);
     let in_flight = filled.warps * 32.0 * access * shape.parallel();
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn what_is_worse_by_the_book_is_guessed_slower() {
         let good = facts(16_384, 256, 512);
-        // Threads that fill no warp; too few blocks; spills; narrow rows.
+        // Threads that do not fill a warp; too few blocks; spills; narrow rows.
         assert!(seconds(&facts(131_072, 33, 512)) > seconds(&good));
         assert!(seconds(&facts(10, 256, 512)) > seconds(&good));
         let spills = Some(Spills::Bytes {

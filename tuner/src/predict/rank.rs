@@ -1,4 +1,4 @@
-//! A search space in guessed order.
+//! Ranks a search space by predicted time.
 
 use kiln_spec::KernelSpec;
 use kiln_spec::space::SearchSpace;
@@ -6,8 +6,8 @@ use kiln_spec::targets::KnownTarget;
 
 use super::{Facts, TimeEstimate, estimate};
 
-/// The configs of a space, those guessed fastest first; what cannot be launched is missing. Of a space too large to walk
-/// through, every so many configs are looked at.
+/// The configs of a space, fastest prediction first, without those that cannot be launched. If the space is too large
+/// to enumerate, only every n-th config is ranked.
 pub fn rank(
     spec: &KernelSpec,
     space: &SearchSpace,

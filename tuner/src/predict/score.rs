@@ -1,31 +1,32 @@
-//! How well an order that was guessed fits what was measured.
+//! Scores a predicted order against measurements.
 
 use serde::Serialize;
 
-/// A guessed order against measured times.
+/// The score of a predicted order against measured times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// Configs compared.
+    /// Number of configs compared.
     pub configs: usize,
     /// Spearman's rank correlation: 1 for the same order, 0 for chance, -1 for the reverse.
     pub rank_correlation: f64,
-    /// The configs that were tried first: one in twenty.
+    /// The number of configs tried first: one in twenty.
     pub first: usize,
-    /// Least time over the best of those tried first, in guessed order.
+    /// Minimum time over the best time among those tried first in predicted order.
     pub share: f64,
-    /// The same for random order: least time over the expected best of as many.
+    /// The same for random order: minimum time over the expected best of the same number of configs.
     pub random_share: f64,
 }
 
 /// One in this many configs is tried first.
 const FIRST: usize = 20;
 
-/// Standard deviations of the rank correlation of random orders that a guess must be above: one chance in a hundred.
+/// Standard deviations of the rank correlation of random orders that a prediction must exceed: a chance of one in a
+/// hundred.
 const DEVIATIONS: f64 = 2.33;
 
 impl Score {
-    /// The score of guessed times against measured ones, pair by pair; `None` for fewer than two pairs. Configs with the
-    /// same guess are in random order among themselves.
+    /// The score of predicted times against measured ones, given as pairs; `None` for fewer than two pairs. Configs
+    /// with equal predictions are in random order among themselves.
     pub fn new(pairs: &[(f64, f64)]) -> Option<Score> {
         if pairs.len() < 2 {
             return None;
@@ -42,8 +43,8 @@ impl Score {
         })
     }
 
-    /// Whether the guess is better than chance: its order beyond what random orders reach, and the best of the first
-    /// tried at least as good as chance would find.
+    /// Whether the prediction is better than chance: its order correlates more than random orders do, and the best of
+    /// the first tried is at least as good as chance would find.
     pub fn beats_random(&self) -> bool {
         let chance = DEVIATIONS / ((self.configs - 1) as f64).sqrt();
         self.rank_correlation > chance && self.share >= self.random_share
@@ -64,8 +65,8 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// The expected best of the first tried in guessed order: all with a better guess than that at the boundary, and as many
-/// of those with the same guess as there is room for.
+/// The expected best of those tried first in predicted order: all with a better prediction than that at the boundary,
+/// and, of those with the prediction at the boundary, as many as there is room for.
 fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
     let mut guesses: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
     guesses.sort_by(f64::total_cmp);
@@ -84,10 +85,10 @@ fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
     expected_best(&same, first - better.len())
 }
 
-/// The expected least of `count` values drawn without replacement from values in ascending order.
+/// The expected minimum of `count` values drawn without replacement from values in ascending order.
 fn expected_best(ascending: &[f64], count: usize) -> f64 {
     let mut expected = 0.0;
-    // The chance that no smaller value was drawn.
+    // The probability that no smaller value was drawn.
     let mut none_yet = 1.0;
     for (index, value) in ascending.iter().enumerate() {
         let drawn = (count as f64 / (ascending.len() - index) as f64).min(1.0);
@@ -118,7 +119,7 @@ fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     }
 }
 
-/// The rank of each value; those that tie share the mean of theirs.
+/// The rank of each value; ties share their mean rank.
 fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = values.enumerate().collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn configs_with_the_same_guess_are_tried_in_random_order() {
-        // Three in all: one is guessed best and is the slowest, the other two share a guess.
+        // Three in all: one is predicted best and is the slowest, the other two have equal predictions.
         let pairs = [(1.0, 9.0), (2.0, 1.0), (2.0, 5.0)];
         assert_eq!(best_of_first(&pairs, 1), 9.0);
         assert_eq!(best_of_first(&pairs, 2), 3.0);
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn random_order_is_scored_exactly() {
-        // One of three: the mean. Two of three: the least in two of three draws, the middle in one.
+        // One of three: the mean. Two of three: the minimum in two of three draws, the middle in one.
         assert!((expected_best(&[1.0, 2.0, 6.0], 1) - 3.0).abs() < 1e-12);
         assert!((expected_best(&[1.0, 2.0, 6.0], 2) - 4.0 / 3.0).abs() < 1e-12);
         assert_eq!(expected_best(&[1.0, 2.0, 6.0], 3), 1.0);

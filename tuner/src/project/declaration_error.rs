@@ -1,4 +1,4 @@
-//! Why the sources of a package, or the declarations in them, cannot be used.
+//! Errors in the sources of a package, or in the declarations in them.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ pub enum DeclarationError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// A file nests too deep to be parsed.
+    /// A file is nested too deeply to be parsed.
     #[error(
         "{}:{line}:{column}: brackets or operators nest deeper than any that are read\nhelp: at most {most} levels",
         .file.display()
@@ -30,10 +30,10 @@ pub enum DeclarationError {
         line: usize,
         /// The column.
         column: usize,
-        /// The levels that are read.
+        /// The maximum depth.
         most: usize,
     },
-    /// A file is not Rust.
+    /// A file is not valid Rust.
     #[error("{}:{line}:{column}: {message}\nhelp: `cargo check` shows more of it", .file.display())]
     Syntax {
         /// The file.
@@ -42,7 +42,7 @@ pub enum DeclarationError {
         line: usize,
         /// The column.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
     /// A module has no file.
@@ -57,13 +57,13 @@ pub enum DeclarationError {
         line: usize,
         /// The module.
         module: String,
-        /// Where its file could be.
+        /// The places where its file was searched.
         looked_for: Vec<PathBuf>,
     },
-    /// A declaration is wrong in itself or against its source.
+    /// A declaration is invalid, or does not match its source.
     #[error("{rendered}")]
     Wrong {
-        /// Every mistake, with the lines that it is in.
+        /// Every mistake, with its source lines.
         rendered: String,
     },
     /// The source of a kernel cannot be used.
@@ -73,7 +73,7 @@ pub enum DeclarationError {
         file: String,
         /// The kernel.
         kernel: String,
-        /// Why not.
+        /// Why it cannot be used.
         error: Box<SourceFault>,
     },
 }

@@ -1,5 +1,5 @@
-//! The kernels of a package: its files read as the compiler would, from the root file of each target along its
-//! modules. What a file declares, [`kiln_spec::parse::discover`] says.
+//! Finds the kernels of a package. It reads files as the compiler would, from the root file of each target along its
+//! modules. [`kiln_spec::parse::discover`] says what a file declares.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,14 +17,14 @@ use super::declaration_error::{DeclarationError, SourceFault};
 use super::kernel::{HiddenKernel, TunedKernel};
 use super::workspace::root_of;
 
-/// What was found in a package.
+/// The kernels and errors found in a package.
 #[derive(Debug, Default)]
 pub struct DiscoveredKernels {
     /// Kernels, in the order of their files.
     pub kernels: Vec<TunedKernel>,
-    /// Wrong declarations and unreadable files.
+    /// Invalid declarations and unreadable files.
     pub errors: Vec<DeclarationError>,
-    /// Kernels behind features that are off.
+    /// Kernels behind disabled features.
     pub hidden: Vec<HiddenKernel>,
 }
 
@@ -35,10 +35,10 @@ pub fn kernels(package: &Package, features: &BTreeSet<String>) -> DiscoveredKern
     found
 }
 
-/// What is declared with exactly these features.
+/// The kernels with exactly these features enabled.
 fn with_features(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut walk = Walk::new(root_of(package), &package.name, features);
-    // Kernels of tests and examples are not what a package ships.
+    // Kernels of tests and examples are not shipped with a package.
     let shipped = package
         .targets
         .iter()
@@ -53,7 +53,7 @@ fn with_features(package: &Package, features: &BTreeSet<String>) -> DiscoveredKe
     walk.found
 }
 
-/// The kernels that more features would bring in.
+/// The kernels that more features would enable.
 fn hidden(
     package: &Package,
     given: &BTreeSet<String>,
@@ -96,7 +96,7 @@ fn hidden(
     more.collect()
 }
 
-/// The given features and the default ones, with all that they enable in turn.
+/// The given features and the default ones, with all features that they enable in turn.
 fn enabled(package: &Package, given: &BTreeSet<String>) -> BTreeSet<String> {
     let mut enabled = given.clone();
     let mut open: Vec<String> = given
@@ -116,9 +116,9 @@ fn enabled(package: &Package, given: &BTreeSet<String>) -> BTreeSet<String> {
 
 struct Walk<'a> {
     root: PathBuf,
-    /// Whether the target at hand is the library.
+    /// Whether the current target is the library.
     in_library: bool,
-    /// The module that the file at hand is.
+    /// The module path of the current file.
     module: Vec<String>,
     package: String,
     features: &'a BTreeSet<String>,
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads a file and, where it declares them, those of its modules.
+    /// Reads a file and the files of the modules that it declares.
     fn file(&mut self, path: &Path, layout: &ModuleLayout) {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.seen.insert(real) {
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
             Ok((text, Discovery { kernels, modules })) => {
                 let mut modules = modules.into_iter().peekable();
                 for kernel in kernels {
-                    // In the order of the file.
+                    // Keep the order of the file.
                     while let Some(module) = modules.next_if(|module| module.line < kernel.line) {
                         self.module(&module, path);
                     }
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A file's text and what it declares.
+    /// A file's text and its declarations.
     fn read(
         &self,
         path: &Path,
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         Ok((text, declared))
     }
 
-    /// A module in a file of its own.
+    /// Reads a module that has its own file.
     fn module(&mut self, module: &ModuleFile, declared_in: &Path) {
         let folder = declared_in.parent().unwrap_or(Path::new(""));
         let candidates = module
@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// A declaration, to be compared with its source where it is right in itself.
+    /// Handles a declaration; a valid one is compared with its source.
     fn kernel(&mut self, kernel: Result<ParsedKernel, Diagnostics>, path: &Path, text: &str) {
         let found = kernel
             .map_err(|wrong| rendered(&wrong, &path.display().to_string(), text))
@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The expanded source, its files named as the macro names them: relative to the package.
+    /// The expanded source. Its files are named as the macro names them: relative to the package.
     fn source(
         &self,
         declared_in: &Path,
@@ -299,12 +299,13 @@ fn rendered(wrong: &Diagnostics, file: &str, text: &str) -> DeclarationError {
     DeclarationError::Wrong { rendered }
 }
 
-/// The deepest nesting that is read: the parser calls itself for each level, and its stack is finite.
+/// Maximum nesting depth: the parser recurses for each level, and its stack is finite.
 const MAX_NESTED: usize = 128;
 
-/// Whether brackets, and operators in a row, nest no deeper than [`MAX_NESTED`]; else where they do.
+/// Checks that brackets and consecutive operators nest no deeper than [`MAX_NESTED`]; otherwise returns where they
+/// do.
 ///
-/// What cannot be split into tokens passes: the parser says what is wrong with it.
+/// Text that cannot be split into tokens passes; the parser reports the error.
 fn shallow(text: &str) -> Result<(), LineColumn> {
     let Ok(tokens) = text.parse::<TokenStream>() else {
         return Ok(());
@@ -335,7 +336,7 @@ fn shallow(text: &str) -> Result<(), LineColumn> {
 mod tests {
     use super::*;
 
-    /// The declaration of a kernel whose source is next to it.
+    /// A declaration of a kernel; its source is in the same folder.
     fn kernel(name: &str) -> String {
         format!(
             "#[tuned_kernel(source = \"{name}.cu\", params(THREADS in [32, 64]), baseline(THREADS = 32), \

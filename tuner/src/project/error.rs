@@ -1,4 +1,4 @@
-//! Why a project's kernels could not be read.
+//! Errors of reading a project's kernels.
 
 use std::path::PathBuf;
 
@@ -16,38 +16,38 @@ pub enum ProjectError {
         "cannot read the package: {text}\nhelp: run it in a package, or name one with `--manifest-path`"
     )]
     Metadata {
-        /// What cargo says.
+        /// Cargo's message.
         text: String,
     },
-    /// There is no cargo.
+    /// Cargo cannot be started.
     #[error(
         "cannot start cargo: {text}\nhelp: put cargo on the PATH, set CARGO to it, or keep its answer from another machine: `--cargo-metadata`"
     )]
     NoCargo {
-        /// What the system says.
+        /// The system's error.
         text: String,
     },
-    /// What cargo said elsewhere cannot be used.
+    /// Saved cargo metadata cannot be used.
     #[error(
         "cannot read the workspace from {}: {why}\nhelp: write it in the workspace's root with `cargo metadata --no-deps --format-version 1`", .file.display()
     )]
     Kept {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
-    /// There is no such package.
+    /// The workspace does not have this package.
     #[error(
         "the workspace has no package `{wanted}` (it has: {known})\nhelp: choose one of them with `--package`"
     )]
     NoPackage {
-        /// The name asked for.
+        /// The requested name.
         wanted: String,
-        /// Those that exist.
+        /// The existing packages.
         known: String,
     },
-    /// A setting of a package's manifest is none.
+    /// A setting in a package's manifest is invalid.
     #[error(
         "package `{package}`: `package.metadata.kiln.{name}` is {value}\nhelp: the one setting is `tune`, which is true or false"
     )]
@@ -56,26 +56,26 @@ pub enum ProjectError {
         package: String,
         /// The setting.
         name: String,
-        /// What it is set to.
+        /// Its value.
         value: String,
     },
-    /// There is no such kernel.
+    /// The project does not have this kernel.
     #[error("no kernel `{wanted}` (found: {known})\nhelp: run `tune list`")]
     NoKernel {
-        /// The name asked for.
+        /// The requested name.
         wanted: String,
-        /// Those that exist.
+        /// The existing kernels.
         known: String,
     },
-    /// The kernel, or all of them, is behind features that are off.
+    /// The kernel, or every kernel, is behind disabled features.
     #[error("{kernels}\nhelp: add `--features {features}`")]
     Hidden {
-        /// Which, and behind what: a line each.
+        /// The kernels and their features, one per line.
         kernels: String,
-        /// What to give.
+        /// The value for `--features`.
         features: String,
     },
-    /// No kernel at all.
+    /// The project has no kernels.
     #[error(
         "no `#[tuned_kernel]` in {searched}\nhelp: kernels made by other macros or `include!` are not found; see docs/spec-language.md"
     )]
@@ -111,18 +111,18 @@ pub enum ProjectError {
     Problem {
         /// The text.
         text: String,
-        /// Why not.
+        /// Why it is not.
         error: TextError,
     },
-    /// A declaration or source is wrong; the text shows where.
+    /// A declaration or source is invalid; the text names the place.
     #[error("{}", all(.errors))]
     Declarations {
-        /// What is wrong.
+        /// The errors.
         errors: Vec<DeclarationError>,
     },
 }
 
-/// All errors as one text, each after `error: ` but the first: whoever prints the text says it.
+/// All errors as one text. Each but the first starts with `error: `, which the printer of the text adds to the first.
 fn all(errors: &[DeclarationError]) -> String {
     let each = errors.iter().map(|error| {
         let text = error.to_string();

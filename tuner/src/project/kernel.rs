@@ -1,4 +1,4 @@
-//! A kernel of a project: what was declared, and its source.
+//! A kernel of a project: its declaration and its source.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,33 +12,33 @@ use super::error::ProjectError;
 /// A declared kernel and its source.
 #[derive(Clone, Debug)]
 pub struct TunedKernel {
-    /// What was declared.
+    /// Its declaration.
     pub spec: KernelSpec,
     /// The expanded source.
     pub source: SourceText,
-    /// What is in the source.
+    /// The entries and other declarations in the source.
     pub scan: SourceScan,
     /// The Rust file that declares it.
     pub file: PathBuf,
-    /// The module that declares it, from its target on: `mykernels::image`.
+    /// The path of the module that declares it, starting with its target: `mykernels::image`.
     pub module: String,
-    /// Whether it is declared in the package's library, where other programs can link it.
+    /// Whether the package's library declares it, so that other programs can link it.
     pub in_library: bool,
-    /// Its name in listings: with its package, if the chosen packages have two kernels of this name.
+    /// Its name in listings: with the package if the selected packages have two kernels of this name.
     pub label: String,
     /// The package that declares it.
     pub package: String,
     /// The folder of the package's tables.
     pub tuned: PathBuf,
-    /// Evidence besides `proven` that the program accepts in a row.
+    /// Evidence that the program accepts in a row, in addition to `proven`.
     pub accepts: Vec<Evidence>,
 }
 
 impl TunedKernel {
-    /// The problem of that text; the first declared one if there is none.
+    /// Parses a problem; without a text, returns the first declared one.
     ///
     /// # Errors
-    /// When the text is not a problem of the kernel.
+    /// If the text is not a problem of the kernel.
     pub fn problem(&self, text: Option<&str>) -> Result<Problem, ProjectError> {
         let Some(text) = text else {
             return Ok(self.spec.problems[0].clone());
@@ -51,7 +51,7 @@ impl TunedKernel {
     }
 }
 
-/// A kernel behind features that are off: it is not read any further.
+/// A kernel behind disabled features; only this much of it is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenKernel {
     /// Its name.
@@ -60,12 +60,12 @@ pub struct HiddenKernel {
     pub package: String,
     /// The Rust file that declares it.
     pub file: PathBuf,
-    /// A feature that brings it in alone; none if it takes several.
+    /// A feature that alone enables it; `None` if it takes several.
     pub feature: Option<String>,
 }
 
 impl HiddenKernel {
-    /// What `--features` takes to bring it in.
+    /// The value for `--features` that enables it.
     pub fn features(&self) -> &str {
         self.feature.as_deref().unwrap_or("FEATURES")
     }

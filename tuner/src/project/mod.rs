@@ -1,4 +1,4 @@
-//! The kernels of a package, found by reading its sources: no build of it is needed.
+//! The kernels of a package, found by reading its sources; the package need not be built.
 
 mod declaration_error;
 mod discover;
@@ -21,35 +21,35 @@ pub use selection::PackageSelection;
 
 use self::workspace::root_of;
 
-/// The kernels of the chosen packages.
+/// The kernels of the selected packages.
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// Kernels, by package and file.
+    /// Kernels, ordered by package and file.
     pub kernels: Vec<TunedKernel>,
-    /// Where the workspace builds to.
+    /// The target directory of the workspace.
     pub target: PathBuf,
-    /// The roots of the chosen packages.
+    /// The roots of the selected packages.
     pub roots: Vec<PathBuf>,
-    /// The chosen packages, as cargo describes them.
+    /// The selected packages, as cargo describes them.
     pub packages: Vec<Package>,
-    /// Kernels of the chosen packages behind features that are off.
+    /// Kernels of the selected packages that are behind disabled features.
     pub hidden: Vec<HiddenKernel>,
-    /// Wrong declarations of kernels that were not asked for.
+    /// Invalid declarations of kernels that were not requested.
     pub wrong: Vec<String>,
 }
 
 impl Project {
-    /// Every problem that a kernel declares, on whatever device, as `tune list` prints it.
+    /// Every problem that a kernel declares, for any device, as `tune list` prints it.
     pub fn problems(&self) -> Vec<String> {
         let kernels = self.kernels.iter();
         let problems = kernels.flat_map(|kernel| kernel.spec.all_problems());
         problems.map(ToString::to_string).collect()
     }
 
-    /// The one kernel that was asked for by name.
+    /// The kernel of this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If no kernel has this name.
     pub fn one(&self, name: &str) -> Result<&TunedKernel, ProjectError> {
         let found = self.kernels.iter().find(|kernel| kernel.spec.name == name);
         found.ok_or_else(|| ProjectError::NoKernel {
@@ -58,11 +58,11 @@ impl Project {
         })
     }
 
-    /// Reads the kernels of the packages that a selection names: the named one, the one in the current folder, or all
-    /// of the workspace.
+    /// Reads the kernels of the selected packages: the named one, the one in the current folder, or all of the
+    /// workspace.
     ///
     /// # Errors
-    /// See [`ProjectError`]; every wrong declaration is reported, not only the first.
+    /// See [`ProjectError`]; every invalid declaration is reported, not only the first.
     pub fn read(selection: &PackageSelection) -> Result<Project, ProjectError> {
         let metadata = workspace::describe(selection)?;
         let packages = chosen(&metadata, selection)?;
@@ -76,7 +76,7 @@ impl Project {
             errors.extend(found.errors);
             hidden.extend(found.hidden);
         }
-        // What is asked for by name does not wait for the others to be mended.
+        // A kernel requested by name is usable even if others are invalid.
         let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
         let all_found = !selection.kernels.is_empty() && selection.kernels.iter().all(is_found);
         if !errors.is_empty() && !all_found {
@@ -151,13 +151,13 @@ impl Project {
         Ok(self)
     }
 
-    /// The folder for tables that are not to be committed: those of this machine's cpu.
+    /// The folder for tables that are not committed: those of this machine's cpu.
     pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
         self.target.join("kiln/tuned").join(&kernel.package)
     }
 }
 
-/// The packages that a selection names.
+/// The selected packages.
 fn chosen<'a>(
     metadata: &'a Metadata,
     selection: &PackageSelection,
@@ -190,7 +190,7 @@ fn chosen<'a>(
     Ok(found)
 }
 
-/// Whether a package is meant where none is named: unless its manifest has `package.metadata.kiln.tune = false`.
+/// Whether a package is selected by default: unless its manifest has `package.metadata.kiln.tune = false`.
 fn is_tuned_by_default(package: &Package) -> Result<bool, ProjectError> {
     let Some(settings) = package.metadata.get("kiln") else {
         return Ok(true);
@@ -225,7 +225,7 @@ fn no_duplicates(kernels: &[TunedKernel]) -> Result<(), ProjectError> {
     Ok(())
 }
 
-/// Names the package of kernels that share their name.
+/// Adds the package to the labels of kernels that share a name.
 fn label(kernels: &mut [TunedKernel]) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for kernel in kernels.iter() {

@@ -1,4 +1,5 @@
-//! `tune init --own`: a `tune` with the references of a package's kernels linked in, as a program next to the package.
+//! `tune init --own`: writes a `tune` with the references of a package's kernels linked in, as a program next to the
+//! package.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -12,11 +13,11 @@ use crate::tables::files::write_if_changed;
 /// The folder of the program, below the package.
 const FOLDER: &str = "tune";
 
-/// Writes the program for every package with kernels; what is there already is left as it is.
-/// With the package read with some `features`, the program asks for the same. `say` is told each line for people.
+/// Writes the program for every package with kernels; existing files are left as they are. If the package was read
+/// with `features`, the program enables the same ones. `say` receives each line of output.
 ///
 /// # Errors
-/// When no kernel is in a package's library, or a file cannot be written.
+/// If no kernel is in a package's library, or a file cannot be written.
 pub fn write(project: &Project, features: &[String], say: &dyn Fn(&str)) -> Result<(), Failure> {
     for package in &project.packages {
         let kernels: Vec<&TunedKernel> = project
@@ -80,7 +81,7 @@ fn one(
     Ok(())
 }
 
-/// The manifest: a workspace of its own, so that the package is built without what `tune` depends on.
+/// The manifest. The program has its own workspace, so that the package builds without the dependencies of `tune`.
 fn manifest(package: &Package, folder: &Path, features: &[String]) -> String {
     let name = &package.name;
     let mut with = "path = \"..\"".to_owned();
@@ -104,7 +105,7 @@ fn manifest(package: &Package, folder: &Path, features: &[String]) -> String {
     )
 }
 
-/// `kiln-tuner` from where the package takes `kiln`.
+/// The dependency on `kiln-tuner`, from the same place as the package's dependency on `kiln`.
 fn beside(kiln: &Dependency, folder: &Path) -> String {
     if let Some(path) = &kiln.path {
         let tuner = path
@@ -129,7 +130,7 @@ fn beside(kiln: &Dependency, folder: &Path) -> String {
     format!("{{ git = {url:?}{at} }}")
 }
 
-/// A path as seen from a folder, so that the manifest can be committed. Both are absolute.
+/// A path relative to a folder, so that the manifest can be committed. Both must be absolute.
 fn relative(from: &Path, to: &Path) -> PathBuf {
     let (from, to): (Vec<Component<'_>>, Vec<_>) =
         (from.components().collect(), to.components().collect());
@@ -138,7 +139,7 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
     up.chain(to[common..].iter().copied()).collect()
 }
 
-/// The program: the kernels, and nothing else.
+/// The program: a list of the kernels, and the call of `tune`.
 fn program(package: &Package, kernels: &[&TunedKernel]) -> String {
     let lines: String = kernels
         .iter()

@@ -1,11 +1,11 @@
-//! Which package and which of its kernels are meant.
+//! The packages and kernels that a command line selects.
 
 use std::path::PathBuf;
 
-/// Which package and which of its kernels are meant.
+/// The packages and kernels that a command line selects.
 #[derive(Clone, Debug, Default)]
 pub struct PackageSelection {
-    /// Cargo.toml of the package or workspace; `None` for that of the current folder.
+    /// Cargo.toml of the package or workspace; `None` for the one of the current folder.
     pub manifest_path: Option<PathBuf>,
     /// A file with the output of `cargo metadata`, for machines without cargo.
     pub cargo_metadata: Option<PathBuf>,

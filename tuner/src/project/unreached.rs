@@ -1,15 +1,16 @@
-//! Files that declare a kernel and are part of no program: nothing reads them, and nothing else would say so.
+//! Finds files that declare a kernel and belong to no target: nothing reads them, and otherwise nothing would report
+//! them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The Rust files below a folder that have a `#[tuned_kernel]`, in order. Asked for only where no kernel was found, so that
-/// none of them was reached.
+/// The Rust files below a folder that contain a `#[tuned_kernel]`, sorted. Called only if no kernel was found, so
+/// none of these files was reached.
 pub(super) fn kernels_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
-        // What cannot be read declares nothing.
+        // An unreadable folder declares nothing.
         for path in fs::read_dir(&folder)
             .into_iter()
             .flatten()

@@ -1,4 +1,4 @@
-//! What cargo says of a workspace: asked now or, on a machine without cargo, read from a file that its answer was kept in.
+//! Cargo's description of a workspace: from cargo itself or, on a machine without cargo, from a file with its output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::error::ProjectError;
 use super::selection::PackageSelection;
 
-/// The workspace that a selection names, or the one of the current folder.
+/// Describes the workspace that a selection names, or the one of the current folder.
 ///
 /// # Errors
-/// When there is none, or nobody to ask.
+/// If there is no workspace, or no cargo.
 pub fn describe(selection: &PackageSelection) -> Result<Metadata, ProjectError> {
     match &selection.cargo_metadata {
         Some(file) => kept(file),
@@ -42,8 +42,8 @@ fn asked(manifest: Option<&Path>) -> Result<Metadata, ProjectError> {
     })
 }
 
-/// The answer of another machine's cargo. The file lies in the root of the workspace, wherever that is here: paths below
-/// its old root become paths below the current one.
+/// The output of another machine's cargo. The file is in the root of the workspace on this machine too: paths below
+/// the old root become paths below the current one.
 fn kept(file: &Path) -> Result<Metadata, ProjectError> {
     let wrong = |why: String| ProjectError::Kept {
         file: file.to_owned(),
@@ -69,12 +69,12 @@ fn kept(file: &Path) -> Result<Metadata, ProjectError> {
     }
 }
 
-/// Replaces the folder that paths begin with, in every text of an answer.
+/// Replaces the folder at the start of paths, in every string of a JSON value.
 fn move_paths(value: &mut Value, from: &Path, to: &Path) {
     match value {
         Value::String(text) => {
             if let Ok(rest) = Path::new(text.as_str()).strip_prefix(from) {
-                // Joining nothing would end the folder itself in a slash.
+                // Joining an empty path would add a slash to the folder.
                 let moved = if rest.as_os_str().is_empty() {
                     to.to_owned()
                 } else {

@@ -1,4 +1,4 @@
-//! Replayed rows: the best config that a search of a recording found, baked for the device that was recorded.
+//! Replayed rows: the best config that a search of a recording found, baked for the recorded device.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -19,26 +19,26 @@ use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::SpaceView;
 
-/// Configs that are compiled, best first, before there is none.
+/// Maximum number of configs that are compiled, best first.
 const COMPILED: usize = 8;
 
-/// What became of one problem.
+/// The result for one problem.
 #[derive(Clone, Debug)]
 pub enum ReplayedProblem {
-    /// A config was picked.
+    /// A config was chosen.
     Picked {
         /// The config.
         config: String,
         /// Its time in the recording.
         recorded_ms: f64,
-        /// Configs that were found faster, but are none of the kernel's or do not compile.
+        /// Number of faster configs that do not belong to the kernel or do not compile.
         passed_over: usize,
     },
-    /// A row that was measured on the device stays.
+    /// The device already has a measured row, which stays.
     Kept,
 }
 
-/// What was baked of a recording.
+/// The rows baked from a recording.
 #[derive(Clone, Debug)]
 pub struct ReplayBakeReport {
     device: String,
@@ -84,7 +84,7 @@ impl ReplayBakeReport {
     }
 }
 
-/// What the best config is baked for.
+/// The kernel and target for which the best config is baked.
 pub struct ToBake {
     /// The kernel.
     pub kernel: TunedKernel,
@@ -95,10 +95,10 @@ pub struct ToBake {
 }
 
 impl ToBake {
-    /// A kernel on an architecture, for a problem or for all that it has there.
+    /// A kernel on an architecture, for one problem or for all that it declares there.
     ///
     /// # Errors
-    /// When there is no such target or no compiler for it, or the text is not a problem of the kernel.
+    /// If the target or its compiler does not exist, or the text is not a problem of the kernel.
     pub fn new(kernel: TunedKernel, problem: Option<&str>, arch: &str) -> Result<ToBake, Failure> {
         let target = CompileTarget::isolated(arch)?;
         let problems = match problem {
@@ -117,7 +117,7 @@ impl ToBake {
     }
 }
 
-/// Whether configs of a recording can be the kernel's, and the recording is of the target.
+/// Checks that the configs of a recording can be the kernel's, and that the recording is of the target.
 ///
 /// # Errors
 /// The first difference.
@@ -126,10 +126,10 @@ pub fn check(to_bake: &ToBake, recording: &Recording) -> Result<(), ReplayError>
     same_params(&to_bake.kernel, recording)
 }
 
-/// Bakes the best config that the runs found, for each of the problems that has no row measured on the device.
+/// Bakes the best config that the runs found, for each problem without a row measured on the device.
 ///
 /// # Errors
-/// When the recording is not of the kernel's parameters or of the target, or nothing that was found is a config of the
+/// If the recording has other parameters than the kernel or another target, or no config found is a config of the
 /// kernel.
 pub fn bake(
     to_bake: &ToBake,
@@ -183,7 +183,7 @@ pub fn bake(
     Ok(report)
 }
 
-/// The device that was recorded, with the target's architecture.
+/// The recorded device, with the target's architecture.
 fn device(recording: &Recording, target: &CompileTarget) -> Result<DeviceKey, ReplayError> {
     let known = target.known;
     let name = recording.device.as_deref().unwrap_or(known.product);
@@ -204,7 +204,7 @@ fn device(recording: &Recording, target: &CompileTarget) -> Result<DeviceKey, Re
     })
 }
 
-/// Every parameter that could make a difference must be in both.
+/// Checks that kernel and recording share every parameter with more than one value.
 fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), ReplayError> {
     let (recorded, own) = (recording.space.params(), &kernel.spec.params);
     let unknown = own.iter().find(|param| {
@@ -240,7 +240,7 @@ fn found(recording: &Recording, runs: &[SearchRun]) -> Vec<(f64, usize)> {
     found
 }
 
-/// The row of the best config that is one of the kernel's, fits the target and compiles for it.
+/// The row of the best config that belongs to the kernel, fits the target and compiles for it.
 fn pick(
     kernel: &TunedKernel,
     problem: &Problem,
@@ -295,7 +295,7 @@ fn pick(
     })
 }
 
-/// The kernel's config that a recorded one is, if it is one.
+/// The kernel's config for a recorded one; `None` if the kernel does not have it.
 fn config(kernel: &TunedKernel, recording: &Recording, index: usize) -> Option<Config> {
     let positions = recording.space.positions(index);
     let recorded = recording.space.params();
@@ -305,7 +305,7 @@ fn config(kernel: &TunedKernel, recording: &Recording, index: usize) -> Option<C
         let value = match place {
             Some(place) => {
                 let text = &recorded[place].texts[positions[place] as usize];
-                // Truth values have capitals in Python.
+                // Python capitalises booleans.
                 let same =
                     |value: &&kiln_spec::ParamValue| value.to_string().eq_ignore_ascii_case(text);
                 param.values.iter().find(same)?

@@ -1,4 +1,4 @@
-//! Why recorded spaces cannot be searched or baked.
+//! Errors of searching and baking recorded spaces.
 
 use thiserror::Error;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// A source is of no kernel that is searched.
+    /// A source does not belong to a kernel that is searched.
     #[error(
         "`{name}` is of the kernel of no space that is searched, or that space itself\nhelp: a source is named KERNEL@DEVICE, with the kernel of a `--space`"
     )]
@@ -14,14 +14,14 @@ pub enum ReplayError {
         /// The source.
         name: String,
     },
-    /// The recording is of another device than the target.
+    /// The recording is from another device than the target.
     #[error(
         "the recording is of `{name}`, which is not a device of {arch}\nhelp: name the architecture of the recorded device with `--target`"
     )]
     OtherDevice {
         /// The recorded device.
         name: String,
-        /// The architecture asked for.
+        /// The requested architecture.
         arch: &'static str,
     },
     /// The recording has other parameters than the kernel.
@@ -39,12 +39,12 @@ pub enum ReplayError {
         /// The recorded parameters.
         recorded: Vec<String>,
     },
-    /// Nothing that was found is a config of the kernel.
+    /// No config found is a config of the kernel.
     #[error(
         "none of the {found} valid configs that were found in `{recording}` is one that `{kernel}` ({problem}) has on {arch}\nhelp: `tune space -k {kernel}` says what its configs are; a larger `--budget` finds more of the recording"
     )]
     NothingFits {
-        /// How many configs were found.
+        /// The number of configs found.
         found: usize,
         /// The recording.
         recording: String,
@@ -57,7 +57,7 @@ pub enum ReplayError {
     },
 }
 
-/// In what the parameters of a kernel and of a recording differ.
+/// How the parameters of a kernel and of a recording differ.
 #[derive(Clone, Debug, Error)]
 pub enum ParamDifference {
     /// A parameter of the kernel was not recorded.

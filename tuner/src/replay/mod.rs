@@ -1,4 +1,4 @@
-//! Searches on recorded spaces: what a strategy would have found, with no device at hand.
+//! Searches on recorded spaces: what a strategy would have found, without a device.
 
 mod bake;
 mod error;

@@ -24,7 +24,7 @@ pub fn runs(recordings: &[Recording], trials: &Trials) -> Vec<PairRuns> {
     found
 }
 
-/// A line a pair and start, then the geometric means over pairs.
+/// A table: one line per pair and start, then the geometric means over pairs.
 pub fn table(found: &[PairRuns]) -> String {
     let heads: Vec<String> = MARKS.iter().map(|mark| format!("frac@{mark}")).collect();
     let mut text = format!("{:<58} {:<16}", "source -> target", "start");

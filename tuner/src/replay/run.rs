@@ -14,30 +14,30 @@ use kiln_search::{Guide, SpaceView, Stop, Strategy, Told};
 pub struct ReplayPlan<'a> {
     /// The strategy's name.
     pub strategy: &'a str,
-    /// Configs to try, failed ones included.
+    /// Number of configs to try, including failed ones.
     pub budget: usize,
-    /// Configs asked for at a time.
+    /// Configs per batch.
     pub batch: usize,
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Whether to end when little is to be expected of going on.
+    /// Whether to stop when further improvement is unlikely.
     pub stop: bool,
-    /// What the search starts from.
+    /// The knowledge that the search starts from.
     pub guide: &'a Guide,
 }
 
-/// Searches a recording: the curve of the best time found, over configs tried.
+/// Searches a recording and returns the curve: best time found over configs tried.
 pub fn replay(recording: &Recording, plan: &ReplayPlan<'_>) -> SearchRun {
     search(recording, plan).0
 }
 
-/// What a search of a recording tries.
+/// The part of a recording that a search tries.
 pub fn tried(recording: &Recording, plan: &ReplayPlan<'_>) -> Recording {
     let (_, seen) = search(recording, plan);
     recording.restricted(|index| seen[index])
 }
 
-/// Searches a recording: its curve, and for each config whether it was tried.
+/// Searches a recording: the curve, and for each config whether it was tried.
 fn search(recording: &Recording, plan: &ReplayPlan<'_>) -> (SearchRun, Vec<bool>) {
     let space = &recording.space;
     let mut run = SearchRun::new(&recording.name, plan.strategy, plan.seed);
@@ -77,7 +77,7 @@ fn tell(strategy: &mut dyn Strategy, told: &[Told]) -> Duration {
     before.elapsed()
 }
 
-/// What the recording says of a config; counts it, the first time it is asked for.
+/// Looks up a config in the recording, and counts it if this is the first time.
 fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut SearchRun) -> Told {
     let entry = recording.entries[index];
     if !std::mem::replace(&mut seen[index], true) {

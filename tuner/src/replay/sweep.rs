@@ -1,4 +1,4 @@
-//! Many searches of recorded spaces: each space by each strategy with each seed.
+//! Many searches of recorded spaces: each space with each strategy and seed.
 
 use std::ops::RangeInclusive;
 
@@ -12,29 +12,29 @@ use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, Prior, Settings};
 
-/// What is searched, and how.
+/// The strategies, seeds and settings of a sweep.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The strategies' names.
     pub strategies: Vec<String>,
-    /// A search for each of them.
+    /// One search per seed.
     pub seeds: RangeInclusive<u64>,
     /// Configs per search.
     pub budget: usize,
-    /// Configs that are asked for at once.
+    /// Configs per batch.
     pub batch: usize,
-    /// Whether a search ends where nothing is to be expected.
+    /// Whether a search stops when further improvement is unlikely.
     pub stop: bool,
     /// Settings of the model.
     pub settings: Settings,
 }
 
 impl Sweep {
-    /// What each space is searched with: the results of its kernel on other devices. With `trials`, of each source
-    /// what a search of that many configs finds.
+    /// The guide for each space: the results of its kernel on other devices. With `trials`, only the results that a
+    /// search of each source with that many trials would have found.
     ///
     /// # Errors
-    /// When a source is of no kernel that is searched.
+    /// If a source does not belong to a kernel that is searched.
     pub fn guides(
         &self,
         recordings: &[Recording],
@@ -95,7 +95,7 @@ fn is_source(target: &Recording, source: &Recording) -> bool {
     source.kernel() == target.kernel() && source.name != target.name
 }
 
-/// What recordings of the same kernel on other devices say.
+/// Priors from the recordings of the same kernel on other devices.
 fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
     let others = sources.iter().filter(|source| is_source(target, source));
     others
@@ -103,7 +103,7 @@ fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
         .collect()
 }
 
-/// A line a strategy: the geometric mean over spaces of the median share of the optimum.
+/// A table with one line per strategy: the geometric mean over spaces of the median share of the optimum.
 pub fn summary(
     strategies: &[String],
     recordings: &[Recording],

@@ -1,4 +1,4 @@
-//! Searches that start from what another device's recording says, for every pair of recordings of a kernel.
+//! Searches that start from another device's recording, for every pair of recordings of a kernel.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -13,18 +13,18 @@ use kiln_search::{Guide, Prior, Settings};
 /// How a target is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// With nothing known.
+    /// Without earlier results.
     Plain,
     /// With the source's results.
     Transfer,
-    /// The source's best configs in order, and nothing else.
+    /// The source's best configs in order, without a search.
     InOrder,
-    /// With the source's results dealt out to the wrong configs.
+    /// With the source's results assigned to the wrong configs.
     Shuffled,
 }
 
 impl Start {
-    /// All of them.
+    /// All starts.
     pub const ALL: [Start; 4] = [
         Start::Plain,
         Start::Transfer,
@@ -43,37 +43,37 @@ impl Start {
     }
 }
 
-/// What every pair is searched with.
+/// The settings for every pair.
 #[derive(Clone, Debug)]
 pub struct Trials {
     /// Configs to try.
     pub budget: usize,
-    /// Configs asked for at a time.
+    /// Configs per batch.
     pub batch: usize,
     /// The seeds.
     pub seeds: std::ops::RangeInclusive<u64>,
-    /// Constants of the search.
+    /// Settings of the model.
     pub settings: Settings,
-    /// Of the source only what a search of that many configs tried; `None` for all of it.
+    /// Use only the configs that a search of the source with this many trials tried; `None` for the whole source.
     pub source_trials: Option<usize>,
 }
 
 /// The searches of one pair with one start.
 #[derive(Clone, Debug)]
 pub struct PairRuns {
-    /// The source's name; for [`Start::Plain`] too, whose runs are those of the target.
+    /// The source's name. [`Start::Plain`] has one too, but its runs depend only on the target.
     pub source: String,
     /// The target's name.
     pub target: String,
     /// The start.
     pub start: Start,
-    /// Share of the target's optimum after that many configs, the median over seeds.
+    /// Share of the target's optimum after each number of configs, as the median over seeds.
     pub shares: Vec<(usize, f64)>,
     /// The runs.
     pub runs: Vec<SearchRun>,
 }
 
-/// Configs after which shares are taken.
+/// Numbers of configs at which shares are reported.
 pub const MARKS: [usize; 5] = [10, 25, 50, 100, 200];
 
 /// Ordered pairs of different recordings of the same kernel.
@@ -85,7 +85,7 @@ pub fn pairs(recordings: &[Recording]) -> Vec<(&Recording, &Recording)> {
         .collect()
 }
 
-/// Searches the target of a pair in one way.
+/// Searches the target of a pair with one start.
 pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Trials) -> PairRuns {
     let whole = prior(source, target);
     let seeds: Vec<u64> = trials.seeds.clone().collect();
@@ -105,7 +105,7 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
             )
         }
     };
-    // Without chance one run says everything.
+    // Without randomness, one run is enough.
     let seeds = if start == Start::InOrder {
         &seeds[..1]
     } else {
@@ -128,7 +128,7 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
     }
 }
 
-/// The part of a recording that a search of it from nothing tries.
+/// The part of a recording that a search without earlier results tries.
 pub fn searched(source: &Recording, trials: usize, seed: u64, settings: Settings) -> Recording {
     let plan = ReplayPlan {
         strategy: "auto",
@@ -144,7 +144,7 @@ pub fn searched(source: &Recording, trials: usize, seed: u64, settings: Settings
     tried(source, &plan)
 }
 
-/// What a recording says of the configs of another's space.
+/// A recording as a prior for the space of another one.
 pub fn prior(source: &Recording, target: &Recording) -> Prior {
     let times = source.times_in(&target.space).into_iter().enumerate();
     Prior {
@@ -191,7 +191,7 @@ fn shuffled(prior: &Prior, seed: u64) -> Prior {
     }
 }
 
-/// Tries the source's configs from its best on.
+/// Tries the source's configs in order, best first.
 fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> SearchRun {
     let mut run = SearchRun::new(&target.name, Start::InOrder.name(), seed);
     for index in prior.ranked().into_iter().take(budget) {
@@ -200,7 +200,7 @@ fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> Sear
     run
 }
 
-/// The median; 0 of nothing.
+/// The median; 0 without values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {

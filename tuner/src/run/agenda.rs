@@ -1,47 +1,47 @@
-//! In which order a run takes up its tasks, and how much of the time that is left each gets.
+//! The order in which a run works on its tasks, and the share of the remaining time that each gets.
 //!
-//! Breadth first: every kernel is to have a decision before any has a second one. The first problem of each kernel comes
-//! first; then, with more time, those that are still undecided; then the other problems, of kernels that gained much before
-//! those that gained little; at last, once more, what ran out of time.
+//! Breadth first: every kernel should have a decision before any has a second one. First comes the first problem of
+//! each kernel; then, if there is time, those that are still undecided; then the other problems, those of kernels
+//! that gained much before those of kernels that gained little; finally, once more, the tasks that ran out of time.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// How often a task may be taken up within a run; each time is a chance of a false claim, and counted as one.
+/// Maximum number of turns of a task within a run. Each turn is a chance of a false claim, and is counted as one.
 pub const MAX_TURNS: usize = 2;
 
-/// A first problem that is taken up again gets as much time as this many other tasks: it is undecided because the
-/// difference is small, which takes many configs to find and many processes to prove.
+/// The weight of a first problem in its second turn: it gets as much time as this many other tasks. It is undecided
+/// because the difference is small, which takes many configs to find and many processes to prove.
 const UNDECIDED_WEIGHT: usize = 16;
 
-/// What became of a task.
+/// The state of a task after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStanding {
-    /// The baseline is kept, or something is proven; there is nothing left to do.
+    /// The baseline is kept, or a config is proven; nothing is left to do.
     Done,
-    /// Something is proven, and there is more to search.
+    /// A config is proven, and there is more to search.
     Proven {
         /// Whether it is much faster than the baseline.
         large: bool,
     },
-    /// It ran out of time before anything was decided.
+    /// It ran out of time before a decision.
     Undecided,
-    /// There was no time to begin.
+    /// Time ran out before it began.
     NotBegun,
 }
 
 /// A task whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// Its place among the tasks.
+    /// The index of the task.
     pub task: usize,
-    /// Its place in the order of first turns, from 0.
+    /// The index of this turn among the first turns.
     pub number: usize,
-    /// Whether it was taken up before.
+    /// Whether the task had a turn before.
     pub again: bool,
-    /// How many tasks' time it may take.
+    /// Its time, as a multiple of one task's time.
     pub weight: usize,
-    /// How many tasks share the rest of the time with it: those that have not had a turn, or, if all have had one, those
-    /// that have another.
+    /// Number of tasks that share the remaining time with it: those that have not had a turn or, if all have, those
+    /// that get another one.
     pub behind: usize,
 }
 
@@ -56,16 +56,16 @@ impl Turn {
 #[derive(Debug)]
 pub struct Agenda {
     kernels: Vec<String>,
-    /// Those that were never taken up, and whether they are the first of their kernel.
+    /// Tasks without a turn, and whether each is the first of its kernel.
     fresh: VecDeque<(usize, bool)>,
-    /// What is known of each task that was.
+    /// The state of each task that had a turn.
     standings: BTreeMap<usize, TaskStanding>,
     turns: Vec<usize>,
     numbers: Vec<usize>,
 }
 
 impl Agenda {
-    /// Nothing was taken up yet. `kernels` names the kernel of each task.
+    /// An agenda before the first turn. `kernels` names the kernel of each task.
     pub fn new(kernels: Vec<String>) -> Agenda {
         let mut agenda = Agenda {
             fresh: VecDeque::new(),
@@ -80,7 +80,7 @@ impl Agenda {
         agenda
     }
 
-    /// The next task; `None` when every task had its turns.
+    /// The next task; `None` if every task had its turns.
     pub fn next_turn(&mut self) -> Option<Turn> {
         let (task, weight) = self.choose()?;
         let again = self.turns[task] > 0;
@@ -97,8 +97,8 @@ impl Agenda {
         })
     }
 
-    /// How many tasks the rest of the time is for. While there are tasks without a turn, those that have had one get what
-    /// is left over.
+    /// Number of tasks that share the remaining time. While there are tasks without a turn, those that have had one
+    /// get only what is left over.
     fn behind(&self, again: bool) -> usize {
         if !again || !self.fresh.is_empty() {
             return self.fresh.len();
@@ -118,7 +118,7 @@ impl Agenda {
         let is_undecided = |standing| standing == TaskStanding::Undecided;
         let is_unfinished = |standing| matches!(standing, TaskStanding::Proven { .. });
         let undecided = match self.fresh.front() {
-            // Firsts come first.
+            // First problems come first.
             Some((_, true)) => None,
             Some((_, false)) => {
                 self.again(|task, standing| is_undecided(standing) && self.is_first(task))
@@ -133,12 +133,12 @@ impl Agenda {
         Some((task, 1))
     }
 
-    /// Notes what became of a task's turn.
+    /// Records the state of a task after its turn.
     pub fn note(&mut self, task: usize, standing: TaskStanding) {
         self.standings.insert(task, standing);
         let gained = matches!(standing, TaskStanding::Proven { large: true });
         if !gained && standing != TaskStanding::NotBegun {
-            // Other problems of its kernel promise little: they come last.
+            // The other problems of its kernel promise little, so they come last.
             let kernel = &self.kernels[task];
             let (later, sooner): (Vec<_>, Vec<_>) = self
                 .fresh
@@ -148,7 +148,7 @@ impl Agenda {
         }
     }
 
-    /// A task that is wanted and has a turn left.
+    /// A wanted task that has a turn left.
     fn again(&self, wanted: impl Fn(usize, TaskStanding) -> bool) -> Option<usize> {
         let has_turn = |task: usize| self.turns[task] < MAX_TURNS;
         let mut known = self
@@ -159,7 +159,7 @@ impl Agenda {
         found.map(|(task, _)| task)
     }
 
-    /// Whether a task has its kernel's first problem.
+    /// Whether a task is its kernel's first problem.
     fn is_first(&self, task: usize) -> bool {
         !self.kernels[..task].contains(&self.kernels[task])
     }
@@ -171,7 +171,7 @@ mod tests {
 
     const LARGE: TaskStanding = TaskStanding::Proven { large: true };
 
-    /// The order in which tasks are taken up, if each turn ends as `end` says.
+    /// The order of the tasks, if each turn ends as `end` says.
     fn order(kernels: &str, end: impl Fn(usize, bool) -> TaskStanding) -> Vec<usize> {
         let mut agenda = Agenda::new(kernels.split(' ').map(str::to_owned).collect());
         let mut order = Vec::new();

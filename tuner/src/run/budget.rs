@@ -1,11 +1,11 @@
-//! Sharing a run's time over its tasks.
+//! Divides a run's time among its tasks.
 
 use std::time::{Duration, Instant};
 
 use crate::run::agenda::Turn;
 use kiln_measure::wealth::FAR;
 
-/// The time a run may take, handed out task by task.
+/// The time of a run, handed out task by task.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     start: Instant,
@@ -19,14 +19,14 @@ pub struct Share<'a> {
     pub budget: &'a Budget,
     /// The task's turn, with its weight.
     pub turn: Turn,
-    /// What tasks took before their search began, in the mean: compiling and checking the baseline.
+    /// Mean time that tasks took before their search began: compiling and checking the baseline.
     pub preparation: Duration,
 }
 
 impl Share<'_> {
-    /// The slice of a task that begins to search now: what its baseline took until here is not a part of it.
+    /// The slice of a task whose search begins now; the preparation of its baseline is not part of it.
     pub fn slice(&self) -> Slice {
-        // The tasks behind this one have theirs still to come.
+        // The tasks after this one still have their preparation to come.
         let behind = u32::try_from(self.turn.behind).unwrap_or(u32::MAX);
         let needed = self.preparation.saturating_mul(behind);
         let mut slice = self
@@ -41,32 +41,32 @@ impl Share<'_> {
     }
 }
 
-/// When a task must stop searching and when it must stop altogether.
+/// When a task must stop searching, and when it must stop altogether.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice {
-    /// No new batch of configs is begun after this.
+    /// No batch of configs begins after this.
     pub search_until: Option<Instant>,
-    /// No new confirming process is begun after this.
+    /// No confirming process begins after this.
     pub confirm_until: Option<Instant>,
-    /// The same where a proof is near: it is worth more than what another task would do in that time.
+    /// The same if a proof is near: a proof is worth more than what another task would achieve in that time.
     pub overtime_until: Option<Instant>,
 }
 
-/// The part of a task's time that is for searching; the rest proves the finalist.
+/// Fraction of a task's time for searching; the rest proves the finalist.
 const SEARCH_SHARE: f64 = 0.6;
 
-/// The same when it is taken up again: what stood out was proven in its first turn.
+/// The same for its second turn: configs that stood out were proven in the first one.
 const SEARCH_SHARE_AGAIN: f64 = 0.8;
 
-/// Once its baseline is ready, a task gets no less than this or a quarter of the budget, whichever is smaller: a batch of
-/// configs and a confirmation. With less it would be compiled and verified, and nothing proven. Tasks that are then not
-/// reached are left to the next run.
+/// Minimum time of a task once its baseline is ready (or a quarter of the budget, if that is less): a batch of
+/// configs and a confirmation. With less, the task would be compiled and verified without a proof. Tasks that are not
+/// reached as a result are left to the next run.
 const MIN_SHARE: Duration = Duration::from_secs(2);
 
-/// A task whose proof is near may take this many times its part.
+/// Maximum factor by which a task may exceed its share if its proof is near.
 const OVERTIME: u32 = 5;
 
-/// Kept back for baking and the smoke test at the end of a run.
+/// Time reserved for baking and the smoke test at the end of a run.
 const RESERVE: Duration = Duration::from_secs(8);
 
 impl Budget {
@@ -78,13 +78,13 @@ impl Budget {
         }
     }
 
-    /// The slice of the next task: `weight` of the `shares` that the remaining time is divided into, and at least enough to
-    /// prove something. Time that one task did not need goes to the others.
+    /// The slice of the next task: `weight` of the `shares` into which the remaining time is divided, and at least
+    /// enough to prove something. Time that a task does not need goes to the others.
     pub fn slice(&self, weight: usize, shares: usize) -> Slice {
         self.slice_of_rest(Duration::ZERO, weight, shares)
     }
 
-    /// The same, of the time that remains when `needed` is kept for something else.
+    /// The same, from the remaining time less `needed`.
     fn slice_of_rest(&self, needed: Duration, weight: usize, shares: usize) -> Slice {
         let now = Instant::now();
         let Some(total) = self.total else {
@@ -108,8 +108,8 @@ impl Budget {
         }
     }
 
-    /// Whether one of `shares` equal parts of the remaining time is at least a tenth of a task's equal part of the whole
-    /// budget. With less, another turn ends before it has measured anything.
+    /// Whether one of `shares` equal parts of the remaining time is at least a tenth of a task's equal part of the
+    /// whole budget. With less, another turn would end before it measured anything.
     pub fn is_worth_a_turn(&self, shares: usize, all_tasks: usize) -> bool {
         let (Some(total), Some(left)) = (self.total, self.slice(1, shares).confirm_left()) else {
             return true;
@@ -118,7 +118,7 @@ impl Budget {
         !left.is_zero() && left * 10 >= share
     }
 
-    /// Whether there is no time for another task.
+    /// Whether no time is left for another task.
     pub fn is_spent(&self) -> bool {
         self.total
             .is_some_and(|total| self.start.elapsed() + RESERVE.min(total / 4) >= total)
@@ -126,7 +126,7 @@ impl Budget {
 }
 
 impl Slice {
-    /// The same slice, with so much time kept for confirming, but at least a quarter of it for searching.
+    /// The same slice with `needed` reserved for confirming, but with at least a quarter of it for searching.
     pub fn keep_for_confirming(mut self, needed: Duration) -> Slice {
         let ends = (self.search_until, self.confirm_until, self.overtime_until);
         if let (Some(search_until), Some(confirm_until), Some(overtime_until)) = ends {
@@ -143,7 +143,7 @@ impl Slice {
         self.search_until.is_none_or(|end| Instant::now() < end)
     }
 
-    /// Time left for confirming what raced as that many times as fast as the baseline.
+    /// Time left for confirming a config that raced `speedup` times as fast as the baseline.
     pub fn confirm_left_of(&self, speedup: f64) -> Option<Duration> {
         if speedup <= 1.0 + FAR {
             return self.confirm_left();
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn every_task_gets_a_part_and_no_more_than_there_is() {
         let budget = Budget::start(Some(Duration::from_secs(300)));
-        // Asked for between two looks at the clock, so that a busy machine changes nothing.
+        // Computed between two readings of the clock, so that a busy machine does not matter.
         let check = |weight, shares, part: &dyn Fn(Duration) -> Duration| {
             let before = Instant::now();
             let slice = budget.slice(weight, shares);

@@ -1,4 +1,4 @@
-//! The clock of a run: where in it a trial ended.
+//! The clock of a run, which timestamps trials.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -28,7 +28,7 @@ impl RunClock {
         nanoseconds(self.start.elapsed())
     }
 
-    /// The place of a trial that ends now.
+    /// The timestamp of a trial that ends now.
     pub fn place(&self) -> TrialPlace {
         TrialPlace {
             run: self.run,

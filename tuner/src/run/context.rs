@@ -1,4 +1,4 @@
-//! What all tasks of a run share.
+//! The state that all tasks of a run share.
 
 use std::path::Path;
 
@@ -20,25 +20,25 @@ use crate::task::Task;
 use kiln_exchange::recording::Recording;
 use kiln_measure::claims::Claims;
 
-/// What all tasks of a run share.
+/// The state that all tasks of a run share.
 pub struct RunContext<'a> {
     /// The device's name on the command line.
     pub device: &'a str,
-    /// What it is.
+    /// Describes the device.
     pub info: &'a DeviceInfo,
     /// Its compiler.
     pub compiler: &'a dyn Compiler,
     /// Cold or hot.
     pub regime: Regime,
-    /// Where candidates are compiled.
+    /// Compiles candidates.
     pub workshop: &'a Workshop<'a>,
-    /// Where results are kept.
+    /// Stores results.
     pub cache: &'a Cache,
     /// The compile threads.
     pub pool: &'a rayon::ThreadPool,
-    /// Who is told.
+    /// Receives the progress.
     pub reporter: &'a dyn Reporter,
-    /// What was asked for.
+    /// The options of the command line.
     pub options: &'a RunOptions,
     /// Recordings that searches may start from.
     pub recordings: &'a [Recording],
@@ -48,16 +48,16 @@ pub struct RunContext<'a> {
     pub worker: &'a WorkerLimits,
     /// The run's own folder.
     pub folder: &'a Path,
-    /// Where candidates run in a checking build.
+    /// The place where check builds of candidates run.
     pub check: CheckPlace<'a>,
-    /// When trials end.
+    /// Timestamps trials.
     pub clock: &'a RunClock,
-    /// What this run may claim, and has proven.
+    /// The claims that this run may make, and its proofs.
     pub claims: Claims,
 }
 
 impl RunContext<'_> {
-    /// A stream of random numbers of its own for each task and purpose.
+    /// A separate random stream for each task and purpose.
     pub(crate) fn rng(&self, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed ^ task.key.hash().short());
         rng.set_stream(purpose);

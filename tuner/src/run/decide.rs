@@ -1,4 +1,4 @@
-//! From the races to a decision: play-off, checking build, confirmation on new data.
+//! From the races to a decision: play-off, check build, confirmation on new data.
 
 use std::time::{Duration, Instant};
 
@@ -20,34 +20,34 @@ use kiln_measure::span::Resolution;
 use kiln_measure::tournament::Finalist;
 use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
 
-/// Finalists that may fail the checking build before the baseline is kept.
+/// Number of finalists that may fail the check build before the baseline is kept.
 const MAX_FINALISTS: usize = 40;
 
-/// A finalist is launched this often in one process, unless that takes longer than [`SOAK_TIME`].
+/// Number of launches of a finalist in one process, unless they take longer than [`SOAK_TIME`].
 const SOAK_LAUNCHES: u64 = 2_000;
 
-/// The longest that a finalist is soaked, if the task's time is not short.
+/// Maximum time for soaking a finalist, if the task has enough time.
 const SOAK_TIME: Duration = Duration::from_secs(2);
 
-/// The part of the time left for confirming that soaking may take.
+/// Soaking may take one part in this many of the time left for confirming.
 const SOAK_SHARE: u32 = 6;
 
 /// Samples of one ABBA or BAAB block.
 const BLOCK: usize = 4;
 
-/// A decision, and whether it stands.
+/// A decision, and whether it is final.
 #[derive(Clone, Debug)]
 pub struct TaskRuling {
-    /// What is sealed.
+    /// The sealed decision.
     pub winner: Winner,
-    /// Whether there was time enough to decide.
+    /// Whether there was enough time to decide.
     pub settled: bool,
 }
 
 /// Decides between the best config and the baseline.
 ///
 /// # Errors
-/// When the baseline fails, the device is lost or a record cannot be stored.
+/// If the baseline fails, the device is lost or a record cannot be stored.
 pub fn decide(
     context: &RunContext<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -58,7 +58,7 @@ pub fn decide(
         let Some((finalist, contender)) = finalist(evaluator, slice)? else {
             break;
         };
-        // Asked after the finalists were checked: one that failed has lost its proof.
+        // After the finalists were checked, since one that failed has lost its proof.
         let standing = standing(context, evaluator)?;
         if let Some(winner) = &standing
             && winner.config == contender.config.to_string()
@@ -87,7 +87,7 @@ pub fn decide(
 }
 
 impl TaskRuling {
-    /// A proof of an earlier run outlives a later config that could not be proven.
+    /// Keeps the proof of an earlier run if a later config could not be proven.
     fn or_standing(self, standing: Option<Winner>) -> TaskRuling {
         match (&self.winner.verdict, standing) {
             (Verdict::BaselineKept { .. }, Some(winner)) => TaskRuling { winner, ..self },
@@ -96,7 +96,7 @@ impl TaskRuling {
     }
 }
 
-/// The best config that also passes the checking build.
+/// The best config that also passes the check build.
 fn finalist(
     evaluator: &mut Evaluator<'_>,
     slice: Slice,
@@ -130,8 +130,9 @@ fn finalist(
     Ok(None)
 }
 
-/// Runs a finalist once more in the checking build of the cpu device: races that a lucky order of threads hides, stray
-/// accesses, divergent barriers, shared memory read before it is written. The outcome, if it fails.
+/// Runs a finalist in the check build of the cpu device. It finds races that a lucky order of threads hides, stray
+/// accesses, divergent barriers, and shared memory that is read before it is written. Returns the outcome if the
+/// finalist fails.
 fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
     let checked = match &evaluator.checker {
         Ok(checker) => checker.check(
@@ -150,7 +151,7 @@ fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome
     }
 }
 
-/// Launches a finalist many times in one process: some faults come late. The outcome, if it fails.
+/// Launches a finalist many times in one process, since some faults come late. Returns the outcome if it fails.
 fn soak(
     evaluator: &mut Evaluator<'_>,
     contender: &Contender,
@@ -165,7 +166,7 @@ fn soak(
     };
     let soak = |lab: &mut WorkerLab| {
         let mut session = lab.open(&opening)?;
-        // By the wall clock: on the fake device a launch takes longer than it says.
+        // By wall time: on the fake device a launch takes longer than it reports.
         let start = Instant::now();
         let mut launches = 0;
         while launches < SOAK_LAUNCHES && start.elapsed() < longest {
@@ -189,8 +190,8 @@ fn soak(
     }
 }
 
-/// The winner that was proven before, in this run's first round or an earlier run, if its config has not failed since.
-/// It was proven on data of its own: a race that it lost, or had no time for, does not undo that.
+/// The winner that was proven before, in this run's first round or in an earlier run, if its config has not failed
+/// since. It was proven on its own data: losing a race, or having no time for one, does not undo that.
 fn standing(
     context: &RunContext<'_>,
     evaluator: &Evaluator<'_>,
@@ -209,7 +210,7 @@ fn standing(
     Ok((proven && sound).then_some(winner))
 }
 
-/// Confirms a finalist on new data. The inner error is what became of one that fails while it is confirmed.
+/// Confirms a finalist on new data. The inner error is the outcome of a finalist that fails during confirmation.
 fn confirm(
     context: &RunContext<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -355,7 +356,7 @@ fn proven(
     verdict: &kiln_measure::ClaimResult,
     confirm: Option<record::Confirm>,
 ) -> TaskRuling {
-    // The ratio is time over the baseline's time; a speed-up is the inverse, and so are its interval's ends.
+    // The ratio is time over the baseline's time. A speed-up is its inverse, and so are the ends of its interval.
     let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
     let ratio = verdict.evidence.median_ratio.unwrap_or(1.0);
     let (low, high) = verdict
@@ -453,7 +454,7 @@ fn process_record(
     }
 }
 
-/// The slowest and the fastest clock that the device told in a process.
+/// The slowest and the fastest clock that the device reported in a process.
 fn clocks(record: &ProcessRecord) -> Option<[u32; 2]> {
     let clocks = || record.samples.iter().filter_map(|sample| sample.clock_khz);
     Some([clocks().min()?, clocks().max()?])

@@ -1,4 +1,4 @@
-//! `tune run --dry-run`: the tasks of a run and the configs that each may try.
+//! `tune run --dry-run`: lists the tasks of a run and the number of configs that each may try.
 
 use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
@@ -9,10 +9,10 @@ use crate::project::Project;
 use crate::run::RunOptions;
 use crate::task::{self, Conditions, TaskError};
 
-/// What a run would do.
+/// The plan of a run as text.
 ///
 /// # Errors
-/// When an asked-for problem is not declared, or a search space cannot be built.
+/// If a requested problem is not declared, or a search space cannot be built.
 pub fn to_text(
     project: &Project,
     options: &RunOptions,

@@ -1,5 +1,5 @@
-//! What was measured before of the same kernel, on another device, for another problem or with other tools: where a
-//! search starts from.
+//! Earlier results from which a search starts: of the same kernel on another device, for another problem, or from
+//! other tools.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,25 +14,25 @@ use crate::task::Task;
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Prior, SpaceView};
 
-/// Sources that a search starts from at most: the nearest ones.
+/// Maximum number of sources that a search starts from: the nearest ones.
 const MAX_SOURCES: usize = 3;
 
-/// Configs that must have worked in a source for it to say something.
+/// Minimum number of valid configs in a source for it to be used.
 pub const MIN_VALID: usize = 5;
 
-/// Earlier results, and where they are from.
+/// Earlier results and their origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
     /// The results.
     pub prior: Prior,
-    /// Device, problem or file, for people.
+    /// Device, problem or file, for messages.
     pub from: String,
 }
 
-/// Reads recordings that searches are to start from.
+/// Reads the recordings from which searches start.
 ///
 /// # Errors
-/// When a file is not a recording, or no kernel of the run has its parameters.
+/// If a file is not a recording, or no kernel of the run has its parameters.
 pub fn read(paths: &[PathBuf], tasks: &[Task<'_>]) -> Result<Vec<Recording>, Failure> {
     let recordings = recording::read_all(paths)?;
     for (recording, path) in recordings.iter().zip(paths) {
@@ -48,7 +48,7 @@ pub fn read(paths: &[PathBuf], tasks: &[Task<'_>]) -> Result<Vec<Recording>, Fai
     Ok(recordings)
 }
 
-/// Whether a recording has every parameter of a kernel that has a choice.
+/// Whether a recording contains every parameter of a kernel that has more than one value.
 fn fits(recording: &Recording, spec: &KernelSpec) -> bool {
     let known = |name: &str| {
         recording
@@ -62,11 +62,11 @@ fn fits(recording: &Recording, spec: &KernelSpec) -> bool {
         .all(|param| param.values.len() == 1 || known(&param.name))
 }
 
-/// What the cache and recorded files know of a task's kernel under other conditions; the nearest first, files before all
-/// else, since they were asked for.
+/// The results of a task's kernel under other conditions, from the cache and from recorded files. Files come first,
+/// since the user named them; then the nearest conditions.
 ///
 /// # Errors
-/// When the cache cannot be read.
+/// If the cache cannot be read.
 pub fn results(
     cache: &Cache,
     recordings: &[Recording],
@@ -82,7 +82,7 @@ pub fn results(
     keys.retain(|key| key.hash() != task.key.hash());
     keys.sort_by_cached_key(|key| (key.distance(&task.key), key.hash()));
     for key in &keys {
-        // Recordings were asked for: they all count, and come first.
+        // Recordings were requested by the user: all of them count, and come first.
         if found.len() >= MAX_SOURCES {
             break;
         }
@@ -95,7 +95,7 @@ pub fn results(
     Ok(found)
 }
 
-/// Costs as shares of the baseline's time, so that devices and problems can be compared.
+/// Costs relative to the baseline's time, so that devices and problems can be compared.
 fn of_trials(trials: &[Trial], spec: &KernelSpec, space: &SearchSpace) -> Prior {
     let one = |trial: &Trial| {
         let config = spec.parse_config(&trial.config).ok()?;
@@ -112,7 +112,7 @@ fn of_trials(trials: &[Trial], spec: &KernelSpec, space: &SearchSpace) -> Prior 
     }
 }
 
-/// Whether a failure says something of the config, wherever it is tried.
+/// Whether a failure is the config's fault on any device.
 fn is_the_configs_fault(outcome: &Outcome) -> bool {
     !matches!(
         outcome,
@@ -124,7 +124,7 @@ fn is_the_configs_fault(outcome: &Outcome) -> bool {
     )
 }
 
-/// A recording's times, where its parameters have the names and values of the kernel's.
+/// The times of a recording whose parameters have the names and values of the kernel's.
 fn of_recording(recording: &Recording, spec: &KernelSpec, space: &SearchSpace) -> Option<Earlier> {
     let params = recording.space.params();
     let mut costs = BTreeMap::new();
@@ -145,7 +145,7 @@ fn of_recording(recording: &Recording, spec: &KernelSpec, space: &SearchSpace) -
     })
 }
 
-/// The config whose parameters have these texts; one that the texts lack must have a single value.
+/// The config with these parameter values as text; a parameter that the texts lack must have a single value.
 fn index_of_texts(
     spec: &KernelSpec,
     space: &SearchSpace,
@@ -163,7 +163,7 @@ fn says_something(prior: &Prior) -> bool {
     prior.valid().count() >= MIN_VALID
 }
 
-/// In what a source differs, in short.
+/// How a source differs, in short.
 fn described(key: &TuningKey, wanted: &TuningKey) -> String {
     let field = |name: &str| key.field(name).to_owned();
     let mut parts = Vec::new();

@@ -1,10 +1,10 @@
-//! Why a run cannot begin.
+//! Errors that prevent a run from starting.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// A recording that a search is to start from has the parameters of no kernel of the run.
+/// No kernel of the run has the parameters of a recording from which a search should start.
 #[derive(Clone, Debug, Error)]
 #[error(
     "{}: its parameters are {}; no kernel of this run has these\nhelp: `tune list` shows the kernels; a recording can be used for a kernel whose parameters have the same names",

@@ -1,4 +1,4 @@
-//! Evaluating configs: compile and verify side by side, then race those that are right.
+//! Evaluates configs: compiles them in parallel, verifies them, then races those that are right.
 
 use std::time::{Duration, Instant};
 
@@ -39,11 +39,11 @@ pub struct Contender {
     attempt: u32,
 }
 
-/// The least time that a race is given once it has begun, and as many launches of the baseline.
+/// Minimum time of a race once it has begun, in addition to some launches of the baseline.
 const MIN_RACE: Duration = Duration::from_millis(500);
 const MIN_RACE_BASELINES: u64 = 10;
 
-/// What a config turned out to cost: its time over the baseline's; `None` for one that failed.
+/// The cost of a config: its time over the baseline's; `None` if it failed.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
     /// The config.
@@ -56,49 +56,49 @@ pub struct Evaluated {
 pub struct Evaluator<'a> {
     /// The task.
     pub task: &'a Task<'a>,
-    /// Where candidates are compiled.
+    /// Compiles candidates.
     pub workshop: &'a Workshop<'a>,
-    /// How they are verified.
+    /// Verifies candidates.
     pub verifier: Verifier<'a>,
-    /// On what every one is verified.
+    /// The cases on which every config is verified.
     pub cases: &'a [Case],
-    /// On what finalists are verified, too.
+    /// The cases on which finalists are verified too.
     pub final_cases: &'a [Case],
-    /// The worker that verifies one after the other, on devices where several are verified and raced in one process; none
-    /// on the cpu, where a candidate could spoil the memory of its process.
+    /// The worker that verifies one config after another, on devices where several are verified and raced in one
+    /// process; `None` on the cpu, where a candidate could corrupt the memory of its process.
     pub kept: Option<KeptWorker>,
-    /// Where trials are stored.
+    /// Stores trials.
     pub cache: &'a Cache,
     /// The compile threads.
     pub pool: &'a rayon::ThreadPool,
-    /// Who is told.
+    /// Receives the progress.
     pub reporter: &'a dyn Reporter,
     /// The device.
     pub device: &'a DeviceKey,
-    /// What the device can do at most, and what a launch must do at least.
+    /// Upper bounds of the device, and the minimum work of a launch.
     pub bound: (Roofline, LeastWork),
     /// The processes that race.
     pub lab: WorkerLab,
     /// The races so far.
     pub tournament: Tournament,
-    /// Everything that compiled and verified in this run.
+    /// All configs that compiled and verified in this run.
     pub contenders: Vec<Contender>,
-    /// Where finalists run in a checking build; why they cannot, if so.
+    /// Runs the check builds of finalists; or why that is not possible.
     pub checker: Result<Checker<'a>, NotChecked>,
-    /// Why the last finalist could not run in a checking build, if so.
+    /// Why the check build of the last finalist could not run, if so.
     pub unchecked: Option<NotChecked>,
-    /// Random orders.
+    /// The source of random orders.
     pub rng: ChaCha8Rng,
-    /// When trials end.
+    /// Timestamps trials.
     pub clock: &'a RunClock,
-    /// Where this task's time went so far.
+    /// How this task's time was spent so far.
     pub spent: TimeSpent,
 }
 
-/// Why evaluating cannot go on.
+/// Why evaluation cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluateError {
-    /// The baseline failed, or the device is gone.
+    /// The baseline failed, or the device is lost.
     #[error("the race cannot go on: {0}")]
     Race(#[from] Fault),
     /// A trial could not be stored.
@@ -147,15 +147,15 @@ impl<'a> Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
-    /// Evaluates a batch: compiles it in parallel, then verifies one config after the other and races each, or all together if
-    /// they are verified in one worker. Configs that the cache knows are not run again; those that `until` leaves no time for
-    /// are missing from the result.
+    /// Evaluates a batch: compiles it in parallel, then verifies the configs one after another and races each, or
+    /// races all together if they are verified in one worker. Configs in the cache are not run again. Configs for
+    /// which `until` leaves no time are missing from the result.
     ///
-    /// A config that races alone has its trial on disk before the next one is launched, so that a run that is killed repeats
-    /// one trial at most; of those that race together it repeats the batch.
+    /// The trial of a config that races alone is on disk before the next one is launched, so a killed run repeats at
+    /// most one trial. If configs race together, it repeats the batch.
     ///
     /// # Errors
-    /// When the baseline fails, the device is lost or a trial cannot be stored.
+    /// If the baseline fails, the device is lost or a trial cannot be stored.
     pub fn batch(
         &mut self,
         configs: &[Config],
@@ -173,12 +173,12 @@ impl Evaluator<'_> {
             }
         }
         let mut made: Vec<_> = fresh.iter().zip(self.compile_all(&fresh)).collect();
-        // Spills only order: when time runs out, those that spill most are what is left.
+        // Spills affect only the order: if time runs out, the configs that spill most are left over.
         made.sort_by_key(|(_, made)| made.as_ref().map_or(0, Compiled::spills));
         let together = self.kept.is_some();
         let mut waiting = Vec::new();
         for (config, made) in made {
-            // One is tried however long its compiling took, or the task would come to nothing.
+            // At least one config is tried, however long its compile took; otherwise the task would have no result.
             let late = until.is_some_and(|end| Instant::now() >= end);
             if late && !self.contenders.is_empty() {
                 break;
@@ -197,8 +197,8 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// What the cache knows of a config: its cost, where it was measured under the same key. What came to no verdict is
-    /// not known.
+    /// The cached result of a config: its cost, if it was measured under the same key. A config without a verdict
+    /// counts as unknown.
     fn known(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
         let trial = self.cache.trial(&self.id(config))?;
         let trial = trial.filter(Trial::stands);
@@ -237,7 +237,7 @@ impl Evaluator<'_> {
         made
     }
 
-    /// Verifies one compiled config; stores what became of it if it is not right.
+    /// Verifies one compiled config; stores its outcome if it is not right.
     fn one(
         &mut self,
         config: &Config,
@@ -268,7 +268,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A compiled config that computes what it should; else its outcome, and how long it took to find out.
+    /// Verifies a compiled config: a contender if its outputs are right; otherwise its outcome, and how long
+    /// verification took.
     fn verified(
         &mut self,
         config: &Config,
@@ -283,7 +284,7 @@ impl Evaluator<'_> {
         self.spent.verify_ns += verify_ns;
         let proof = verified.map_err(|outcome| (outcome, verify_ns))?;
         let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
-        // The arm is set when it enters the lab.
+        // The arm is set when the config enters the lab.
         Ok(Contender {
             config: config.clone(),
             compiled,
@@ -302,7 +303,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Verifies a finalist on what trials were spared; the outcome, if it fails.
+    /// Verifies a finalist on the cases that trials were spared. Returns the outcome if it fails.
     pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
         if self.final_cases.is_empty() {
             return None;
@@ -325,7 +326,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Races verified configs against the best so far, in the same processes, and stores what became of each; their costs.
+    /// Races verified configs against the best so far, in the same processes, and stores the outcome of each. Returns
+    /// their costs.
     fn race(
         &mut self,
         mut contenders: Vec<Contender>,
@@ -336,7 +338,7 @@ impl Evaluator<'_> {
         }
         self.reporter.stage(Stage::Race, contenders.len() as u64);
         if let Some(kept) = &mut self.kept {
-            // Nothing else may hold the device while it is timed.
+            // Nothing else may hold the device during timing.
             kept.end();
         }
         for contender in &mut contenders {
@@ -344,7 +346,7 @@ impl Evaluator<'_> {
             self.contenders.push(contender.clone());
         }
         let start = Instant::now();
-        // A race that has begun gets a little time in any case, so that its trials are not lost.
+        // A race that has begun always gets a minimum time, so that its trials are not lost.
         let baselines = self.lab.baseline_ns().saturating_mul(MIN_RACE_BASELINES);
         let least = MIN_RACE.max(Duration::from_nanos(baselines));
         let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(least));
@@ -354,7 +356,7 @@ impl Evaluator<'_> {
             self.tournament
                 .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {});
         if result.is_err() && contenders.len() > 1 {
-            // Nobody knows whose fault it was; it is not a strike against all of them.
+            // No arm can be blamed, so this does not count as an attempt of any of them.
             for contender in &contenders {
                 self.cache.cancel(&self.id(&contender.config))?;
             }
@@ -377,7 +379,7 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Stores what became of a raced config; its cost.
+    /// Stores the outcome of a raced config, and returns its cost.
     fn raced(
         &self,
         contender: &Contender,
@@ -385,7 +387,7 @@ impl Evaluator<'_> {
         measure_ns: u64,
     ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
-            // Not its fault, and not measured: it may be asked for again.
+            // Not its fault, and not measured: it may be requested again.
             self.cache.cancel(&self.id(&contender.config))?;
             return Ok(None);
         };
@@ -402,10 +404,10 @@ impl Evaluator<'_> {
         Ok(cost)
     }
 
-    /// Stores a trial, then says so.
+    /// Stores a trial, then reports it.
     ///
     /// # Errors
-    /// When it cannot be stored, or says nothing of the config: a full disk and a lost device are nobody's outcome.
+    /// If it cannot be stored, or is not an outcome of the config (a full disk, a lost device).
     fn finish(&self, trial: Trial) -> Result<(), EvaluateError> {
         let fault = Fault::unattributed(trial.outcome.clone());
         if fault.ends_the_run() {
@@ -466,16 +468,16 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What outputs are compared with.
+    /// The grade of the comparison of outputs.
     pub fn grade(&self) -> ReferenceGrade {
         self.verifier.expected.grade()
     }
 
-    /// Takes the best of what earlier runs measured back into the tournament, so that the play-off compares all. Their
-    /// trials are on disk already and stay as they are, unless they fail now.
+    /// Puts the best configs of earlier runs back into the tournament, so that the play-off compares all. Their
+    /// trials are already on disk and stay unchanged, unless they fail now.
     ///
     /// # Errors
-    /// As [`Self::batch`].
+    /// Those of [`Self::batch`].
     pub fn recall(
         &mut self,
         configs: &[Config],
@@ -519,11 +521,11 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Stores what became of arms that raced well before and failed since, in a later race or the play-off; the trials of
-    /// `newest` are stored already.
+    /// Stores the outcome of arms that raced well before and failed since, in a later race or the play-off. The
+    /// trials of `newest` are stored already.
     ///
     /// # Errors
-    /// As [`Self::batch`].
+    /// Those of [`Self::batch`].
     pub fn disown_faulted(&mut self, newest: &[ArmId]) -> Result<(), EvaluateError> {
         for fault in self.tournament.take_faults() {
             let known = fault.arm.filter(|arm| !newest.contains(arm));
@@ -534,11 +536,11 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Stores that a contender is not to be believed after all, and takes it out of the tournament: the checking build,
-    /// many launches or the confirmation found what the race did not.
+    /// Invalidates a contender and removes it from the tournament: the check build, many launches or the confirmation
+    /// found a fault that the race did not.
     ///
     /// # Errors
-    /// As [`Self::batch`].
+    /// Those of [`Self::batch`].
     pub fn disown(&mut self, contender: &Contender, outcome: Outcome) -> Result<(), EvaluateError> {
         let times = [contender.compiled.compile_ns, contender.verify_ns, 0];
         self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;

@@ -1,13 +1,13 @@
-//! Ctrl-C in a run: it ends at once, as always, and says that nothing is lost.
+//! Ctrl-C in a run: it ends immediately, with a message that nothing is lost.
 
 use std::io::Write as _;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// From now on, an interrupted run says what is kept before it ends.
+/// From now on, an interrupted run says which results are stored before it ends.
 pub fn announce() {
-    // Where signals cannot be watched, they end the run without a word.
+    // If signals cannot be watched, they end the run without a message.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! A run: what there is to do is planned, and each task goes from search over evaluation to a sealed decision.
+//! A run: plans its tasks, and takes each from search over evaluation to a sealed decision.
 //!
 //! The main flow is in [`pipeline`].
 

@@ -1,8 +1,7 @@
 //! The main flow of a run, top to bottom: plan, tune each task within its share of the budget, bake, report.
 //!
-//! Each step is a function from one type to the next: [`task::plan`] lists what there is to do,
-//! [`tuning::tune`] takes one task from baseline to sealed decision, [`bake::bake`] writes proven winners into the
-//! tables that the macro reads.
+//! Each step is a function from one type to the next: [`task::plan`] lists the tasks, [`tuning::tune`] takes one task
+//! from baseline to sealed decision, [`bake::bake`] writes proven winners into the tables that the macro reads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -37,30 +36,30 @@ use crate::task::{self, Conditions, Task};
 use kiln_measure::claims::Claims;
 use kiln_measure::wealth::FAR;
 
-/// Everything a run is given.
+/// The inputs of a run.
 pub struct RunInputs<'a> {
     /// The kernels.
     pub project: &'a Project,
     /// The device's name on the command line.
     pub device_name: &'a str,
-    /// The device. It is asked what it is; nothing is launched on it in this process.
+    /// The device. It is only queried; this process launches nothing on it.
     pub device: &'a dyn DeviceBackend,
-    /// What was asked for.
+    /// The options of the command line.
     pub options: &'a RunOptions,
-    /// The command line, for the record.
+    /// The command line, for the record of the run.
     pub command: &'a str,
-    /// Where results are kept.
+    /// Stores results.
     pub cache: &'a Cache,
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// Who is told.
+    /// Receives the progress.
     pub reporter: &'a dyn Reporter,
 }
 
-/// Tunes every kernel of a project on a device, within the budget, and bakes what was proven.
+/// Tunes every kernel of a project on a device within the budget, and bakes the proven configs.
 ///
 /// # Errors
-/// When the compiler is missing or results cannot be stored. What is wrong with a single kernel is in the report.
+/// If the compiler is missing or results cannot be stored. Faults of a single kernel are in the report.
 pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
     let session = DeviceSession::open(run.device_name, run.device, run.cache.folder())?;
@@ -211,13 +210,13 @@ fn all(
     Ok((reports.into_iter().flatten().collect(), launches))
 }
 
-/// The mean of some times; zero if there are none.
+/// The mean of some times; zero without any.
 fn mean(times_ns: &[u64]) -> Duration {
     let count = u64::try_from(times_ns.len()).unwrap_or(u64::MAX).max(1);
     Duration::from_nanos(times_ns.iter().sum::<u64>() / count)
 }
 
-/// How a task stands after a turn, for the order of what comes next.
+/// The state of a task after a turn, which determines what comes next.
 fn standing(report: &TaskReport) -> TaskStanding {
     let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
     match (&report.state, verdict) {
@@ -232,7 +231,7 @@ fn standing(report: &TaskReport) -> TaskStanding {
     }
 }
 
-/// One task: known from an earlier run, out of time, or tuned now.
+/// Handles one task: known from an earlier run, out of time, or tuned now.
 fn one(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -253,7 +252,7 @@ fn one(
     Ok((report, 0))
 }
 
-/// What the run was asked for, for its record.
+/// The settings of the run, for its record.
 fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     let options = run.options;
     RunSettings {
@@ -269,7 +268,7 @@ fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     }
 }
 
-/// Which machine and which device of its kind measured.
+/// The machine and the individual device that measured.
 fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
     let host = rustix::system::uname();
     let host = (

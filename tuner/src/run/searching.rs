@@ -1,4 +1,4 @@
-//! The search of one task: what the strategy asks for is evaluated, and told.
+//! The search of one task: evaluates the configs that the strategy requests, and tells it the results.
 
 use std::time::Instant;
 
@@ -18,14 +18,14 @@ use crate::task::Task;
 use kiln_measure::{ArmId, Fault};
 use kiln_search::{Guide, Strategy, Told, stop};
 
-/// The most arms of earlier runs that race once more in the play-off.
+/// Maximum number of arms of earlier runs that race again in the play-off.
 const RECALLED: usize = 8;
 
-/// What ends a task early.
+/// Why a task ends early.
 pub(crate) enum SearchFailure {
-    /// Why the task cannot be carried out; the others go on.
+    /// The task cannot be carried out, for this reason; the others continue.
     Task(String),
-    /// Results cannot be stored: the run ends.
+    /// Results cannot be stored, so the run ends.
     Storage(Box<Failure>),
 }
 
@@ -60,7 +60,7 @@ impl From<kiln_cache::CacheError> for SearchFailure {
     }
 }
 
-/// Runs the strategy until its budget is used up or nothing is left to try; whether it was carried to its end.
+/// Runs the strategy until its budget is used up or nothing is left to try. Returns whether the search is complete.
 pub(crate) fn search(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -81,8 +81,8 @@ pub(crate) fn search(
     let mut first = first_configs(task, space, &guide);
     first.truncate(most.saturating_sub(tried));
     evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-    // Enough for every compile thread twice, so that a slow one does not leave the others idle; and where a batch races in the
-    // same processes, enough that starting them is a small part.
+    // At least two configs for every compile thread, so that a slow one does not leave the others idle. If a batch
+    // races in the same processes, large enough that starting them is a small part of the time.
     let least = if evaluator.kept.is_some() { 16 } else { 4 };
     let batch = (context.pool.current_num_threads() * 2).max(least);
     while tried < most {
@@ -118,7 +118,7 @@ pub(crate) fn search(
         evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
         context.reporter.tried(tried as u64, best(evaluator));
         if told.len() < asked.len() {
-            // The race ran out of time before it reached them.
+            // The race ran out of time before it reached these configs.
             recall(context, task, evaluator, slice)?;
             return Ok(false);
         }
@@ -169,7 +169,7 @@ fn guide(
     })
 }
 
-/// The configs that the author wants tried first, except those that an earlier result knows.
+/// The configs that the author wants tried first, without those that an earlier result contains.
 fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usize> {
     let spec = &task.kernel.spec;
     let known = |index: usize| {
@@ -194,7 +194,7 @@ fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usi
     first
 }
 
-/// The baseline is a config of the space where it is one of the tuned entry: known, and not to be tried again.
+/// Tells the strategy the baseline, if it is a config of the tuned entry: it is known and need not be tried again.
 fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
     let spec = &task.kernel.spec;
     let index = if spec.baseline_is_another_entry() {
@@ -213,7 +213,7 @@ fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strate
     told.len()
 }
 
-/// Brings the best of earlier runs back, so that the play-off is between all that was ever measured.
+/// Puts the best configs of earlier runs back, so that the play-off compares everything ever measured.
 fn recall(
     context: &RunContext<'_>,
     task: &Task<'_>,

@@ -1,4 +1,4 @@
-//! A finalist's confirmation from run to run: one whose time was up goes on where it stopped.
+//! Continues a finalist's confirmation across runs: one that ran out of time resumes where it stopped.
 
 use kiln_cache::CacheError;
 use kiln_cache::record::ConfirmProcess;
@@ -13,18 +13,18 @@ use kiln_measure::summary::median;
 pub(crate) struct Series {
     /// Its number among the confirmations of the finalist.
     pub number: u64,
-    /// Decides its orders.
+    /// Seed of its random orders.
     pub seed: u64,
-    /// Processes that it has already.
+    /// Number of processes that have already run.
     pub processes: u32,
 }
 
 impl Series {
-    /// The finalist's last series if it came to no end, with the test as far as it got; else a new one. `test` makes a test
-    /// of a seed.
+    /// The finalist's last series if it is unfinished, with the test as far as it got; otherwise a new one. `test`
+    /// creates a test from a seed.
     ///
     /// # Errors
-    /// When the cache cannot be read.
+    /// If the cache cannot be read.
     pub fn begin(
         context: &RunContext<'_>,
         id: &TrialId,
@@ -43,7 +43,7 @@ impl Series {
                 return Ok((series, resumed));
             }
         }
-        // A confirmation that is tried again must not meet the same orders.
+        // A repeated confirmation must not use the same orders.
         let runs = context.cache.runs()?.len() as u64;
         let number = number.map_or(runs, |last| runs.max(last + 1));
         let seed = context.options.seed.wrapping_add(number);
@@ -66,7 +66,8 @@ fn last(cache: &Cache, id: &TrialId) -> Result<Vec<ConfirmProcess>, CacheError> 
     Ok(own)
 }
 
-/// The seed of a series and the effects of its processes, if all of them are there and steady.
+/// The seed of a series and the effects of its processes, if the series is complete up to here and all of them are
+/// steady.
 fn effects(series: &[ConfirmProcess]) -> Option<(u64, Vec<f64>)> {
     let seed = series.first()?.seed;
     let whole = (0..)
@@ -78,8 +79,8 @@ fn effects(series: &[ConfirmProcess]) -> Option<(u64, Vec<f64>)> {
         .map(|log_ratios| (seed, log_ratios))
 }
 
-/// The effect of a stored process: the median of its blocks; none if the device's clock moved by more than a hundredth, since
-/// it is not stored in which blocks.
+/// The effect of a stored process: the median of its blocks. `None` if the device's clock changed by more than a
+/// hundredth, since the record does not say in which blocks.
 fn steady_effect(process: &ConfirmProcess) -> Option<f64> {
     let moved = |[slowest, fastest]: [u32; 2]| fastest > slowest / 100 * 101;
     if process.clock_khz.is_some_and(moved) {

@@ -1,11 +1,11 @@
-//! A kernel's search space as strategies see it.
+//! Presents a kernel's search space to strategies.
 
 use kiln_spec::ParamValue;
 use kiln_spec::space::SearchSpace;
 
 use kiln_search::SpaceView;
 
-/// A search space, numbered.
+/// A search space with numbered configs.
 #[derive(Debug)]
 pub struct KernelSpace<'a> {
     space: &'a SearchSpace,

@@ -1,4 +1,4 @@
-//! One task from baseline to sealed decision: search, play off, check, confirm, seal.
+//! Tunes one task: search, play-off, check, confirmation, sealed decision.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ use kiln_measure::{Lab, Opening};
 /// Tunes one kernel for one problem and seals the decision.
 ///
 /// # Errors
-/// When results cannot be stored; what is wrong with the kernel or device is in the report.
+/// If results cannot be stored. Faults of the kernel or device are in the report.
 pub fn tune(
     context: &RunContext<'_>,
     index: usize,
@@ -63,7 +63,7 @@ pub fn tune(
     Ok((report, launches))
 }
 
-/// A function that makes inputs is code of the kernel's own crate, which must be linked in.
+/// A function that generates inputs is code of the kernel's crate, which must be linked in.
 fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchFailure> {
     let spec = &task.kernel.spec;
     let Some(function) = &spec.inputs else {
@@ -192,13 +192,13 @@ fn unfinished(
     })
 }
 
-/// Compiles the baseline, and next to it its checking build, which is asked for a moment later.
+/// Compiles the baseline and, in parallel, its check build, which is needed a moment later.
 fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, Outcome> {
     let make = |workshop: &Workshop<'_>, build| {
         workshop.make(task.kernel, Which::Baseline, task.problem, build)
     };
     let check = || {
-        // What comes of it is found in the store of artifacts, or told by the checker.
+        // The result is in the artifact cache, or the checker reports the error.
         let _ = match &context.check {
             CheckPlace::Here => make(context.workshop, BuildKind::Check).map(drop),
             CheckPlace::OnCpu(site) => make(site.workshop, BuildKind::Check).map(drop),
@@ -242,7 +242,7 @@ fn check_baseline(
     }
 }
 
-/// Why a task without a working baseline ends.
+/// How a task without a working baseline ends.
 fn without_baseline(outcome: Outcome) -> SearchFailure {
     let (what, help) = match &outcome {
         Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
@@ -268,7 +268,7 @@ fn without_baseline(outcome: Outcome) -> SearchFailure {
     SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
-/// Configs from all over the space, for which the small problems must be valid.
+/// Configs spread over the space, for which the small problems must be valid.
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 64;
     let step = space.len().div_ceil(MAX_CONFIGS).max(1);
@@ -285,7 +285,7 @@ fn seal(
     ruling: TaskRuling,
 ) -> Result<(), SearchFailure> {
     context.cache.seal(ruling.winner.clone())?;
-    // What could not be decided is searched and confirmed again.
+    // An undecided task is searched and confirmed again.
     if report.state == TaskState::Searched {
         context.cache.mark_search_done(SearchDone {
             kernel: task.kernel.spec.name.clone(),
@@ -298,10 +298,10 @@ fn seal(
     Ok(())
 }
 
-/// Counts the trials under the task's key, of this and earlier runs, by outcome.
+/// Counts the trials under the task's key by outcome, over this and earlier runs.
 ///
 /// # Errors
-/// When they cannot be read.
+/// If they cannot be read.
 pub fn count(
     cache: &Cache,
     info: &DeviceInfo,
@@ -314,7 +314,7 @@ pub fn count(
     count_trials(cache, task, report)
 }
 
-/// What a space is a sample of, in words.
+/// The size of the whole space in words, if it is sampled.
 fn sampled(space: &Result<SearchSpace, SpaceError>) -> Option<String> {
     let space = space.as_ref().ok()?;
     Some(space.sampled()?.to_string())
@@ -350,7 +350,7 @@ fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
         device: context.device,
         info: context.info,
         regime: context.regime,
-        // What it is timed on is then expected already.
+        // The same seed as for timing, so that its expected outputs are already made.
         seed: verify::seeds(context.options.seed)[0],
     };
     Bench::new(&site, task.kernel, task.problem)
@@ -380,8 +380,8 @@ fn open_lab(
     Ok(lab)
 }
 
-/// What a confirmation of a large effect takes, most of it in launches of the baseline: two a process, and one to warm
-/// it, in as many processes as the proof needs.
+/// Time to confirm a large effect. Most of it is launches of the baseline: two per process, and one to warm it up, in
+/// as many processes as the proof needs.
 fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
     let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
     process * (Wealth::fewest(claims) + 2)

@@ -1,4 +1,4 @@
-//! The space of a definition: a file of another tuner, or of Kiln's own.
+//! The space of a definition: a file of another tuner, or one in Kiln's own format.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,24 +13,24 @@ use serde::Serialize;
 use super::error::NoExactCount;
 use super::listed::ListedSpace;
 
-/// A space of which every config is known.
+/// A completely enumerated space.
 #[derive(Serialize)]
 pub struct DefinitionSpace {
     name: String,
-    /// Combinations of values, as a decimal number.
+    /// Number of combinations of values, as a decimal number.
     cartesian: String,
-    /// As a number where it fits 64 bits, else as a decimal string.
+    /// A number if it fits 64 bits, otherwise a decimal string.
     valid: serde_json::Value,
     /// The exact sum of the Cartesian indices, as a decimal number.
     index_sum: String,
-    /// CPU time of the construction alone.
+    /// CPU time of the construction.
     cpu_ms: f64,
-    /// Bytes that the space takes.
+    /// Memory of the space in bytes.
     bytes: usize,
     components: Vec<DefinitionComponent>,
 }
 
-/// What `--count --json` prints.
+/// The output of `--count --json`.
 #[derive(Serialize)]
 pub struct DefinitionCount<'a> {
     name: &'a str,
@@ -44,7 +44,7 @@ struct DefinitionComponent {
 }
 
 impl DefinitionSpace {
-    /// Describes a space and how long it took to build.
+    /// Describes a space; `cpu` is the time that it took to build.
     pub fn new(definition: &Definition, set: &ConfigSet, cpu: Duration) -> DefinitionSpace {
         let name = |param: &usize| definition.params[*param].name.clone();
         let components = set.components().map(|(params, valid)| DefinitionComponent {
@@ -67,7 +67,7 @@ impl DefinitionSpace {
         }
     }
 
-    /// What `--count --json` prints.
+    /// The output of `--count --json`.
     pub fn to_count(&self) -> DefinitionCount<'_> {
         DefinitionCount {
             name: &self.name,
@@ -132,7 +132,7 @@ pub struct SampledSpace {
 }
 
 impl<'a> DefinitionSample<'a> {
-    /// The sample of a definition, and how long it took to build.
+    /// The sample of a definition; `cpu` is the time that it took to build.
     pub fn new(
         definition: &'a Definition,
         list: &'a ListedSet,
@@ -168,7 +168,7 @@ impl<'a> DefinitionSample<'a> {
         counts.map(BigUint::from).product()
     }
 
-    /// What `--count --json` prints.
+    /// The output of `--count --json`.
     pub fn to_count(&self) -> SampledCount {
         SampledCount {
             name: self.definition.name.clone(),
@@ -177,7 +177,7 @@ impl<'a> DefinitionSample<'a> {
         }
     }
 
-    /// What `--json` prints.
+    /// The output of `--json`.
     pub fn to_json(&self) -> SampledSpace {
         let places = (0..self.list.len()).map(|index| self.list.places(index));
         SampledSpace {
@@ -194,10 +194,10 @@ impl<'a> DefinitionSample<'a> {
         }
     }
 
-    /// The exact count, in digits; `path` is where the definition is from.
+    /// The exact count in digits; `path` is the file of the definition.
     ///
     /// # Errors
-    /// When it is not known.
+    /// If the exact count is not known.
     pub fn exact(&self, path: &Path) -> Result<String, NoExactCount> {
         let exact = self.list.valid().exact();
         exact

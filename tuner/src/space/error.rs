@@ -1,4 +1,4 @@
-//! Why the configs of a space are not counted.
+//! Errors of counting the configs of a space.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ use thiserror::Error;
     .path.display(), .left_out.join("; ")
 )]
 pub struct NoExactCount {
-    /// Where the definition is from.
+    /// The file of the definition.
     pub path: PathBuf,
-    /// How many there are about.
+    /// The estimated count.
     pub estimate: Estimate,
     /// Constraints that were left out.
     pub left_out: Vec<String>,

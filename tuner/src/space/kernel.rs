@@ -18,7 +18,7 @@ pub struct DescribedKernel {
     valid: Option<u64>,
     #[serde(flatten)]
     listed: Option<ListedSpace>,
-    /// The same in words.
+    /// The sample in words.
     #[serde(skip)]
     sampled: Option<Sampled>,
     components: Vec<KernelComponent>,
@@ -35,7 +35,7 @@ struct KernelComponent {
     valid: String,
 }
 
-/// What one rule rejects of the product, alone and beyond all others; absent where that takes too long to count.
+/// How many configs of the product one rule rejects, in total and exclusively; absent if counting takes too long.
 #[derive(Serialize)]
 struct RuleCut {
     rule: String,
@@ -43,14 +43,14 @@ struct RuleCut {
     only: Option<String>,
 }
 
-/// Values of a parameter that no valid config has.
+/// Values of a parameter that occur in no valid config.
 #[derive(Serialize)]
 struct Dead {
     param: String,
     values: Vec<String>,
 }
 
-/// What `--count` prints of a kernel and problem.
+/// The output of `--count` for a kernel and problem.
 #[derive(Serialize)]
 pub struct KernelCount<'a> {
     kernel: &'a str,
@@ -85,7 +85,7 @@ impl<'a> KernelCount<'a> {
     }
 }
 
-/// How many configs are valid, where that is known.
+/// The number of valid configs, if it is known.
 fn valid(space: &SearchSpace) -> Option<u64> {
     let valid = match space.sampled() {
         Some(sampled) => sampled.valid.exact()?,
@@ -121,10 +121,10 @@ fn dead_values(space: &SearchSpace) -> Vec<Dead> {
 }
 
 impl DescribedKernel {
-    /// Describes the space of a kernel for a problem within the limits of a device; with `with_configs`, its configs too.
+    /// Describes the space of a kernel for a problem within the limits of a device; `with_configs` adds its configs.
     ///
     /// # Errors
-    /// When the space cannot be built.
+    /// If the space cannot be built.
     pub fn new(
         kernel: &TunedKernel,
         problem: &Problem,

@@ -1,22 +1,22 @@
-//! Spaces of which a sample is listed, in place of an exact count.
+//! Spaces that are sampled instead of counted exactly.
 
 use kiln_spec::csp::Estimate;
 use kiln_spec::space::Sampled;
 use serde::Serialize;
 
-/// What takes the place of an exact count.
+/// The replacement of an exact count.
 #[derive(Serialize)]
 pub struct ListedSpace {
     /// Whether there are more valid configs than are listed.
     sampled: bool,
     listed: usize,
-    /// Absent where the count is exact.
+    /// Absent if the count is exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_estimate: Option<EstimateInterval>,
     left_out: Vec<String>,
 }
 
-/// An estimate, and the interval that holds the truth in 99 of 100 samples.
+/// An estimate, and the interval that contains the true value in 99 of 100 samples.
 #[derive(Serialize)]
 struct EstimateInterval {
     about: f64,

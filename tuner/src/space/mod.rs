@@ -1,4 +1,5 @@
-//! Search spaces for people and programs: counts, what each constraint cuts, samples of spaces that are too large.
+//! Search spaces for people and programs: counts, the effect of each constraint, samples of spaces that are too
+//! large.
 
 pub mod definition;
 mod error;

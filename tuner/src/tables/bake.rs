@@ -1,7 +1,7 @@
-//! Baking: proven winners become rows of the text tables that the macro reads.
+//! Baking: writes proven winners as rows into the text tables that the macro reads.
 //!
-//! Only the section of the device at hand is replaced. Rows of this machine's cpu (and of the fake device) go to a
-//! folder under the build directory unless they are asked for: a repository holds rows of named devices.
+//! Only the section of the present device is replaced. Rows of this machine's cpu (and of the fake device) go to a
+//! folder under the build directory unless the user requests otherwise: a repository contains rows of named devices.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,16 +27,16 @@ use crate::task::{self, Conditions};
 pub struct TableReport {
     /// The kernel.
     pub kernel: String,
-    /// Where it was written.
+    /// The path of its file.
     pub path: PathBuf,
-    /// Rows of this device in it.
+    /// Number of rows of this device in it.
     pub rows: usize,
 }
 
 /// Writes the rows of a device for every kernel of a project that has a decision.
 ///
 /// # Errors
-/// When a table or index cannot be read, written or understood.
+/// If a table or index cannot be read, parsed or written.
 pub fn bake(
     project: &Project,
     conditions: &Conditions<'_>,
@@ -65,7 +65,7 @@ pub fn bake(
     Ok(tables)
 }
 
-/// The kernels among some that were tuned that have no row of the device.
+/// The tuned kernels that have no row of the device.
 pub fn without_table(
     project: &Project,
     tuned: &BTreeSet<&str>,
@@ -79,7 +79,7 @@ pub fn without_table(
         .collect()
 }
 
-/// The folder that rows of a backend's devices go to.
+/// The folder for rows of a backend's devices.
 pub fn destination(
     project: &Project,
     kernel: &TunedKernel,
@@ -94,10 +94,10 @@ pub fn destination(
     }
 }
 
-/// Whether rows can be written where they go: asked before anything is measured for them.
+/// Checks, before measuring, that rows can be written to their destination.
 ///
 /// # Errors
-/// When a folder cannot be written into.
+/// If a folder cannot be written to.
 pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Result<(), Failure> {
     let folders: BTreeSet<PathBuf> = project
         .kernels
@@ -105,7 +105,7 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
         .map(|kernel| destination(project, kernel, backend, write))
         .collect();
     for folder in folders {
-        // The folder may be made later; then it is the one above that must take it.
+        // If the folder does not exist yet, its nearest existing parent must be writable.
         let there = folder.ancestors().find(|folder| folder.exists());
         let there = there.unwrap_or(Path::new("/"));
         if let Err(error) = tempfile::tempfile_in(there) {
@@ -121,11 +121,11 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
     Ok(())
 }
 
-/// The rows of a kernel on a device: one for each problem that is decided, the baseline's included, so that another
-/// problem's config is never taken where the baseline was found to be best.
+/// The rows of a kernel on a device, one per decided problem. Kept baselines get a row too, so that another problem's
+/// config is never used if the baseline was found to be best.
 ///
 /// # Errors
-/// When the cache cannot be read.
+/// If the cache cannot be read.
 pub fn rows(
     kernel: &TunedKernel,
     conditions: &Conditions<'_>,
@@ -134,7 +134,7 @@ pub fn rows(
     let mut rows = Vec::new();
     for problem in kernel.spec.problems_on(conditions.info.key.backend) {
         let key = task::key(kernel, problem, conditions);
-        // That the baseline is best can only be said of a search that was carried to its end.
+        // The baseline is known to be best only after a complete search.
         let whole = cache.search_done(key.hash())?.is_some();
         let decided = |winner: &Winner| whole || matches!(winner.verdict, Verdict::Proven { .. });
         if let Some(winner) = cache.winner(key.hash())?.filter(decided) {
@@ -144,7 +144,7 @@ pub fn rows(
     Ok(rows)
 }
 
-/// The row of a decision; none where nothing was decided.
+/// The row of a decision; `None` if nothing was decided.
 fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> {
     let spec = &kernel.spec;
     let (entry, speedup) = match winner.verdict {
@@ -181,10 +181,10 @@ fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> 
 }
 
 /// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change
-/// are not written, so that nothing is rebuilt for them. Where the table is.
+/// are not written, so that nothing is rebuilt. Returns the path of the table.
 ///
 /// # Errors
-/// When the table or the index cannot be read, understood or written.
+/// If the table or the index cannot be read, parsed or written.
 pub fn write_table(
     kernel: &TunedKernel,
     device: &DeviceKey,
@@ -215,7 +215,7 @@ pub fn write_table(
     Ok(path)
 }
 
-/// A row that is baked again as it was keeps its image.
+/// A row that is baked again without changes keeps its image.
 fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
     for row in &mut rows {
         let same = |old: &&Row| {
@@ -229,10 +229,10 @@ fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
     rows
 }
 
-/// The rows that a kernel's committed table has of a device.
+/// The rows of a device in a kernel's committed table.
 ///
 /// # Errors
-/// When a table cannot be read or understood.
+/// If a table cannot be read or parsed.
 pub fn rows_of(kernel: &TunedKernel, device: &DeviceKey) -> Result<Vec<Row>, Failure> {
     let mut rows = committed_rows(kernel)?;
     rows.retain(|row| row.device == *device);
@@ -242,7 +242,7 @@ pub fn rows_of(kernel: &TunedKernel, device: &DeviceKey) -> Result<Vec<Row>, Fai
 /// All rows of a kernel's committed table.
 ///
 /// # Errors
-/// When a table cannot be read or understood.
+/// If a table cannot be read or parsed.
 pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
     let Some(index) = read_index(&kernel.tuned)? else {
         return Ok(Vec::new());
@@ -255,7 +255,7 @@ pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
     Ok(rows.cloned().collect())
 }
 
-/// What the user should know about where the rows went.
+/// Notices for the user about the folders to which rows were written.
 pub fn notices(tables: &[TableReport], backend: Backend, write: bool) -> Vec<String> {
     let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
     let folder = tables.first().and_then(|table| table.path.parent());

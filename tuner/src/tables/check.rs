@@ -1,4 +1,4 @@
-//! Whether the tables of a project are up to date. The check fails where a build with the same `KILN_STRICT` would.
+//! Checks that the tables of a project are up to date. The check fails if a build with the same `KILN_STRICT` would.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::tables::images;
 use crate::tables::row_unit::{RowUnitError, row_unit};
 use crate::task::Conditions;
 
-/// What is wrong with a table, or worth knowing.
+/// A fault of a table, or a notice.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     path: PathBuf,
@@ -23,27 +23,27 @@ pub struct Finding {
     problem: String,
     what: String,
     fails: bool,
-    /// What to do about it, as the rest of a `help:` line.
+    /// The remedy, as the rest of a `help:` line.
     #[serde(skip)]
     help: Option<String>,
 }
 
-/// What was found in the tables of a project.
+/// The findings in the tables of a project.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedTables {
-    /// What is wrong, or worth knowing.
+    /// Faults and notices.
     pub findings: Vec<Finding>,
     rows: usize,
     not_baked: usize,
 }
 
 impl CheckedTables {
-    /// Whether something fails the check.
+    /// Whether a finding fails the check.
     pub fn any_failed(&self) -> bool {
         self.findings.iter().any(|finding| finding.fails)
     }
 
-    /// A line for each finding, then the totals and what helps.
+    /// A line for each finding, then the totals and the help.
     pub fn to_text(&self, project: &Project) -> String {
         let mut text: String = self.findings.iter().map(Finding::to_text).collect();
         let not_baked = match self.not_baked {
@@ -89,10 +89,10 @@ impl Finding {
     }
 }
 
-/// Checks the committed tables of every kernel; with `every_image`, rows without an image are wrong.
+/// Checks the committed tables of every kernel. With `every_image`, a row without an image is a fault.
 ///
 /// # Errors
-/// When a table or folder cannot be read or understood.
+/// If a table or folder cannot be read or parsed.
 pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Failure> {
     let mut checked = CheckedTables::default();
     for kernel in &project.kernels {
@@ -104,12 +104,12 @@ pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Fai
     Ok(checked)
 }
 
-/// Whether a kernel without a row fails the check, as it fails the build.
+/// Whether a kernel without a row fails the check, as it would fail the build.
 fn is_strict() -> bool {
     std::env::var("KILN_STRICT").is_ok_and(|value| value == "1")
 }
 
-/// Whether everything is up to date, and what helps where it is not: each command once, in the order of the findings.
+/// Whether everything is up to date, and otherwise the help: each command once, in the order of the findings.
 fn verdict(findings: &[Finding]) -> String {
     if !findings.iter().any(|finding| finding.fails) {
         return "up to date".into();
@@ -128,7 +128,7 @@ fn verdict(findings: &[Finding]) -> String {
     verdict
 }
 
-/// Every row of a kernel's committed table must be fresh and mean something; the number of rows.
+/// Checks that every row of a kernel's committed table is fresh and valid; returns the number of rows.
 fn check_kernel(
     kernel: &TunedKernel,
     every_image: bool,
@@ -182,7 +182,7 @@ fn listed_table(
         return Ok(None);
     };
     let Some(file) = index.file(name) else {
-        // A table that the index lost is found with the folder.
+        // A table that is missing from the index is found when the folder is checked.
         if !kernel.tuned.join(format!("{name}.toml")).is_file() {
             let what = "it is not baked: builds launch its baseline, and fail with KILN_STRICT=1";
             findings.push(Finding {
@@ -204,7 +204,7 @@ fn listed_table(
     Ok(table.map(|table| (path, table)))
 }
 
-/// What is wrong with a row's image.
+/// The fault of a row's image, if any.
 fn image_fault(kernel: &TunedKernel, row: &Row, every_image: bool) -> Option<String> {
     match &row.image {
         Some(_) => images::fault(&kernel.tuned, row),
@@ -230,7 +230,7 @@ fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
     }
 }
 
-/// Why the source does not give what was baked.
+/// How the current source differs from the baked one.
 fn what_differs(row: &Row, error: RowUnitError) -> String {
     let device = &row.device;
     match error {
@@ -242,7 +242,7 @@ fn what_differs(row: &Row, error: RowUnitError) -> String {
     }
 }
 
-/// Tables of kernels that are not there any more are worth a warning; those that the index lost fail.
+/// A table of a kernel that no longer exists is a warning; a table that is missing from the index fails the check.
 fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
     let mut folders: Vec<_> = project
         .kernels
@@ -284,10 +284,10 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
     Ok(())
 }
 
-/// The rows of a device that the cache proves and the tables lack.
+/// The rows of a device that are proven in the cache and missing from the tables.
 ///
 /// # Errors
-/// When the cache or a table cannot be read.
+/// If the cache or a table cannot be read.
 pub fn device(
     project: &Project,
     conditions: &Conditions<'_>,
@@ -302,7 +302,7 @@ pub fn device(
             .flat_map(|table| table.device_rows(&conditions.info.key).cloned())
             .collect();
         for row in bake::rows(kernel, conditions, cache)? {
-            // Whether there is an image says nothing of what is proven.
+            // Whether there is an image does not affect the proof.
             let same = |old: &Row| {
                 Row {
                     image: None,

@@ -1,5 +1,5 @@
-//! What a build would launch today: the rule of `kiln_spec::selection`, on the tables that the macro would read: those that
-//! `KILN_TUNED` names, else the package's own.
+//! The config that a build would launch today: the rule of `kiln_spec::selection`, on the tables that the macro would
+//! read (those that `KILN_TUNED` names, otherwise the package's own).
 
 use std::path::{Path, PathBuf};
 
@@ -12,26 +12,26 @@ use crate::error::Failure;
 use crate::project::TunedKernel;
 use crate::tables::local;
 
-/// What would be launched for a problem on a device, and why.
+/// The config that would be launched for a problem on a device, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
     /// The config of the tuned entry; `None` for the baseline.
     pub config: Option<Config>,
-    /// Why it is this one, for people.
+    /// Why this one is selected, in words.
     pub why: String,
 }
 
 impl Present {
-    /// As a workshop takes it.
+    /// The candidate, for a workshop.
     pub fn which(&self) -> Which<'_> {
         self.config.as_ref().map_or(Which::Baseline, Which::Config)
     }
 }
 
-/// What would be launched of a kernel for a problem on a device.
+/// The config of a kernel that would be launched for a problem on a device.
 ///
 /// # Errors
-/// When a table cannot be read or understood.
+/// If a table cannot be read or parsed.
 pub fn present(
     kernel: &TunedKernel,
     problem: &Problem,
@@ -78,7 +78,7 @@ pub fn present(
     })
 }
 
-/// The folder of tables that a build reads: as the macro has it, a relative one is below the package.
+/// The folder of the tables that a build reads. As in the macro, a relative path is below the package.
 fn tables(kernel: &TunedKernel) -> PathBuf {
     let given = std::env::var_os("KILN_TUNED").filter(|given| !given.is_empty());
     let package = kernel.tuned.parent().unwrap_or(Path::new("."));

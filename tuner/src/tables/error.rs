@@ -1,4 +1,4 @@
-//! Why tables cannot be read or written.
+//! Errors of reading and writing tables.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,12 +14,12 @@ use crate::atomic_file::without_path;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// A file cannot be understood.
+    /// A file cannot be parsed.
     #[error("{}: {error}{}", .path.display(), help(.error))]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parser's error.
         error: BakedError,
     },
     /// Rows cannot be put into a kernel's table, or the table into the index.
@@ -33,25 +33,25 @@ pub enum TableError {
     /// A table cannot be listed in the index.
     #[error(transparent)]
     Name(BakedError),
-    /// Tables cannot be written where they go.
+    /// The folder of tables cannot be written to.
     #[error(
         "cannot write tables into {}: {}\nhelp: make {} a folder that can be written; nothing was measured yet",
         .folder.display(), without_path(.error), .there.display()
     )]
     NotWritable {
-        /// Where they go.
+        /// The folder.
         folder: PathBuf,
-        /// The part of the path that exists.
+        /// The existing part of its path.
         there: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// There is no compiler for images of a target.
+    /// No compiler for images of a target is installed.
     #[error("images for {target}: {error}")]
     NoCompiler {
         /// The target.
         target: String,
-        /// What is missing.
+        /// The compiler's error, which names the missing part.
         error: CompileError,
     },
     /// Rows of a kernel get no image.
@@ -62,10 +62,10 @@ pub enum TableError {
     Images {
         /// The kernel.
         kernel: String,
-        /// The rows, and why not.
+        /// The rows, and why.
         rows: Vec<RowError>,
     },
-    /// A row with an image cannot take the place of the one without.
+    /// A row with an image cannot replace the one without.
     #[error("{0}\nhelp: run `tune bake --check`")]
     Replaced(BakedError),
 }

@@ -1,4 +1,4 @@
-//! Tables and their indices as files: read where they are, written where they change.
+//! Reads and writes the files of tables and indices; unchanged files are not written.
 
 use std::fs;
 use std::io;
@@ -10,26 +10,26 @@ use super::TableError;
 use crate::atomic_file;
 use crate::error::Failure;
 
-/// The index of a folder of tables; none where there is no such file.
+/// The index of a folder of tables; `None` if the file does not exist.
 ///
 /// # Errors
-/// When it cannot be read or understood.
+/// If it cannot be read or parsed.
 pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
     read_optional(&folder.join(INDEX_FILE), Index::parse)
 }
 
-/// A table; none where there is no such file.
+/// A table; `None` if the file does not exist.
 ///
 /// # Errors
-/// When it cannot be read or understood.
+/// If it cannot be read or parsed.
 pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
     read_optional(path, BakedTable::parse)
 }
 
-/// The tables in a folder that its index does not list, as after a merge that lost a line: kernel and file.
+/// The tables in a folder that its index does not list, for example after a merge that lost a line: kernel and file.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn unlisted(folder: &Path, index: &Index) -> Result<Vec<(String, PathBuf)>, Failure> {
     let entries = fs::read_dir(folder).map_err(Failure::file("read", folder))?;
     let mut found = Vec::new();
@@ -62,13 +62,13 @@ fn read_optional<T>(
     }
 }
 
-/// Writes the index of a folder. `declared_in` are the Rust files whose kernels have their tables there.
+/// Writes the index of a folder. `declared_in` are the Rust files of the kernels whose tables are in it.
 ///
-/// A build that found no index is not made again because there is one now: cargo does not watch files that are not
-/// there. So with the first index these files are marked as changed.
+/// A build that found no index does not run again when one appears, since cargo does not watch files that do not
+/// exist. When the first index is written, these Rust files are therefore marked as changed.
 ///
 /// # Errors
-/// When the disk refuses.
+/// If a file cannot be written.
 pub fn write_index<'a>(
     folder: &Path,
     index: &Index,
@@ -83,17 +83,17 @@ pub fn write_index<'a>(
     Ok(())
 }
 
-/// Marks a file as changed, so that cargo builds again what was built from it. If that fails (the file may be another
-/// user's), the tables are used from the next change on.
+/// Marks a file as changed, so that cargo rebuilds what depends on it. If that fails (the file may belong to another
+/// user), the tables are used from the next change on.
 pub fn mark_as_changed(file: &Path) {
     let now = std::time::SystemTime::now();
     let _ = fs::File::open(file).and_then(|file| file.set_modified(now));
 }
 
-/// Writes a file whole or not at all, and not if it holds the same already; whether it was written.
+/// Writes a file atomically, unless it has the same content already. Returns whether it was written.
 ///
 /// # Errors
-/// When the disk refuses.
+/// If the file cannot be written.
 pub fn write_if_changed(path: &Path, contents: impl AsRef<[u8]>) -> Result<bool, Failure> {
     let contents = contents.as_ref();
     if fs::read(path).is_ok_and(|old| old == contents) {

@@ -1,4 +1,4 @@
-//! Kernels with what is declared of them and what is baked.
+//! The text of `tune list`: kernels with their declarations and baked rows.
 
 use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use crate::error::Failure;
 use crate::project::TunedKernel;
 use crate::tables::bake;
 
-/// A kernel and what is declared of it.
+/// A kernel and its declaration.
 #[derive(Serialize)]
 pub struct Listed {
     kernel: String,
@@ -30,18 +30,18 @@ pub struct Baked {
     problem: String,
     config: String,
     evidence: &'static str,
-    /// What changed since: `spec`, `source`, `prelude` or `flags`; null if nothing did.
+    /// The part that has changed since: `spec`, `source`, `prelude` or `flags`; null if nothing did.
     stale: Option<&'static str>,
-    /// What makes a stale row anew.
+    /// The command that replaces a stale row.
     #[serde(skip)]
     help: String,
-    /// The row says that the baseline stays.
+    /// Whether the row says that the baseline stays.
     #[serde(skip)]
     kept: bool,
 }
 
 impl Baked {
-    /// A row of a kernel as it is now.
+    /// A row, compared with the current kernel.
     pub fn new(kernel: &TunedKernel, row: &Row) -> Baked {
         let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
         Baked {
@@ -58,7 +58,7 @@ impl Baked {
         }
     }
 
-    /// The row, how good its evidence is, and whether builds use it.
+    /// The row, its evidence, and whether builds use it.
     pub fn to_text(&self) -> String {
         let remark = match self.evidence {
             "proven" => "",
@@ -67,7 +67,7 @@ impl Baked {
         let stale = self.stale.map_or_else(String::new, |which| {
             format!("; stale, its {which} changed, and not used: {}", self.help)
         });
-        // Where the baseline stays, nothing was proven: no other config was right and faster.
+        // If the baseline stays, nothing was proven: no other config was right and faster.
         let evidence = if self.kept {
             "baseline kept"
         } else {
@@ -81,10 +81,10 @@ impl Baked {
 }
 
 impl Listed {
-    /// What is declared of a kernel, and what is baked.
+    /// The declaration and the baked rows of a kernel.
     ///
     /// # Errors
-    /// When its table cannot be read.
+    /// If its table cannot be read.
     pub fn new(kernel: &TunedKernel) -> Result<Listed, Failure> {
         let spec = &kernel.spec;
         let values = |param: &kiln_spec::TunableParam| {

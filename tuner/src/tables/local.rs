@@ -1,5 +1,5 @@
-//! Tables that are not for the repository: they stand in for the committed ones, so they hold the same rows, and those
-//! of this machine's cpu next to them.
+//! Local tables, which are not committed. They replace the committed tables in a build, so they contain the same
+//! rows, and those of this machine's cpu in addition.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,10 @@ use super::TableError;
 use crate::error::Failure;
 use crate::tables::files::{read_index, read_table, write_if_changed};
 
-/// Brings a folder of local tables up to date with the committed ones: a table for every kernel that has one there.
+/// Updates a folder of local tables from the committed ones: a table for every kernel that has one there.
 ///
 /// # Errors
-/// When a table, index or image cannot be read, written or understood.
+/// If a table, index or image cannot be read, written or parsed.
 pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
     let Some(index) = read_index(committed)? else {
         return Ok(());
@@ -38,18 +38,18 @@ pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The rows of a kernel's table in a folder, in its order.
+/// The rows of a kernel's table in a folder, in the order of the table.
 ///
 /// # Errors
-/// As [`refresh`].
+/// Those of [`refresh`].
 pub fn rows_in(kernel: &str, folder: &Path) -> Result<Vec<Row>, Failure> {
     rows(kernel, folder, folder)
 }
 
-/// Every row of a kernel that the committed table or the local one has.
+/// Every row of a kernel in the committed table or the local one.
 ///
 /// # Errors
-/// As [`refresh`].
+/// Those of [`refresh`].
 pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Failure> {
     let mut rows: Vec<Row> = Vec::new();
     for folder in [committed, local] {
@@ -65,7 +65,7 @@ pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Fa
     Ok(rows)
 }
 
-/// A committed table with the sections of local devices from the table that stood in for it.
+/// A committed table with the sections of local devices from the local table.
 fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTable, BakedError> {
     let Some(local) = local else { return Ok(table) };
     let is_local = |row: &&Row| matches!(row.device.backend, Backend::Cpu | Backend::Fake);
@@ -82,14 +82,14 @@ fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTabl
     Ok(table)
 }
 
-/// The image of a committed row lies next to the local table too.
+/// Copies the image of a committed row next to the local table.
 fn copy_image(row: &Row, committed: &Path, local: &Path) -> Result<(), Failure> {
     let Some(image) = &row.image else {
         return Ok(());
     };
     let from = committed.join(&image.file);
     match fs::copy(&from, local.join(&image.file)) {
-        // The build says what is wrong with a row whose image is missing.
+        // The build reports a row whose image is missing.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Failure::file("copy", &from)(error)),
         Ok(_) => Ok(()),
@@ -163,7 +163,8 @@ mod tests {
         let alone = folder.path().join("none");
         assert_eq!(devices("mul", &alone, &local), ["cuda/sm_89/NVIDIA L4"]);
         assert_eq!(devices("add", &alone, &local).len(), 2);
-        // What is committed later is there after the next time, and what is committed no more is gone.
+        // Rows that are committed later appear after the next refresh, and rows that are no longer committed
+        // disappear.
         write(&committed, "add", "cuda/sm_86/NVIDIA GeForce RTX 3090");
         assert_eq!(devices("add", &committed, &local).len(), 3);
         refresh(&committed, &local).unwrap();

@@ -1,4 +1,4 @@
-//! Baked tables: their files, the rows that are written into them, their images, and the row that a build selects.
+//! Baked tables: their files, their rows and images, and the row that a build selects.
 
 pub mod bake;
 pub mod check;

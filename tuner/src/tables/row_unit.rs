@@ -1,4 +1,4 @@
-//! The unit that a row was baked from, made anew: its symbol must be the row's.
+//! Regenerates the unit from which a row was baked: its symbol must be the row's.
 
 use kiln_spec::baked::{BakedError, Row};
 use kiln_spec::codegen::{CodegenError, Symbol, Target, TranslationUnit};
@@ -6,21 +6,21 @@ use thiserror::Error;
 
 use crate::project::TunedKernel;
 
-/// Why a kernel's source does not give the unit of a row.
+/// Why a kernel's source does not produce the unit of a row.
 #[derive(Debug, Error)]
 pub enum RowUnitError {
     /// The row does not fit the declaration.
     #[error(transparent)]
     Row(BakedError),
-    /// The source gives no unit.
+    /// The source produces no unit.
     #[error(transparent)]
     Source(#[from] CodegenError),
-    /// The source gives another unit.
+    /// The source produces another unit.
     #[error("its symbol is `{baked}`, but the source gives `{given}`; run `tune bake`")]
     OtherSymbol {
         /// The symbol in the row.
         baked: String,
-        /// That of the source.
+        /// The symbol of the source.
         given: Symbol,
     },
 }
@@ -28,7 +28,7 @@ pub enum RowUnitError {
 /// The unit of a row.
 ///
 /// # Errors
-/// When the row does not fit the declaration, or the source gives another symbol.
+/// If the row does not fit the declaration, or the source produces another symbol.
 pub fn row_unit(kernel: &TunedKernel, row: &Row) -> Result<TranslationUnit, RowUnitError> {
     let resolved = row.resolve(&kernel.spec).map_err(RowUnitError::Row)?;
     let unit = TranslationUnit::new(

@@ -1,4 +1,4 @@
-//! Kernels of which nothing is proven on a device, so that nothing can be baked for it.
+//! Kernels without a decision on a device, for which nothing can be baked.
 
 use kiln_cache::Cache;
 use kiln_spec::Backend;
@@ -9,20 +9,20 @@ use crate::project::Project;
 use crate::tables::bake;
 use crate::task::Conditions;
 
-/// A kernel of which nothing is decided on the device.
+/// A kernel without a decision on the device.
 pub struct Unproven {
     /// The kernel.
     pub kernel: String,
     /// The device.
     pub device: String,
-    /// Its first row of the device that is stale, and what changed.
+    /// The problem of its first stale row of the device, and the part that has changed.
     pub stale: Option<(String, &'static str)>,
-    /// What to do about it.
+    /// The remedy.
     pub help: String,
 }
 
 impl Unproven {
-    /// What there is to say of it, with what helps.
+    /// The message, with its help.
     pub fn to_text(&self) -> String {
         let Unproven {
             kernel,
@@ -42,10 +42,10 @@ impl Unproven {
     }
 }
 
-/// The kernels of which the cache has no decision for a device.
+/// The kernels for which the cache has no decision on a device.
 ///
 /// # Errors
-/// When the cache or a table cannot be read.
+/// If the cache or a table cannot be read.
 pub fn unproven(
     project: &Project,
     conditions: &Conditions<'_>,

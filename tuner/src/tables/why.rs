@@ -1,4 +1,4 @@
-//! What a result is keyed by, what is baked of it, and in what the key differs from the stored ones.
+//! The text of `tune why`: the key of a result, its baked row, and how the key differs from the stored ones.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::tables::bake;
 use crate::tables::listing::Baked;
 use crate::task::{self, Conditions};
 
-/// What a result is keyed by, and what differs from the stored ones.
+/// The key of a result, and how it differs from the stored ones.
 #[derive(Serialize)]
 pub struct Why {
     kernel: String,
@@ -25,7 +25,7 @@ pub struct Why {
     trials: usize,
     winner: Option<Winner>,
     nearest: Option<Nearest>,
-    /// What is baked for the problem on this device.
+    /// The baked row for the problem on this device.
     baked: Option<Baked>,
 }
 
@@ -73,10 +73,10 @@ fn nearest(cache: &Cache, key: &TuningKey) -> Result<Option<Nearest>, Failure> {
 }
 
 impl Why {
-    /// Looks a kernel and problem up in the cache, under the key that they have under some conditions.
+    /// Looks a kernel and problem up in the cache, under the key for the given conditions.
     ///
     /// # Errors
-    /// When the cache or the kernel's table cannot be read.
+    /// If the cache or the kernel's table cannot be read.
     pub fn of(
         kernel: &TunedKernel,
         problem: &Problem,
@@ -105,7 +105,7 @@ impl Why {
         })
     }
 
-    /// The answer of `tune why`.
+    /// The output of `tune why`.
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "{} of {} ({})\nkey {}\n",

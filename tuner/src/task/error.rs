@@ -1,9 +1,9 @@
-//! Why what was asked for is not a task, or nothing is stored of it.
+//! Errors of looking up tasks and their stored results.
 
 use kiln_spec::space::SpaceError;
 use thiserror::Error;
 
-/// Why what was asked for is not a task, or nothing is stored of it.
+/// Why a task does not exist, or has no stored results.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TaskError {
@@ -13,20 +13,20 @@ pub enum TaskError {
         .declared.join("  ")
     )]
     NotDeclared {
-        /// The problem asked for.
+        /// The requested problem.
         wanted: String,
-        /// Those that are declared.
+        /// The declared problems.
         declared: Vec<String>,
     },
     /// The search space cannot be built.
     #[error("{task}: {error}")]
     Space {
-        /// The kernel, and the problem where several are looked at.
+        /// The kernel; with the problem if there are several.
         task: String,
         /// Why not.
         error: SpaceError,
     },
-    /// No trials are stored of the kernel as it is now.
+    /// No trials of the current kernel are stored.
     #[error(
         "no trials of `{kernel}` ({problem}) as it is now are stored{of_device}\nhelp: `tune why {kernel}` says what is; `tune run` measures",
         of_device = of_device(.device)
@@ -36,7 +36,7 @@ pub enum TaskError {
         kernel: String,
         /// The problem.
         problem: String,
-        /// The device asked for, if one was.
+        /// The requested device, if any.
         device: Option<String>,
     },
     /// Trials are stored under several keys.

@@ -1,4 +1,4 @@
-//! What there is to do: one task for each kernel and problem, with the key its results are stored under.
+//! Tasks: one for each kernel and problem, with the key under which its results are stored.
 
 mod error;
 pub mod stored;
@@ -14,7 +14,7 @@ use crate::lab::peaks;
 use crate::project::TunedKernel;
 use crate::regime::Regime;
 
-/// Version of the measuring protocol: results of another version are not compared with.
+/// Version of the measuring protocol. Results of different versions are never compared.
 pub const MEASURING_PROTOCOL: u32 = 1;
 
 /// One kernel and one problem.
@@ -24,7 +24,7 @@ pub struct Task<'a> {
     pub kernel: &'a TunedKernel,
     /// The problem.
     pub problem: &'a Problem,
-    /// What results depend on.
+    /// The key of its results.
     pub key: TuningKey,
 }
 
@@ -35,7 +35,7 @@ impl Task<'_> {
     }
 }
 
-/// What is measured on and how: what results depend on besides kernel and problem.
+/// The device and settings of a measurement: what results depend on in addition to kernel and problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
     /// The device.
@@ -47,7 +47,7 @@ pub struct Conditions<'a> {
 }
 
 impl<'a> Conditions<'a> {
-    /// Those of a device, in the regime asked for or, where none is, in that of its backend.
+    /// The conditions of a device, in the requested regime or else in the default one of its backend.
     pub fn new(
         info: &'a DeviceInfo,
         compiler: &'a dyn Compiler,
@@ -61,7 +61,7 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// The tasks of a run: the first problem of every kernel, so that a short budget still reaches every kernel; then the
+/// The tasks of a run: first the first problem of every kernel, so that a short budget reaches every kernel; then the
 /// others, small ones first, since they are decided fastest.
 pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<Task<'a>> {
     let backend = conditions.info.key.backend;
@@ -88,10 +88,10 @@ pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<
         .collect()
 }
 
-/// The tasks of the named problems; all of them where none is named.
+/// The tasks of the named problems; all tasks if none is named.
 ///
 /// # Errors
-/// When no kernel declares a problem of that text.
+/// If no kernel declares a problem with that text.
 pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a>>, TaskError> {
     let texts: Vec<String> = tasks.iter().map(|task| task.problem.to_string()).collect();
     check_declared(&texts, problems)?;
@@ -104,7 +104,7 @@ pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a
 /// Refuses problems that are not among the declared ones.
 ///
 /// # Errors
-/// The first that is not.
+/// The first problem that is not declared.
 pub fn check_declared(declared: &[String], wanted: &[String]) -> Result<(), TaskError> {
     let Some(missing) = wanted.iter().find(|wanted| !declared.contains(wanted)) else {
         return Ok(());
@@ -156,7 +156,7 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>)
     })
 }
 
-/// Host threads that run a kernel: the cpu device's cores, 1 elsewhere.
+/// Number of host threads that run a kernel: the cores for the cpu device, otherwise 1.
 fn threads(info: &DeviceInfo) -> u32 {
     if info.key.backend == Backend::Cpu {
         info.limits.multiprocessors

@@ -1,4 +1,4 @@
-//! The stored trials of a kernel as it is now.
+//! The stored trials of the current kernel.
 
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::Problem;
@@ -7,19 +7,19 @@ use super::TaskError;
 use crate::error::Failure;
 use crate::project::TunedKernel;
 
-/// Which of the stored keys is meant.
+/// Selects one of the stored keys.
 #[derive(Clone, Copy, Debug)]
 pub struct KeySelector<'a> {
-    /// The start of its hash; `None` for the one of the problem.
+    /// The start of its hash; `None` to select by problem.
     pub key: Option<&'a str>,
     /// The start of its device, as `backend/arch/name`.
     pub device: &'a str,
 }
 
-/// The one stored key of the kernel as it is now, for the problem, on the device that is meant.
+/// The stored key of the current kernel, for the problem, on the selected device.
 ///
 /// # Errors
-/// When there is none, or there are several.
+/// If there is none, or there are several.
 pub fn one(
     wanted: &KeySelector<'_>,
     kernel: &TunedKernel,

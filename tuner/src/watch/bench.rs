@@ -1,4 +1,4 @@
-//! The current kernels, timed: each against its baseline, in fresh processes.
+//! Times the current kernels, each against its baseline, in fresh processes.
 
 use kiln::compiler::BuildKind;
 use kiln_spec::{Config, Problem};
@@ -16,7 +16,7 @@ use crate::project::TunedKernel;
 use crate::tables::current::{Present, present};
 use kiln_measure::{ArmId, Claim, Doubt, Survey, drive};
 
-/// A kernel and a problem, timed.
+/// The result of timing a kernel for a problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct Benched {
     /// The package.
@@ -27,28 +27,28 @@ pub struct Benched {
     pub problem: String,
     /// The device.
     pub device: String,
-    /// What a build launches today, and why.
+    /// Why a build launches this config today.
     pub selection: String,
     /// Its config.
     pub config: String,
-    /// What came of it.
+    /// The result.
     pub outcome: TimingOutcome,
 }
 
-/// What came of timing a kernel.
+/// The result of timing a kernel.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum TimingOutcome {
     /// It was timed.
     Measured(Box<Measured>),
-    /// There was no time for it.
+    /// Time ran out before it.
     NotMeasured {
-        /// In words.
+        /// Why, in words.
         reason: String,
     },
     /// It does not work.
     Failed {
-        /// In words.
+        /// Why, in words.
         reason: String,
     },
 }
@@ -58,39 +58,40 @@ pub enum TimingOutcome {
 pub struct Measured {
     /// The release symbol that was timed.
     pub symbol: String,
-    /// What the device wrote about the launch.
+    /// The receipt that the device wrote for the launch.
     pub receipt: String,
-    /// One launch in the median process.
+    /// Time of one launch in the median process.
     pub time: Recorded,
-    /// What that means.
+    /// The throughput that follows from it.
     pub throughput: Throughput,
-    /// The baseline next to it; `None` where the kernel is its own baseline.
+    /// The comparison with the baseline; `None` if the kernel is its own baseline.
     pub baseline: Option<BesideBaseline>,
-    /// Whether outputs were compared with more than its own baseline.
+    /// Whether outputs were compared with more than the kernel's own baseline.
     pub has_reference: bool,
-    /// A row of launches one by one and replayed, where the kernel is launch-bound and the device records.
+    /// Launches queued one by one and replayed from a recording, if the kernel is launch-bound and the device can
+    /// record.
     pub replayed: Option<ReplayedLaunches>,
-    /// Other programs next to it.
+    /// The comparisons with other programs.
     pub peers: Vec<BesidePeer>,
 }
 
-/// A kernel next to its baseline.
+/// A kernel compared with its baseline.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BesideBaseline {
-    /// One launch of the baseline in the median process, in nanoseconds.
+    /// Time of one launch of the baseline in the median process, in nanoseconds.
     pub median_ns: u64,
-    /// Its time over the kernel's: above 1 the kernel is faster.
+    /// The baseline's time over the kernel's: above 1 the kernel is faster.
     pub speedup: f64,
-    /// The lower end of its 95 % interval; `None` where too few processes ran for one.
+    /// The lower end of its 95 % interval; `None` if too few processes ran.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: Option<f64>,
 }
 
-/// Times a kernel for a problem. Beside the report: what was drafted, to be saved, if it works.
+/// Times a kernel for a problem. In addition to the report it returns the draft to save, if the kernel works.
 ///
 /// # Errors
-/// When a table cannot be read. What is wrong with the kernel is in the report.
+/// If a table cannot be read. Faults of the kernel are in the report.
 pub fn bench(
     stage: &WatchSession<'_>,
     kernel: &TunedKernel,
@@ -129,7 +130,7 @@ struct Timing<'a> {
 }
 
 impl Timing<'_> {
-    /// What comes of it, and what to save: also what there was no time to measure.
+    /// The outcome, and the draft to save. A kernel for which no time was left is saved too.
     fn outcome(&self, present: &Present) -> (TimingOutcome, Option<Draft>) {
         let failed = |reason: String| TimingOutcome::Failed { reason };
         let drafted = self
@@ -209,7 +210,7 @@ impl Timing<'_> {
         }
     }
 
-    /// The time for the kernel against its baseline, and against each peer.
+    /// The time for comparing the kernel with its baseline, and with each peer.
     fn share_ns(&self) -> u64 {
         self.budget_ns / (1 + self.stage.setting.peers.len() as u64)
     }
@@ -260,7 +261,7 @@ impl Timing<'_> {
     }
 }
 
-/// The baseline is loaded as the first arm, where there is one next to the kernel.
+/// The kernel's arm. If there is a separate baseline, that is the first arm.
 fn arm_of(beside: bool) -> ArmId {
     ArmId(usize::from(beside))
 }

@@ -1,8 +1,8 @@
-//! Saved kernels against the current ones, in one session.
+//! Compares saved kernels with the current ones, in one session.
 //!
-//! Saved times are never compared with current ones. Each saved kernel is rebuilt with the saved prelude and flags and the
-//! current compiler; both sides are verified against the same expected outputs, prove by receipts what they launch,
-//! and are timed in pairs of fresh processes.
+//! Saved times are never compared with current ones. Each saved kernel is rebuilt with the saved prelude and flags
+//! and the current compiler. Both sides are verified against the same expected outputs, prove by receipts what they
+//! launch, and are timed in pairs of fresh processes.
 
 use std::time::Duration;
 
@@ -24,23 +24,23 @@ use kiln_measure::{
     drive,
 };
 
-/// The saved side is loaded as the first arm.
+/// The saved kernel is the first arm.
 const THEN: ArmId = ArmId(0);
 const NOW: ArmId = ArmId(1);
 
-/// What comparisons of a run share.
+/// Shared by the comparisons of a run.
 pub struct Terms<'a> {
-    /// What fails, and what counts as the same.
+    /// The thresholds for failing and for `same`.
     pub gate: Gate,
-    /// Comparisons in the whole run.
+    /// Number of comparisons in the whole run.
     pub claims: u32,
-    /// The time for all of them.
+    /// The total time for all comparisons.
     pub budget: &'a Budget,
-    /// Told of each that is done.
+    /// Counts finished comparisons.
     pub progress: &'a Counter,
 }
 
-/// Measures what is to be measured, and says the rest.
+/// Carries out the planned comparisons; the others are only reported.
 pub fn carry_out(
     stage: &WatchSession<'_>,
     section: &Section,
@@ -70,7 +70,7 @@ pub fn carry_out(
     rows
 }
 
-/// The time of the next of that many that are left; 0 where none is.
+/// The time for the next of `left` comparisons; 0 if none is left.
 pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
     let share = budget.slice(1, left).confirm_left();
     share.map_or(u64::MAX, |share: Duration| {
@@ -78,7 +78,7 @@ pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
     })
 }
 
-/// A row that came to nothing, with why.
+/// A row without a measurement, and why.
 type Early = (WatchVerdict, String);
 
 fn measure(
@@ -102,7 +102,7 @@ fn measure(
     }
 }
 
-/// A side that compiles, computes what it should and launches what was meant.
+/// A side that compiles, produces the right outputs and launches what was intended.
 struct Proven {
     made: Compiled,
     proof: Proof,
@@ -170,8 +170,8 @@ fn compare(
     Ok((verdict, reason, compared))
 }
 
-/// The saved side is not usable. If it computes something else and no reference tells which side is right, the change is
-/// the present side's failure: a kernel that became wrong must not pass because its own baseline became wrong with it.
+/// The result if the saved side cannot be used. If its outputs differ and no reference tells which side is right, the
+/// current side fails: a kernel that became wrong must not pass because its own baseline became wrong with it.
 fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
     let is_wrong = matches!(outcome, Outcome::Incorrect(_) | Outcome::NotANumber { .. });
     if has_reference || !is_wrong {
@@ -184,7 +184,7 @@ fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
     (WatchVerdict::Failed, reason)
 }
 
-/// A side that fails while it is timed has failed, whichever it is.
+/// The result if a side, whichever it is, fails during timing.
 fn of_fault(fault: &Fault) -> Early {
     let verdict = match fault.arm {
         Some(NOW) => WatchVerdict::Failed,

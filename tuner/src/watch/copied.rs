@@ -1,4 +1,5 @@
-//! How fast memory is copied on a device: what kernels that are bound by memory are held against, measured in the same session.
+//! The copy bandwidth of a device, measured in the same session as the memory-bound kernels that are compared with
+//! it.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::Backend;
@@ -8,7 +9,7 @@ use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
 use crate::project::TunedKernel;
 
-/// A thread moves 16 bytes, neighbours move neighbours.
+/// Each thread moves 16 bytes; neighbouring threads move neighbouring data.
 const SOURCE: &str = "\
 struct alignas(16) Four { float x[4]; };
 extern \"C\" __global__ void kiln_copied(unsigned n, const float* __restrict__ from, float* __restrict__ to) {
@@ -34,15 +35,16 @@ unsafe extern \"C\" {
 }
 ";
 
-/// Elements at least, and at most on a host and on a GPU: beyond caches, and not so many that checking them takes minutes.
+/// Minimum number of elements, and the maximum on a host and on a GPU: larger than caches, but small enough that
+/// checking does not take minutes.
 const MIN_ELEMENTS: u64 = 1 << 22;
 const MAX_ON_HOST: u64 = 1 << 23;
 const MAX_ON_GPU: u64 = 1 << 25;
 
-/// Elements on the fake device: it has no caches, and its script tells how long a launch takes.
+/// Number of elements on the fake device. It has no caches, and its script determines how long a launch takes.
 const ON_FAKE: u64 = 1 << 16;
 
-/// How many elements are copied on a device: twice eight caches in all, within the limits above.
+/// Number of elements to copy on a device: sixteen times its cache in total, within the limits above.
 fn elements(device: &DeviceInfo) -> u64 {
     let wanted = device.limits.l2_bytes.saturating_mul(2);
     match device.key.backend {
@@ -56,11 +58,11 @@ fn kernel() -> Result<TunedKernel, EmbeddedError> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
-/// Bytes that a copy moves in a second, read and written together, beyond the last-level cache where that can be had;
-/// `budget_ns` is the time for timing it.
+/// Bytes per second that a copy moves, read and written together, beyond the last-level cache if possible.
+/// `budget_ns` is the time for measuring.
 ///
 /// # Errors
-/// When it could not be measured.
+/// If it could not be measured.
 pub fn bytes_per_s(stage: &WatchSession<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     let elements = elements(stage.info);

@@ -1,4 +1,4 @@
-//! The kernels of a project, timed on one device.
+//! Times the kernels of a project on one device.
 
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::progress::{Counter, Reporter};
 use crate::project::{Project, TunedKernel};
 use crate::run::budget::Budget;
 
-/// What a line of `--json-lines` says.
+/// One line of `--json-lines`.
 #[derive(Serialize)]
 pub struct Line<'a> {
     device: &'a str,
@@ -25,24 +25,25 @@ pub struct Line<'a> {
     kernel: &'a Benched,
 }
 
-/// What was timed on one device.
+/// The results on one device.
 #[derive(Serialize)]
 pub struct OnDevice {
     /// The device.
     pub device: String,
-    /// What caches held.
+    /// The content of the caches.
     pub regime: &'static str,
-    /// What the device does at best or at least.
+    /// Copy bandwidth and launch overhead of the device.
     #[serde(flatten)]
     pub yardsticks: Yardsticks,
     /// The kernels, timed.
     pub kernels: Vec<Benched>,
 }
 
-/// Kernels and problems, in the order in which they are timed.
+/// Kernels and problems, in the order of timing.
 pub type Tasks<'a> = Vec<(&'a TunedKernel, &'a Problem)>;
 
-/// The first problem of every kernel, then the second of each, and so on: a short budget reaches every kernel.
+/// The first problem of every kernel, then the second of each, and so on, so that a short budget reaches every
+/// kernel.
 pub fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> Tasks<'a> {
     let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);
     let counts = project.kernels.iter().map(|kernel| of(kernel).count());
@@ -58,30 +59,30 @@ pub fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> T
         .collect()
 }
 
-/// What is timed on one device, and with what.
+/// The inputs of a bench run on one device.
 pub struct BenchRun<'a> {
     /// Kernels and problems.
     pub tasks: &'a [(&'a TunedKernel, &'a Problem)],
-    /// The time of the whole command.
+    /// The time for the whole command.
     pub budget: &'a Budget,
-    /// Kernels and problems that are left, on this device and those to come.
+    /// Number of kernels and problems that are left, on this device and later ones.
     pub left: usize,
-    /// Who is told.
+    /// Receives the progress.
     pub reporter: &'a dyn Reporter,
 }
 
 impl BenchRun<'_> {
-    /// Times each kernel on a device and keeps it in `saved`. `say` is told of each as soon as it is timed.
+    /// Times each kernel on a device and adds it to `saved`. `say` receives each result immediately.
     ///
     /// # Errors
-    /// When a table cannot be read, and what `say` fails with.
+    /// If a table cannot be read, and any error of `say`.
     pub fn on(
         &self,
         stage: &WatchSession<'_>,
         saved: &mut Saved,
         say: &mut dyn FnMut(&Line<'_>) -> Result<(), Failure>,
     ) -> Result<OnDevice, Failure> {
-        // A twentieth of the time for each: a budget of seconds is for the kernels.
+        // A twentieth of the time for each yardstick: a short budget is for the kernels.
         let share_ns = budget_ns(self.budget, 1) / 20;
         let yardsticks = Yardsticks {
             launch_ns: self.known(
@@ -128,7 +129,7 @@ impl BenchRun<'_> {
         })
     }
 
-    /// What was measured; where it was not, that is said.
+    /// The measured value; if there is none, a notice is printed.
     fn known(
         &self,
         stage: &WatchSession<'_>,

@@ -1,4 +1,5 @@
-//! Kernels of this program's own, which others are held against: each its own baseline, timed in the same session.
+//! Reference kernels of this program itself: each is its own baseline, timed in the same session as the kernels that
+//! are compared with it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,10 +15,10 @@ use crate::candidate::Which;
 use crate::project::TunedKernel;
 use kiln_measure::{ArmId, Survey, drive};
 
-/// The kernel of a declaration and a source.
+/// A kernel from a declaration and a source.
 ///
 /// # Errors
-/// What is wrong with them.
+/// If they are invalid.
 pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedError> {
     const FILE: &str = "embedded.rs";
     let found = discover(declaration, &ModuleLayout::Root, &BTreeSet::new());
@@ -46,10 +47,11 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedEr
     })
 }
 
-/// The time of one launch of its baseline in the median process, in nanoseconds, of as many processes as there is time for.
+/// Time of one launch of its baseline in the median process, in nanoseconds, over as many processes as there is time
+/// for.
 ///
 /// # Errors
-/// When it could not be measured.
+/// If it could not be measured.
 pub fn time_ns(
     stage: &WatchSession<'_>,
     kernel: &TunedKernel,

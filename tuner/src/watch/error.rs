@@ -1,4 +1,4 @@
-//! Why a kernel cannot be timed or compared.
+//! Errors of timing and comparing kernels.
 
 use std::io;
 use std::path::PathBuf;
@@ -28,37 +28,37 @@ pub enum WatchError {
     /// The baseline's geometry has no value.
     #[error("the baseline: {0}")]
     BaselinePlan(PlanError),
-    /// There is nothing to compare with: the baseline does not compile.
+    /// The baseline does not compile, so there is nothing to compare with.
     #[error("the baseline does not work: {0}")]
     NoBaseline(Outcome),
-    /// The baseline that it is timed against does not work.
+    /// The baseline that the kernel is timed against does not work.
     #[error("the baseline: {0}")]
     Baseline(Outcome),
     /// The expected outputs cannot be made.
     #[error("no expected outputs: {0}")]
     NotExpected(Outcome),
-    /// A candidate or a reference came to this.
+    /// A candidate or a reference had this outcome.
     #[error("{0}")]
     Outcome(Outcome),
-    /// A side failed while it was timed.
+    /// A side failed during timing.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// Nothing was measured in the end.
+    /// Nothing was measured.
     #[error("{}", why(.doubt.as_ref()))]
     NotMeasured {
-        /// Why not.
+        /// The reason.
         doubt: Option<Doubt>,
     },
-    /// It was faster than the device can be.
+    /// The time is faster than the device can be.
     #[error(transparent)]
     TooFast(#[from] AboveRoofline),
     /// A worker process failed.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// A worker answered another question.
+    /// A worker sent the answer to another request.
     #[error("a worker answered something else than {asked}")]
     OutOfTurn {
-        /// What was asked.
+        /// The request.
         asked: &'static str,
     },
     /// The file of expected outputs cannot be read.
@@ -66,21 +66,21 @@ pub enum WatchError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The file of expected outputs is damaged.
     #[error(transparent)]
     Expected(#[from] ExpectedError),
-    /// A kernel of this program's own is wrong.
+    /// A kernel of this program itself is invalid.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
-    /// A problem of such a kernel is none.
+    /// A text is not a problem of such a kernel.
     #[error(transparent)]
     Problem(#[from] TextError),
 }
 
-/// Why a kernel of this program's own is wrong.
+/// Why a kernel of this program itself is invalid.
 #[derive(Debug, Error)]
 pub enum EmbeddedError {
     /// Its declaration is not Rust.
@@ -92,7 +92,7 @@ pub enum EmbeddedError {
     /// Its declaration is wrong.
     #[error("{rendered}")]
     Wrong {
-        /// Every mistake, with the lines that it is in.
+        /// Every mistake, with its source lines.
         rendered: String,
     },
     /// Its source cannot be scanned.
@@ -100,10 +100,10 @@ pub enum EmbeddedError {
     Source(#[from] SourceError),
 }
 
-/// Why a command watches nothing: one that does must not pass.
+/// Why a command would compare nothing; such a command must fail.
 #[derive(Clone, Debug, Error)]
 pub enum NothingWatched {
-    /// A file has nothing of what was chosen.
+    /// The file contains none of the selected kernels and problems.
     #[error(
         "{} has no kernel and problem of those that were chosen: nothing can be compared\nhelp: run `tune list`; save again with `tune bench --save`",
         .file.display()
@@ -123,7 +123,7 @@ pub enum NothingWatched {
     },
 }
 
-/// Why a series of processes ended without an answer, in words.
+/// Why a series of processes ended without a result, in words.
 pub fn why(doubt: Option<&Doubt>) -> String {
     match doubt {
         None => "all processes were used up".into(),

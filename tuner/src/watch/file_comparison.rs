@@ -1,4 +1,4 @@
-//! The kernels of a file against the current ones, on each device that is here.
+//! Compares the kernels of a file with the current ones, on each available device.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::progress::Counter;
 use crate::regime::Regime;
 use crate::run::budget::Budget;
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Serialize)]
 pub struct Report {
     file: String,
@@ -36,7 +36,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// What the rows of a file come to.
+    /// The report for the rows of a file.
     pub fn new(file: &Path, saved: &Saved, gate: Gate, rows: Vec<WatchRow>) -> Report {
         Report {
             file: file.display().to_string(),
@@ -60,7 +60,7 @@ impl Report {
     }
 }
 
-/// Sections by number, each with the first device of its kind.
+/// Pairs each section with the first device of its kind.
 pub fn matched(saved: &Saved, devices: &[Opened]) -> Vec<(usize, usize)> {
     let sections = saved.sections.iter().enumerate();
     let of_kind = |section: &Section| {
@@ -72,7 +72,7 @@ pub fn matched(saved: &Saved, devices: &[Opened]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Says that no section is of a device that is here.
+/// The error if no section belongs to an available device.
 pub fn nothing_here(saved: &Saved, devices: &[Opened]) -> Failure {
     let names = |names: Vec<String>| {
         if names.is_empty() {
@@ -100,33 +100,33 @@ fn here(devices: &[Opened]) -> Vec<String> {
 
 /// A comparison of a file's kernels with the current ones.
 pub struct Comparing<'a> {
-    /// Only devices that were named are meant.
+    /// Whether only named devices are compared.
     pub only_named: bool,
-    /// Cold or hot; `None` for that of each section.
+    /// Cold or hot; `None` for the regime of each section.
     pub regime: Option<Regime>,
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Whether devices that others compute on are measured.
+    /// Whether to measure devices on which other processes compute.
     pub allow_shared_gpu: bool,
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
     /// The file.
     pub saved: &'a Saved,
-    /// What is compared.
+    /// The selected kernels.
     pub chosen: Chosen<'a>,
-    /// What fails.
+    /// The thresholds for failing.
     pub gate: Gate,
-    /// The time for all of it.
+    /// The total time.
     pub budget: Budget,
-    /// Sections that are compared: they share the 1 % of false alarms.
+    /// Number of sections that are compared; they share the 1 % of false alarms.
     pub sections: usize,
 }
 
 impl Comparing<'_> {
-    /// Compares the sections that are matched with devices, and says of the others that they are not here.
+    /// Compares the sections for which there is a device, and reports the others as not available.
     ///
     /// # Errors
-    /// When a device cannot be used, or a table cannot be read.
+    /// If a device cannot be used, or a table cannot be read.
     pub fn rows(
         &self,
         cache: &Cache,
@@ -138,7 +138,7 @@ impl Comparing<'_> {
         for (number, section) in self.saved.sections.iter().enumerate() {
             let Some((_, device)) = matched.iter().find(|(section, _)| *section == number) else {
                 if self.only_named {
-                    // Of another device than those that are meant.
+                    // Belongs to another device than the named ones.
                     continue;
                 }
                 let here = here(devices).join(", ");
@@ -151,7 +151,7 @@ impl Comparing<'_> {
             };
             let (name, device) = &devices[*device];
             preflight::check(name, &**device, self.allow_shared_gpu)?;
-            // Of the same regime as then, unless another is asked for.
+            // In the saved regime, unless another one is requested.
             let then = Regime::from_str(&section.regime, false).ok();
             let setting = Setting {
                 catalogue: self.catalogue,

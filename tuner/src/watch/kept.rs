@@ -1,4 +1,4 @@
-//! Between a kernel as it is drafted now and as it stands in a file.
+//! Converts between kernels as they are drafted now and as they are saved in a file.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub fn section(
     }
 }
 
-/// A current kernel as it is saved.
+/// A current kernel in its saved form.
 pub fn keep(
     saved: &mut Saved,
     kernel: &TunedKernel,
@@ -65,19 +65,19 @@ pub fn keep(
     }
 }
 
-/// A saved kernel, ready to be compiled as it was.
+/// A saved kernel, ready to be compiled as before.
 #[derive(Clone, Debug)]
 pub struct Revived {
     /// Its saved declaration.
     pub spec: KernelSpec,
-    /// What a compiler is given.
+    /// The input of a compiler.
     pub draft: Draft,
 }
 
 /// Makes a saved kernel compilable with a current compiler.
 ///
 /// # Errors
-/// When something of it cannot be understood any more.
+/// If a part of it can no longer be parsed.
 pub fn revive(
     saved: &Saved,
     section: &Section,
@@ -123,7 +123,7 @@ fn recipe_of(
     section: &Section,
     compiler: &dyn Compiler,
 ) -> Result<Recipe, ReviveError> {
-    // Flags of another compiler would mean nothing to this one.
+    // This compiler does not understand the flags of another one.
     let same_compiler = compiler.identity().name == section.compiler;
     let flags = same_compiler.then(|| section.flags.clone());
     let recipe = Recipe::new(saved.headers(&section.prelude)?, flags);
@@ -140,7 +140,7 @@ fn number(text: &str) -> Result<u64, ReviveError> {
     })
 }
 
-/// Whether two drafts come to the same code, launched in the same way: then there is nothing to measure.
+/// Whether two drafts produce the same code, launched in the same way: then there is nothing to measure.
 pub fn is_identical(then: &Draft, now: &Draft, backend: Backend, compiler: &dyn Compiler) -> bool {
     let own = || compiler.flags(BuildKind::Release);
     let of = |draft: &Draft| {
@@ -155,12 +155,12 @@ pub fn is_identical(then: &Draft, now: &Draft, backend: Backend, compiler: &dyn 
     then.unit.text == now.unit.text && then.plan == now.plan && of(then) == of(now)
 }
 
-/// Why the arguments of two declarations cannot be given the same data; `None` where they can.
+/// Why the arguments of two declarations cannot be given the same data; `None` if they can.
 pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
     let plain = |spec: &KernelSpec| -> Vec<ArgSpec> {
         let args = spec.args.iter().cloned();
         args.map(|mut arg| {
-            // Neither decides what a kernel is given.
+            // Neither affects the data that a kernel is given.
             if let ArgSpec::Slice(slice) = &mut arg {
                 slice.align = None;
                 slice.tolerance = None;
@@ -186,7 +186,7 @@ pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
     })
 }
 
-/// What changed between a saved kernel and the current one, in words.
+/// The changes between a saved kernel and the current one, in words.
 pub fn changes(
     kernel: &SavedKernel,
     then: &Revived,

@@ -4,7 +4,7 @@ use kiln_spec::codegen::Target;
 use super::*;
 use crate::watch::least;
 
-/// The kernel that does nothing, as it is drafted for the fake device, and as it stands in a file.
+/// The empty kernel: as it is drafted for the fake device, and as it is saved in a file.
 fn kept() -> (Saved, Section, TunedKernel, Draft) {
     let kernel = least::kernel().unwrap();
     let problem = &kernel.spec.problems[0];
@@ -55,7 +55,7 @@ fn what_is_kept_comes_back_as_it_was_and_is_identical() {
     other.flags.push("-O0".into());
     let back = revived(&saved, &other).unwrap();
     assert!(!identical(&back.draft, &draft));
-    // Another compiler takes its own flags, whatever the saved ones are.
+    // Another compiler uses its own flags, not the saved ones.
     other.compiler = "another".into();
     let back = revived(&saved, &other).unwrap();
     assert!(identical(&back.draft, &draft));
@@ -118,7 +118,7 @@ fn arguments_that_cannot_be_given_the_same_data_are_named() {
         read.unwrap()
             .starts_with("argument `out` is of another type")
     );
-    // What is allowed of an output is not an input.
+    // The tolerance of an output does not affect the inputs.
     assert_eq!(
         edited(&|slice| slice.tolerance = Some(spec.tolerance)),
         None

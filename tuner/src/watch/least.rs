@@ -1,12 +1,12 @@
-//! What a launch costs by itself: the time of a kernel that does as good as nothing, measured in the same session as what
-//! it is held against.
+//! Launch overhead: the time of an almost empty kernel, measured in the same session as the kernels it is compared
+//! with.
 
 use super::embedded;
 use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
 use crate::project::TunedKernel;
 
-/// One thread writes one number: the least that can be verified.
+/// One thread writes one number: the smallest work that can be verified.
 const SOURCE: &str = "\
 extern \"C\" __global__ void kiln_least_launch(unsigned n, float* out) {
   if (blockIdx.x == 0 && threadIdx.x == LEAST) out[0] = (float)n;
@@ -29,19 +29,19 @@ unsafe extern \"C\" {
 }
 ";
 
-/// From this share of a kernel's time on that a launch alone takes, the kernel is launch-bound: its throughput says more
-/// about the host than about the kernel.
+/// If a launch alone takes at least this share of a kernel's time, the kernel is launch-bound: its throughput says
+/// more about the host than about the kernel.
 pub const LARGE_SHARE: f64 = 0.25;
 
-/// The kernel that does nothing.
+/// The almost empty kernel.
 pub(super) fn kernel() -> Result<TunedKernel, EmbeddedError> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
-/// The time of a launch that does as good as nothing, in nanoseconds; `budget_ns` is the time for timing it.
+/// The time of an almost empty launch, in nanoseconds; `budget_ns` is the time for measuring.
 ///
 /// # Errors
-/// When it could not be measured.
+/// If it could not be measured.
 pub fn launch_ns(stage: &WatchSession<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     embedded::time_ns(stage, &kernel, &kernel.spec.problems[0], budget_ns)

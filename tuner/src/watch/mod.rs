@@ -1,4 +1,4 @@
-//! Regression watch: what kernels take now, and whether they are slower than those that were saved.
+//! Regression checks: how long kernels take now, and whether they are slower than the saved ones.
 //!
 //! ```text
 //! tune bench --save FILE      present ──► draft ──► verify ──► Survey, against its baseline ──► table
@@ -7,8 +7,8 @@
 //!                             present ──► draft ┴► verify both ──► Comparison, in pairs ──► verdict ──► gate
 //! ```
 //!
-//! A file keeps kernels, not just times: a comparison runs both sides in the same session, on the same data, interleaved in
-//! fresh processes. Times of another day are never compared with.
+//! A file contains kernels, not just times: a comparison runs both sides in the same session, on the same data,
+//! interleaved in fresh processes. Times from different days are never compared.
 
 pub mod bench;
 pub mod compare;

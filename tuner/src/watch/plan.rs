@@ -1,4 +1,4 @@
-//! What is to be done about each saved kernel: what can be said at once is said, the rest is measured.
+//! Plans what to do about each saved kernel: some results are known without measuring, the others are measured.
 
 use kiln_spec::Problem;
 
@@ -18,33 +18,33 @@ pub struct Pair<'a> {
     pub(super) problem: &'a Problem,
     pub(super) then: Revived,
     pub(super) now: Draft,
-    /// What changed, in words.
+    /// The changes, in words.
     pub(super) changes: String,
 }
 
-/// What is to be done about one kernel and problem.
+/// What to do about one kernel and problem.
 pub enum Plan<'a> {
-    /// It is said already.
+    /// The result is known without measuring.
     Said(WatchRow),
-    /// It is to be measured.
+    /// It has to be measured.
     Measure(Box<Pair<'a>>),
 }
 
-/// Which kernels of a file are meant.
+/// Which kernels of a file are selected.
 #[derive(Clone, Copy)]
 pub struct Chosen<'a> {
     /// The current kernels.
     pub project: &'a Project,
-    /// The packages that the flags chose; all where the flag is not given.
+    /// The selected packages; `None` for all.
     pub package: Option<&'a str>,
-    /// Names of kernels; all where none is given.
+    /// Names of kernels; all if empty.
     pub kernels: &'a [String],
-    /// Problems by their text; all where none is given.
+    /// Problems as text; all if empty.
     pub problems: &'a [String],
 }
 
 impl<'a> Chosen<'a> {
-    /// Whether a kernel and problem are meant.
+    /// Whether a kernel and problem are selected.
     fn is(&self, package: &str, kernel: &str, problem: &str) -> bool {
         let any = |wanted: &[String], name: &str| {
             wanted.is_empty() || wanted.iter().any(|wanted| wanted == name)
@@ -106,7 +106,7 @@ pub(super) fn of_saved(
     row(names, section.device.to_string(), verdict, reason)
 }
 
-/// The rows of a section whose device is not here.
+/// The rows of a section whose device is not available.
 pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<WatchRow> {
     let meant = |saved: &&SavedKernel| chosen.is(&saved.package, &saved.kernel, &saved.problem);
     let reason = format!("saved on another device than {here}");
@@ -116,10 +116,10 @@ pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<Watc
         .collect()
 }
 
-/// What is to be done about each kernel and problem of a section on a device, and the current ones that the section lacks.
+/// Plans each kernel and problem of a section on a device, and the current ones that the section lacks.
 ///
 /// # Errors
-/// When a table of baked rows cannot be read.
+/// If a table of baked rows cannot be read.
 pub fn plan<'a>(
     stage: &WatchSession<'_>,
     chosen: &Chosen<'a>,

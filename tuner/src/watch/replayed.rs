@@ -1,5 +1,5 @@
-//! What a recording spares a program whose kernel is launch-bound: a row of launches, queued one by one and replayed from
-//! a `kiln::Graph`, by the host's clock.
+//! How much a recording saves a program whose kernel is launch-bound: a row of launches, queued one by one and
+//! replayed from a `kiln::Graph`, timed by the host's clock.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,34 +14,34 @@ use crate::lab::worker::{ArmJob, Reply, Request, Worker};
 use kiln_measure::interval::median_interval;
 use kiln_measure::summary::median;
 
-/// Launches in a row: the kernels of a step of a program.
+/// Launches in a row, like the kernels in one step of a program.
 const LAUNCHES: u32 = 20;
 
-/// How often each way is measured.
+/// Number of measurements each way.
 const PAIRS: usize = 41;
 
-/// What opening a worker and an unlucky launch may take.
+/// Time allowed for opening a worker and for an unlucky launch.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A row of launches both ways.
+/// A row of launches, timed both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReplayedLaunches {
     /// Launches in a row.
     pub launches: u32,
-    /// One of them where they are queued one by one, in nanoseconds; the median.
+    /// Time of one launch if they are queued one by one, in nanoseconds; the median.
     pub one_by_one_ns: u64,
-    /// One of them where all are replayed from a recording, in nanoseconds; the median.
+    /// Time of one launch if all are replayed from a recording, in nanoseconds; the median.
     pub replayed_ns: u64,
     /// How many times as fast replaying is, in the median pair.
     pub times_as_fast: f64,
-    /// The lower end of its 95 % interval over the pairs, which are of one process.
+    /// The lower end of its 95 % interval over the pairs, all from one process.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
 impl ReplayedLaunches {
-    /// From pairs of rows of that many launches; `None` for too few of them.
+    /// The result of `launches` launches per row, from pairs of rows; `None` if there are too few pairs.
     fn of(pairs: &[HostPace], launches: u32) -> Option<ReplayedLaunches> {
         let ratio =
             |pair: &HostPace| pair.one_by_one_ns.max(1) as f64 / pair.replayed_ns.max(1) as f64;
@@ -61,16 +61,16 @@ impl ReplayedLaunches {
         })
     }
 
-    /// Whether replaying is faster beyond doubt.
+    /// Whether the interval excludes that replaying is slower.
     pub fn helps(&self) -> bool {
         self.low > 1.0
     }
 }
 
-/// Measures a verified arm both ways; `None` where the device records nothing.
+/// Measures a verified arm both ways; `None` if the device cannot record launches.
 ///
 /// # Errors
-/// When it could not be measured.
+/// If it could not be measured.
 pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<ReplayedLaunches>, WatchError> {
     let bench = scene.bench();
     let mut worker = Worker::spawn(&bench.worker)?;
@@ -93,7 +93,7 @@ pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<ReplayedLaunch
     }
 }
 
-/// A line for each kernel and problem that was measured, and what to do where it helps.
+/// A line for each measured kernel and problem, with advice if replaying helps.
 pub fn lines<'a>(rows: impl Iterator<Item = (&'a str, &'a str, ReplayedLaunches)>) -> String {
     let mut text = String::new();
     let mut helps = false;

@@ -1,8 +1,8 @@
-//! The file of `tune bench --save`: for each kernel and problem the kernel itself, complete enough to be built and run
-//! again, and the saved times for information.
+//! The file of `tune bench --save`. For each kernel and problem it contains the kernel itself, complete enough to be
+//! built and run again, and the saved times for information.
 //!
-//! One JSON document, gzipped where its name ends in `.gz`. Long texts stand once, under their own hash: translation units and
-//! the headers of the prelude. A checksum over the whole finds damage before anything of it is compiled.
+//! One JSON document, gzipped if its name ends in `.gz`. Long texts (translation units and the headers of the
+//! prelude) are stored once, under their hash. A checksum of the whole detects damage before anything is compiled.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,13 +20,13 @@ use crate::atomic_file;
 use crate::error::Failure;
 use kiln_measure::Surveyed;
 
-/// The version that is written, and the newest that is read.
+/// The version that is written, and the newest one that can be read.
 pub const VERSION: u32 = 1;
 
-/// What the file calls itself.
+/// The value of the file's format field.
 const FORMAT: &str = "kiln saved kernels";
 
-/// The largest file that is read, unpacked, in bytes.
+/// Maximum size of a file that is read, unpacked, in bytes.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Saved kernels.
@@ -35,23 +35,23 @@ const MAX_BYTES: u64 = 256 << 20;
 pub struct Saved {
     /// The version of Kiln that wrote it.
     pub kiln: String,
-    /// When, in seconds since 1970.
+    /// When it was written, in seconds since 1970.
     pub unix_s: u64,
     /// Texts by their hash.
     pub texts: BTreeMap<String, String>,
-    /// Preludes by their hash: names of headers, and the hashes of their texts.
+    /// Preludes by hash: names of headers, and the hashes of their texts.
     pub preludes: BTreeMap<String, Vec<(String, String)>>,
-    /// What was saved on each device.
+    /// The kernels, by device.
     pub sections: Vec<Section>,
 }
 
-/// What was saved on one device.
+/// The kernels of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
     /// The device.
     pub device: DeviceKey,
-    /// Its compiler's name: flags mean something to a compiler of that name only.
+    /// Its compiler's name: flags are valid only for a compiler with that name.
     pub compiler: String,
     /// The compiler's version, for information.
     pub compiler_version: String,
@@ -89,30 +89,30 @@ pub struct SavedKernel {
     pub plan: LaunchPlan,
     /// The hash of its translation unit's text.
     pub unit: String,
-    /// The number in its symbols, which its receipt reports; hexadecimal.
+    /// The symbol's hash, which its receipt reports; hexadecimal.
     pub symbol_hash: String,
-    /// The number of its config, which its receipt reports; hexadecimal.
+    /// The config's hash, which its receipt reports; hexadecimal.
     pub config_hash: String,
     /// Whether the cpu device runs it as fibres.
     pub fibers: bool,
-    /// What was measured when it was saved: for information, never compared with.
+    /// The times when it was saved: for information, never compared.
     pub recorded: Option<Recorded>,
 }
 
-/// Times of when a kernel was saved.
+/// Times from when a kernel was saved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
-    /// One launch in the median process, in nanoseconds.
+    /// Time of one launch in the median process, in nanoseconds.
     pub median_ns: u64,
-    /// The lower end of its 95 % interval; `None` where too few processes ran for one.
+    /// The lower end of its 95 % interval; `None` if too few processes ran.
     pub low_ns: Option<u64>,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high_ns: Option<u64>,
 }
 
 impl Recorded {
-    /// What a survey found.
+    /// The times of a survey.
     pub fn of(time: &Surveyed) -> Recorded {
         let ns = |ns: f64| ns.round() as u64;
         Recorded {
@@ -123,7 +123,7 @@ impl Recorded {
     }
 }
 
-/// The document as it lies on the disk.
+/// The document in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -133,7 +133,7 @@ struct Document {
     saved: Saved,
 }
 
-/// What tells a document of any version.
+/// The part that documents of all versions have in common.
 #[derive(Deserialize)]
 struct Header {
     format: String,
@@ -141,7 +141,7 @@ struct Header {
 }
 
 impl Saved {
-    /// Nothing saved yet.
+    /// An empty file.
     pub fn new(unix_s: u64) -> Saved {
         Saved {
             kiln: env!("CARGO_PKG_VERSION").into(),
@@ -152,7 +152,7 @@ impl Saved {
         }
     }
 
-    /// Keeps a text and returns its hash.
+    /// Stores a text and returns its hash.
     pub fn keep_text(&mut self, text: &str) -> String {
         let hash = text_hash(text);
         self.texts
@@ -161,7 +161,7 @@ impl Saved {
         hash
     }
 
-    /// Keeps a prelude and returns its hash.
+    /// Stores a prelude and returns its hash.
     pub fn keep_prelude(&mut self, headers: &[(&str, &str)]) -> String {
         let hash = kiln_spec::prelude::prelude_hash(headers).to_string();
         let kept = headers
@@ -172,10 +172,10 @@ impl Saved {
         hash
     }
 
-    /// A kept text.
+    /// A stored text.
     ///
     /// # Errors
-    /// When there is none of that hash.
+    /// If there is none with that hash.
     pub fn text(&self, hash: &str) -> Result<&str, NotHeld> {
         let text = self.texts.get(hash).map(String::as_str);
         text.ok_or_else(|| NotHeld::Text {
@@ -183,10 +183,10 @@ impl Saved {
         })
     }
 
-    /// The headers of a kept prelude.
+    /// The headers of a stored prelude.
     ///
     /// # Errors
-    /// When it or one of its texts is not there.
+    /// If it or one of its texts is missing.
     pub fn headers(&self, prelude: &str) -> Result<Vec<(String, String)>, NotHeld> {
         let headers = self.preludes.get(prelude);
         let headers = headers.ok_or_else(|| NotHeld::Prelude {
@@ -197,18 +197,18 @@ impl Saved {
         headers.iter().map(with_text).collect()
     }
 
-    /// Refuses a path that [`Self::write`] cannot write to, before anything is measured for it.
+    /// Refuses a path that [`Self::write`] cannot write to, before anything is measured.
     ///
     /// # Errors
-    /// When it is a folder, or lies in none.
+    /// If it is a folder, or its folder does not exist.
     pub fn can_be_written(path: &Path) -> Result<(), Failure> {
         atomic_file::can_be_written(path).map_err(Failure::file("write", path))
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Failure> {
         let document = Document {
             format: FORMAT.into(),
@@ -230,7 +230,7 @@ impl Saved {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, is none of these, of a newer version, or damaged.
+    /// If it cannot be read, is not such a file, has a newer version, or is damaged.
     pub fn read(path: &Path) -> Result<Saved, Failure> {
         let bytes = fs::read(path).map_err(Failure::file("read", path))?;
         Saved::parse(&bytes).map_err(|error| Failure::Saved {
@@ -239,14 +239,14 @@ impl Saved {
         })
     }
 
-    /// Reads a file's bytes, packed or not.
+    /// Reads a file from its bytes, packed or not.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// Those of [`Self::read`].
     pub fn parse(bytes: &[u8]) -> Result<Saved, SavedError> {
         let text = unpack(bytes)?;
         let header: Header = serde_json::from_str(&text).map_err(|error| {
-            // What calls itself one was whole once.
+            // A file that contains the format name was once valid, so it is damaged.
             match text.contains(FORMAT) {
                 true => SavedError::Damaged(error.into()),
                 false => SavedError::Other(OtherFile::Json(error)),
@@ -266,7 +266,7 @@ impl Saved {
         Ok(whole(&text)?)
     }
 
-    /// Of what the file says, however it is laid out.
+    /// The checksum of the content, independent of its layout.
     fn checksum(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         Hash::of("kiln saved kernels 1", text.as_bytes()).to_string()
@@ -277,7 +277,7 @@ fn text_hash(text: &str) -> String {
     Hash::of("kiln saved text", text.as_bytes()).to_string()
 }
 
-/// What a file of this version holds, if nothing of it is damaged.
+/// Parses a file of this version and checks that nothing is damaged.
 fn whole(text: &str) -> Result<Saved, Damage> {
     let document: Document = serde_json::from_str(text)?;
     let found = document.saved.checksum();
@@ -304,7 +304,7 @@ fn pack(text: &str) -> std::io::Result<Vec<u8>> {
     packer.finish()
 }
 
-/// The text of a file, by its first bytes packed or not.
+/// The text of a file; its first bytes say whether it is packed.
 fn unpack(bytes: &[u8]) -> Result<String, SavedError> {
     let mut text = String::new();
     let read = if bytes.starts_with(&[0x1f, 0x8b]) {

@@ -1,4 +1,4 @@
-//! Why a file of saved kernels cannot be read or used.
+//! Errors of reading and using a file of saved kernels.
 
 use std::io;
 
@@ -9,42 +9,42 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SavedError {
-    /// It is no such file.
+    /// It is another kind of file.
     #[error("no file of saved kernels: {0}\nhelp: `tune bench --save FILE` writes one")]
     Other(OtherFile),
-    /// It is of another version.
+    /// It has another version.
     #[error(
         "a file of version {version}, and this tune reads version {reads}\nhelp: use the tune that wrote it, or save again"
     )]
     Version {
         /// Its version.
         version: u32,
-        /// The version that is read.
+        /// The version that this `tune` reads.
         reads: u32,
     },
-    /// It was one, and is not whole.
+    /// It is damaged.
     #[error("damaged: {0}\nhelp: take an undamaged copy, or save again with `tune bench --save`")]
     Damaged(#[from] Damage),
-    /// It is larger than any that is written.
+    /// It is larger than any file that `tune` writes.
     #[error(
         "larger than {max_bytes} bytes\nhelp: `tune bench --save FILE` writes files of a few megabytes"
     )]
     TooLarge {
-        /// The size of the largest that is read.
+        /// Maximum size of a file that is read.
         max_bytes: u64,
     },
 }
 
-/// Why a file is none of saved kernels.
+/// Why a file is not one of saved kernels.
 #[derive(Debug, Error)]
 pub enum OtherFile {
-    /// It is other JSON, or none.
+    /// It is not such JSON, or not JSON at all.
     #[error(transparent)]
     Json(serde_json::Error),
-    /// It says that it is something else.
+    /// Its format field has another value.
     #[error("it says `{}`", .format.escape_default())]
     Format {
-        /// What it says.
+        /// The value.
         format: String,
     },
 }
@@ -58,23 +58,23 @@ pub enum Damage {
     /// It is not JSON, or lacks a field.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// Its checksum is another.
+    /// Its checksum is wrong.
     #[error("its checksum is {found}, and {} is written in it", .written.escape_default())]
     Checksum {
-        /// Of what it says.
+        /// The checksum of its content.
         found: String,
-        /// What is written in it.
+        /// The checksum in the file.
         written: String,
     },
-    /// A text has another hash than it is kept under.
+    /// A text has another hash than the one it is stored under.
     #[error("text {hash} is another one")]
     Text {
-        /// The hash that it is kept under.
+        /// The hash that it is stored under.
         hash: String,
     },
 }
 
-/// What a file does not hold.
+/// The missing part of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotHeld {
     /// A text.
@@ -91,14 +91,14 @@ pub enum NotHeld {
     },
 }
 
-/// Why a saved kernel cannot be compiled any more.
+/// Why a saved kernel can no longer be compiled.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReviveError {
     /// Its declaration cannot be read.
     #[error("its declaration is of another version of Kiln: {0}")]
     Declaration(serde_json::Error),
-    /// Its config is none of its declaration.
+    /// Its config does not belong to its declaration.
     #[error(transparent)]
     Config(#[from] TextError),
     /// Its config was changed.
@@ -107,16 +107,16 @@ pub enum ReviveError {
         /// The config.
         config: String,
     },
-    /// A hash is none.
+    /// A text is not a hash.
     #[error("`{}` is not a hash", .text.escape_default())]
     NotAHash {
-        /// What is written.
+        /// The text.
         text: String,
     },
-    /// The file lacks something of it.
+    /// The file lacks a part of it.
     #[error(transparent)]
     NotHeld(#[from] NotHeld),
-    /// A header would lie outside of the prelude's folder.
+    /// A header would be outside the prelude's folder.
     #[error("a header is named `{}`", .name.escape_default())]
     HeaderName {
         /// Its name.

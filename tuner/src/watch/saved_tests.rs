@@ -43,7 +43,7 @@ fn written(name: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     saved().write(&path).unwrap();
-    // Nothing else is left there.
+    // No other file is left there.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(Saved::read(&path).unwrap(), saved());
     fs::read(&path).unwrap()
@@ -99,7 +99,7 @@ fn every_flipped_byte_is_an_error_or_changes_nothing() {
 fn a_file_cut_off_anywhere_is_an_error() {
     for name in ["kernels.json", "kernels.json.gz"] {
         let whole = written(name);
-        // The last byte of the plain text is the end of its line.
+        // The last byte of the plain text is a line end.
         for length in 0..whole.len() - 1 {
             let error = Saved::parse(&whole[..length]).unwrap_err().to_string();
             assert!(

@@ -1,4 +1,4 @@
-//! One device, and what kernels are compiled, verified and timed with on it.
+//! One device on which kernels are compiled, verified and timed.
 
 use std::path::Path;
 
@@ -26,18 +26,18 @@ use kiln_measure::confirm::RaceEstimate;
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fault, Lab, Opening};
 
-/// What all devices of a command share.
+/// The settings that all devices of a command share.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// The cache's folder, for artifacts.
+    /// The cache folder, for artifacts.
     pub cache: &'a Path,
     /// The command's own folder.
     pub folder: &'a Path,
-    /// Cold or hot; `None` for what is usual on the device.
+    /// Cold or hot; `None` for the default of the device.
     pub regime: Option<Regime>,
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
     /// Commands of programs that kernels are timed against.
     pub peers: &'a [String],
@@ -47,21 +47,21 @@ pub struct Setting<'a> {
 pub struct WatchSession<'a> {
     /// Its name on the command line.
     pub device: &'a str,
-    /// What it is.
+    /// Describes the device.
     pub info: &'a DeviceInfo,
-    /// Where kernels are compiled.
+    /// Compiles kernels.
     pub workshop: Workshop<'a>,
     /// Cold or hot.
     pub regime: Regime,
-    /// What all devices share.
+    /// The shared settings.
     pub setting: Setting<'a>,
     worker: WorkerLimits,
 }
 
-/// Does something on a device.
+/// Opens a stage on a device and calls `act` with it.
 ///
 /// # Errors
-/// When its compiler is missing, and what `act` fails with.
+/// If its compiler is missing, and any error of `act`.
 pub fn on<T>(
     setting: Setting<'_>,
     name: &str,
@@ -88,23 +88,24 @@ impl WatchSession<'_> {
         self.info.key.backend == Backend::Cpu
     }
 
-    /// How finely the device's clock ticks.
+    /// The resolution of the device's clock.
     pub fn resolution(&self) -> Resolution {
         Resolution {
             tick_ns: self.info.timer_tick_ns,
         }
     }
 
-    /// A seed of its own for each kernel and problem.
+    /// A separate seed for each kernel and problem.
     pub fn seed_of(&self, kernel: &TunedKernel, problem: &Problem) -> u64 {
         let name = format!("{} {} {problem}", kernel.package, kernel.spec.name);
         self.setting.seed ^ kiln_spec::Hash::of("watched", name.as_bytes()).short()
     }
 
-    /// Prepares the verification of a kernel on a problem: inputs, cases and expected outputs, the same for every side.
+    /// Prepares the verification of a kernel on a problem: inputs, cases and expected outputs, the same for every
+    /// side.
     ///
     /// # Errors
-    /// When there is nothing to compare with.
+    /// If there is nothing to compare with.
     pub fn scene<'s>(
         &'s self,
         kernel: &'s TunedKernel,
@@ -165,7 +166,7 @@ impl WatchSession<'_> {
     }
 }
 
-/// A kernel on a problem, with what its outputs should be.
+/// A kernel on a problem, with its expected outputs.
 pub struct Scene<'a> {
     stage: &'a WatchSession<'a>,
     spec: &'a KernelSpec,
@@ -176,7 +177,7 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// What its workers have in common.
+    /// The common settings of its workers.
     pub(super) fn bench(&self) -> &Bench {
         &self.bench
     }
@@ -191,11 +192,11 @@ impl Scene<'_> {
         )
     }
 
-    /// Launches a side on every case: outputs must be right, and the device's receipts the intended launch. `spec` is the
-    /// side's own declaration, saved or current.
+    /// Launches a side on every case: its outputs must be right, and the device's receipts must match the intended
+    /// launch. `spec` is the side's own declaration, saved or current.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The outcome if it fails.
     pub fn verify(&self, spec: &KernelSpec, side: &Compiled) -> Result<Proof, Outcome> {
         let verifier = Verifier {
             bench: &self.bench,
@@ -207,10 +208,10 @@ impl Scene<'_> {
         proof.map_err(|error| of_worker_error(&error))
     }
 
-    /// The outputs that the timed launches must have.
+    /// The expected outputs of the timed launches.
     ///
     /// # Errors
-    /// When there are none.
+    /// If there are none.
     pub fn expected(&self) -> Result<rig::Expected, WatchError> {
         let path = self
             .expected
@@ -221,18 +222,18 @@ impl Scene<'_> {
         Ok(rig::Expected::from_bytes(&bytes)?)
     }
 
-    /// A lab with verified sides, warmed once so that what a sample of each spans is known.
+    /// A lab with verified sides, which are launched once to warm up and to determine the length of samples.
     ///
     /// # Errors
-    /// When they cannot be loaded or launched.
+    /// If they cannot be loaded or launched.
     pub fn lab(&self, sides: &[&ArmJob]) -> Result<WorkerLab, Fault> {
         self.lab_of(sides, self.stage.resolution())
     }
 
-    /// As [`Self::lab`], with samples for a clock of that resolution.
+    /// Like [`Self::lab`], with samples for a clock of the given resolution.
     ///
     /// # Errors
-    /// As [`Self::lab`].
+    /// Those of [`Self::lab`].
     pub fn lab_of(&self, sides: &[&ArmJob], resolution: Resolution) -> Result<WorkerLab, Fault> {
         let outputs = self
             .expected
@@ -268,9 +269,9 @@ impl Scene<'_> {
     }
 }
 
-/// Whether kernels that were saved on a device may be compared on another: of the same backend and architecture. Processors
-/// of one family count as of one kind: both sides are compiled for the one at hand, and hosted runners are now of one
-/// level of instructions and now of another.
+/// Whether kernels that were saved on one device may be compared on another: if backend and architecture are the
+/// same. Processors of one family count as the same kind, since both sides are compiled for the present one, and the
+/// instruction level of hosted runners varies.
 pub fn is_of_kind(then: &DeviceKey, now: &DeviceKey) -> bool {
     let family = |key: &DeviceKey| match (key.backend, key.arch.split_once("-v")) {
         (Backend::Cpu, Some((family, _))) => family.to_owned(),
@@ -279,7 +280,7 @@ pub fn is_of_kind(then: &DeviceKey, now: &DeviceKey) -> bool {
     then.backend == now.backend && family(then) == family(now)
 }
 
-/// What two sides of a lab are expected to do to each other.
+/// The expected times of two sides of a lab.
 pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> RaceEstimate {
     let (defender_ns, challenger_ns) = (
         lab.launch_ns(defender).max(1),
@@ -292,7 +293,7 @@ pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> RaceEsti
     }
 }
 
-/// The receipt of the timed problem, as the device wrote it.
+/// The receipt for the timed problem, as the device wrote it.
 pub fn receipt(proof: &Proof) -> String {
     proof.receipts.last().cloned().unwrap_or_default()
 }

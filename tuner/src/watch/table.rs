@@ -1,4 +1,4 @@
-//! Reports as tables for people.
+//! Formats reports as tables.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,8 @@ use super::throughput::Throughput;
 use super::verdict::{Compared, WatchRow, WatchVerdict};
 use crate::columns::columns;
 
-/// Adds a column with the package of each line below the head, if they are of several: kernels of one name are told apart.
+/// Adds a column with the package of each line below the head, if there are several packages, to tell kernels with
+/// the same name apart.
 fn name_packages<'a>(
     lines: &mut [Vec<String>],
     column: usize,
@@ -31,7 +32,7 @@ fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
 }
 
-/// `one [low, high]`, or the one alone.
+/// `one [low, high]`, or just `one`.
 fn with_interval(one: &str, ends: Option<(String, String)>) -> String {
     ends.map_or_else(
         || one.to_owned(),
@@ -39,7 +40,7 @@ fn with_interval(one: &str, ends: Option<(String, String)>) -> String {
     )
 }
 
-/// Timed kernels.
+/// The table of timed kernels.
 pub fn of_bench(rows: &[Benched]) -> String {
     let head = [
         "kernel",
@@ -89,7 +90,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
     text
 }
 
-/// Kernels next to peers; nothing where there is none.
+/// The table of kernels compared with peers; empty if there are none.
 fn of_peers(rows: &[Benched]) -> String {
     let head = [
         "kernel",
@@ -197,7 +198,7 @@ fn peak(throughput: &Throughput) -> String {
         .map_or("-".into(), |percent| format!("{at_least}{percent:.2} %"))
 }
 
-/// A ratio; without an interval it is of too few processes to say anything for sure.
+/// A ratio in words. Without an interval there were too few processes for a firm statement.
 fn in_words(times: f64, has_interval: bool) -> String {
     let note = if has_interval {
         ""
@@ -216,7 +217,7 @@ fn over_baseline(beside: &BesideBaseline) -> String {
     with_interval(&in_words(beside.speedup, ends.is_some()), ends)
 }
 
-/// Compared kernels, with a line of counts.
+/// The table of compared kernels, with a line of counts.
 pub fn of_comparison(rows: &[WatchRow]) -> String {
     let head = [
         "verdict",
@@ -280,7 +281,7 @@ fn ratio(compared: &Compared) -> String {
     with_interval(&format!("{ratio:.3}"), ends)
 }
 
-/// What a row that fails is about, in a sentence.
+/// One sentence about a row that fails.
 pub fn why_it_fails(row: &WatchRow, fail_above: Option<f64>) -> String {
     let name = format!("{} ({})", row.kernel, row.problem);
     match (row.verdict, fail_above, &row.measured) {

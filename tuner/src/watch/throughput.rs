@@ -1,4 +1,4 @@
-//! What a time means: work a second, the share of the device's peaks, and whether the launch itself is what takes it.
+//! Interprets a time: throughput, the share of the device's peak, and whether the launch overhead dominates.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::{Backend, KernelSpec, Problem};
@@ -8,42 +8,44 @@ use super::least::LARGE_SHARE;
 use crate::lab::peaks;
 use kiln_measure::roofline::AboveRoofline;
 
-/// What a device does at best or at least, measured in the same session; `None` where it could not be.
+/// Copy bandwidth and launch overhead of a device, measured in the same session; `None` if they could not be
+/// measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Yardsticks {
-    /// A launch that does as good as nothing, in nanoseconds.
+    /// Time of an almost empty launch, in nanoseconds.
     pub launch_ns: Option<u64>,
-    /// A copy of memory beyond the last-level cache, in bytes a second, read and written together.
+    /// Bandwidth of a memory copy beyond the last-level cache, in bytes per second, read and written together.
     pub copy_bytes_per_s: Option<u64>,
 }
 
-/// What a time of one launch means.
+/// The throughput that follows from the time of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
-    /// Bytes that must move, in 10^9 a second; `None` where none are declared.
+    /// Bytes that must move, in 10^9 per second; `None` if none are declared.
     pub gb_per_s: Option<f64>,
-    /// Floating-point operations, in 10^9 a second; `None` where none are declared.
+    /// Floating-point operations, in 10^9 per second; `None` if none are declared.
     pub gflop_per_s: Option<f64>,
-    /// The share of the device's roofline, in percent; `None` where nothing bounds it.
+    /// The share of the device's roofline, in percent; `None` if nothing bounds it.
     pub peak_percent: Option<f64>,
-    /// The peak is an upper bound that no processor reaches, so the true share is larger: on the cpu, and of operations.
+    /// Whether the peak is an upper bound that no processor reaches, so that the true share is larger: on the cpu,
+    /// and for operations.
     pub peak_is_bound: bool,
-    /// Bytes a second as a share of what a copy moves, in percent: above 100 where caches hold the data; `None` where
-    /// either is not known.
+    /// Bytes per second as a share of the copy bandwidth, in percent: above 100 if caches hold the data; `None` if
+    /// either is unknown.
     pub copy_percent: Option<f64>,
-    /// A launch that does nothing, in nanoseconds; `None` where it could not be measured.
+    /// Time of an almost empty launch, in nanoseconds; `None` if it could not be measured.
     pub launch_ns: Option<u64>,
     /// Its share of the time, in percent.
     pub launch_percent: Option<f64>,
-    /// The share is so large that the time says little about the kernel.
+    /// Whether the share is so large that the time says little about the kernel.
     pub launch_bound: bool,
 }
 
 impl Throughput {
-    /// What `time_ns` of one launch means.
+    /// The throughput that follows from a launch time of `time_ns`.
     ///
     /// # Errors
-    /// A time faster than the device can be.
+    /// If the time is faster than the device can be.
     pub fn new(
         info: &DeviceInfo,
         spec: &KernelSpec,
@@ -54,7 +56,7 @@ impl Throughput {
         let launch_ns = yardsticks.launch_ns;
         let (roofline, work) = (peaks::roofline(info), peaks::work(spec, problem));
         roofline.check(peaks::beyond_the_cache(info, work), time_ns)?;
-        // Units of a nanosecond are 10^9 units a second.
+        // Units per nanosecond are 10^9 units per second.
         let rate = |amount: u64| (amount > 0).then(|| amount as f64 / time_ns.max(1) as f64);
         let share = launch_ns.map(|launch_ns| launch_ns as f64 / time_ns.max(1) as f64);
         let copied = yardsticks.copy_bytes_per_s.filter(|bytes| *bytes > 0);

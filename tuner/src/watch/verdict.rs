@@ -1,11 +1,11 @@
-//! What a comparison says of each kernel and problem, and which of it fails a build.
+//! The verdict of a comparison on each kernel and problem, and which verdicts fail a build.
 
 use serde::Serialize;
 
 use kiln_measure::interval::Interval;
 use kiln_measure::summary::Quartiles;
 
-/// The margin of *same* where no threshold is given: a change of 5 % or more is excluded.
+/// The margin of *same* without a threshold: a change of 5 % or more is excluded.
 pub const DEFAULT_MARGIN: f64 = 0.05;
 
 /// One kernel and problem: saved, current, or both.
@@ -17,23 +17,23 @@ pub struct WatchRow {
     pub kernel: String,
     /// The problem.
     pub problem: String,
-    /// The device that the kernel was saved on, or is measured on where it is new.
+    /// The device on which the kernel was saved; for a new kernel, the device on which it is measured.
     pub device: String,
-    /// What is said of it.
+    /// The verdict.
     pub verdict: WatchVerdict,
-    /// Why, or what changed, for people.
+    /// The reason, or the changes, in words.
     pub reason: String,
-    /// Whether this row fails the command, by the gate that was asked for.
+    /// Whether this row fails the command, according to its gate.
     pub fails: bool,
-    /// What was measured; `None` where nothing was.
+    /// The measurements, if there are any.
     pub measured: Option<Box<Compared>>,
 }
 
-/// What is said of a kernel and problem.
+/// The verdict on a kernel and problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WatchVerdict {
-    /// The same code, or a change of the margin or more is excluded.
+    /// The same code, or the interval excludes a change of the margin or more.
     Same,
     /// Proven faster.
     Faster,
@@ -41,22 +41,22 @@ pub enum WatchVerdict {
     Slower,
     /// Neither is proven, and a change of the margin is not excluded.
     Inconclusive,
-    /// Only now.
+    /// It is missing from the file.
     New,
-    /// Only then.
+    /// It no longer exists.
     Gone,
-    /// Its arguments changed: the two cannot be given the same data.
+    /// Its arguments changed, so the two cannot be given the same data.
     Changed,
-    /// The saved side does not compile, run or compute what it should here.
+    /// The saved side does not compile, run or produce the right outputs on this machine.
     Broken,
-    /// The present side does not compile, run or compute what it should.
+    /// The current side does not compile, run or produce the right outputs.
     Failed,
-    /// It was saved on a device of another kind than those that are here.
+    /// It was saved on a kind of device that is not available.
     OtherDevice,
 }
 
 impl WatchVerdict {
-    /// As tables have it.
+    /// Its name in tables.
     pub fn name(self) -> &'static str {
         match self {
             WatchVerdict::Same => "same",
@@ -89,24 +89,24 @@ impl WatchVerdict {
     }
 }
 
-/// Both sides, as they were measured in the same session.
+/// Both sides, measured in the same session.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// Current over saved time in the median process: above 1 is slower.
     pub ratio: Option<f64>,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
-    /// Fresh processes that counted.
+    /// Number of fresh processes that counted.
     pub processes: u32,
-    /// Of these, how many found the present side faster by more than delta.
+    /// How many of them found the current side faster by more than delta.
     pub faster_in: u32,
     /// Comparisons that share the 1 % of false alarms.
     pub comparisons: u32,
     /// The saved side.
     pub then: Side,
-    /// The present side.
+    /// The current side.
     pub now: Side,
-    /// What the saved one took when it was saved, in nanoseconds: for information only.
+    /// The saved time in nanoseconds: for information only.
     pub recorded_ns: Option<u64>,
 }
 
@@ -117,13 +117,13 @@ pub struct Side {
     pub config: String,
     /// The release symbol that was timed.
     pub symbol: String,
-    /// What the device wrote about its launch.
+    /// The receipt that the device wrote for its launch.
     pub receipt: String,
     /// Its samples in this session.
     pub time: Option<Quartiles>,
 }
 
-/// What fails a build.
+/// The thresholds that fail a build.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gate {
     /// `--fail-above`: a share, 0.05 for 5 %.
@@ -142,15 +142,15 @@ impl Gate {
 
     /// Whether a row fails the command.
     ///
-    /// A slower kernel fails where it is *proven* slower, and where its interval reaches the threshold, so that a slow-down
-    /// of that size is not excluded. A current kernel that does not work always fails.
+    /// A slower kernel fails if it is *proven* slower and its interval reaches the threshold, so that a slow-down of
+    /// that size is not excluded. A current kernel that does not work always fails.
     pub fn fails(&self, row: &WatchRow) -> bool {
         match row.verdict {
             WatchVerdict::Failed => true,
             WatchVerdict::Slower => self.fail_above.is_some_and(|share| {
                 let measured = row.measured.as_ref();
                 let interval = measured.and_then(|measured| measured.interval);
-                // A proof has at least 8 processes, and they have an interval.
+                // A proof has at least 8 processes, and therefore an interval.
                 interval.is_none_or(|interval| interval.high >= 1.0 + share)
             }),
             other => self.fail_inconclusive && other.is_open(),
@@ -202,7 +202,7 @@ mod tests {
         let slower = |low, high| FIVE.fails(&row(WatchVerdict::Slower, Some((low, high))));
         assert!(slower(1.03, 1.06) && slower(1.06, 1.09) && slower(1.01, 1.05));
         assert!(!slower(1.01, 1.04));
-        // Not proven is not a failure, however wide the interval is.
+        // A verdict that is not proven does not fail, however wide the interval is.
         assert!(!FIVE.fails(&row(WatchVerdict::Inconclusive, Some((0.9, 1.2)))));
         assert!(!Gate::default().fails(&row(WatchVerdict::Slower, Some((1.5, 1.6)))));
     }

@@ -1,4 +1,4 @@
-//! The commands that the README promises, read from the README.
+//! Reads the commands that the README promises.
 
 use super::options::Only;
 use crate::step;
@@ -6,7 +6,7 @@ use crate::step;
 /// The README's two commands, or one of them.
 ///
 /// # Errors
-/// If the README has no such command: then it and this task no longer agree.
+/// If the README does not contain such a command: then it and this task no longer agree.
 pub fn of_readme(only: Option<Only>) -> Result<Vec<String>, String> {
     let path = step::root().join("README.md");
     let text = std::fs::read_to_string(&path)
@@ -26,7 +26,7 @@ pub fn of_readme(only: Option<Only>) -> Result<Vec<String>, String> {
     found.collect()
 }
 
-/// The lines of the first block of code under `## Two commands`, without their comments.
+/// The lines of the first code block under `## Two commands`, without their comments.
 fn two_commands(readme: &str) -> Vec<String> {
     let section = readme.split("## Two commands").nth(1).unwrap_or_default();
     let block = section.split("```").nth(1).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the host lends to the machine: the tool that makes it, its package mirrors, and Rust.
+//! Resources of the host for the machine: the tool that creates it, the package mirrors, and Rust.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ pub enum Tool {
     Debootstrap,
 }
 
-/// The program that is here.
+/// The installed program.
 ///
 /// # Errors
 /// If this is not Linux, not root, or a program is missing.
@@ -46,7 +46,7 @@ pub fn bootstrap_tool() -> Result<Tool, String> {
     }
 }
 
-/// The mirror that this host takes Debian's packages from, or Debian's own.
+/// The mirror from which this host takes Debian's packages, or Debian's own.
 pub fn mirror() -> String {
     let mut files = vec![PathBuf::from("/etc/apt/sources.list")];
     let more = std::fs::read_dir("/etc/apt/sources.list.d")
@@ -61,7 +61,7 @@ pub fn mirror() -> String {
     found.unwrap_or_else(|| "http://deb.debian.org/debian".into())
 }
 
-/// The first address of a list of sources whose path ends in `/debian`.
+/// The first address in a list of sources whose path ends with `/debian`.
 fn mirror_in(text: &str) -> Option<String> {
     let lines = text
         .lines()
@@ -72,8 +72,8 @@ fn mirror_in(text: &str) -> Option<String> {
     mirror.map(str::to_owned)
 }
 
-/// Files that say how the network is reached: the resolver, certificates, and the settings of apt, pip and cargo.
-/// Each is copied to the same place.
+/// Files with network settings: the resolver, certificates, and the settings of apt, pip and cargo. Each is copied to
+/// the same path.
 pub fn network_files() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = [
         "/etc/resolv.conf",
@@ -105,7 +105,7 @@ pub fn cargo_config() -> Option<PathBuf> {
     Some(home.join("config.toml")).filter(|file| file.is_file())
 }
 
-/// Variables that say how the network is reached, as `NAME=value`.
+/// Variables with network settings, as `NAME=value`.
 pub fn network_variables() -> Vec<String> {
     let of_network = |name: &str| {
         let lower = name.to_lowercase();
@@ -123,7 +123,7 @@ pub fn network_variables() -> Vec<String> {
 /// The folder of the Rust toolchain that runs this.
 ///
 /// # Errors
-/// If `rustc` does not say.
+/// If `rustc` does not report it.
 pub fn rust() -> Result<PathBuf, String> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     said(rustc.args(["--print", "sysroot"]).current_dir(step::root()))
@@ -131,7 +131,7 @@ pub fn rust() -> Result<PathBuf, String> {
         .ok_or_else(|| "fresh: `rustc --print sysroot` fails".into())
 }
 
-/// The first line that a command prints, if it succeeds.
+/// The first line of a command's output, if it succeeds.
 pub fn said(command: &mut Command) -> Option<String> {
     let output = command
         .output()

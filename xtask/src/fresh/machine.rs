@@ -10,17 +10,18 @@ use super::make;
 use super::options::Compiler;
 use crate::step;
 
-/// The Debian of the machine.
+/// The Debian release of the machine.
 const SUITE: &str = "bookworm";
-/// What the README asks for besides Rust and a compiler, and what reaches it: git and certificates.
+/// The README's requirements besides Rust and a compiler, and tools to fetch the clone: git and certificates.
 const PACKAGES: &str = "python3,git,ca-certificates";
-/// Where the clone lies in the machine.
+/// The path of the clone in the machine.
 const CLONE: &str = "/root/kiln";
-/// Where the host's Rust lies in the machine.
+/// The path of the host's Rust in the machine.
 const RUST: &str = "/opt/rust";
 
-/// Mounts what every machine has, and the host's Rust, then runs a command in the clone. It runs in namespaces of its
-/// own, so that the mounts end with it. `$1`: the machine's folder, `$2`: Rust's, the rest: the command.
+/// Mounts the file systems that every machine has, and the host's Rust, then runs a command in the clone. It runs in
+/// its own namespaces, so that the mounts end with it. `$1`: the machine's folder, `$2`: Rust's, the rest: the
+/// command.
 const ENTER: &str = r#"
 set -eu
 root=$1 rust=$2; shift 2
@@ -55,10 +56,10 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine that is yet to be made below this folder.
+    /// A machine that will be created below this folder.
     ///
     /// # Errors
-    /// If one is there already, or the host has no Rust to lend.
+    /// If one already exists, or the host has no Rust.
     pub fn at(folder: &Path, compiler: Compiler) -> Result<Machine, String> {
         let root = folder.join("root");
         if root.exists() {
@@ -100,7 +101,7 @@ impl Machine {
         command
     }
 
-    /// Brings in how the host reaches the network, and a clean clone.
+    /// Copies the host's network settings, and a clean clone.
     ///
     /// # Errors
     /// If a file cannot be copied, or git fails.
@@ -128,7 +129,7 @@ impl Machine {
         self.clone_head()
     }
 
-    /// Clones what HEAD names, with no file of the working tree.
+    /// Clones HEAD, without any files of the working tree.
     fn clone_head(&self) -> Result<(), String> {
         let head = host::said(git().args(["rev-parse", "HEAD"]).current_dir(step::root()));
         let head = head.ok_or("fresh: git does not know HEAD")?;
@@ -152,7 +153,7 @@ impl Machine {
         let mut command = in_namespaces();
         command.args(["sh", "-c", ENTER, "enter"]);
         command.arg(&self.root).arg(&self.rust);
-        // No variable of the host comes in but those of the network.
+        // Of the host's variables, only those of the network are passed.
         command.args(["env", "-i", "HOME=/root", "TERM=dumb"]);
         command.arg(format!(
             "PATH={RUST}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -174,10 +175,10 @@ impl Machine {
         command
     }
 
-    /// Removes it. Its mounts ended with the commands, so that nothing of the host lies below.
+    /// Removes it. Its mounts ended with the commands, so nothing of the host is below it.
     ///
     /// # Errors
-    /// If a file stays.
+    /// If a file cannot be removed.
     pub fn remove(&self) -> Result<(), String> {
         if !self.root.exists() {
             return Ok(());
@@ -189,13 +190,13 @@ impl Machine {
         )
     }
 
-    /// A path of the machine as the host sees it.
+    /// A path of the machine as seen from the host.
     fn inside(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 }
 
-/// Runs what follows with mounts and processes of its own, all of which end when it is killed.
+/// Runs a command with its own mounts and processes, all of which end when it is killed.
 fn in_namespaces() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "--pid", "--fork"]);
@@ -208,7 +209,7 @@ fn git() -> Command {
     let mut git = Command::new("git");
     git.env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null");
-    // With sudo the checkout belongs to someone else.
+    // With sudo the checkout belongs to another user.
     git.args(["-c", "safe.directory=*"]);
     git
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask fresh`: the two commands of the README on a machine that has only what the README asks for.
+//! `cargo xtask fresh`: runs the two commands of the README on a machine that has only the README's requirements.
 //!
-//! The machine is a minimal Debian in a folder, entered by `chroot` in namespaces of its own: its mounts and processes
-//! end with it, however it ends.
+//! The machine is a minimal Debian in a folder, entered with `chroot` in its own namespaces: its mounts and processes
+//! end with it in any case.
 
 mod commands;
 mod host;
@@ -24,7 +24,7 @@ use crate::step;
 /// Builds the machine, runs the commands in it, and removes it.
 ///
 /// # Errors
-/// If the machine cannot be made here, or a command fails in it.
+/// If the machine cannot be created, or a command fails in it.
 pub fn run(options: &Options) -> Result<(), String> {
     let stopped = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     result
 }
 
-/// What is not committed is not tested.
+/// Warns that uncommitted changes are not tested.
 fn warn_of_changes() {
     let mut status = Command::new("git");
     status
@@ -69,7 +69,7 @@ fn warn_of_changes() {
     }
 }
 
-/// One run, which shows what commands print and keeps it.
+/// One run, which prints and logs the output of commands.
 struct Run {
     log: File,
     stopped: Arc<AtomicBool>,
@@ -80,7 +80,7 @@ impl Run {
         for command in commands {
             self.stage(command, &mut machine.command(command))?;
         }
-        // The README's commands leave no file behind that git would show.
+        // The README's commands must leave no file behind that git would show.
         self.stage("a clean tree", &mut machine.command(CLEAN_TREE))
     }
 
@@ -101,13 +101,13 @@ impl Run {
         Ok(())
     }
 
-    /// Shows and keeps what a command prints, until it ends or is to be stopped.
+    /// Prints and logs the output of a command until it ends or is stopped.
     fn shown(&self, command: &mut Command) -> std::io::Result<ExitStatus> {
         let (from, to) = std::io::pipe()?;
         command.stdin(Stdio::null());
         command.stdout(to.try_clone()?).stderr(to);
         let mut child = command.spawn()?;
-        // These are ends of the pipe too: the reader would never see its end.
+        // These are ends of the pipe too: while they are open, the reader never sees the end of the output.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -133,12 +133,12 @@ impl Run {
     }
 }
 
-/// How soon Ctrl-C is seen.
+/// Interval at which Ctrl-C is checked.
 const STEP: Duration = Duration::from_millis(100);
 
 const CLEAN_TREE: &str = "test -z \"$(git status --porcelain)\" || { git status --short; exit 1; }";
 
-/// Makes a folder and its parents.
+/// Creates a folder and its parents.
 fn make(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("fresh: {}: {error}", folder.display()))
 }

@@ -1,10 +1,10 @@
-//! What `cargo xtask fresh` is told.
+//! The options of `cargo xtask fresh`.
 
 use std::path::PathBuf;
 
 use crate::step;
 
-/// Which of the README's commands run.
+/// The README's commands to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
     /// `cargo tune`.
@@ -13,7 +13,7 @@ pub enum Only {
     Test,
 }
 
-/// The C++ compiler that the machine has.
+/// The C++ compiler of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compiler {
     /// Debian's `g++`.
@@ -29,9 +29,9 @@ pub struct Options {
     pub only: Option<Only>,
     /// The compiler.
     pub compiler: Compiler,
-    /// Whether the machine stays.
+    /// Whether the machine is kept.
     pub keep: bool,
-    /// The folder that the machine and the log lie in.
+    /// The folder of the machine and the log.
     pub folder: PathBuf,
 }
 
@@ -39,7 +39,7 @@ impl Options {
     /// Reads the words after `fresh`.
     ///
     /// # Errors
-    /// The word that is wrong, and what it may be.
+    /// The invalid word, and the valid ones.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options {
             only: None,

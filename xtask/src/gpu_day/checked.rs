@@ -1,11 +1,11 @@
-//! Files that are read and known by their hash.
+//! Reads files and computes their hashes.
 
 use std::fs;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of bytes, in hexadecimal: what Python and coreutils know without more being installed.
+/// The SHA-256 of bytes, in hexadecimal: Python and coreutils can compute it without further packages.
 pub(super) fn hash_of(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }
@@ -13,15 +13,15 @@ pub(super) fn hash_of(bytes: &[u8]) -> String {
 /// The SHA-256 of a file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If it cannot be read.
 pub(super) fn hash_of_file(path: &Path) -> Result<String, String> {
     Ok(hash_of(&read(path)?))
 }
 
-/// What a file holds.
+/// The content of a file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// If it cannot be read.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("gpu-day: {}: {error}", path.display()))
 }
@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
 /// The length of a file in bytes.
 ///
 /// # Errors
-/// When it cannot be asked.
+/// If it cannot be queried.
 pub(super) fn size_of(path: &Path) -> Result<u64, String> {
     let about = fs::metadata(path);
     about

@@ -1,4 +1,4 @@
-//! The folder that is carried to a machine with a GPU.
+//! Builds the folder that is copied to a machine with a GPU.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,16 +13,16 @@ use super::manifest::MANIFEST;
 use super::{Options, programs};
 use crate::step::{self, cargo};
 
-/// What copies to borrowed machines can take.
+/// Maximum size of a copy to a borrowed machine.
 const MAX_BYTES: u64 = 60 << 20;
 
-/// Says of a folder that it is one of ours.
+/// The file that marks a folder as built by this command.
 const MARK: &str = "day.json";
 
-/// The package whose kernels are carried.
+/// The package whose kernels are copied.
 const PACKAGE: &str = "kiln-kernels";
 
-/// What is copied, and to where in the folder.
+/// The copied paths, and their destinations in the folder.
 const COPIED: [(&str, &str); 5] = [
     ("kernels/Cargo.toml", "kernels/Cargo.toml"),
     ("kernels/src", "kernels/src"),
@@ -31,16 +31,16 @@ const COPIED: [(&str, &str); 5] = [
     ("benches/gpu-day", "day"),
 ];
 
-/// Builds the folder, in place of one that was built before.
+/// Builds the folder, replacing an earlier one.
 ///
 /// # Errors
-/// What does not build, or that it is larger than what can be carried.
+/// If something does not build, or the folder is too large to be copied.
 pub(super) fn build(options: &Options) -> Result<(), String> {
     let out = options.out.as_path();
     clear(out)?;
     let programs = out.join("bin");
     make(&programs)?;
-    // First, so that the next run knows a half-built folder for one of ours.
+    // First, so that the next run recognises a half-built folder.
     write(&out.join(MARK), &described()?)?;
     for (from, to) in COPIED {
         copy(&step::root().join(from), &out.join(to))?;
@@ -58,7 +58,7 @@ pub(super) fn build(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes what was built before, and nothing else.
+/// Removes a folder that this command built, and nothing else.
 fn clear(out: &Path) -> Result<(), String> {
     let results = out.join("results");
     if results.join(MANIFEST).exists() {
@@ -81,7 +81,7 @@ fn clear(out: &Path) -> Result<(), String> {
     fs::remove_dir_all(out).map_err(|error| failed(out, &error))
 }
 
-/// What results are checked by when they come back: the version, the commit, and the tables that were carried.
+/// The facts against which results are checked when they come back: the version, the commit, and the copied tables.
 fn described() -> Result<Value, String> {
     let mut tables = BTreeMap::new();
     for table in files(&step::root().join("kernels/tuned"))? {
@@ -106,7 +106,7 @@ fn described() -> Result<Value, String> {
     Ok(json!({"kiln": env!("CARGO_PKG_VERSION"), "commit": commit, "tables": tables}))
 }
 
-/// What cargo says of the workspace, of the carried package alone: the others are not there.
+/// Cargo's description of the workspace, reduced to the copied package: the others are not there.
 fn metadata() -> Result<Value, String> {
     let mut ask = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
     let said = ask.output();
@@ -128,7 +128,7 @@ fn metadata() -> Result<Value, String> {
     Ok(answer)
 }
 
-/// The size of a folder, if it can be carried.
+/// The size of a folder, if it is small enough to be copied.
 fn small_enough(folder: &Path, most: u64) -> Result<u64, String> {
     let mut sizes = Vec::new();
     for file in files(folder)? {
@@ -153,7 +153,7 @@ fn small_enough(folder: &Path, most: u64) -> Result<u64, String> {
     ))
 }
 
-/// Copies a file, or a folder with all that is in it.
+/// Copies a file, or a folder with its content.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     for file in files(from)? {
         let inside = file.strip_prefix(from).unwrap_or(&file);
@@ -163,7 +163,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         {
             continue;
         }
-        // A file is below itself under no name.
+        // The relative path of a file below itself is empty.
         let to = if inside.as_os_str().is_empty() {
             to.to_owned()
         } else {
@@ -175,7 +175,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The files in a folder, below it as well; a file itself.
+/// The files in a folder and its subfolders; for a file, itself.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Results that come back: checked, then the tables among the kernels and the raw results among the figures.
+//! Imports results: checks them, then copies the tables to the kernels and the raw results to the figures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use super::checked::{hash_of, read};
 use super::manifest::{MANIFEST, Manifest, STEPS};
 use crate::step;
 
-/// Where tables are, in results and below the kernels.
+/// The folder of tables, in results and below the kernels.
 const TUNED: &str = "tuned";
 
-/// The list of tables.
+/// The index of tables.
 const INDEX: &str = "index.toml";
 
-/// A table that is to be copied.
+/// A table to copy.
 struct Import {
     name: String,
     bytes: Vec<u8>,
@@ -25,7 +25,7 @@ struct Import {
 /// Imports results into this repository, or a copy of it.
 ///
 /// # Errors
-/// What is damaged, foreign or does not fit; nothing is written then.
+/// If results are damaged, foreign or do not fit; nothing is written then.
 pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> {
     let manifest = Manifest::read(results)?;
     manifest.check_files(results)?;
@@ -64,7 +64,7 @@ pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> 
     Ok(())
 }
 
-/// The tables among the results: whole, of a kernel of the library, and made from the tables that are here.
+/// The tables among the results: undamaged, of a kernel of the library, and made from the present tables.
 fn tables(results: &Path, manifest: &Manifest, root: &Path) -> Result<Vec<Import>, String> {
     let mut tables = Vec::new();
     for file in manifest.files.keys() {
@@ -81,7 +81,7 @@ fn tables(results: &Path, manifest: &Manifest, root: &Path) -> Result<Vec<Import
     Ok(tables)
 }
 
-/// Whether a table is TOML, and that of a kernel of the library.
+/// Checks that a table is TOML, and belongs to a kernel of the library.
 fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     let help = "help: `tune bake` on the machine writes it anew";
     let text = String::from_utf8_lossy(bytes);
@@ -110,7 +110,8 @@ fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// A table that changed here after the folder was built has rows that the one of the results lacks.
+/// Checks that no rows get lost: a table that changed here after the folder was built has rows that the one of the
+/// results lacks.
 fn check_unchanged(name: &str, here: &Path, manifest: &Manifest, new: &[u8]) -> Result<(), String> {
     let (carried, here_is) = (manifest.tables.get(name), fs::read(here).ok());
     let now = here_is.as_deref().map(hash_of);
@@ -127,7 +128,7 @@ fn check_unchanged(name: &str, here: &Path, manifest: &Manifest, new: &[u8]) -> 
     ))
 }
 
-/// Every step's line, with what it printed.
+/// Every step's line, with its output.
 fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
     let Some(file) = manifest.files.get(STEPS) else {
         return Err(format!(
@@ -142,7 +143,7 @@ fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
             format!("gpu-day: a line of {STEPS} is not JSON: {error}\nhelp: copy the results again from the machine")
         })?;
         let file = step["file"].as_str().unwrap_or_default();
-        // A name that the manifest does not know was not checked.
+        // A name that is not in the manifest was not checked.
         if manifest.files.contains_key(file) {
             step["output"] = output(&results.join(file))?;
         }
@@ -151,7 +152,7 @@ fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
     text.lines().map(read_line).collect()
 }
 
-/// What a step printed: JSON, JSON lines or text, by the ending of the file.
+/// The output of a step: JSON, JSON lines or text, by the extension of the file.
 fn output(path: &Path) -> Result<Value, String> {
     let bytes = read(path)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -166,11 +167,11 @@ fn output(path: &Path) -> Result<Value, String> {
         }
         _ => None,
     };
-    // A step that was cut off leaves half a line.
+    // An interrupted step may leave half a line.
     Ok(parsed.unwrap_or(Value::String(text)))
 }
 
-/// `<device>-<date>`, with what a file name can have.
+/// `<device>-<date>`, with characters that are valid in a file name.
 fn report_name(manifest: &Manifest) -> String {
     let plain = |c: char| match c {
         c if c.is_ascii_alphanumeric() || c == '_' => c.to_ascii_lowercase(),
@@ -180,7 +181,7 @@ fn report_name(manifest: &Manifest) -> String {
     named.chars().map(plain).collect()
 }
 
-/// The file of a report: that of an earlier import of the same, or one that is not there yet.
+/// The file of a report: that of an earlier import of the same one, or a new one.
 fn free_path(folder: &Path, name: &str, report: &str) -> PathBuf {
     let numbered = (2_u32..).map(|number| format!("{name}-{number}.json"));
     let mut paths = std::iter::once(format!("{name}.json"))

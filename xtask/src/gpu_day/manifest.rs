@@ -1,4 +1,4 @@
-//! What a machine says of its results: `manifest.json`, written by `benches/gpu-day/recorder.py`.
+//! Describes the results of a machine: `manifest.json`, written by `benches/gpu-day/recorder.py`.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -11,13 +11,13 @@ use super::checked::{hash_of, read};
 /// Its name.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// The steps, a line each.
+/// The steps, one per line.
 pub(super) const STEPS: &str = "results.jsonl";
 
 /// The version of its layout.
 const SCHEMA: u64 = 1;
 
-/// What a day's results are.
+/// The description of a day's results.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Manifest {
     pub schema: u64,
@@ -29,14 +29,14 @@ pub(super) struct Manifest {
     pub date: String,
     pub quick: bool,
     pub versions: BTreeMap<String, Value>,
-    /// What became of each part.
+    /// The result of each part.
     pub parts: BTreeMap<String, String>,
-    /// Hashes of the tables that were carried there.
+    /// Hashes of the tables that were copied there.
     pub tables: BTreeMap<String, String>,
     pub files: BTreeMap<String, File>,
 }
 
-/// The device that was asked for, and what it said it is.
+/// The requested device, and its own description.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Device {
     pub name: String,
@@ -51,10 +51,11 @@ pub(super) struct File {
 }
 
 impl Manifest {
-    /// Reads the manifest of a folder of results, and checks that it is one of this Kiln, of a device that is named.
+    /// Reads the manifest of a folder of results, and checks that it belongs to this version of Kiln and names its
+    /// device.
     ///
     /// # Errors
-    /// What is missing or foreign.
+    /// If something is missing or foreign.
     pub(super) fn read(results: &Path) -> Result<Manifest, String> {
         let path = results.join(MANIFEST);
         let bytes = read(&path).map_err(|error| {
@@ -73,7 +74,7 @@ impl Manifest {
                  help: import them with the Kiln that built the folder, or build the folder and measure again"
             )
         };
-        // Before all else: another schema has other fields.
+        // First of all, since another schema has other fields.
         if value["schema"] != SCHEMA {
             let theirs = value["schema"].to_string();
             return Err(foreign("the schema", &theirs, &SCHEMA.to_string()));
@@ -95,7 +96,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The manifest of nothing.
+    /// An empty manifest.
     #[cfg(test)]
     pub(super) fn for_tests() -> Manifest {
         Manifest {
@@ -115,7 +116,7 @@ impl Manifest {
         }
     }
 
-    /// Whether every file is there, and as it was when the manifest was written.
+    /// Checks that every file exists, and is unchanged since the manifest was written.
     ///
     /// # Errors
     /// The first that is not.
@@ -147,7 +148,7 @@ impl File {
         let missing =
             |error| format!("{error}\nhelp: copy the results again from the machine, all of them");
         let mut bytes = read(&results.join(name)).map_err(missing)?;
-        // Lines are added to the steps before the manifest is written anew: a run may be cut in between.
+        // Lines are added to the steps before the manifest is rewritten: a run may be interrupted in between.
         if name == STEPS && bytes.len() as u64 > self.bytes {
             bytes.truncate(usize::try_from(self.bytes).unwrap_or(usize::MAX));
         }

@@ -1,5 +1,5 @@
-//! `cargo xtask gpu-day`: a folder that proves, times and tunes the kernels on a machine with a GPU that has no Rust and no
-//! internet; and what such a machine measured, brought back.
+//! `cargo xtask gpu-day`: builds a folder that proves, times and tunes the kernels on a machine with a GPU but
+//! without Rust and internet access; and imports the measurements of such a machine.
 
 mod checked;
 mod folder;
@@ -13,7 +13,7 @@ pub use options::Options;
 /// Builds the folder, or imports results.
 ///
 /// # Errors
-/// What cannot be built or does not fit; what is wrong with the results.
+/// If something cannot be built or does not fit, or the results are invalid.
 pub fn run(options: &Options) -> Result<(), String> {
     match &options.import {
         Some(results) => import::import(results, options.into.as_deref()),

@@ -1,4 +1,4 @@
-//! What `cargo xtask gpu-day` is told.
+//! The options of `cargo xtask gpu-day`.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,15 @@ use crate::step;
 /// The options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The folder that is built.
+    /// The folder to build.
     pub out: PathBuf,
-    /// The cargo profile that the programs are built in.
+    /// The cargo profile in which the programs are built.
     pub profile: String,
-    /// Whether the program that calls cuBLAS stays at home.
+    /// Whether to leave out the program that calls cuBLAS.
     pub without_cublas: bool,
     /// Results to import; nothing is built then.
     pub import: Option<PathBuf>,
-    /// Where they are imported to, if not into this repository.
+    /// The repository to import them into, if not this one.
     pub into: Option<PathBuf>,
 }
 
@@ -23,7 +23,7 @@ impl Options {
     /// Reads the words after `gpu-day`.
     ///
     /// # Errors
-    /// The word that is wrong, and what it may be.
+    /// The invalid word, and the valid ones.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options {
             out: step::root().join("target/gpu-day"),

@@ -1,4 +1,4 @@
-//! The programs that are carried: built, found from what cargo says, without their debug information.
+//! Builds the copied programs, finds them in cargo's output, and strips their debug information.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use serde_json::Value;
 use super::Options;
 use crate::step::{self, cargo};
 
-/// The test programs that need no cargo, and one of `tune`'s: with that `tune` is built.
+/// The test programs that need no cargo, and one of `tune`'s, since building it also builds `tune`.
 const PROGRAMS: [&str; 4] = ["conformance", "library", "device_prelude", "program"];
 
-/// What of it is carried.
+/// Those that are copied.
 const CARRIED: [&str; 4] = ["tune", "conformance", "library", "device_prelude"];
 
-/// The cuBLAS peer, of a workspace of its own.
+/// The cuBLAS peer, from a separate workspace.
 const CUBLAS: &str = "kiln-cublas-peer";
 
 /// Builds all of them and copies them into a folder.
 ///
 /// # Errors
-/// What does not build, or cannot be copied.
+/// If something does not build, or cannot be copied.
 pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
-    // Of the whole workspace, as the suite builds them: with the same features, so that they are built once.
+    // For the whole workspace, as the suite builds them: with the same features, so that they are built only once.
     let mut build = cargo(&["test", "--no-run", "--workspace"]);
     build.args(["--profile", &options.profile]);
     for test in PROGRAMS {
@@ -43,7 +43,7 @@ pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a cargo command that builds, and carries the executables of these names.
+/// Runs a cargo command that builds, and copies the executables with these names.
 fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), String> {
     build.args(["--message-format", "json-render-diagnostics"]);
     eprintln!("xtask: gpu-day: building {}", names.join(", "));
@@ -63,7 +63,7 @@ fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), Stri
     Ok(())
 }
 
-/// The target and file of an executable that a message of cargo is about.
+/// The target and file of the executable in a message of cargo.
 fn executable(line: &str) -> Option<(String, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     let path = message["executable"].as_str()?;
@@ -71,7 +71,7 @@ fn executable(line: &str) -> Option<(String, PathBuf)> {
     Some((target.to_owned(), path.into()))
 }
 
-/// Copies a program without what only debuggers read; whole, where there is no `strip`.
+/// Copies a program without its debug information; unchanged if `strip` is missing.
 fn strip(from: &Path, to: &Path) -> Result<(), String> {
     let mut strip = Command::new("strip");
     if strip

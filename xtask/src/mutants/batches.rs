@@ -1,8 +1,8 @@
-//! Which mutations share a build.
+//! Decides which mutations share a build.
 //!
-//! A test must fail for its own mutation and no other. So two mutations share a build only if neither is in a package that the
-//! other one's test is built from, or if the list vouches for them as one group. `--alone` tries each by itself: that shows
-//! whether a group holds.
+//! A test must fail because of its own mutation and no other. Two mutations therefore share a build only if neither
+//! is in a package from which the other one's test is built, or if the list vouches for them as one group. `--alone`
+//! tries each separately, which shows whether a group is valid.
 
 use super::list::Mutation;
 use super::packages::Packages;

@@ -1,4 +1,4 @@
-//! Builds tests in the copy, and says where their programs are.
+//! Builds tests in the copy, and finds their programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::list::Test;
 use super::tree::Tree;
 use crate::suite::PROFILE;
 
-/// Where the program of each package and test file is, and the folder that it runs in.
+/// The program of each package and test file, and the folder in which it runs.
 pub type Programs = BTreeMap<(String, String), Program>;
 
 /// A program that runs tests.
@@ -22,19 +22,19 @@ pub struct Program {
     pub folder: PathBuf,
 }
 
-/// What came of a build.
+/// The result of a build.
 pub enum Built {
     /// Every program that cargo built.
     Programs(Programs),
-    /// What the compiler says.
+    /// The compiler's errors.
     Failed(String),
 }
 
-/// Builds the programs of some tests, and what they run: of each package by itself, so that what its tests do not need is not
-/// built again for each mutation.
+/// Builds the programs of some tests, and the programs that they run. Each package is built separately, so that code
+/// that its tests do not need is not rebuilt for each mutation.
 ///
 /// # Errors
-/// When cargo cannot be started.
+/// If cargo cannot be started.
 pub fn build<'t>(tree: &Tree, tests: impl Iterator<Item = &'t Test>) -> Result<Built, String> {
     let mut binaries: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut tune = false;
@@ -50,7 +50,7 @@ pub fn build<'t>(tree: &Tree, tests: impl Iterator<Item = &'t Test>) -> Result<B
         .map(|(package, binaries)| tests_of(tree, package, &binaries))
         .collect();
     if tune {
-        // As tests themselves do.
+        // As in the tests themselves.
         let words = [
             "build",
             "--package",
@@ -104,7 +104,7 @@ fn run(mut cargo: Command) -> Result<Built, String> {
     Ok(Built::Failed(said))
 }
 
-/// Cargo in the copy, with nothing set that would change what is built.
+/// Cargo in the copy, without variables that would change the build.
 fn cargo(tree: &Tree, words: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(words).current_dir(tree.folder());
@@ -113,7 +113,7 @@ fn cargo(tree: &Tree, words: &[&str]) -> Command {
     command
 }
 
-/// Variables that change what is built or tested; those that say where tools and data are stay.
+/// Variables that change what is built or tested; those with the paths of tools and data stay.
 const CHANGES: [&str; 10] = [
     "KILN_BARS",
     "KILN_CACHE_BYTES",
@@ -135,12 +135,12 @@ pub fn clean(command: &mut Command, tree: &Tree) {
             command.env_remove(&name);
         }
     }
-    // In CI a test fails for want of a tool: that would read as a mutation caught.
+    // In CI a test fails if a tool is missing, which would look like a caught mutation.
     command.env_remove("CI").env_remove("CARGO_MANIFEST_DIR");
     command.env("CARGO_TARGET_DIR", tree.target());
 }
 
-/// What cargo says of one program or one error.
+/// Cargo's message about one program or one error.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -194,7 +194,7 @@ fn programs(messages: &[Message]) -> Programs {
     programs
 }
 
-/// The name in a package's id: `…/runtime#kiln@0.1.0`, or `…/xtask#0.1.0` where the folder has that name.
+/// The name in a package's id: `…/runtime#kiln@0.1.0`, or `…/xtask#0.1.0` if the folder has that name.
 fn package(id: &str) -> String {
     let (place, version) = id.rsplit_once('#').unwrap_or((id, ""));
     let name = match version.split_once('@') {

@@ -1,4 +1,4 @@
-//! The list of mutations: `xtask/mutants/*.toml`, a file for each area of the product.
+//! The list of mutations: `xtask/mutants/*.toml`, one file for each area of the product.
 
 use std::fmt;
 use std::fs;
@@ -10,18 +10,18 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mutation {
-    /// What is broken, in a short sentence.
+    /// The broken behaviour, in a short sentence.
     pub name: String,
     /// The file of the product.
     pub file: String,
-    /// Text that stands once in the file. It may have lines around the one that changes.
+    /// Text that occurs once in the file. It may include lines around the one that changes.
     pub from: String,
-    /// What takes its place: the same but for one line.
+    /// Its replacement: the same except for one line.
     pub to: String,
     /// The test that must fail.
     pub test: Test,
-    /// Mutations of one group may share a build although the rule of `batches.rs` would keep them apart: who writes the
-    /// list vouches that none of them can make another's test fail.
+    /// Mutations of one group may share a build although the rule of `batches.rs` would separate them: the author of
+    /// the list vouches that none of them can make another's test fail.
     pub group: Option<String>,
 }
 
@@ -31,11 +31,11 @@ pub struct Mutation {
 pub struct Test {
     /// Its package.
     pub package: String,
-    /// The name of the test file that it is in, or `lib`.
+    /// The name of its test file, or `lib`.
     pub binary: String,
-    /// Its whole name, modules and all.
+    /// Its full name, including modules.
     pub name: String,
-    /// Whether it runs the program `tune`, which is then built before it.
+    /// Whether it runs the program `tune`, which is then built first.
     #[serde(default)]
     pub tune: bool,
 }
@@ -50,7 +50,7 @@ struct Area {
 /// Reads the whole list.
 ///
 /// # Errors
-/// A file that cannot be read, or is not a list.
+/// A file that cannot be read, or is not such a list.
 pub fn load(root: &Path) -> Result<Vec<Mutation>, String> {
     let folder = root.join("xtask/mutants");
     let cannot_read = |error| format!("cannot read {}: {error}", folder.display());
@@ -69,7 +69,7 @@ pub fn load(root: &Path) -> Result<Vec<Mutation>, String> {
 }
 
 impl Mutation {
-    /// The text of the file below `root`, broken.
+    /// The text of the file below `root`, with the mutation applied.
     ///
     /// # Errors
     /// Why the mutation does not apply to it.
@@ -89,7 +89,7 @@ impl Mutation {
         Ok(text.replace(&self.from, &self.to))
     }
 
-    /// The folder of the package that the file is in.
+    /// The folder of the package that contains the file.
     pub fn folder(&self) -> &str {
         self.file.split('/').next().unwrap_or_default()
     }

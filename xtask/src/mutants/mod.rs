@@ -1,7 +1,7 @@
-//! `cargo xtask mutants`: the tests are tested. Each mutation of the list breaks one line of the product, and the test that
-//! the list names must fail.
+//! `cargo xtask mutants`: tests the tests. Each mutation of the list breaks one line of the product, and the test
+//! that the list names must fail.
 //!
-//! Mutations are made in a copy of the work tree, never in the tree itself. Several of them share a build where none can
+//! Mutations are made in a copy of the work tree, never in the tree itself. Several of them share a build if none can
 //! make another's test fail: see `batches.rs`.
 
 mod batches;
@@ -23,10 +23,10 @@ use self::tree::Tree;
 use self::verdict::Verdict;
 use crate::step;
 
-/// Runs the mutations that the options choose.
+/// Runs the selected mutations.
 ///
 /// # Errors
-/// When one of them is not caught, or nothing could be run.
+/// If one of them is not caught, or nothing could be run.
 pub fn run(options: &Options) -> Result<(), String> {
     let root = step::root();
     let mutations = list::load(&root)?;
@@ -47,7 +47,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     bench.judge(options.alone)
 }
 
-/// The copy, and what is tried in it.
+/// The copy, and the mutations to try in it.
 struct Bench<'m> {
     tree: Tree,
     mutations: &'m [&'m Mutation],
@@ -96,7 +96,7 @@ impl Bench<'_> {
         ))
     }
 
-    /// Mutations that nothing can be said of: the test must pass without them, and they must apply.
+    /// Mutations that cannot be judged: the test must pass without them, and they must apply.
     fn unfit(&self) -> Result<BTreeMap<&str, Verdict>, String> {
         let mut unfit = BTreeMap::new();
         eprintln!("xtask: building the tests without any mutation, then running them");
@@ -129,7 +129,8 @@ impl Bench<'_> {
         Ok(unfit)
     }
 
-    /// Builds some mutations together and runs the test of each; those that do not build together are tried one at a time.
+    /// Builds some mutations together and runs the test of each; mutations that do not build together are tried one
+    /// at a time.
     fn judge_batch<'b>(
         &self,
         batch: &[&'b Mutation],

@@ -1,15 +1,15 @@
-//! What `cargo xtask mutants` is told.
+//! The options of `cargo xtask mutants`.
 
 use super::list::Mutation;
 
 /// The options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Only say which mutations there are.
+    /// Only print the list of mutations.
     pub list: bool,
-    /// A build for each mutation.
+    /// Build each mutation separately.
     pub alone: bool,
-    /// Words of which a name has one; all mutations if there are none.
+    /// Words to select mutations by name; all of them if empty.
     pub names: Vec<String>,
 }
 
@@ -17,7 +17,7 @@ impl Options {
     /// Reads the words after `mutants`.
     ///
     /// # Errors
-    /// The option that there is not.
+    /// The unknown option.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options::default();
         for &word in words {
@@ -35,7 +35,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether a mutation is to be run: its name or its file has one of the words.
+    /// Whether a mutation is selected: its name or its file contains one of the words.
     pub fn chooses(&self, mutation: &Mutation) -> bool {
         let has = |word: &String| mutation.name.contains(word) || mutation.file.contains(word);
         self.names.is_empty() || self.names.iter().any(has)

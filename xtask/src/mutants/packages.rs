@@ -1,4 +1,4 @@
-//! Which packages of the workspace a package is built from.
+//! Finds the workspace packages on which a package depends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,7 @@ use toml::Table;
 /// The packages of the workspace that are folders of its root.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
-    /// By name: the folder, and the names of what it depends on.
+    /// By name: the folder, and the names of its dependencies.
     known: BTreeMap<String, (String, BTreeSet<String>)>,
 }
 
@@ -17,7 +17,7 @@ impl Packages {
     /// Reads their manifests.
     ///
     /// # Errors
-    /// A manifest that is none.
+    /// A file that is not a manifest.
     pub fn read(root: &Path) -> Result<Packages, String> {
         let folders = fs::read_dir(root).map_err(|error| format!("{}: {error}", root.display()))?;
         let mut packages = Packages::default();
@@ -49,7 +49,7 @@ impl Packages {
         self.known.get(package).map(|(folder, _)| folder.as_str())
     }
 
-    /// Whether tests of a package are built from what is in a folder.
+    /// Whether tests of a package are built from the code in a folder.
     pub fn is_built_from(&self, package: &str, folder: &str) -> bool {
         let (mut seen, mut left) = (BTreeSet::new(), vec![package]);
         while let Some(name) = left.pop() {

@@ -1,4 +1,4 @@
-//! The copy of the work tree that mutations are made in.
+//! The copy of the work tree in which mutations are made.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::list::Mutation;
 
-/// What `cargo xtask setup` puts below `target/` for the tests.
+/// The parts that `cargo xtask setup` puts below `target/` for the tests.
 const TOOLS: [&str; 6] = [
     "nvrtc",
     "nvrtc-12.1",
@@ -22,16 +22,16 @@ pub struct Tree {
     home: PathBuf,
     /// The copy.
     folder: PathBuf,
-    /// Held while mutations are run: two runs would break each other's copy.
+    /// Held while mutations run: two runs would break each other's copy.
     _lock: File,
 }
 
 impl Tree {
-    /// Makes the copy the same as the work tree. What is the same already is left alone, so that cargo builds little; what
-    /// is written is new to cargo, also where an earlier run was cut off.
+    /// Makes the copy equal to the work tree. Equal files are left alone, so that cargo builds little. Written files
+    /// are new to cargo, even if an earlier run was interrupted.
     ///
     /// # Errors
-    /// When another run has the copy, or it cannot be made.
+    /// If another run uses the copy, or it cannot be made.
     pub fn prepare(root: &Path) -> Result<Tree, String> {
         let home = root.join("target/mutants");
         let folder = home.join("tree");
@@ -57,38 +57,38 @@ impl Tree {
         })
     }
 
-    /// Where the copy is.
+    /// The folder of the copy.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where it is built.
+    /// The folder in which it is built.
     pub fn target(&self) -> PathBuf {
         self.home.join("target")
     }
 
-    /// Where what the tests say is kept.
+    /// The folder for the output of tests.
     pub fn output(&self) -> PathBuf {
         self.home.join("output")
     }
 
-    /// What tests without any mutation compile is kept from run to run.
+    /// The cache for compiles by tests without a mutation, kept from run to run.
     pub fn cache(&self) -> PathBuf {
         self.home.join("cache")
     }
 
-    /// An empty cache: what a broken program keeps may be wrong.
+    /// An empty cache: artifacts of a broken program may be wrong.
     pub fn broken_cache(&self) -> PathBuf {
         let cache = self.home.join("broken-cache");
-        // If it cannot be removed, it is not there.
+        // If it cannot be removed, it does not exist.
         let _ = fs::remove_dir_all(&cache);
         cache
     }
 
-    /// Makes a mutation, until what is returned is dropped.
+    /// Applies a mutation until the returned value is dropped.
     ///
     /// # Errors
-    /// When it does not apply, or the file cannot be written.
+    /// If it does not apply, or the file cannot be written.
     pub fn apply(&self, mutation: &Mutation) -> Result<Applied, String> {
         let file = self.folder.join(&mutation.file);
         let original = fs::read_to_string(&file).map_err(|error| said(&file, &error))?;
@@ -98,7 +98,7 @@ impl Tree {
     }
 }
 
-/// A mutation that is made; the file is mended when this is dropped.
+/// An applied mutation; the file is restored on drop.
 pub struct Applied {
     file: PathBuf,
     original: String,
@@ -106,12 +106,12 @@ pub struct Applied {
 
 impl Drop for Applied {
     fn drop(&mut self) {
-        // The next run mends what could not be written here.
+        // If the file cannot be restored here, the next run does it.
         let _ = fs::write(&self.file, &self.original);
     }
 }
 
-/// The files of the work tree that git tracks, and new ones that it does not ignore.
+/// The tracked files of the work tree, and new ones that git does not ignore.
 fn files_of(root: &Path) -> Result<Vec<PathBuf>, String> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others"])
@@ -146,7 +146,7 @@ fn copy(root: &Path, folder: &Path, file: &Path) -> Result<(), String> {
         .map_err(|error| said(&to, &error))
 }
 
-/// Removes what the work tree no longer has.
+/// Removes files that the work tree no longer has.
 fn remove_others(folder: &Path, files: &[PathBuf]) -> Result<(), String> {
     let built = folder.join("target");
     let known: std::collections::HashSet<PathBuf> =

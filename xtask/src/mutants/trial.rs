@@ -12,10 +12,10 @@ use super::list::{Mutation, Test};
 use super::tree::Tree;
 use crate::step;
 
-/// A test that has not ended by then says nothing.
+/// A test that has not ended by then is inconclusive.
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tried {
     /// It passed.
@@ -25,18 +25,18 @@ pub enum Tried {
         /// How long it took.
         seconds: f64,
     },
-    /// It left out what it is there for; why.
+    /// It skipped its actual check; the reason.
     Skipped(String),
-    /// There is no such test.
+    /// The test does not exist.
     NotThere,
     /// It did not end.
     Endless,
 }
 
-/// Runs a test of a program that was built, with a mutation or without any. What it says is kept.
+/// Runs a test of a built program, with a mutation or without any. Its output is kept.
 ///
 /// # Errors
-/// When it cannot be started.
+/// If it cannot be started.
 pub fn run(
     tree: &Tree,
     programs: &Programs,
@@ -73,7 +73,7 @@ pub fn run(
     Ok(read(status.success(), &said, seconds))
 }
 
-/// Runs a command to its end, or to the deadline; what it says goes to a file.
+/// Runs a command to its end, or to the deadline; its output goes to a file.
 fn wait(command: &mut Command, file: &Path) -> Result<Option<ExitStatus>, String> {
     let failed = |error| format!("{}: {error}", file.display());
     let output = File::create(file).map_err(failed)?;
@@ -90,20 +90,20 @@ fn wait(command: &mut Command, file: &Path) -> Result<Option<ExitStatus>, String
     Ok(None)
 }
 
-/// What the output of a test program means, of which one test was run.
+/// Interprets the output of a test program that ran one test.
 fn read(succeeded: bool, said: &str, seconds: f64) -> Tried {
     let skip = said.lines().find_map(|line| line.strip_prefix("skipped: "));
     if !said.contains("running 1 test") {
         Tried::NotThere
     } else if !succeeded {
-        // It was the only test that ran, so that it is this one, also where its process died.
+        // It was the only test that ran, so it is the one that failed, even if its process died.
         Tried::Failed { seconds }
     } else {
         skip.map_or(Tried::Passed, |why| Tried::Skipped(why.to_owned()))
     }
 }
 
-/// A file name for what a test says.
+/// A file name for the output of a test.
 fn file_name(name: &str, test: &Test) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let last = test.name.rsplit("::").next().unwrap_or_default();
@@ -111,7 +111,7 @@ fn file_name(name: &str, test: &Test) -> String {
     name + ".txt"
 }
 
-/// The folder of Rust's own libraries, which tests of macros are linked with.
+/// The folder of Rust's own libraries, with which tests of macros are linked.
 fn libraries() -> OsString {
     let mut rustc = Command::new("rustc");
     let output = rustc.args(["--print", "target-libdir"]).output();

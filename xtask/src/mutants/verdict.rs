@@ -1,14 +1,14 @@
-//! What a mutation came to.
+//! The verdict on a mutation.
 
 use std::fmt;
 
 use super::list::Test;
 use super::trial::Tried;
 
-/// What a mutation came to.
+/// The verdict on a mutation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// The test failed, after that many seconds.
+    /// The test failed.
     Caught {
         /// The test.
         test: Test,
@@ -17,16 +17,16 @@ pub enum Verdict {
     },
     /// The test passed.
     Survived(Test),
-    /// The text is not there once, or the replacement is none.
+    /// The text does not occur exactly once, or the replacement is invalid.
     DoesNotApply(String),
-    /// What the compiler says.
+    /// The compiler's errors.
     DoesNotBuild(String),
-    /// The test says nothing: why it does not pass without the mutation, or has not ended with it.
+    /// The test is inconclusive: it does not pass without the mutation, or has not ended with it.
     SaysNothing(String),
 }
 
 impl Verdict {
-    /// Of a test without any mutation; nothing if it passed.
+    /// The verdict after a test without a mutation; `None` if it passed.
     pub fn without(tried: Tried) -> Option<Verdict> {
         let why = match tried {
             Tried::Passed => return None,
@@ -38,7 +38,7 @@ impl Verdict {
         Some(Verdict::SaysNothing(why))
     }
 
-    /// Of its test with the mutation.
+    /// The verdict after its test with the mutation.
     pub fn with(tried: Tried, test: &Test) -> Verdict {
         let test = test.clone();
         match tried {

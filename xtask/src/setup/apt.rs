@@ -1,10 +1,11 @@
-//! Debian's packages.
+//! Installs Debian packages.
 
 use std::process::Command;
 
 use crate::step;
 
-/// Installs Debian packages, if this is a Debian machine and we may. It says so before it does, and why it could not.
+/// Installs Debian packages, if this is a Debian machine and the user has the right to. It prints what it does first,
+/// and the reason if it cannot.
 pub(crate) fn apt(packages: &[&str]) -> bool {
     if !step::there("apt-get") {
         return false;
@@ -15,7 +16,7 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     );
     let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
     install.extend(packages);
-    // The lists of packages may be old or absent.
+    // The package lists may be old or absent.
     let installed =
         quiet(&install).or_else(|_| quiet(&["update", "-qq"]).and_then(|()| quiet(&install)));
     match installed {
@@ -25,7 +26,7 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     installed.is_ok()
 }
 
-/// Runs apt-get without a question; the first error that it says, if it fails.
+/// Runs apt-get non-interactively; returns its first error if it fails.
 fn quiet(arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("apt-get");
     command

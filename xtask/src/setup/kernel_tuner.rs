@@ -1,4 +1,4 @@
-//! Kernel Tuner, which files are exchanged with in tests: a virtual environment of its own below `target/`.
+//! Installs Kernel Tuner, with which tests exchange files, in a separate virtual environment below `target/`.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,13 +10,13 @@ use crate::step;
 /// The version whose formats are written and read.
 pub(super) const PACKAGE: &str = "kernel-tuner==1.5.0";
 
-/// Where the environment is.
+/// The folder of the environment.
 pub(super) const FOLDER: &str = "target/kernel-tuner";
 
-/// Makes the environment.
+/// Creates the environment.
 ///
 /// # Errors
-/// What to do by hand if it could not be made.
+/// What to do by hand if it could not be created.
 pub(super) fn install() -> Result<(), String> {
     let folder = step::root().join(FOLDER);
     let make = || make(&folder);
@@ -33,7 +33,7 @@ pub(super) fn install() -> Result<(), String> {
     if made.is_ok() && is_there() {
         return Ok(());
     }
-    // Half an environment would be taken for a whole one.
+    // An incomplete environment would be taken for a complete one.
     let _ = std::fs::remove_dir_all(&folder);
     Err(format!(
         "pip install {PACKAGE} in a virtual environment, then set KILN_KERNEL_TUNER to its Python"

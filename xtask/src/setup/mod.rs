@@ -1,4 +1,4 @@
-//! Installs what the tests need and is missing. It first says what it will install, and where.
+//! Installs the missing tools that the tests need, after printing what it will install, and where.
 
 mod apt;
 mod kernel_tuner;
@@ -10,10 +10,10 @@ use parts::{Part, Source, parts};
 
 use crate::step;
 
-/// Looks for each thing that the tests need, and installs the missing ones if that is possible.
+/// Looks for each tool that the tests need, and installs the missing ones if possible.
 ///
 /// # Errors
-/// When `CI=true` and a needed thing is neither there nor to be had.
+/// If `CI=true` and a required tool is neither installed nor available.
 pub fn run() -> Result<(), String> {
     let parts = parts();
     let (there, absent): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_there());
@@ -24,7 +24,7 @@ pub fn run() -> Result<(), String> {
     let packages = absent.iter().flat_map(|part| part.packages());
     let packages: Vec<&str> = packages.collect();
     if !packages.is_empty() {
-        // Each on its own if not all can be had: some are better than none.
+        // One by one if not all are available: some are better than none.
         let _ = apt(&packages);
     }
     for part in absent {
@@ -36,7 +36,7 @@ pub fn run() -> Result<(), String> {
     packages_of_lock_file()
 }
 
-/// Says what will be installed before anything is.
+/// Prints what will be installed.
 fn announce(absent: &[&Part]) {
     if absent.is_empty() {
         return;
@@ -47,7 +47,7 @@ fn announce(absent: &[&Part]) {
     }
 }
 
-/// Installs one thing; how to do it by hand if that fails.
+/// Installs one tool; returns how to do it by hand if that fails.
 fn install(part: &Part) -> Result<(), String> {
     if part.is_there() {
         return Ok(());
@@ -70,7 +70,7 @@ fn install(part: &Part) -> Result<(), String> {
     }
 }
 
-/// A missing tool is an error in CI and a notice elsewhere: the tests that need it then skip, counted.
+/// A missing tool is an error in CI and a notice elsewhere: the tests that need it are then skipped and counted.
 fn missing(part: &Part, how: &str) -> Result<(), String> {
     if step::in_ci() && !part.is_optional {
         return Err(format!(
@@ -85,8 +85,8 @@ fn missing(part: &Part, how: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Downloads every package of the lock file: crates that tests make build offline, with features that nothing here
-/// builds with.
+/// Downloads every package of the lock file: crates that tests create are built offline, with features that the
+/// workspace does not use.
 fn packages_of_lock_file() -> Result<(), String> {
     let fetched = step::cargo(&["fetch", "--locked", "--quiet"]).status();
     if fetched.is_ok_and(|status| status.success()) {

@@ -1,4 +1,4 @@
-//! What the tests need, how to know that it is there, and where it comes from.
+//! The tools that the tests need, how to detect them, and their sources.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 use super::kernel_tuner;
 use crate::step;
 
-/// One thing that tests need.
+/// One tool that tests need.
 pub(super) struct Part {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: String,
-    /// How to know that it is there.
+    /// How to detect it.
     found: Found,
-    /// Where it comes from.
+    /// Its source.
     pub source: Source,
-    /// Whether its absence is not a failure in CI.
+    /// Whether CI passes without it.
     pub is_optional: bool,
 }
 
-/// How to know that a thing is there.
+/// How to detect a tool.
 enum Found {
-    /// A program of that name answers.
+    /// A program with this name answers.
     Program(String),
     /// A file.
     File(&'static str),
-    /// What its source says; or a variable names another one.
+    /// In the folder of its source, unless a variable names another one.
     InFolder { variable: Option<&'static str> },
 }
 
-/// Where a thing comes from.
+/// The source of a tool.
 pub(super) enum Source {
-    /// Debian's packages of these names.
+    /// Debian packages with these names.
     Debian(Vec<String>),
-    /// Python wheels, unpacked into a folder below the root for what is in them.
+    /// Python wheels, unpacked into a folder below the root for the files in them.
     Wheels {
         folder: &'static str,
         wheels: &'static [&'static str],
@@ -59,7 +59,7 @@ impl fmt::Display for Source {
 }
 
 impl Part {
-    /// Whether it is there.
+    /// Whether it is installed.
     pub fn is_there(&self) -> bool {
         match &self.found {
             Found::Program(program) => step::there(program),
@@ -70,7 +70,7 @@ impl Part {
         }
     }
 
-    /// The Debian packages that bring it.
+    /// The Debian packages that contain it.
     pub fn packages(&self) -> impl Iterator<Item = &str> {
         let packages = match &self.source {
             Source::Debian(packages) => packages.as_slice(),
@@ -88,8 +88,8 @@ impl Part {
         }
     }
 
-    /// A part of AMD's runtime, which says here that it has no device, or its headers. In CI too its tests are skipped
-    /// without it: they need no part of ROCm but these packages.
+    /// A part of AMD's runtime (which reports here that it has no device), or its headers. Tests that need it are
+    /// skipped without it, even in CI; they need no part of ROCm but these packages.
     fn of_rocm(file: &'static str, package: &str) -> Part {
         Part {
             name: file.to_owned(),
@@ -134,7 +134,7 @@ fn given(variable: &str) -> Option<OsString> {
     std::env::var_os(variable).filter(|value| !value.is_empty())
 }
 
-/// The programs that tests use, and the Debian packages that bring them.
+/// The programs that tests use, and the Debian packages that contain them.
 const TOOLS: [(&str, &[&str]); 4] = [
     ("g++", &["g++"]),
     ("python3", &["python3", "python3-venv"]),
@@ -142,11 +142,11 @@ const TOOLS: [(&str, &[&str]); 4] = [
     ("git", &["git"]),
 ];
 
-/// The versions of clang that kernels are compiled with here, from the newest. One of them is enough.
+/// The versions of clang with which kernels are compiled, newest first. One of them is enough.
 const CLANG: [u32; 2] = [22, 19];
 
-/// What belongs to a version of clang: the linker for AMD GPUs, the sanitizers, and the program that gives their
-/// reports lines.
+/// The companions of a version of clang: the linker for AMD GPUs, the sanitizers, and the program that adds line
+/// numbers to their reports.
 fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
     [
         (
@@ -164,7 +164,8 @@ fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
     ]
 }
 
-/// All things that tests need. Of the versions of clang it is the newest that is here, or the oldest, which Debian has.
+/// All tools that tests need. Of the versions of clang, the newest one installed, or else the oldest, which Debian
+/// has.
 pub(super) fn parts() -> Vec<Part> {
     let here = CLANG
         .iter()
@@ -183,7 +184,8 @@ pub(super) fn parts() -> Vec<Part> {
     tools.chain(clang).chain(others()).collect()
 }
 
-/// What is not a program of Debian's: compilers of GPUs, their headers, and the tuner that files are exchanged with.
+/// Tools that are not Debian programs: compilers for GPUs, their headers, and the tuner with which files are
+/// exchanged.
 fn others() -> [Part; 8] {
     [
         // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
@@ -194,8 +196,8 @@ fn others() -> [Part; 8] {
             &["nvidia-cuda-nvrtc==13.5.37"],
             has_nvrtc,
         ),
-        // Earlier toolkits, which the drivers of most GPUs ask for. Each with its headers, which these versions do not
-        // bundle; `tests/src/capability.rs` looks for the same folders.
+        // Earlier toolkits, which match the drivers of most GPUs. Each comes with its headers, which these versions
+        // do not bundle; `tests/src/capability.rs` looks for the same folders.
         Part::wheels(
             "NVRTC 12.1",
             None,
@@ -223,7 +225,7 @@ fn others() -> [Part; 8] {
             &["nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-runtime==13.0.96"],
             has_nvrtc,
         ),
-        // One header, which occupancy is compared with.
+        // One header, with which occupancy is compared.
         Part::wheels(
             "cuda_occupancy.h",
             Some("KILN_CUDA_OCCUPANCY"),
@@ -251,7 +253,7 @@ fn others() -> [Part; 8] {
     ]
 }
 
-/// Whether a virtual environment or folder of packages has the library.
+/// Whether a virtual environment or folder of packages contains the library.
 fn has_nvrtc(folder: &Path) -> bool {
     let mut packages = vec![folder.join("nvidia")];
     let environments = entries(&folder.join("lib")).into_iter();

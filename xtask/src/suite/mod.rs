@@ -1,4 +1,4 @@
-//! The tests: all but the doctests through nextest if it is there.
+//! Runs the tests: all but the doctests with nextest, if it is installed.
 
 mod programs;
 
@@ -8,15 +8,15 @@ use std::process::Command;
 
 use crate::step::{self, cargo};
 
-/// The profile of `Cargo.toml` that all of them are built in, so that the workspace is built once.
+/// The profile of `Cargo.toml` in which all of them are built, so that the workspace is built only once.
 pub const PROFILE: &str = "suite";
 
-/// Runs the check of the baked tables, the doctests, then all other tests.
+/// Checks the baked tables, runs the doctests, then all other tests.
 ///
 /// # Errors
-/// When a test fails.
+/// If a test fails.
 pub fn run() -> Result<(), String> {
-    // Not among the user's kernels.
+    // Separate from the user's kernels.
     let cache = step::root().join("target/tests-cache");
     build()?;
     let mut tables = Command::new(target_dir().join(PROFILE).join("tune"));
@@ -40,7 +40,7 @@ pub fn run() -> Result<(), String> {
     result
 }
 
-/// Builds every test, and `tune` with them: the steps that follow share it.
+/// Builds every test, and `tune` with them, for the steps that follow.
 fn build() -> Result<(), String> {
     let mut build = cargo(&["test", "--workspace", "--no-run", "--quiet"]);
     build.args(["--profile", PROFILE]);
@@ -58,13 +58,14 @@ fn tests(cache: &Path) -> Result<(), String> {
     step::run("tests", tests.env("KILN_CACHE", cache))
 }
 
-/// How many tests run side by side: more than there are processors, for a test waits for child processes much of its time.
+/// Number of tests that run in parallel: more than there are processors, since tests spend much of their time waiting
+/// for child processes.
 fn lanes() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     processors + processors.div_ceil(2)
 }
 
-/// Where cargo builds to.
+/// The target directory of cargo.
 fn target_dir() -> std::path::PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| step::root().join("target"), Into::into)
 }

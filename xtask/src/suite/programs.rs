@@ -1,4 +1,5 @@
-//! The test programs without nextest: as many at a time as there are cores, the tests of each one after the other.
+//! Runs the test programs without nextest: as many in parallel as there are cores, the tests of each one after
+//! another.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -12,16 +13,16 @@ use serde_json::Value;
 use super::PROFILE;
 use crate::step::cargo;
 
-/// A program of tests that cargo built.
+/// A test program that cargo built.
 struct Program {
     /// Its package and target.
     name: String,
     path: PathBuf,
-    /// The folder of its package, where its tests run.
+    /// The folder of its package, in which its tests run.
     folder: PathBuf,
 }
 
-/// The tests of one program, or of all.
+/// The test counts of one program, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     passed: usize,
@@ -44,7 +45,7 @@ const LONG: [&str; 8] = [
 /// Builds all test programs and runs them.
 ///
 /// # Errors
-/// When one does not build, or a test fails.
+/// If one does not build, or a test fails.
 pub(super) fn run(environment: &[(&str, &Path)]) -> Result<(), String> {
     let mut programs = build()?;
     programs.sort_by_key(|program| !LONG.iter().any(|long| program.name.ends_with(long)));
@@ -73,7 +74,7 @@ pub(super) fn run(environment: &[(&str, &Path)]) -> Result<(), String> {
     summary(&done)
 }
 
-/// Builds the test programs; they are what cargo says it made.
+/// Builds the test programs; cargo's output names them.
 fn build() -> Result<Vec<Program>, String> {
     let mut build = cargo(&["test", "--workspace", "--no-run", "--profile", PROFILE]);
     build.args(["--lib", "--bins", "--tests"]);
@@ -87,7 +88,7 @@ fn build() -> Result<Vec<Program>, String> {
     Ok(said.lines().filter_map(program).collect())
 }
 
-/// The test program that a message of cargo is about.
+/// The test program in a message of cargo.
 fn program(line: &str) -> Option<Program> {
     let message: Value = serde_json::from_str(line).ok()?;
     if message["profile"]["test"] != true {
@@ -103,7 +104,7 @@ fn program(line: &str) -> Option<Program> {
     })
 }
 
-/// Runs the tests of a program, and prints what it says if one fails.
+/// Runs the tests of a program, and prints its output if one fails.
 fn run_one(program: &Program, environment: &[(&str, &Path)]) -> Option<Counts> {
     let start = Instant::now();
     let mut command = Command::new(&program.path);
@@ -132,7 +133,7 @@ fn run_one(program: &Program, environment: &[(&str, &Path)]) -> Option<Counts> {
     counts
 }
 
-/// What the last line of a test program counts; none if it has no such line, as after a crash.
+/// The counts in the last line of a test program; `None` if it has no such line, for example after a crash.
 fn counts(output: &Output) -> Option<Counts> {
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text

@@ -3,13 +3,13 @@
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use half::{bf16, f16};
 
-/// An element type, read and written as it is in memory.
+/// An element type, read and written in its memory representation.
 pub trait FileElement: DeviceRepr + ValidAsZeroBits + Copy + Send + 'static {
     /// From its bytes.
     fn of_bytes(bytes: &[u8]) -> Self;
     /// Its bytes.
     fn bytes(self) -> Vec<u8>;
-    /// 0 or 1.
+    /// Converts a boolean to 0 or 1.
     fn small(one: bool) -> Self;
 }
 

@@ -30,8 +30,8 @@ pub fn cublas_is_there() -> bool {
     unsafe { cudarc::cublas::sys::is_culib_present() }
 }
 
-/// Queues `c = a * b`, all row-major: to cuBLAS, whose matrices are column-major, that is the product of the transposed
-/// in reversed order.
+/// Queues `c = a * b`, all row-major: for cuBLAS, whose matrices are column-major, this is the product of the
+/// transposed matrices in reverse order.
 pub fn multiply<T: FileElement>(
     blas: &CudaBlas,
     shape: ProductShape,
@@ -59,8 +59,8 @@ where
         ldb: i32::try_from(k)?,
         ldc: i32::try_from(n)?,
     };
-    // SAFETY: the lengths were checked against the shape just now, and the leading dimensions are those of matrices without
-    // gaps.
+    // SAFETY: the lengths were checked against the shape above, and the leading dimensions are those of contiguous
+    // matrices.
     unsafe { blas.gemm(config, b, a, c) }?;
     Ok(())
 }

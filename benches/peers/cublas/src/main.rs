@@ -1,6 +1,7 @@
 //! cuBLAS as a peer of `gemm` and `gemm_f16` on the first CUDA device: `tune bench --peer 'kiln-cublas-peer'`.
 //!
-//! It speaks the protocol of docs/peers.md. Sums are of single precision, and TF32 is off, as cuBLAS has it unless asked.
+//! It implements the protocol of docs/peers.md. Sums are in single precision, and TF32 is off, which is the default
+//! of cuBLAS.
 
 mod element;
 mod ffi;
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 
 use product::{CublasGpu, Product};
 
-/// What is asked for.
+/// A request.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ProductRequest {
@@ -43,10 +44,10 @@ pub struct Open {
 pub struct ArgFile {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Its element type.
     #[serde(rename = "type", default)]
     pub ty: String,
-    /// Where its values are, as they are in memory.
+    /// The file of its values, in their memory layout.
     pub file: Option<PathBuf>,
 }
 
@@ -87,10 +88,10 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Calls before the first event: the device is busy with them while the host queues what is timed.
+/// Number of calls before the first event: they keep the device busy while the host queues the timed calls.
 const FILLERS: u32 = 8;
 
-/// What that many calls take, all together: on the device, and here with the wait for the last of them.
+/// The total time of the calls: on the device, and on the host including the wait for the last of them.
 fn time(gpu: &CublasGpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
     gpu.wait()?;
     let (start, cpu) = (Instant::now(), cpu_ns());

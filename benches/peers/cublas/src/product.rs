@@ -19,7 +19,7 @@ pub struct CublasGpu {
     blas: Arc<CudaBlas>,
 }
 
-/// Something to call, and to read.
+/// A product to run, and to read.
 pub trait Product {
     /// Queues one product.
     fn run(&mut self) -> Result<()>;
@@ -47,12 +47,12 @@ impl CublasGpu {
         &self.name
     }
 
-    /// Waits for all that was queued.
+    /// Waits for all queued work.
     pub fn wait(&self) -> Result<()> {
         Ok(self.stream.synchronize()?)
     }
 
-    /// An event behind all that was queued.
+    /// An event after all queued work.
     pub fn event(&self) -> Result<CudaEvent> {
         Ok(self.stream.record_event(Some(CU_EVENT_DEFAULT))?)
     }
@@ -62,7 +62,7 @@ impl CublasGpu {
         Ok((f64::from(first.elapsed_ms(last)?) * 1e6) as u64)
     }
 
-    /// The product that a kernel computes; `None` for what cuBLAS has not.
+    /// The product that a kernel computes; `None` if cuBLAS does not have it.
     pub fn product(&self, open: &Open) -> Result<Option<Box<dyn Product>>> {
         let ty = open.args.iter().find(|arg| arg.file.is_some());
         let ty = ty.map_or("", |arg| arg.ty.as_str());

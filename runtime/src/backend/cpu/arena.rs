@@ -1,29 +1,30 @@
-//! The stacks of a block's threads, for kernels with barriers: one arena for each thread of the system.
+//! The stacks of a block's threads, for kernels with barriers: one arena per thread of the operating system.
 
 use crate::device::DeviceError;
 
 use super::ffi::{Mapping, Stacks, page_bytes};
 
-/// Stacks whose low address bits are all equal cost up to twice the time: they fight for cache sets.
+/// Offset between stacks. If the low address bits of all stacks were equal, they would compete for cache sets and
+/// take up to twice the time.
 const COLOUR_BYTES: usize = 192;
-/// What the low end of every stack holds; gone when a thread needed more. Several cache lines, since a
+/// The pattern at the low end of every stack; overwritten if a thread needed more. Several cache lines long, since a
 /// frame may leave gaps.
 const CANARY: [u8; 256] = [0xc5; 256];
-/// Smaller arenas have no use for huge pages.
+/// Smaller arenas do not benefit from huge pages.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
-/// Canaries read after a launch: threads run the same code, so that an overflow shows in most stacks.
+/// Number of canaries read after a launch: all threads run the same code, so an overflow shows in most stacks.
 const SAMPLES: usize = 64;
 
-/// How stacks lie in memory.
+/// The layout of stacks in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StackLayout {
-    /// Dense, in huge pages, with guards at both ends and canaries between.
+    /// Dense, in huge pages, with guard pages at both ends and canaries in between.
     Dense,
-    /// Each behind a guard page of its own.
+    /// Each behind its own guard page.
     Guarded,
 }
 
-/// Memory for stacks, grown to the largest block so far.
+/// Memory for stacks, which grows to the largest block so far.
 #[derive(Debug)]
 pub(super) struct Arena {
     stack_bytes: usize,
@@ -54,7 +55,7 @@ impl Arena {
             return Ok(mapped.stacks);
         }
         self.mapped = None;
-        // Blocks come in a few sizes: growing by powers of two maps seldom.
+        // Blocks have few different sizes, so growing by powers of two rarely maps memory.
         let mapped = self.map(threads.next_power_of_two(), layout)?;
         let stacks = mapped.stacks;
         self.mapped = Some(mapped);
@@ -98,19 +99,19 @@ impl Arena {
         })
     }
 
-    /// Size of a stack, and from one to the next, in bytes.
+    /// Size of a stack, and the distance from one to the next, in bytes.
     fn stack_and_stride(&self, layout: StackLayout) -> (usize, usize) {
         match layout {
             StackLayout::Dense => (self.stack_bytes, self.stack_bytes + COLOUR_BYTES),
             StackLayout::Guarded => {
-                // Sanitizers need many times the stack of plain code.
+                // Sanitizers need many times the stack of uninstrumented code.
                 let bytes = (8 * self.stack_bytes).next_multiple_of(page_bytes());
                 (bytes, bytes + page_bytes())
             }
         }
     }
 
-    /// Whether a launch of that many threads has overrun a stack; the arena is given up then.
+    /// Whether a launch of `threads` threads has overrun a stack; the arena is discarded then.
     pub fn overran(&mut self, threads: usize) -> bool {
         let Some(mapped) = self
             .mapped

@@ -1,7 +1,8 @@
-//! The part of a unit that does not depend on the kernel: the detector of check builds, and what switches between threads.
+//! The part of a unit that does not depend on the kernel: the detector of check builds, and the switch between
+//! threads.
 //!
-//! Compiling it takes up to three times as long as compiling most kernels. So it is compiled once for a compiler and its
-//! flags, kept in the user's cache, and linked with the kernel's part (`KILN_CPU_PART` in `kiln_cpu.h`).
+//! Compiling it takes up to three times as long as compiling most kernels. It is therefore compiled once per compiler
+//! and flags, stored in the user's cache, and linked with the kernel's part (`KILN_CPU_PART` in `kiln_cpu.h`).
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -26,30 +27,30 @@ pub(super) const KERNEL_PART: &str = "-DKILN_CPU_PART=1";
 const OBJECT: &str = "common.o";
 const OBJECT_HASH: &str = "common.o.hash";
 
-/// How threads run, as a line of a unit says it.
+/// The line of a unit that says how its threads run.
 const LOOPS: &str = "#define KILN_CPU_FIBERS 0\n";
 const FIBERS: &str = "#define KILN_CPU_FIBERS 1\n";
 
-/// The common parts that a compiler has made or found.
+/// The common parts that a compiler has built or found.
 #[derive(Debug, Default)]
 pub(super) struct CommonParts(Mutex<HashMap<Hash, Arc<Mutex<PartState>>>>);
 
-/// What is known of one common part.
+/// The state of one common part.
 #[derive(Debug, Default)]
 enum PartState {
     #[default]
     Unknown,
     /// The object's file.
     Made(PathBuf),
-    /// The compiler refuses it.
+    /// The compiler rejects it.
     Refused,
 }
 
-/// What a common part is compiled from and with.
+/// The inputs of compiling a common part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CommonPart<'a> {
     pub request: &'a CompileRequest,
-    /// What the flags mean here: `-march=native` is another processor on another machine.
+    /// The meaning of the flags here: `-march=native` is another processor on another machine.
     pub target: &'a str,
     pub toolchain: &'a Toolchain,
     pub include: &'a Path,
@@ -57,18 +58,19 @@ pub(super) struct CommonPart<'a> {
 }
 
 impl CommonParts {
-    /// The object to link with a request's unit, which must be compiled with [`KERNEL_PART`]. `None` if the unit must be
-    /// compiled whole: there is nothing to share, its headers are older than the parts, or the compiler refuses the object.
+    /// The object to link with a request's unit, which must be compiled with [`KERNEL_PART`]. `None` if the unit must
+    /// be compiled whole: it has no common part, its headers are older than common parts, or the compiler rejects the
+    /// object.
     ///
     /// # Errors
-    /// When the compiler was lost or the disk failed, which says nothing about the unit.
+    /// If the compiler was lost or the disk failed, which says nothing about the unit.
     pub fn object(&self, part: CommonPart<'_>) -> Result<Option<PathBuf>, CompileError> {
         let (Some(mode), Some(prelude)) = (part.mode(), part.prelude()) else {
             return Ok(None);
         };
         let name = part.name(mode, prelude);
         let state = locked(&self.0).entry(name).or_default().clone();
-        // Other parts can be had while this one is compiled.
+        // Other parts remain available while this one is compiled.
         let mut state = locked(&state);
         if matches!(*state, PartState::Unknown) {
             *state = part.make(mode, name)?;
@@ -85,7 +87,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl CommonPart<'_> {
-    /// How the unit's threads run, if a unit of its kind has something to share.
+    /// How the unit's threads run, if a unit of its kind has a common part.
     fn mode(&self) -> Option<&'static str> {
         let source = &self.request.source;
         let modes: &[&'static str] = match self.request.build {
@@ -111,7 +113,7 @@ impl CommonPart<'_> {
     }
 
     fn name(&self, mode: &str, prelude: Hash) -> Hash {
-        // The number is that of `compile`: it changes if that compiles differently.
+        // The number stands for `compile`: change it whenever `compile` produces something else.
         let mut hasher = Hasher::new("common part 1");
         hasher
             .field(prelude.to_string().as_bytes())
@@ -127,7 +129,7 @@ impl CommonPart<'_> {
 
     /// Finds the object, or compiles it.
     fn make(&self, mode: &str, name: Hash) -> Result<PartState, CompileError> {
-        // Compiled once, even if the cache cannot be written and the object goes to a temporary folder.
+        // Compile once, even if the cache cannot be written and the object goes to a temporary folder.
         let compiled = OnceCell::new();
         let write = |folder: &Path| {
             let object = compiled.get_or_init(|| self.compile(mode));
@@ -141,7 +143,7 @@ impl CommonPart<'_> {
         match (kept, compiled.into_inner()) {
             (Ok(folder), _) => Ok(PartState::Made(folder.path().join(OBJECT))),
             (Err(_), Some(Err(error))) if judges_nothing(&error) => Err(error),
-            // The unit, compiled whole, meets the same error.
+            // The unit will report the same error when it is compiled whole.
             (Err(_), Some(Err(_))) => Ok(PartState::Refused),
             (Err(error), _) => Err(CompileError::io("keeping a compiled part", error)),
         }
@@ -153,7 +155,7 @@ impl CommonPart<'_> {
         unit.limits = self.request.limits;
         unit.scratch.clone_from(&self.request.scratch);
         let folder = process::folder(&unit)?;
-        // Its lines are in no message.
+        // Its lines never appear in a message.
         let for_compiling = |flag: &&String| *flag != "-shared" && !flag.starts_with("-Wl,");
         let mut command = Command::new(&self.toolchain.program);
         command
@@ -170,7 +172,7 @@ impl CommonPart<'_> {
     }
 }
 
-/// Whether an error is not about what was compiled: something outside ended the compiler, or the disk failed.
+/// Whether an error is unrelated to the source: the compiler was killed, or the disk failed.
 fn judges_nothing(error: &CompileError) -> bool {
     matches!(
         error,
@@ -225,7 +227,7 @@ mod tests {
         assert!(!is_split(LOOPS, BuildKind::Release, &flags));
         assert!(!is_split(FIBERS, BuildKind::Sanitize, &flags));
         assert!(!is_split("int x;\n", BuildKind::Check, &flags));
-        // An option that no compiler has: the object cannot be made.
+        // No compiler has this option, so the object cannot be made.
         let flags = ["--no-such-option".into()];
         assert!(!is_split(FIBERS, BuildKind::Release, &flags));
     }
@@ -275,7 +277,7 @@ mod tests {
             };
             let error = parts.object(part).unwrap_err();
             assert!(matches!(error, CompileError::Lost { .. }), "{error}");
-            // Not once more for the temporary folder.
+            // It is not compiled again for the temporary folder.
             assert_eq!(fs::read(&asked).unwrap().len(), times);
         }
     }

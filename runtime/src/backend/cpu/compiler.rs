@@ -1,4 +1,4 @@
-//! The compiler of the cpu device: the host's C++ compiler, run within limits.
+//! The compiler of the cpu device: the host's C++ compiler, run with limits.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -31,7 +31,7 @@ pub struct CpuCompiler {
     sanitizing: OnceLock<Result<Sanitizing, CompileError>>,
 }
 
-/// The compiler that sanitized builds are made with, and its runtime.
+/// The compiler for sanitized builds, and its runtime.
 #[derive(Clone, Debug)]
 struct Sanitizing {
     toolchain: Toolchain,
@@ -42,20 +42,20 @@ impl CpuCompiler {
     /// The compiler named by `KILN_CXX`, else the newest clang++, else the newest g++.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] when there is none.
+    /// [`CompileError::NotFound`] if there is none.
     pub fn find(options: &CpuOptions) -> Result<CpuCompiler, CompileError> {
         CpuCompiler::of(Toolchain::find()?, options)
     }
 
-    /// The compiler at a path or of a name.
+    /// The compiler with this path or name.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] when it is neither clang++ nor g++.
+    /// [`CompileError::NotFound`] if it is neither clang++ nor g++.
     pub fn at(program: &Path, options: &CpuOptions) -> Result<CpuCompiler, CompileError> {
         CpuCompiler::of(Toolchain::at(program)?, options)
     }
 
-    /// Paths of all compilers that are installed and new enough, best first.
+    /// Paths of all installed compilers that are new enough, best first.
     pub fn installed() -> Vec<PathBuf> {
         Toolchain::installed()
             .into_iter()
@@ -100,10 +100,10 @@ impl CpuCompiler {
             .map_err(CompileError::clone)
     }
 
-    /// The whole command line for a build.
+    /// The command line for a build.
     ///
     /// # Errors
-    /// When what is linked with every kernel cannot be had.
+    /// If the common part that is linked with every kernel is not available.
     fn command(
         &self,
         toolchain: &Toolchain,
@@ -129,7 +129,8 @@ impl CpuCompiler {
             .arg(include.path())
             .arg(format!("-ffile-prefix-map={}=.", folder.display()))
             .args(["-o", "kernel.so"])
-            // First, so that shared variables come last in memory: an overrun must not end in the detector's variables.
+            // First, so that shared variables come last in memory: an overrun must not reach the detector's
+            // variables.
             .args(common)
             .arg("kernel.cpp")
             .args(&request.options)
@@ -137,14 +138,14 @@ impl CpuCompiler {
         Ok(command)
     }
 
-    /// Rejects kernels that need more than the stack of a coroutine, instead of letting them overrun it. Not
-    /// if threads run on the stack of the executor, nor if each stack has a guard.
+    /// Rejects kernels that need more than the stack of a coroutine, instead of letting them overrun it. Not needed
+    /// if threads run on the stack of the executor, or if each stack has a guard.
     fn frame_flags(&self, family: Family, request: &CompileRequest) -> Vec<String> {
         let fibers = request.source.contains("#define KILN_CPU_FIBERS 1");
         if !fibers || request.build != BuildKind::Release {
             return Vec::new();
         }
-        // A quarter of the stack is left to what the kernel calls.
+        // A quarter of the stack is left for functions that the kernel calls.
         let limit = format!("frame-larger-than={}", self.stack_bytes * 3 / 4);
         match family {
             Family::Clang => vec![format!("-W{limit}"), "-Werror=frame-larger-than".into()],
@@ -155,11 +156,12 @@ impl CpuCompiler {
     fn flags_of(&self, family: Family, build: BuildKind) -> Vec<String> {
         let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
         flags.push(format!("-march={}", self.target.march()));
-        // On x86-64 plain `char` is signed anyway, as it is for every GPU.
+        // On x86-64 plain `char` is signed anyway, as it is on every GPU.
         if cfg!(target_arch = "aarch64") {
             flags.push("-fsigned-char".into());
         }
-        // By default clang uses registers of 32 bytes even if there are some of 64, and splits vectors of that size.
+        // By default clang uses registers of 32 bytes even if the processor has 64-byte ones, and splits vectors of
+        // that size.
         if cfg!(target_arch = "x86_64") && family == Family::Clang {
             flags.push("-mprefer-vector-width=512".into());
         }
@@ -172,8 +174,8 @@ impl CpuCompiler {
     }
 }
 
-/// Hidden symbols, or g++ inlines no kernel; no errno and no traps, or no loop with maths or masks
-/// vectorises; no strict aliasing, since kernels read float as float4; contraction, as on a GPU.
+/// Hidden symbols, since g++ would otherwise inline no kernel; no errno and no traps, since loops with maths or masks
+/// would otherwise not vectorise; no strict aliasing, since kernels read float as float4; contraction, as on a GPU.
 const COMMON: &[&str] = &[
     "-std=c++20",
     "-fPIC",
@@ -191,7 +193,7 @@ const COMMON: &[&str] = &[
     "-Wl,--build-id=none",
     "-Wno-unknown-pragmas",
 ];
-/// Not every loop over threads can be vectorised: no reason for a warning.
+/// Not every loop over threads can be vectorised, which is not worth a warning.
 const CLANG: &[&str] = &["-Wno-pass-failed"];
 const GCC: &[&str] = &[];
 
@@ -226,7 +228,7 @@ const CHECK_CLANG: &[&str] = &[
     "-mllvm",
     "-tsan-instrument-func-entry-exit=0",
 ];
-/// vptr needs the type information that is switched off.
+/// vptr needs type information, which is switched off.
 const SANITIZE_GCC: &[&str] = &[
     "-O1",
     "-g1",
@@ -265,7 +267,7 @@ fn clang_kind_flags(build: BuildKind) -> &'static [&'static str] {
     }
 }
 
-/// Without the standard libraries linking takes a fraction; the sanitizers bring theirs.
+/// Linking without the standard libraries takes a fraction of the time; the sanitizers bring theirs.
 fn libraries(build: BuildKind) -> &'static [&'static str] {
     match build {
         BuildKind::Sanitize => &["-lm"],
@@ -286,7 +288,7 @@ impl Compiler for CpuCompiler {
         &self.target_name
     }
 
-    /// Sanitized builds are made by another compiler when this one's runtime is not installed; the log says so.
+    /// Sanitized builds use another compiler if this one's runtime is not installed; the log says so.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let toolchain = match request.build {
             BuildKind::Sanitize => &self.sanitizing()?.toolchain,

@@ -25,7 +25,7 @@ use super::watch;
 
 /// The host processor as a device.
 ///
-/// Launches run at once and in order: a launch has ended when it returns, and copies wait for launches.
+/// Launches run immediately and in order: a launch has ended when it returns, and copies wait for launches.
 pub struct CpuDevice {
     info: DeviceInfo,
     index: u32,
@@ -36,10 +36,10 @@ pub struct CpuDevice {
 }
 
 impl CpuDevice {
-    /// Opens the device with the options of the environment.
+    /// Opens the device with options from the environment.
     ///
     /// # Errors
-    /// When an option is no good, or the system gives no threads.
+    /// If an option is invalid, or the system cannot create threads.
     pub fn open() -> Result<Arc<CpuDevice>, DeviceError> {
         CpuDevice::with_options(CpuOptions::from_env()?)
     }
@@ -47,7 +47,7 @@ impl CpuDevice {
     /// Opens the device.
     ///
     /// # Errors
-    /// When the system gives no threads.
+    /// If the system cannot create threads.
     pub fn with_options(options: CpuOptions) -> Result<Arc<CpuDevice>, DeviceError> {
         let executor = Executor::new(&options)
             .map_err(|error| DeviceError::internal("starting threads", error))?;
@@ -69,10 +69,10 @@ impl CpuDevice {
         }))
     }
 
-    /// The same device with another compiler than the one found.
+    /// The same device with the given compiler instead of the one found.
     ///
     /// # Errors
-    /// As [`Self::with_options`].
+    /// Those of [`Self::with_options`].
     pub fn with_compiler(
         options: CpuOptions,
         compiler: CpuCompiler,
@@ -118,7 +118,7 @@ impl CpuDevice {
     }
 }
 
-/// Global thread indices must stay below the bound that the prelude promises to the compiler.
+/// Checks that global thread indices stay below the bound that the prelude promises to the compiler.
 fn check_indices(plan: &LaunchPlan) -> Result<(), PlanError> {
     if plan.blocks() == 0 || plan.threads_per_block() == 0 {
         return Err(PlanError::Extent {
@@ -137,7 +137,7 @@ fn check_indices(plan: &LaunchPlan) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The smallest difference between two readings of the thread's clock, in nanoseconds.
+/// The resolution of the thread's clock, in nanoseconds.
 fn timer_tick_ns() -> u64 {
     let reading = |_| {
         let start = thread_cpu_ns();
@@ -221,14 +221,14 @@ impl DeviceBackend for CpuDevice {
         Ok(())
     }
 
-    /// Every stream of this device is the same one: all work runs in order.
+    /// This device has a single stream: all work runs in order.
     fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
         Ok(StreamHandle::DEFAULT)
     }
 
     fn close_stream(&self, _: StreamHandle) {}
 
-    /// Work of another library's stream runs in order with all other.
+    /// Work on another library's stream runs in order with all other work.
     fn adopt_stream(&self, _: VouchedStream) -> Result<StreamHandle, DeviceError> {
         Ok(StreamHandle::DEFAULT)
     }

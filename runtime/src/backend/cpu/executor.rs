@@ -1,4 +1,4 @@
-//! Running the blocks of a launch on this thread, or together with the pool.
+//! Runs the blocks of a launch on this thread, or together with the pool.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,9 +15,9 @@ use super::module::CpuEntry;
 use super::pool::{Job, Pool, pin_to};
 use super::watch::History;
 
-/// Waking the pool costs more than this much work on the calling thread, in nanoseconds.
+/// Minimum work in nanoseconds, on the calling thread, for which waking the pool pays off.
 const WAKE_NS: u64 = 20_000;
-/// A share of blocks should take about this long, in nanoseconds.
+/// Target duration of a share of blocks, in nanoseconds.
 const SHARE_NS: u64 = 20_000;
 
 /// Runs launches, one after another.
@@ -47,7 +47,7 @@ impl Executor {
         })
     }
 
-    /// Threads that run blocks, the calling one included.
+    /// Number of threads that run blocks, including the calling one.
     pub fn threads(&self) -> usize {
         self.arenas.len()
     }
@@ -62,7 +62,7 @@ impl Executor {
     ) -> Result<(), DeviceError> {
         let work = LaunchWork::new(entry, plan, args, schedule, &self.arenas);
         let blocks = plan.blocks();
-        // A check build runs blocks in the order that it is asked for, so on one thread.
+        // A check build runs blocks in a requested order, and therefore on one thread.
         if entry.module.checks {
             return work.serial(0..blocks);
         }
@@ -76,7 +76,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Runs all blocks of a check build, with an eye on every access.
+    /// Runs all blocks of a check build, checking every access.
     pub fn launch_watched(
         &self,
         entry: &Arc<CpuEntry>,
@@ -107,8 +107,8 @@ impl Executor {
         })
     }
 
-    /// Blocks to run on this thread before deciding about the pool: what one takes is not known yet, or has
-    /// changed with the sizes.
+    /// Number of blocks to run on this thread before deciding about the pool: the time of a block is not known yet,
+    /// or has changed with the sizes.
     fn tried_first(&self, entry: &CpuEntry, blocks: u64) -> u64 {
         if self.pool.is_none() || self.wakes_pool(entry, blocks) {
             0
@@ -121,8 +121,8 @@ impl Executor {
         }
     }
 
-    /// Runs all blocks `launches` times, with the sets of arguments in turn; the sum of each launch's largest thread CPU
-    /// time, in nanoseconds.
+    /// Runs all blocks `launches` times, using the sets of arguments in turn. Returns the sum of each launch's
+    /// largest thread CPU time, in nanoseconds.
     pub fn time(
         &self,
         entry: &Arc<CpuEntry>,
@@ -156,7 +156,7 @@ impl Executor {
         Ok(total_ns)
     }
 
-    /// Whether that many blocks are worth waking the other threads for.
+    /// Whether `blocks` blocks are worth waking the other threads for.
     fn wakes_pool(&self, entry: &CpuEntry, blocks: u64) -> bool {
         let estimate_ns = entry.ns_per_block().unwrap_or(0).saturating_mul(blocks);
         self.pool.is_some()
@@ -165,7 +165,7 @@ impl Executor {
             && estimate_ns > WAKE_NS
     }
 
-    /// Runs the blocks from `first` on with every thread; the largest thread CPU time, in nanoseconds.
+    /// Runs the blocks starting at `first` with every thread; returns the largest thread CPU time in nanoseconds.
     fn run_with_pool(
         &self,
         mut work: LaunchWork,
@@ -197,13 +197,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How the threads divide a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shares {
-    /// Who has time takes more: the launch ends soonest.
+    /// A thread that is free takes the next share: the launch ends soonest.
     AsTheyCome,
-    /// All the same: what the busiest thread needs does not depend on when each was given a processor.
+    /// Every thread gets the same number: the busiest thread's time does not depend on when each thread was given a
+    /// processor.
     Even,
 }
 
-/// One launch, shared by the threads that run it.
+/// One launch, divided among the threads that run it.
 struct LaunchWork {
     entry: Arc<CpuEntry>,
     call: Call,
@@ -212,7 +213,7 @@ struct LaunchWork {
     arenas: Arc<[Mutex<Arena>]>,
     next: AtomicU64,
     share_blocks: u64,
-    /// From one of a thread's shares to its next, in blocks, if shares are even.
+    /// Distance between consecutive shares of a thread, in blocks, if shares are even.
     stride_blocks: Option<u64>,
     stopped: AtomicBool,
     failure: Mutex<Option<DeviceError>>,
@@ -242,8 +243,8 @@ impl LaunchWork {
         }
     }
 
-    /// Leaves the blocks from `first` on to be taken in shares: few enough that taking one costs nothing,
-    /// enough that the last ones even out.
+    /// Leaves the blocks starting at `first` to be taken in shares: few enough that taking one costs nothing, enough
+    /// that the last ones even out.
     fn share(&mut self, first: u64, threads: u64, shares: Shares) {
         self.next = AtomicU64::new(first);
         let by_time = SHARE_NS / self.entry.ns_per_block().unwrap_or(SHARE_NS).max(1);
@@ -252,7 +253,7 @@ impl LaunchWork {
         self.stride_blocks = (shares == Shares::Even).then_some(self.share_blocks * threads);
     }
 
-    /// Runs blocks on this thread and remembers what one took.
+    /// Runs blocks on this thread and stores the time per block.
     fn measured(&self, blocks: std::ops::Range<u64>) -> Result<(), DeviceError> {
         if blocks.is_empty() {
             return Ok(());
@@ -317,7 +318,7 @@ impl LaunchWork {
         })
     }
 
-    /// Takes shares until none is left, and gives the number of blocks run; the error ends the launch.
+    /// Takes shares until none is left, and returns the number of blocks run. An error ends the launch.
     fn take_shares(&self, thread: usize) -> Result<u64, DeviceError> {
         let mut arena = lock(&self.arenas[thread]);
         let stacks = if self.entry.module.fibers {
@@ -350,7 +351,7 @@ impl Job for LaunchWork {
         let cpu_ns = thread_cpu_ns() - start_ns;
         self.most_cpu_ns.fetch_max(cpu_ns, Ordering::Relaxed);
         match taken {
-            // Every thread of a launch sees about the same.
+            // Every thread of a launch measures about the same time per block.
             Ok(blocks @ 1..) => self.entry.set_ns_per_block(cpu_ns / blocks),
             Ok(0) => {}
             Err(error) => {

@@ -22,18 +22,18 @@ pub(super) fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
-/// Zeroed memory of whole pages, unmapped when dropped.
+/// Zeroed memory in whole pages, unmapped on drop.
 ///
-/// It is plain memory that kernels write to through its address; every access through this type is a copy,
-/// and its callers keep copies and kernels apart in time.
+/// Kernels write to it through its address. Every access through this type is a copy, and its callers never let a
+/// copy and a kernel overlap in time.
 pub(super) struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the memory belongs to no thread; who accesses it when is the business of its users.
+// SAFETY: the memory belongs to no thread; its users synchronise their accesses.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; copies and kernels are kept apart by the device's lock.
+// SAFETY: as above; the device's lock keeps copies and kernels apart.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -42,7 +42,7 @@ impl Mapping {
         Mapping::with_flags(bytes, MapFlags::PRIVATE)
     }
 
-    /// The same for memory of which most is never touched.
+    /// The same for memory that is mostly never touched.
     pub fn sparse(bytes: usize) -> rustix::io::Result<Mapping> {
         Mapping::with_flags(bytes, MapFlags::PRIVATE | MapFlags::NORESERVE)
     }
@@ -53,7 +53,7 @@ impl Mapping {
             .checked_next_multiple_of(page_bytes())
             .ok_or(rustix::io::Errno::NOMEM)?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a fresh mapping at an address of the kernel's choice touches no memory that exists.
+        // SAFETY: a new mapping at an address that the kernel chooses does not overlap existing memory.
         let start =
             unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags)? };
         let start = NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?;
@@ -82,13 +82,13 @@ impl Mapping {
     /// Makes the pages of a range inaccessible.
     pub fn guard(&self, range: Range<usize>) -> rustix::io::Result<()> {
         let start = self.pointer(&range).cast();
-        // SAFETY: the pages are this mapping's own; from now on an access faults, which is the purpose.
+        // SAFETY: the pages belong to this mapping; from now on an access faults, which is the purpose.
         unsafe { rustix::mm::mprotect(start, range.len(), MprotectFlags::empty()) }
     }
 
-    /// Asks for huge pages; the kernel may not give them.
+    /// Requests huge pages; the kernel may decline.
     pub fn ask_for_huge_pages(&self) {
-        // SAFETY: the advice changes how the pages are backed, never what they hold. It may be refused.
+        // SAFETY: the advice changes how the pages are backed, never their content. It may be refused.
         let _ = unsafe {
             rustix::mm::madvise(
                 self.start.as_ptr().cast(),
@@ -98,17 +98,17 @@ impl Mapping {
         };
     }
 
-    /// Copies from `offset` on. The range must be inside and not guarded.
+    /// Copies from `offset`. The range must be inside and not guarded.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         let from = self.pointer(&(offset..offset + out.len()));
-        // SAFETY: the source is inside the mapping; `out` is the caller's alone.
+        // SAFETY: the source is inside the mapping; `out` is borrowed exclusively.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
     }
 
-    /// Copies to `offset` on. The range must be inside and not guarded.
+    /// Copies to `offset`. The range must be inside and not guarded.
     pub fn write(&self, offset: usize, data: &[u8]) {
         let to = self.pointer(&(offset..offset + data.len()));
-        // SAFETY: the target is inside the mapping and, being reached by copies only, not borrowed.
+        // SAFETY: the target is inside the mapping, and never borrowed, since it is accessed only by copies.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
     }
 
@@ -122,7 +122,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this object's own, and nobody can reach it any more.
+        // SAFETY: the mapping belongs to this object, and nobody can reach it any more.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
@@ -170,13 +170,13 @@ struct RawHistory {
     interval: u64,
 }
 
-/// Size of the prelude's `kiln_cpu_cell`, which remembers the accesses of one granule.
+/// Size of the prelude's `kiln_cpu_cell`, which stores the accesses of one granule.
 pub(super) const CELL_BYTES: usize = 64;
 
-/// Memory that a check build's kernels may use, as the prelude takes it.
+/// The memory that a check build's kernels may use, in the format of the prelude.
 pub(super) struct MemoryTable {
     rows: Vec<RawMemory>,
-    /// What the rows' names point to.
+    /// The names that the rows point to.
     _names: Vec<CString>,
 }
 
@@ -209,13 +209,13 @@ impl MemoryTable {
     }
 }
 
-/// What a watched launch needs.
+/// The inputs of a watched launch.
 pub(super) struct LaunchWatch<'a> {
     /// The memory that the kernel may use.
     pub memory: &'a MemoryTable,
     /// Zeroed, or as earlier launches left them.
     pub cells: &'a Mapping,
-    /// The number of the last interval; the launch counts on.
+    /// The number of the last interval; the launch continues counting.
     pub interval: &'a mut u64,
 }
 
@@ -229,24 +229,24 @@ const SEEDED: u32 = 2;
 pub(super) struct Stacks {
     /// Address of the first; 0 for none.
     pub base: usize,
-    /// From one to the next, in bytes.
+    /// Distance from one to the next, in bytes.
     pub stride: usize,
     /// Size of each, in bytes.
     pub bytes: usize,
 }
 
-/// One launch, ready to be run block by block on any thread.
+/// One launch, ready to run block by block on any thread.
 #[derive(Clone, Copy)]
 pub(super) struct Call(RawLaunch);
 
-// SAFETY: the arguments it points to are only read, and stay alive until the launch is done: that is what
-// `KernelArgs::new` vouches for, and the executor returns no earlier.
+// SAFETY: the arguments it points to are only read, and stay alive until the launch is done: `KernelArgs::new`
+// vouches for that, and the executor does not return earlier.
 unsafe impl Send for Call {}
 // SAFETY: as above.
 unsafe impl Sync for Call {}
 
 impl Call {
-    /// A launch with that plan. Only check builds honour the schedule.
+    /// A launch with this plan. Only check builds honour the schedule.
     pub fn new(plan: &LaunchPlan, args: KernelArgs<'_>, schedule: Schedule) -> Call {
         let (flags, seed) = match schedule {
             Schedule::Forward => (0, 0),
@@ -273,7 +273,7 @@ impl Call {
 type RunBlocks = unsafe extern "C" fn(*const RawLaunch, u64, u64) -> c_int;
 type ErrorText = unsafe extern "C" fn() -> *const c_char;
 
-/// What a kernel reported: it stopped because of it.
+/// A fault that a kernel reported before it stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub(super) struct Reported {
@@ -284,7 +284,7 @@ pub(super) struct Reported {
 /// Why a copy of an object cannot be loaded.
 #[derive(Debug, Error)]
 pub(super) enum CopyError {
-    /// The file in memory cannot be made or written.
+    /// The in-memory file cannot be created or written.
     #[error(transparent)]
     File(#[from] io::Error),
     /// The dynamic loader refuses it.
@@ -300,15 +300,15 @@ pub(super) struct EntryPoint {
 }
 
 impl EntryPoint {
-    /// Runs a range of blocks on this thread. At most one thread may be inside one copy at a time, and the
-    /// copy must still be loaded: the executor gives every thread a copy of its own and keeps the module.
+    /// Runs a range of blocks on this thread. At most one thread may be inside one copy at a time, and the copy must
+    /// still be loaded: the executor gives every thread its own copy and keeps the module.
     ///
-    /// The error is what the kernel reported.
+    /// The error is the fault that the kernel reported.
     pub fn run(&self, call: &Call, stacks: Stacks, blocks: Range<u64>) -> Result<(), Reported> {
         self.run_raw(call.0, stacks, blocks)
     }
 
-    /// As [`Self::run`], for check builds.
+    /// Like [`Self::run`], for check builds.
     pub fn run_watched(
         &self,
         call: &Call,
@@ -344,8 +344,8 @@ impl EntryPoint {
             stack_bytes: stacks.bytes as u64,
             ..launch
         };
-        // SAFETY: the entry is of a loaded object with this ABI; the arguments are vouched for by
-        // `KernelArgs::new`; the stacks are enough for the plan's threads, which the executor sees to.
+        // SAFETY: the entry belongs to a loaded object with this ABI; `KernelArgs::new` vouches for the arguments;
+        // the executor ensures that the stacks are enough for the plan's threads.
         let status =
             unsafe { (self.run)(&raw const launch, blocks.start, blocks.end - blocks.start) };
         if status == 0 {
@@ -362,25 +362,24 @@ impl EntryPoint {
 /// One loaded copy of a shared object.
 pub(super) struct ObjectCopy {
     library: Library,
-    /// What the prelude's `kiln_cpu_variables` points to in a check build.
+    /// The target of the prelude's `kiln_cpu_variables` in a check build.
     variables: Option<Box<MemoryTable>>,
-    /// Sanitizers read line numbers from the file for as long as it is loaded.
+    /// Sanitizers read line numbers from the file while it is loaded.
     _file: Option<File>,
 }
 
 impl ObjectCopy {
-    /// Loads a copy that shares nothing with others of the same image.
+    /// Loads a copy that shares nothing with other copies of the same image.
     ///
     /// # Errors
-    /// What the dynamic loader says.
+    /// The error of the dynamic loader.
     pub fn load(image: &[u8], keep_file: bool) -> Result<ObjectCopy, CopyError> {
         let descriptor =
             rustix::fs::memfd_create("kiln", MemfdFlags::CLOEXEC).map_err(io::Error::from)?;
         let mut file = File::from(descriptor);
         file.write_all(image)?;
         let path = unique_path(&file);
-        // SAFETY: the object was generated by Kiln and has no initialisers of its own; what the kernel in
-        // it does is vouched for by its author.
+        // SAFETY: the object was generated by Kiln and has no initialisers; the author vouches for the kernel in it.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }?;
         Ok(ObjectCopy {
             library,
@@ -391,7 +390,7 @@ impl ObjectCopy {
 
     /// A constant that the prelude exports.
     pub fn constant(&self, name: &str) -> Option<u32> {
-        // SAFETY: constants of this kind of name are `const uint32_t` in the prelude.
+        // SAFETY: constants with this kind of name are `const uint32_t` in the prelude.
         let symbol = unsafe { self.library.get::<*const u32>(name.as_bytes()) }.ok()?;
         let pointer = symbol.into_raw().cast::<u32>();
         // SAFETY: the symbol was found, so it points into the loaded object.
@@ -411,8 +410,8 @@ impl ObjectCopy {
         })
     }
 
-    /// Tells a check build which variables it has: name, address relative to `kiln_cpu_abi`, size in bytes and the
-    /// prelude's `kiln_cpu_memory_kind`, in the order of their addresses.
+    /// Passes the list of variables to a check build: name, address relative to `kiln_cpu_abi`, size in bytes and the
+    /// prelude's `kiln_cpu_memory_kind`, ordered by address.
     pub fn set_variables<'a>(
         &mut self,
         variables: impl Iterator<Item = (&'a str, i64, u64, u32)>,
@@ -430,8 +429,8 @@ impl ObjectCopy {
             (name, address, bytes, kind)
         };
         let variables = Box::new(MemoryTable::new(variables.map(absolute)));
-        // SAFETY: the prelude declares both variables so, and no kernel runs in a copy that is just being loaded. The
-        // table lives as long as the copy.
+        // SAFETY: the prelude declares both variables with these types, and no kernel runs in a copy that is being
+        // loaded. The table lives as long as the copy.
         unsafe {
             *table = variables.rows.as_ptr();
             *count = variables.rows.len() as u64;
@@ -447,14 +446,14 @@ impl fmt::Debug for ObjectCopy {
     }
 }
 
-/// Whether a symbol is known to the process, as those of a preloaded library are.
+/// Whether the process has a symbol, for example from a preloaded library.
 pub(super) fn process_has(symbol: &str) -> bool {
     // SAFETY: the symbol is looked up, never used.
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
 }
 
-/// A path to an open file that was never used before: the loader takes equal paths for equal objects, and
-/// descriptors are reused. Single dots, which the system ignores, spell a serial number.
+/// A path to an open file that was never used before: the loader takes equal paths for the same object, and
+/// descriptors are reused. Single dots in the path, which the system ignores, encode a serial number.
 fn unique_path(file: &File) -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);

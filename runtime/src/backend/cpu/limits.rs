@@ -8,28 +8,28 @@ use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash};
 
 use crate::device::error::DeviceError;
 
-/// Threads of a block at most, whatever the options say: what the prelude's scheduler can hold.
+/// Maximum number of threads per block, regardless of the options: the capacity of the prelude's scheduler.
 pub(super) const MAX_THREADS: u32 = 2048;
-/// Shared memory of a block at most, whatever the options say: the prelude's dynamic buffer, in bytes.
+/// Maximum shared memory per block in bytes, regardless of the options: the size of the prelude's dynamic buffer.
 pub(super) const MAX_SHARED_BYTES: u32 = 262_144;
-/// Largest `blockIdx * blockDim` on x and y: the prelude tells the compiler so, which is what lets g++
-/// see contiguous accesses.
+/// Largest `blockIdx * blockDim` on x and y. The prelude promises this bound to the compiler, which lets g++
+/// recognise contiguous accesses.
 pub(super) const INDEX_BOUND: u64 = 0x07ff_ffff;
 
 /// How the cpu device is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuOptions {
-    /// Threads of the operating system that run blocks.
+    /// Number of operating system threads that run blocks.
     pub threads: usize,
-    /// Threads of a block at most; raised (up to 2048) for rows of other devices.
+    /// Maximum number of threads per block; raised (up to 2048) for rows of other devices.
     pub max_threads: u32,
-    /// Shared memory of a block at most, in bytes; raised (up to 256 KiB) for rows of other devices.
+    /// Maximum shared memory per block, in bytes; raised (up to 256 KiB) for rows of other devices.
     pub shared_bytes: u32,
-    /// Stack of one GPU thread in kernels with barriers, in bytes; 4096 at least.
+    /// Stack of one GPU thread in kernels with barriers, in bytes; at least 4096.
     pub stack_bytes: usize,
-    /// Binds every thread, including the one that opens the device, to its own processor: for measuring.
+    /// Binds every thread, including the one that opens the device, to its own processor. For measuring.
     pub pin: bool,
-    /// What code is compiled for.
+    /// The processor or instruction set to compile for.
     pub target: CpuTarget,
 }
 
@@ -47,10 +47,10 @@ impl Default for CpuOptions {
 }
 
 impl CpuOptions {
-    /// The defaults, with the number of threads from `KILN_CPU_THREADS` if that is set.
+    /// The defaults, with the number of threads from `KILN_CPU_THREADS` if it is set.
     ///
     /// # Errors
-    /// [`DeviceError::Setting`] when the variable is not a number of threads.
+    /// [`DeviceError::Setting`] if the variable is not a number of threads.
     pub fn from_env() -> Result<CpuOptions, DeviceError> {
         let mut options = CpuOptions::default();
         if let Ok(text) = std::env::var("KILN_CPU_THREADS") {
@@ -64,12 +64,12 @@ impl CpuOptions {
         Ok(options)
     }
 
-    /// The stack that threads really get, in bytes.
+    /// The usable stack of a thread, in bytes.
     pub(super) fn usable_stack_bytes(&self) -> usize {
         self.stack_bytes.max(4096).next_multiple_of(64)
     }
 
-    /// The same with limits raised to what the device can do at all, for smoke tests of other devices' rows.
+    /// The same with the largest limits that the device supports, for smoke tests of other devices' rows.
     pub fn with_raised_limits(mut self) -> CpuOptions {
         self.max_threads = MAX_THREADS;
         self.shared_bytes = MAX_SHARED_BYTES;
@@ -77,10 +77,10 @@ impl CpuOptions {
     }
 }
 
-/// What code is compiled for.
+/// The processor or instruction set to compile for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuTarget {
-    /// This very processor (`-march=native`): for tuning; never loads elsewhere.
+    /// This particular processor (`-march=native`): for tuning; such code is never loaded elsewhere.
     Native,
     /// A named instruction set, such as `x86-64-v3`: for images that are shipped.
     Named(String),
@@ -95,8 +95,8 @@ impl CpuTarget {
         }
     }
 
-    /// Its name in artifacts; native code is named by the processor's features, so that it cannot be
-    /// mistaken for another processor's.
+    /// Its name in artifacts. Native code is named by the processor's features, so that it cannot be mistaken for
+    /// another processor's.
     pub(super) fn name(&self) -> String {
         match self {
             CpuTarget::Native => {
@@ -111,7 +111,7 @@ impl CpuTarget {
         }
     }
 
-    /// Why code for a target of that name does not run here, if it does not.
+    /// Why code for this target does not run here, if it does not.
     pub(super) fn refuses(name: &str) -> Option<String> {
         let here = architecture();
         if name == CpuTarget::Native.name() {
@@ -133,7 +133,7 @@ fn level_of(name: &str) -> Option<u32> {
     }
 }
 
-/// The most capable named instruction set that this processor has all of.
+/// The most capable named instruction set that this processor fully supports.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn architecture() -> &'static str {
     macro_rules! has {
@@ -152,13 +152,13 @@ pub(super) fn architecture() -> &'static str {
     }
 }
 
-/// The most capable named instruction set that this processor has all of.
+/// The most capable named instruction set that this processor fully supports.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn architecture() -> &'static str {
     std::env::consts::ARCH
 }
 
-/// What `/proc/cpuinfo` says of the first processor.
+/// The first processor in `/proc/cpuinfo`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Processor {
     /// The product name.
@@ -170,7 +170,7 @@ pub(super) struct Processor {
 }
 
 impl Processor {
-    /// Reads it once; what is unknown stays empty.
+    /// Reads it once; unknown fields stay empty.
     pub fn read() -> &'static Processor {
         static READ: OnceLock<Processor> = OnceLock::new();
         READ.get_or_init(|| {
@@ -205,7 +205,7 @@ impl Processor {
     }
 }
 
-/// Whether a flag of `/proc/cpuinfo` is an instruction set; the others change with kernel and hypervisor.
+/// Whether a flag of `/proc/cpuinfo` is an instruction set; other flags change with kernel and hypervisor.
 fn is_compiled_for(flag: &str) -> bool {
     const SETS: [&str; 23] = [
         "sse", "ssse3", "avx", "amx", "fma", "f16c", "bmi", "abm", "adx", "aes", "gfni", "sha",
@@ -215,12 +215,12 @@ fn is_compiled_for(flag: &str) -> bool {
     flag != "smep" && SETS.iter().any(|set| flag.starts_with(set))
 }
 
-/// A name without control characters and doubled blanks.
+/// A name without control characters and double spaces.
 fn plain(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The identity that rows of this processor are selected by.
+/// The identity by which rows for this processor are selected.
 pub(super) fn device_key() -> DeviceKey {
     DeviceKey {
         backend: Backend::Cpu,
@@ -229,7 +229,7 @@ pub(super) fn device_key() -> DeviceKey {
     }
 }
 
-/// The limits of a device opened with those options.
+/// The limits of a device with these options.
 pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
     let max_threads = options.max_threads.clamp(1, MAX_THREADS);
     DeviceLimits {
@@ -245,7 +245,7 @@ pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
     }
 }
 
-/// The device fingerprint: what makes timings of one machine differ from another's.
+/// The device fingerprint: properties that affect timings and differ between machines.
 pub(super) fn fingerprint(options: &CpuOptions) -> BTreeMap<String, String> {
     let processor = Processor::read().clone();
     let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");

@@ -1,4 +1,4 @@
-//! Files and lines in the faults of check builds, from the debug information of the object.
+//! Adds files and lines to the faults of check builds, from the debug information of the object.
 
 use addr2line::gimli::{Dwarf, EndianSlice, Error, NativeEndian, SectionId};
 use addr2line::{Context, Location};
@@ -6,11 +6,11 @@ use kiln_spec::prelude::CPU_PRELUDE;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
 
-/// What the prelude puts before and after a return address.
+/// The characters that the prelude puts before and after a return address.
 const BEGIN: char = '\u{1}';
 const END: char = '\u{2}';
 
-/// A fault's text with `file:line` in place of every return address, which the prelude tells relative to
+/// Replaces every return address in a fault's text with `file:line`. The prelude prints addresses relative to
 /// `kiln_cpu_abi`.
 pub(super) fn with_lines(text: &str, image: &[u8], address_of: impl Fn(i64) -> u64) -> String {
     let Some((before, _)) = text.split_once(BEGIN) else {
@@ -21,7 +21,7 @@ pub(super) fn with_lines(text: &str, image: &[u8], address_of: impl Fn(i64) -> u
     for part in text.split(BEGIN).skip(1) {
         let (place, rest) = part.split_once(END).unwrap_or((part, ""));
         let offset = place.parse::<u32>().unwrap_or(0).cast_signed();
-        // The call is before the address that it returns to.
+        // The call precedes the address to which it returns.
         let address = address_of(i64::from(offset)).wrapping_sub(1);
         let line = lines.as_ref().and_then(|lines| lines.of(address));
         told += &line.unwrap_or_else(|| format!("address {address:#x} of the object"));
@@ -46,7 +46,7 @@ impl<'a> LineTable<'a> {
         Context::from_dwarf(dwarf).ok().map(LineTable)
     }
 
-    /// The innermost place outside of the prelude.
+    /// The innermost location outside the prelude.
     fn of(&self, address: u64) -> Option<String> {
         let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
         let mut outermost = None;
@@ -65,11 +65,11 @@ impl<'a> LineTable<'a> {
 
 fn place_of(location: &Location<'_>) -> Option<(String, u32)> {
     let file = location.file?;
-    // The folder of the compile is written as `.`.
+    // The compile folder is written as `.`.
     Some((file.trim_start_matches("./").into(), location.line?))
 }
 
-/// Whether a file is a header of the prelude, which lies in a folder of Kiln's, or generated.
+/// Whether a file is generated or a header of the prelude, which is in one of Kiln's folders.
 fn is_of_prelude(file: &str) -> bool {
     let is_header = |name: &str| {
         file.strip_suffix(name)

@@ -1,4 +1,4 @@
-//! Memory of the cpu device: mapped pages that kernels reach by address.
+//! Memory of the cpu device: mapped pages that kernels access by address.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,20 +10,20 @@ use crate::launch::checks::{check_align, end_of_range};
 use super::ffi::{Mapping, page_bytes};
 use super::limits::meminfo_bytes;
 
-/// Allocations from this size on are checked against the memory that is free.
+/// Allocations of at least this size are compared with the free memory.
 const LARGE_BYTES: usize = 64 << 20;
 
-/// Allocations from this size on begin at a huge page and ask for huge pages. A kernel that reads 8 MB and writes 8 MB took
-/// 0.61 ms with them and 0.93 ms without (medians of three processes each, 2 cores of an AMD EPYC).
+/// Allocations of at least this size begin at a huge page and request huge pages. A kernel that reads 8 MB and writes
+/// 8 MB took 0.61 ms with them and 0.93 ms without (medians of three processes each, 2 cores of an AMD EPYC).
 const HUGE_FROM_BYTES: usize = 4 << 20;
 
-/// A huge page of x86-64 and of aarch64 with small pages of 4 KiB.
+/// A huge page of x86-64, and of aarch64 with 4 KiB pages.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// What the device and its memory share.
+/// Shared by the device and its memory.
 pub(super) type Order = Arc<Turns>;
 
-/// Whose turn it is on a device, and what memory it has.
+/// The order of work on a device, and its allocations.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     /// Held while kernels or copies run, so that they never overlap: the device runs everything in order.
@@ -46,8 +46,8 @@ impl Turns {
     }
 }
 
-/// Waits for everything that runs on the device. A thread that panicked while it held the lock left
-/// nothing half done that the next launch would see.
+/// Waits for everything that runs on the device. A thread that panicked while it held the lock left nothing
+/// unfinished that the next launch would see.
 pub(super) fn in_order(order: &Order) -> MutexGuard<'_, ()> {
     order.turn.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -63,7 +63,7 @@ pub(super) struct CpuMemory {
 }
 
 impl CpuMemory {
-    /// Memory of `bytes` zeroes aligned to `align`; guarded: between two pages that fault.
+    /// `bytes` zeroed bytes aligned to `align`. Guarded memory lies between two pages that fault.
     pub fn new(
         bytes: usize,
         align: usize,
@@ -106,14 +106,15 @@ impl CpuMemory {
         })
     }
 
-    /// The range within the mapping of a range within the allocation.
+    /// Converts a range within the allocation to a range within the mapping.
     fn range(&self, offset: usize, bytes: usize) -> Result<Range<usize>, DeviceError> {
         let end = end_of_range(offset, bytes, self.bytes)?;
         Ok(self.start + offset..self.start + end)
     }
 }
 
-/// Whole pages for the data, and room to move it to the alignment; refused when the machine has not so much.
+/// Whole pages for the data, and room to move it to the alignment; refused if the machine does not have enough
+/// memory.
 fn room_for(bytes: usize, align: usize, page: usize) -> Result<usize, DeviceError> {
     if bytes >= LARGE_BYTES {
         let free = meminfo_bytes("MemAvailable").unwrap_or(u64::MAX);

@@ -1,9 +1,8 @@
-//! The embedded default device: the host processor, with CUDA semantics.
+//! The default device, always available: the host processor, with CUDA semantics.
 //!
-//! The host's C++ compiler turns a `.cu` into a shared object; every thread of the operating system that
-//! runs blocks loads a copy of its own, so that builtins and shared memory are plain statics there. Kernels
-//! without barriers become vectorisable loops, all others coroutines. Its timings rank configs on this
-//! processor and nothing else.
+//! The host's C++ compiler turns a `.cu` into a shared object. Every operating system thread that runs blocks loads
+//! its own copy, so that builtins and shared memory are plain static variables there. Kernels without barriers become
+//! vectorisable loops, all others coroutines. Its timings rank configs on this processor only.
 
 mod arena;
 mod common_part;

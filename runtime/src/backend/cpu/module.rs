@@ -1,4 +1,4 @@
-//! Loaded objects and the kernels in them.
+//! Loaded objects and their kernels.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,10 +16,10 @@ use super::lines::with_lines;
 use super::object::{ObjectFacts, Use};
 use super::watch::MemoryKind;
 
-/// The version of the interface between objects and executor that this crate speaks.
+/// The version of the interface between objects and executor that this crate supports.
 const ABI: u32 = 2;
 
-/// A loaded object: one copy for each thread of the system that has run it so far.
+/// A loaded object: one copy per operating system thread that has run it so far.
 #[derive(Debug)]
 pub(super) struct CpuModule {
     device_index: u32,
@@ -28,14 +28,14 @@ pub(super) struct CpuModule {
     copies: Box<[OnceLock<ObjectCopy>]>,
     /// Whether its threads are coroutines, which need stacks.
     pub fibers: bool,
-    /// Whether it is a check build, which runs blocks and threads in the order that it is asked for.
+    /// Whether it is a check build, which runs blocks and threads in a requested order.
     pub checks: bool,
     /// Whether it reports every access of its kernels.
     pub watches: bool,
 }
 
 impl CpuModule {
-    /// Loads an artifact for a device with that many threads.
+    /// Loads an artifact for a device with `threads` threads.
     pub fn load(
         artifact: &Artifact,
         device_index: u32,
@@ -65,24 +65,24 @@ impl CpuModule {
         Ok(module)
     }
 
-    /// Threads that may run it at once: one when its copies would have to share a variable.
+    /// Maximum number of threads that may run it at once: one if its copies would have to share a variable.
     pub fn most_threads(&self) -> usize {
         self.copies.len()
     }
 
-    /// What all its shared variables take, in bytes.
+    /// The total size of its shared variables, in bytes.
     pub fn shared_bytes(&self) -> u64 {
         let shared = |variable: &&super::object::ObjectVariable| variable.usage == Use::Shared;
         let variables = self.facts.variables().iter().filter(shared);
         variables.map(|variable| variable.bytes).sum()
     }
 
-    /// A fault's text with files and lines in place of addresses.
+    /// Replaces addresses in a fault's text with files and lines.
     pub fn with_lines(&self, text: &str) -> String {
         with_lines(text, &self.image, |offset| self.facts.at_anchor(offset))
     }
 
-    /// The copy of a thread, loaded when first asked for.
+    /// The copy of a thread, loaded on first use.
     fn copy(&self, thread: usize) -> Result<&ObjectCopy, DeviceError> {
         if let Some(copy) = self.copies[thread].get() {
             return Ok(copy);
@@ -146,12 +146,12 @@ impl Module for CpuModule {
         let parameters: Option<u32> = self
             .copy(0)?
             .constant(&format!("kiln_cpu_parameters_{symbol}"));
-        // Counted by itself, since the pool's threads share it.
+        // A separate allocation, since the pool's threads share it.
         let entry = Arc::new(CpuEntry {
             symbol: symbol.into(),
             bounds: KernelBounds {
                 static_shared_bytes,
-                // As many as the device allows: threads take no registers here.
+                // No limit of its own: threads use no registers here.
                 max_threads: u32::MAX,
                 parameters: parameters.map(|count| count as usize),
             },
@@ -173,16 +173,16 @@ impl Module for CpuModule {
 pub(super) struct CpuEntry {
     /// Its symbol.
     pub symbol: Box<str>,
-    /// What its launches must keep to.
+    /// The limits of its launches.
     pub bounds: KernelBounds,
-    /// Its module, which stays loaded as long as this.
+    /// Its module, which stays loaded as long as this exists.
     pub module: Arc<CpuModule>,
     points: Box<[OnceLock<EntryPoint>]>,
     ns_per_block: AtomicU64,
 }
 
 impl CpuEntry {
-    /// Makes sure that the first `threads` threads have a copy each.
+    /// Ensures that each of the first `threads` threads has a copy.
     pub fn prepare(&self, threads: usize) -> Result<(), DeviceError> {
         for (thread, point) in self.points.iter().enumerate().take(threads) {
             if point.get().is_some() {
@@ -200,12 +200,12 @@ impl CpuEntry {
         *point.expect("the copy should be loaded before a launch")
     }
 
-    /// What a block took in the last launch, in nanoseconds; `None` before the first.
+    /// The time per block in the last launch, in nanoseconds; `None` before the first.
     pub fn ns_per_block(&self) -> Option<u64> {
         Some(self.ns_per_block.load(Ordering::Relaxed)).filter(|&ns| ns > 0)
     }
 
-    /// Remembers what a block took, in nanoseconds.
+    /// Stores the time per block, in nanoseconds.
     pub fn set_ns_per_block(&self, ns: u64) {
         self.ns_per_block.store(ns.max(1), Ordering::Relaxed);
     }

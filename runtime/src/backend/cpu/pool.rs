@@ -1,17 +1,17 @@
-//! A pool of threads that run one job together with the thread that brings it.
+//! A thread pool that runs one job at a time, together with the calling thread.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustix::thread::CpuSet;
 
-/// Work that several threads share; each calls [`Job::run`] with its own number.
+/// Work that several threads share; each thread calls [`Job::run`] with its number.
 pub(super) trait Job: Send + Sync {
-    /// Does a share, until nothing is left.
+    /// Works on shares until none is left.
     fn run(&self, thread: usize);
 }
 
-/// The threads numbered from 1; number 0 is whoever calls [`Pool::run`].
+/// The threads, numbered from 1; number 0 is the caller of [`Pool::run`].
 pub(super) struct Pool {
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -27,7 +27,7 @@ struct Shared {
 struct PoolState {
     job: Option<Arc<dyn Job>>,
     serial: u64,
-    /// Threads that are to come before the job is taken back.
+    /// Number of threads that may still join before the job is withdrawn.
     awaited: usize,
     active: usize,
     closing: bool,
@@ -40,7 +40,7 @@ impl Shared {
 }
 
 impl Pool {
-    /// Starts `threads - 1` threads, each bound to a processor of its own if `pin` says so.
+    /// Starts `threads - 1` threads, each bound to its own processor if `pin` is set.
     pub fn new(threads: usize, pin: bool) -> std::io::Result<Pool> {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
@@ -66,12 +66,12 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Runs a job on every thread that comes in time, this one included, and waits for all that came.
+    /// Runs a job on every thread that joins in time, including this one, and waits for all that joined.
     pub fn run(&self, job: &Arc<dyn Job>) {
         self.run_awaiting(job, 0);
     }
 
-    /// Runs a job on every thread, however long it takes to come.
+    /// Runs a job on every thread, however long each takes to join.
     pub fn run_on_all(&self, job: &Arc<dyn Job>) {
         self.run_awaiting(job, self.threads.len());
     }
@@ -83,7 +83,7 @@ impl Pool {
         state.awaited = awaited;
         drop(state);
         self.shared.wake.notify_all();
-        // Whoever comes in uses what the caller lends, so that even a panic waits for them.
+        // Threads that joined use data borrowed from the caller, so even a panic waits for them.
         let _wait = WaitForOthers(&self.shared);
         job.run(0);
     }
@@ -113,7 +113,7 @@ impl Drop for Pool {
         self.shared.lock().closing = true;
         self.shared.wake.notify_all();
         for handle in self.threads.drain(..) {
-            // A thread that panicked has told so already.
+            // A thread that panicked has already reported it.
             let _ = handle.join();
         }
     }
@@ -158,8 +158,8 @@ impl Drop for Leave<'_> {
     }
 }
 
-/// Binds the calling thread to one of the processors that the process may use. Best effort: without the
-/// right to do so, the scheduler decides.
+/// Binds the calling thread to one of the processors that the process may use. Best effort: if the system does not
+/// permit it, the scheduler decides.
 pub(super) fn pin_to(number: usize) {
     let Ok(allowed) = rustix::thread::sched_getaffinity(None) else {
         return;

@@ -1,4 +1,4 @@
-//! Finding the host's C++ compilers.
+//! Finds the host's C++ compilers.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::compiler::{CompileError, CompilerIdentity};
 const OLDEST_CLANG: u32 = 19;
 const OLDEST_GCC: u32 = 12;
 
-/// One compiler that is installed.
+/// An installed compiler.
 #[derive(Clone, Debug)]
 pub(super) struct Toolchain {
     /// Its path.
@@ -39,7 +39,7 @@ impl Toolchain {
             })
     }
 
-    /// The compiler at a path or of a name.
+    /// The compiler with this path or name.
     pub fn at(program: &Path) -> Result<Toolchain, CompileError> {
         let looked = |text: &str| CompileError::NotFound {
             what: format!("the C++ compiler `{}`", program.display()),
@@ -94,7 +94,7 @@ impl Toolchain {
                 &[&format!("-print-file-name={name}")],
             )?;
             let path = PathBuf::from(text.trim());
-            // A name that is not found is printed back as it was given.
+            // If the compiler does not find a file, it prints the name unchanged.
             path.is_absolute()
                 .then(|| path.canonicalize().ok())
                 .flatten()

@@ -1,5 +1,5 @@
-//! Input of a check build, which checks every access of its kernels: the memory that they may use,
-//! and room to remember accesses in. The prelude's `watch_*.h` do the rest.
+//! The input of a check build, which checks every access of its kernels: the memory that they may use, and the
+//! history of accesses. The prelude's `watch_*.h` do the checking.
 
 use crate::device::{DeviceError, KernelArgs};
 
@@ -16,15 +16,15 @@ pub(super) enum MemoryKind {
     Own = 4,
 }
 
-/// Most room for accesses, in bytes: enough for 256 MiB of memory that kernels write, in elements of 4 bytes. Of what is
-/// beyond, only the bounds are checked.
+/// Maximum size of the history in bytes: enough for 256 MiB of memory that kernels write, in elements of 4 bytes.
+/// Beyond that, only bounds are checked.
 const MAX_BYTES: u64 = 16 << 30;
-/// Room that is kept from one launch to the next, in bytes.
+/// Maximum size of a history that is kept from one launch to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 30;
-/// Intervals have 32 bits in the prelude: from here on they begin again.
+/// Intervals have 32 bits in the prelude: from here on the count restarts.
 const MAX_INTERVALS: u64 = 3 << 30;
 
-/// The accesses that launches made, which the next launch takes for old ones.
+/// The history of accesses. The next launch treats those in it as old.
 #[derive(Debug, Default)]
 pub(super) struct History {
     cells: Option<Mapping>,
@@ -32,13 +32,13 @@ pub(super) struct History {
 }
 
 impl History {
-    /// What a launch needs that uses that many bytes of memory.
+    /// The input of a launch that uses `memory_bytes` bytes of memory.
     pub fn for_launch<'a>(
         &'a mut self,
         memory_bytes: u64,
         memory: &'a MemoryTable,
     ) -> Result<LaunchWatch<'a>, DeviceError> {
-        // A cell for each byte at most, and as much again for those of larger granules that were there before.
+        // At most one cell per byte, and as many again for older accesses with larger granules.
         let cells = memory_bytes.saturating_mul(2).saturating_add(8192);
         let bytes = cells.saturating_mul(CELL_BYTES as u64).min(MAX_BYTES);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -61,7 +61,7 @@ impl History {
         })
     }
 
-    /// Gives back what only a large launch needs.
+    /// Frees memory that only a large launch needs.
     pub fn tidy(&mut self) {
         if self
             .cells
@@ -73,7 +73,8 @@ impl History {
     }
 }
 
-/// The memory that a kernel may use, and its size in bytes: what the launch says, else every allocation of the device.
+/// The memory that a kernel may use, and its size in bytes: as the launch states, otherwise every allocation of the
+/// device.
 pub(super) fn memory_of(args: KernelArgs<'_>, order: &Order) -> (MemoryTable, u64) {
     let kind = MemoryKind::Argument as u32;
     let declared = args.memory();

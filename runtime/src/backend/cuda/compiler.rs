@@ -25,59 +25,59 @@ const INVALID_OPTION: i32 = 5;
 const COMPILATION: i32 = 6;
 const BUILTIN_OPERATION_FAILURE: i32 = 7;
 
-/// The first version that keeps results by itself: through the driver, which it loads for that. Kiln keeps its own, and
-/// compiles without a driver.
+/// The first version with its own result cache, which uses the driver and therefore loads it. Kiln has its own cache,
+/// and compiles without a driver.
 const KEEPS_RESULTS: (u32, u32) = (12, 9);
 
-/// Makes ptxas say what each kernel takes of registers, stack and shared memory.
+/// Makes ptxas print each kernel's registers, stack and shared memory.
 const VERBOSE: &str = "--ptxas-options=-v";
 
 /// NVRTC, compiling for one architecture.
 ///
-/// It runs in this process: a deadline is kept if NVRTC asks for one (12.9 and later) and between its steps only, a
-/// limit of memory not at all. `tune` therefore compiles in separate processes.
+/// It runs in this process. A deadline is observed only if NVRTC supports it (12.9 and later), and only between its
+/// steps; a memory limit is not observed at all. `tune` therefore compiles in separate processes.
 pub struct NvrtcCompiler {
     library: Arc<NvrtcLibrary>,
     arch: String,
     identity: CompilerIdentity,
     include: IncludeFolder,
-    /// The CUDA headers: folders, or the one that NVRTC unpacks its own into; made when first compiled with.
+    /// The CUDA headers: folders, or the folder into which NVRTC unpacks its own; set by the first compile.
     headers: OnceLock<Result<CudaHeaders, CompileError>>,
 }
 
-/// Where `cuda_fp16.h`, `mma.h` and their like come from.
+/// The source of `cuda_fp16.h`, `mma.h` and similar headers.
 #[derive(Debug)]
 enum CudaHeaders {
-    /// NVRTC's own, unpacked once for every build of it.
+    /// NVRTC's own, unpacked once for every build.
     Bundled(IncludeFolder),
-    /// Those of a toolkit or of wheels; there may be none.
+    /// Those of a toolkit or of wheels; the list may be empty.
     Folders(Vec<PathBuf>),
 }
 
 impl NvrtcCompiler {
-    /// The first NVRTC that is found (`KILN_NVRTC`, the workspace's wheel, `CUDA_PATH` and `CUDA_HOME`, the system's
-    /// loader), for an architecture such as `sm_89`. Needs no GPU and no driver.
+    /// The first NVRTC found (`KILN_NVRTC`, the workspace's wheel, `CUDA_PATH` and `CUDA_HOME`, the system's loader),
+    /// for an architecture such as `sm_89`. Needs no GPU and no driver.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] when there is none, one is damaged, or it knows no such architecture.
+    /// [`CompileError::NotFound`] if there is none, one is damaged, or it does not support the architecture.
     pub fn new(arch: &str) -> Result<NvrtcCompiler, CompileError> {
         NvrtcCompiler::of(nvrtc::find(WantedVersions::default())?, arch)
     }
 
-    /// As [`Self::new`], of a version whose images a driver loads: 13000 for one that supports CUDA 13.0. Within a major
-    /// version an older driver loads the images of a newer NVRTC; beyond it does not.
+    /// Like [`Self::new`], but of a version whose images the driver can load: 13000 for a driver that supports CUDA
+    /// 13.0. Within a major version an older driver loads the images of a newer NVRTC, but not across major versions.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn for_driver(arch: &str, driver: i32) -> Result<NvrtcCompiler, CompileError> {
         let newest_major = u32::try_from(driver / 1000).ok();
         NvrtcCompiler::of(nvrtc::find(WantedVersions { newest_major })?, arch)
     }
 
-    /// As [`Self::new`], with the NVRTC of a file or the newest one below a folder.
+    /// Like [`Self::new`], with the NVRTC at a path, or the newest one below a folder.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn at(place: &Path, arch: &str) -> Result<NvrtcCompiler, CompileError> {
         NvrtcCompiler::of(nvrtc::at(place)?, arch)
     }
@@ -98,7 +98,7 @@ impl NvrtcCompiler {
         })
     }
 
-    /// Where the CUDA headers are; unpacked now if they are NVRTC's own and were not yet.
+    /// The CUDA headers; NVRTC's own are unpacked now if they were not yet.
     fn headers(&self) -> Result<&CudaHeaders, CompileError> {
         let find = || {
             if !self.library.nvrtc.bundles_headers {
@@ -119,7 +119,7 @@ impl NvrtcCompiler {
             .map_err(CompileError::clone)
     }
 
-    /// Lets NVRTC write its headers into a folder: it does so before any compile that names one.
+    /// Makes NVRTC write its headers into a folder, which it does before any compile that names one.
     fn unpack(&self, folder: &Path) -> Result<(), CompileError> {
         let mut options = vec![format!("--gpu-architecture={}", self.arch)];
         options.extend(self.keeping_nothing());
@@ -132,12 +132,12 @@ impl NvrtcCompiler {
         Err(self.rejected(&request, options, compiled))
     }
 
-    /// What switches NVRTC's own cache off, if it has one.
+    /// The option that disables NVRTC's own cache, if it has one.
     fn keeping_nothing(&self) -> Option<String> {
         (self.library.version >= KEEPS_RESULTS).then(|| "--no-cache".into())
     }
 
-    /// The whole option list of a request.
+    /// The complete option list of a request.
     fn options(
         &self,
         request: &CompileRequest,
@@ -175,8 +175,8 @@ impl NvrtcCompiler {
             })
         };
         let source = text("the source", request.source.clone())?;
-        // The folder of the source is searched for what it includes: let it be one that is searched anyway, and not
-        // the folder that this process happens to be in.
+        // NVRTC searches the folder of the source for includes. Use a folder that is searched anyway, not the current
+        // folder of the process.
         let name = include.path().join("unit.cu");
         let name = text("the path of the prelude", name.display().to_string())?;
         let list = options
@@ -189,7 +189,7 @@ impl NvrtcCompiler {
         Ok(self.library.nvrtc.compile(&source, &name, &list, deadline))
     }
 
-    /// The error of a compile that did not succeed.
+    /// The error of a failed compile.
     fn rejected(
         &self,
         request: &CompileRequest,
@@ -237,7 +237,7 @@ fn bundled(folder: &Path) -> String {
     format!("--use-bundled-headers={}", folder.display())
 }
 
-/// Whether an architecture is one that a library compiles for.
+/// Checks that a library compiles for an architecture.
 fn check_arch(library: &NvrtcLibrary, arch: &str) -> Result<(), CompileError> {
     let (major, minor) = library.version;
     let missing = |looked: String, help: &str| CompileError::NotFound {
@@ -261,7 +261,7 @@ fn check_arch(library: &NvrtcLibrary, arch: &str) -> Result<(), CompileError> {
     ))
 }
 
-/// 89 of `sm_89`, 90 of `sm_90a`.
+/// The number of an architecture: 89 of `sm_89`, 90 of `sm_90a`.
 fn arch_number(arch: &str) -> Option<i32> {
     let digits = arch.strip_prefix("sm_")?;
     let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
@@ -269,7 +269,7 @@ fn arch_number(arch: &str) -> Option<i32> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// Whether a log names an error: with `-v`, that of ptxas is missing from it.
+/// Whether a log contains an error: with `-v`, ptxas' own error is missing from it.
 fn says_why(log: &str) -> bool {
     let words = ["error:", "ptxas error", "ptxas fatal", "error  "];
     words.iter().any(|word| log.contains(word))
@@ -284,7 +284,7 @@ impl Compiler for NvrtcCompiler {
         vec![
             format!("--gpu-architecture={}", self.arch),
             "--std=c++17".into(),
-            // NVRTC before 13.2 takes the body of a generic lambda for host code otherwise, and refuses it.
+            // Without this option, NVRTC before 13.2 treats the body of a generic lambda as host code and rejects it.
             "--device-as-default-execution-space".into(),
             VERBOSE.into(),
         ]
@@ -312,7 +312,7 @@ impl Compiler for NvrtcCompiler {
         if compiled.code == COMPILATION && !compiled.cut && !says_why(&compiled.log) {
             let quiet: Vec<_> = options.iter().filter(|o| *o != VERBOSE).cloned().collect();
             let again = self.run(request, &quiet, include)?;
-            // Should it succeed now, the first answer stands: one build is one option list.
+            // If it succeeds now, the first result still counts: a build has exactly one option list.
             compiled.log += &again.log;
         }
         if compiled.code != 0 {

@@ -1,4 +1,4 @@
-//! Shared state of one device: the driver's context, its streams, and what may not be freed yet.
+//! The shared state of one device: the driver's context, its streams, and objects that may not be freed yet.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::stream::Streams;
 
 /// The context of one device in this process.
 pub(super) struct CudaContext {
-    /// The driver's own.
+    /// The driver's context.
     pub raw: Arc<PrimaryContext>,
     /// The open streams.
     pub streams: Streams,
     /// The [`crate::device::DeviceBackend::index`] of the device.
     pub device_index: u32,
-    /// What recordings and timing keep.
+    /// The state of recordings and timing.
     pub kept: GpuState<CudaContext>,
 }
 
@@ -38,7 +38,7 @@ impl CudaContext {
         stream.synchronize(&self.raw).map_err(of_call)
     }
 
-    /// Does something that does not wait with a stream.
+    /// Calls a function that does not wait, with a stream.
     #[inline]
     pub fn with_stream<T>(
         &self,

@@ -28,24 +28,24 @@ use super::{memory, processes};
 
 /// An NVIDIA GPU through the CUDA driver.
 ///
-/// Its primary context is joined when it is first needed, so that asking what a device is costs nothing on it; other
-/// CUDA libraries of the process share it.
+/// Its primary context is retained on first use, so that querying a device costs nothing on it. Other CUDA libraries
+/// of the process share the context.
 pub struct CudaDevice {
     info: DeviceInfo,
     index: u32,
     found: &'static FoundDriver,
-    /// Joined when it is first needed; what failed is tried again.
+    /// Retained on first use; retried after a failure.
     context: OnceLock<Arc<CudaContext>>,
     joining: Mutex<()>,
     compiler: OnceLock<Result<NvrtcCompiler, CompileError>>,
 }
 
 impl CudaDevice {
-    /// The device of a number, as the driver counts them. A process has one object for each, however often it is
-    /// opened.
+    /// The device with this number, as the driver counts them. A process has one object per device, however often it
+    /// is opened.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when there is no driver or no such device, and why.
+    /// [`DeviceError::NotFound`] if the driver or the device does not exist, with the reason.
     pub fn open(ordinal: u32) -> Result<Arc<CudaDevice>, DeviceError> {
         static OPENED: Mutex<Vec<Arc<CudaDevice>>> = Mutex::new(Vec::new());
         let found = FoundDriver::get()?;
@@ -73,10 +73,10 @@ impl CudaDevice {
         Ok(device)
     }
 
-    /// How many devices the driver knows.
+    /// The number of devices that the driver reports.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when there is no driver or no device at all, and why.
+    /// [`DeviceError::NotFound`] if there is no driver or no device, with the reason.
     pub fn count() -> Result<u32, DeviceError> {
         let found = FoundDriver::get()?;
         match found.device_count()? {
@@ -140,7 +140,7 @@ impl DeviceBackend for CudaDevice {
         self.index
     }
 
-    /// NVRTC of a version whose images the driver loads.
+    /// An NVRTC of a version whose images the driver can load.
     fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
         let find = || NvrtcCompiler::for_driver(&self.info.key.arch, self.found.version);
         match self.compiler.get_or_init(find) {
@@ -229,7 +229,7 @@ impl DeviceBackend for CudaDevice {
         }
     }
 
-    /// A device without such a limit says so, which is as good.
+    /// A device without such a limit reports that, which is fine too.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         let shared = self.context()?.raw.share_l2().map_err(of_call);
         shared.or_else(|error| match error.class() {
@@ -257,7 +257,7 @@ impl DeviceBackend for CudaDevice {
 
     fn close_stream(&self, stream: StreamHandle) {
         if let Ok(context) = self.context() {
-            // What its work did wrong shows at the next synchronisation of the device.
+            // An error of its work is reported by the next synchronisation of the device.
             let _ = context.synchronize_stream(stream);
             context.streams.close(stream);
         }

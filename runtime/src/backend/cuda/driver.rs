@@ -1,5 +1,5 @@
-//! Finding the CUDA driver: the one library that comes with the kernel module, and so the only one that cannot be
-//! installed by a package of ours.
+//! Finds the CUDA driver. It comes with the kernel module, and is therefore the only library that none of our
+//! packages can install.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::device::DeviceError;
 use super::error::of_call;
 use super::ffi::Driver;
 
-/// The names that the driver has, the one without a development package first.
+/// The names of the driver; the one that needs no development package comes first.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
 /// The driver, and where it was found.
@@ -27,16 +27,16 @@ impl FoundDriver {
     /// The driver of this machine, loaded and initialised once.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when there is none, one is damaged or lacks a function, or it finds no device.
+    /// [`DeviceError::NotFound`] if there is none, it is damaged or lacks a function, or it finds no device.
     pub fn get() -> Result<&'static FoundDriver, DeviceError> {
         static FOUND: OnceLock<Result<FoundDriver, DeviceError>> = OnceLock::new();
         FOUND.get_or_init(find).as_ref().map_err(DeviceError::clone)
     }
 
-    /// How many devices it has.
+    /// The number of devices.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The driver's error.
     pub fn device_count(&self) -> Result<u32, DeviceError> {
         let count = self.driver.device_count().map_err(of_call)?;
         Ok(u32::try_from(count).unwrap_or(0))
@@ -69,7 +69,8 @@ fn load(file: &Path) -> Result<Driver, LibraryError> {
     Driver::load(file)
 }
 
-/// A driver whose first call fails cannot be used: there is no GPU, or the kernel module is another version.
+/// Initialises a driver. If its first call fails it cannot be used: there is no GPU, or the kernel module has another
+/// version.
 fn started(driver: Driver, file: PathBuf) -> Result<FoundDriver, DeviceError> {
     let begun = driver.init().and_then(|()| driver.version());
     match begun {

@@ -1,4 +1,4 @@
-//! From the driver's result codes to what they mean for a program and for tuning.
+//! Converts the driver's result codes to errors, with their meaning for a program and for tuning.
 
 use crate::device::DeviceError;
 
@@ -13,7 +13,7 @@ const LAUNCH_OUT_OF_RESOURCES: i32 = 701;
 const LAUNCH_TOO_LARGE: i32 = 720;
 const NOT_SUPPORTED: i32 = 801;
 
-/// What a failed call means. `symbol` is the kernel that was to be launched, if one was.
+/// The error of a failed call. `symbol` is the kernel that was to be launched, if any.
 pub(super) fn device_error(failed: &Failed, symbol: Option<&str>) -> DeviceError {
     let text = failed.text.clone();
     match (failed.code, symbol) {
@@ -53,20 +53,21 @@ pub(super) fn device_error(failed: &Failed, symbol: Option<&str>) -> DeviceError
     }
 }
 
-/// As [`device_error`] of a call that launches nothing.
+/// Like [`device_error`], for a call that launches nothing.
 pub(super) fn of_call(failed: Failed) -> DeviceError {
     device_error(&failed, None)
 }
 
-/// The device itself failed: uncorrectable memory, an uncorrectable link.
+/// Whether the device itself failed: uncorrectable memory, an uncorrectable link.
 fn is_lost(code: i32) -> bool {
     matches!(code, 214 | 220)
 }
 
-/// After these the header says that the process must be ended and started again: a context that is gone, an error contained
-/// to the process (226), what a kernel did (illegal address, time-out of a display, assertion, stack, instruction, alignment,
-/// address space, counter, launch failure, tensor memory), a client that the MPS server ended (810). An unknown error (999)
-/// says nothing of what it left behind.
+/// Whether the process can no longer use the device. The header says that the process must be terminated and
+/// restarted after these: a context that is gone, an error contained to the process (226), a fault of a kernel
+/// (illegal address, time-out of a display, assertion, stack, instruction, alignment, address space, counter, launch
+/// failure, tensor memory), a client that the MPS server ended (810). An unknown error (999) says nothing about the
+/// state that it left.
 fn is_sticky(code: i32) -> bool {
     matches!(
         code,
@@ -74,12 +75,12 @@ fn is_sticky(code: i32) -> bool {
     )
 }
 
-/// An image that is damaged or for another device or driver.
+/// Whether an image is damaged or for another device or driver.
 fn is_image(code: i32) -> bool {
     matches!(code, 200 | 209 | 218 | 221..=223 | 300..=303)
 }
 
-/// What cannot be recorded, or was recorded wrongly.
+/// Whether work cannot be recorded, or was recorded incorrectly.
 fn is_capture(code: i32) -> bool {
     (900..=908).contains(&code)
 }
@@ -113,12 +114,12 @@ mod tests {
         }
         assert_eq!(class(2, Some("k")), ErrorClass::Oom);
         assert_eq!(class(214, None), ErrorClass::DeviceLost);
-        // Somebody else has it: that is not a fault of the device.
+        // Another process uses it, which is not a fault of the device.
         assert_eq!(class(46, None), ErrorClass::Invalid);
         assert_eq!(class(209, None), ErrorClass::Invalid);
         assert_eq!(class(900, None), ErrorClass::Unsupported);
         assert_eq!(class(500, None), ErrorClass::NotFound);
-        // A code that this crate has never heard of.
+        // A code that this crate does not know.
         assert_eq!(class(123_456, Some("k")), ErrorClass::Internal);
     }
 }

@@ -1,4 +1,4 @@
-//! Properties of a CUDA device: its identity, its limits, and the fingerprint that results are keyed by.
+//! The properties of a CUDA device: its identity, its limits, and the fingerprint in the keys of results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,18 +12,18 @@ use super::driver::FoundDriver;
 use super::error::of_call;
 use super::numbers::DeviceAttribute as Attribute;
 
-/// The name of a device's UUID among what tells it from others of its kind.
+/// The name of the UUID among the properties that identify an individual device.
 pub(super) const INSTANCE_UUID: &str = "uuid";
 
-/// What a span between two events is trusted to tell apart: the driver's documentation gives half a microsecond for the
-/// events (`cuEventElapsedTime`), and the front end of the GPU takes some more from one recording to the next. A sample
-/// spans a hundred times as much, a millisecond.
+/// The resolution that a span between two events is trusted to have. The driver's documentation says half a
+/// microsecond for the events (`cuEventElapsedTime`), and the front end of the GPU needs some more from one recording
+/// to the next. A sample lasts a hundred times as long, one millisecond.
 const TICK_NS: u64 = 10_000;
 
-/// Everything about the device of a number that can be known without a context on it.
+/// All properties of a device that can be queried without a context on it.
 ///
 /// # Errors
-/// What the driver says.
+/// The driver's error.
 pub(super) fn device_info(found: &FoundDriver, ordinal: u32) -> Result<DeviceInfo, DeviceError> {
     let driver = &found.driver;
     let number = i32::try_from(ordinal).unwrap_or(i32::MAX);
@@ -96,7 +96,7 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
         ("ecc", Attribute::EccEnabled),
     ];
     for (name, attribute) in numbers {
-        // A number that this driver does not tell is not a reason to refuse the device.
+        // An attribute that this driver does not report is not a reason to refuse the device.
         let value = found.driver.attribute(device, attribute);
         let value = value.map_or("unknown".into(), |value| value.to_string());
         fields.insert(name.into(), value);
@@ -104,7 +104,7 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
     Ok(fields)
 }
 
-/// The version of the kernel module, as in `580.159.03`, if the system tells.
+/// The version of the kernel module, as in `580.159.03`, if the system reports it.
 fn kernel_module() -> Option<String> {
     version_in(&fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
@@ -116,7 +116,7 @@ fn version_in(text: &str) -> Option<String> {
     line.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// Identifies this device among others of its kind: its UUID as `nvidia-smi` writes it, and its memory.
+/// Identifies this device among others of its kind: its UUID in the format of `nvidia-smi`, and its memory.
 fn instance(
     found: &FoundDriver,
     device: i32,
@@ -136,7 +136,7 @@ fn is_mig(name: &str) -> bool {
     name.split_whitespace().any(|word| word == "MIG")
 }
 
-/// As `nvidia-smi -L` writes it.
+/// The format of `nvidia-smi -L`.
 fn uuid_text(uuid: [u8; 16], mig: bool) -> String {
     let hex: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
     let parts = [
@@ -150,7 +150,7 @@ fn uuid_text(uuid: [u8; 16], mig: bool) -> String {
     format!("{kind}-{}", parts.join("-"))
 }
 
-/// A name that a baked table can hold.
+/// A name that a baked table can contain.
 fn printable(name: &str) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).collect();
     let name = name.trim();

@@ -1,4 +1,4 @@
-//! The driver's calls that memory, recordings and timing are made of.
+//! The driver's calls for memory, recordings and timing.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl Gpu for CudaContext {
         stream.end_capture(&self.raw)
     }
 
-    /// The driver keeps what it still runs; what its launches name is kept until they are done.
+    /// The driver keeps graphs that are still running; objects used by their launches are kept until these are done.
     fn wait_to_drop_graph(&self) {}
 
     fn copy_on_device(

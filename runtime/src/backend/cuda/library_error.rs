@@ -1,4 +1,4 @@
-//! Why one of NVIDIA's libraries cannot be used.
+//! Errors of loading NVIDIA's libraries.
 
 use std::ffi::NulError;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::backend::shared_library::{FileFault, LibraryError};
 /// Why NVRTC cannot be used.
 #[derive(Debug, Error)]
 pub(super) enum NvrtcLibraryError {
-    /// It cannot be loaded.
+    /// It is not a complete library for this machine.
     #[error(transparent)]
     Load(#[from] LibraryError),
     /// NVRTC does not tell its version.
@@ -18,9 +18,9 @@ pub(super) enum NvrtcLibraryError {
     Version {
         /// The result code.
         code: i32,
-        /// What it gave as major version.
+        /// The returned major version.
         major: i32,
-        /// What it gave as minor version.
+        /// The returned minor version.
         minor: i32,
     },
     /// It needs a file that is missing.
@@ -33,15 +33,15 @@ pub(super) enum NvrtcLibraryError {
         major: u32,
         /// NVRTC's minor version.
         minor: u32,
-        /// The newest major version that the driver takes.
+        /// The newest major version that the driver supports.
         newest: u32,
     },
-    /// Any of these, of a file.
+    /// Any of these errors, with the file.
     #[error("{}: {error}", file.display())]
     In {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         error: Box<NvrtcLibraryError>,
     },
 }
@@ -67,9 +67,9 @@ pub(super) enum NvmlError {
     Call {
         /// The function.
         call: &'static str,
-        /// Its result.
+        /// Its result code.
         code: i32,
-        /// What the library says of it.
+        /// The library's description of it.
         text: Option<String>,
     },
     /// The device's UUID is not a C string.

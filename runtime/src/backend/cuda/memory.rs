@@ -11,13 +11,13 @@ use super::context::CudaContext;
 use super::error::device_error;
 use super::ffi::{Failed, OwnedMemory};
 
-/// The driver aligns every allocation to this many bytes at least.
+/// Minimum alignment of the driver's allocations, in bytes.
 const DRIVER_ALIGN: usize = 256;
 
 /// One allocation.
 pub(super) type CudaMemory = GpuMemory<CudaContext>;
 
-/// Memory of zeros aligned to `align`, on a device that has `most` bytes.
+/// Zeroed memory aligned to `align`, on a device that has `most` bytes.
 pub(super) fn alloc(
     context: &Arc<CudaContext>,
     bytes: usize,
@@ -25,7 +25,7 @@ pub(super) fn alloc(
     most: u64,
 ) -> Result<CudaMemory, DeviceError> {
     let room = room(bytes, align)?;
-    // The driver says of a size that no device has that the value is invalid.
+    // For a size that no device has, the driver reports an invalid value.
     if room as u64 > most {
         return Err(DeviceError::Oom {
             wanted_bytes: bytes as u64,
@@ -43,7 +43,7 @@ pub(super) fn alloc(
     CudaMemory::zeroed(context, memory, start, bytes)
 }
 
-/// As [`alloc`], between addresses that fault; the end lies against them as closely as `align` allows.
+/// Like [`alloc`], between addresses that fault; the end is as close to them as `align` allows.
 pub(super) fn alloc_guarded(
     context: &Arc<CudaContext>,
     bytes: usize,
@@ -57,14 +57,14 @@ pub(super) fn alloc_guarded(
     CudaMemory::zeroed(context, memory, start, bytes)
 }
 
-/// What is asked of the driver, so that a start that is aligned has its bytes behind it.
+/// The size to request from the driver, so that an aligned start still has all its bytes after it.
 fn room(bytes: usize, align: usize) -> Result<usize, DeviceError> {
     check_align(align)?;
     let slack = if align > DRIVER_ALIGN { align } else { 0 };
     Ok(bytes.max(1).saturating_add(slack))
 }
 
-/// An allocation's error, with what was asked for and what is free.
+/// The error of an allocation, with the requested and the free memory.
 fn of_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> DeviceError {
     match device_error(failed, None) {
         DeviceError::Oom { text, .. } => DeviceError::Oom {
@@ -75,8 +75,8 @@ fn of_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> Device
     }
 }
 
-/// As [`of_allocation`]. A sandbox or a virtual GPU refuses to map memory with codes of its own: whatever leaves the context
-/// usable means that there is no guarded memory here.
+/// Like [`of_allocation`]. A sandbox or a virtual GPU refuses to map memory with its own error codes: any error that
+/// leaves the context usable means that guarded memory is not supported.
 fn of_guarded_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> DeviceError {
     let error = of_allocation(context, bytes, failed);
     match error.class() {
@@ -87,7 +87,7 @@ fn of_guarded_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -
     }
 }
 
-/// How much is free, if the driver reports it.
+/// The amount of free memory, if the driver reports it.
 fn free_text(context: &CudaContext) -> String {
     let free = context.raw.free_bytes();
     free.map_or_else(|_| String::new(), |free| format!(", {free} bytes are free"))

@@ -1,7 +1,7 @@
-//! NVIDIA GPUs: NVRTC compiles for them with or without one, the CUDA driver launches.
+//! NVIDIA GPUs: NVRTC compiles for them with or without a GPU, and the CUDA driver launches.
 //!
-//! Nothing is linked: both libraries are looked for at run time, and what is not there, cut off or of another version
-//! is an error that names the file.
+//! Nothing is linked: both libraries are searched at run time. A missing, truncated or wrong version is an error that
+//! names the file.
 
 mod compiler;
 mod context;

@@ -1,4 +1,4 @@
-//! Loaded cubins and the kernels in them.
+//! Loaded cubins and their kernels.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use super::ffi::{LoadedImage, RawFunction};
 use super::numbers::FunctionAttribute;
 use super::parameters;
 
-/// Dynamic shared memory that needs no permission on any device, in bytes.
+/// Dynamic shared memory that every device allows without an opt-in, in bytes.
 const WITHOUT_OPT_IN: u32 = 48 * 1024;
 
 /// A loaded cubin.
 pub(super) struct CudaModule {
     context: Arc<CudaContext>,
-    /// Until it is unloaded.
+    /// `None` once it is unloaded.
     module: Option<Arc<LoadedImage>>,
     image: Arc<[u8]>,
-    /// Shared memory of a block at most, in bytes.
+    /// Maximum shared memory per block, in bytes.
     most_shared: u32,
 }
 
@@ -56,7 +56,7 @@ impl CudaModule {
             what: format!("kernel `{symbol}`"),
             text: "the image has no such entry".into(),
         };
-        // The driver says of a name that cannot be one that the value is invalid.
+        // For an invalid name, the driver reports an invalid value.
         if symbol.is_empty() {
             return Err(not_found());
         }
@@ -74,7 +74,7 @@ impl CudaModule {
         let max_threads = attribute(FunctionAttribute::MaxThreadsPerBlock)?;
         let dynamic = self.most_shared.saturating_sub(static_shared_bytes);
         if dynamic > WITHOUT_OPT_IN.saturating_sub(static_shared_bytes) {
-            // Once and for all, so that no launch has to.
+            // Once here, so that no launch has to do it.
             let bytes = i32::try_from(dynamic).unwrap_or(i32::MAX);
             function
                 .allow_dynamic_shared(bytes)
@@ -94,7 +94,7 @@ impl CudaModule {
     }
 }
 
-/// The `__constant__` variables that arguments of a kernel fill, if there are any.
+/// The `__constant__` variables that are filled from arguments of a kernel, if there are any.
 fn constants(
     module: &LoadedImage,
     symbol: &str,
@@ -107,7 +107,7 @@ fn constants(
     Constants::new(&String::from_utf8_lossy(&table), find).map(Some)
 }
 
-/// Whether an artifact is for this device: by its target, and by its image's own header.
+/// Checks that an artifact is for this device, by its target and by the image's own header.
 fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), UnfitArtifact> {
     if artifact.build != BuildKind::Release {
         return Err(UnfitArtifact::CheckBuild);
@@ -142,24 +142,24 @@ impl fmt::Debug for CudaModule {
     }
 }
 
-/// One kernel of a module, which stays loaded as long as this.
+/// A kernel of a module, which stays loaded as long as this exists.
 pub(super) struct CudaEntry {
     /// Its symbol.
     pub symbol: Box<str>,
-    /// What its launches must keep to.
+    /// The limits of its launches.
     pub bounds: KernelBounds,
-    /// The `__constant__` variables that its arguments fill.
+    /// The `__constant__` variables that are filled from its arguments.
     pub constants: Option<Constants<CudaContext>>,
     context: Arc<CudaContext>,
-    /// Until it is dropped.
+    /// `None` once it is dropped.
     function: Option<RawFunction>,
 }
 
 impl CudaEntry {
-    /// What the driver launches.
+    /// The function that the driver launches.
     ///
     /// # Errors
-    /// Never, as long as the entry lives.
+    /// Never, while the entry lives.
     #[inline]
     pub fn function(&self) -> Result<&RawFunction, DeviceError> {
         self.function.as_ref().ok_or_else(|| DeviceError::NotFound {

@@ -1,7 +1,6 @@
-//! Numbers of the driver's header (`cuda.h`) that are used here. They are part of its binary interface: none has ever
-//! changed.
+//! Constants of the driver's header (`cuda.h`). They are part of its binary interface: none has ever changed.
 
-/// `CUdevice_attribute`: what can be asked of a device.
+/// `CUdevice_attribute`: attributes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(super) enum DeviceAttribute {
@@ -43,7 +42,7 @@ pub(super) enum DeviceAttribute {
     VirtualMemory = 102,
 }
 
-/// `CUfunction_attribute`: what can be asked of, or set on, a function.
+/// `CUfunction_attribute`: attributes of a function that can be queried or set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(super) enum FunctionAttribute {
@@ -55,13 +54,13 @@ pub(super) enum FunctionAttribute {
     MaxDynamicSharedBytes = 8,
 }
 
-/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`: bytes of the L2 cache that data may be kept in
+/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`: bytes of the L2 cache in which data may persist
 pub(super) const LIMIT_PERSISTING_L2: i32 = 6;
 /// `CU_STREAM_NON_BLOCKING`: such a stream does not wait for the default one.
 pub(super) const STREAM_NON_BLOCKING: u32 = 1;
-/// `CU_EVENT_DEFAULT`: such an event keeps its time.
+/// `CU_EVENT_DEFAULT`: such an event records its time.
 pub(super) const EVENT_DEFAULT: u32 = 0;
-/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: only the recording thread is kept from what cannot be recorded.
+/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: only the recording thread is prevented from calls that cannot be recorded.
 pub(super) const CAPTURE_THREAD_LOCAL: i32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
 pub(super) const ALLOCATION_PINNED: i32 = 1;

@@ -1,8 +1,8 @@
-//! Finding NVRTC, NVIDIA's run-time compiler: a library that needs neither a GPU nor a driver.
+//! Finds NVRTC, NVIDIA's run-time compiler: a library that needs neither a GPU nor a driver.
 //!
-//! The order: `KILN_NVRTC` (a file, or a folder that holds one somewhere: a toolkit, a virtual environment, a wheel's
-//! own folder); the wheel that `cargo xtask setup` puts into `target/nvrtc`; `CUDA_PATH` and `CUDA_HOME`; the names
-//! that the system's loader knows. A variable that is set decides alone.
+//! The search order: `KILN_NVRTC` (a file, or a folder that contains one at some depth: a toolkit, a virtual
+//! environment, a wheel's own folder); the wheel that `cargo xtask setup` puts into `target/nvrtc`; `CUDA_PATH` and
+//! `CUDA_HOME`; the names that the system's loader knows. A variable that is set decides alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use crate::compiler::CompileError;
 use super::ffi::Nvrtc;
 use super::library_error::NvrtcLibraryError;
 
-/// What the system's loader is asked for, newest first.
+/// The names that are requested from the system's loader, newest first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-/// How to get one that the driver of such a CUDA version loads images of; the newest if that is not known. NVRTC 12
-/// does not bring the CUDA headers.
+/// How to install an NVRTC whose images a driver with this CUDA version can load; the newest one if the version is
+/// unknown. NVRTC 12 does not contain the CUDA headers.
 fn help(newest_major: Option<u32>) -> String {
     let wheels = match newest_major {
         Some(12) => "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79",
@@ -32,11 +32,11 @@ fn help(newest_major: Option<u32>) -> String {
     )
 }
 
-/// What helps if the variable names none.
+/// The help if the variable does not lead to an NVRTC.
 const CORRECT: &str = "set KILN_NVRTC to the file of an NVRTC or a folder that holds one, or unset it: then the other places are \
                        looked through";
 
-/// A loaded NVRTC, and what is known of it.
+/// A loaded NVRTC and its properties.
 pub(super) struct NvrtcLibrary {
     /// Its functions.
     pub nvrtc: Nvrtc,
@@ -44,21 +44,21 @@ pub(super) struct NvrtcLibrary {
     pub file: PathBuf,
     /// Major and minor version.
     pub version: (u32, u32),
-    /// What tells it from other builds of that version.
+    /// Distinguishes it from other builds of the same version.
     pub build: String,
 }
 
-/// Which versions will do.
+/// The acceptable versions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WantedVersions {
-    /// The newest major version whose images the driver loads; any if there is no driver.
+    /// The newest major version whose images the driver can load; `None` without a driver, for any version.
     pub newest_major: Option<u32>,
 }
 
-/// Finds and loads the first NVRTC that will do; each file is loaded once in a process.
+/// Finds and loads the first acceptable NVRTC; each file is loaded once per process.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with every place that was looked into and what was wrong there.
+/// [`CompileError::NotFound`] with every place that was searched and why it failed.
 pub(super) fn find(wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, CompileError> {
     let mut looked = Vec::new();
     for (place, files) in places() {
@@ -81,16 +81,16 @@ pub(super) fn find(wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, CompileE
     }
 }
 
-/// What `KILN_NVRTC` says.
+/// The value of `KILN_NVRTC`.
 fn given() -> Option<PathBuf> {
     let given = std::env::var_os("KILN_NVRTC").filter(|value| !value.is_empty());
     given.map(PathBuf::from)
 }
 
-/// Loads the NVRTC of a file, or the newest one below a folder.
+/// Loads the NVRTC at a path, or the newest one below a folder.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with what is wrong there.
+/// [`CompileError::NotFound`] with the reason.
 pub(super) fn at(place: &Path) -> Result<Arc<NvrtcLibrary>, CompileError> {
     let files = files_in(place);
     if files.is_empty() {
@@ -117,7 +117,7 @@ fn not_found(looked: &[String], wanted: WantedVersions) -> CompileError {
     }
 }
 
-/// Where to look, in order: what to call the place, and the files there.
+/// The places to search, in order: a description of each place, and its files.
 fn places() -> Vec<(String, Vec<PathBuf>)> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = given() {
@@ -140,7 +140,7 @@ fn places() -> Vec<(String, Vec<PathBuf>)> {
     places
 }
 
-/// `target/nvrtc` of the workspace that this program was built in.
+/// `target/nvrtc` of the workspace in which this program was built.
 fn workspace_wheel() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     program
@@ -167,7 +167,7 @@ fn files_in(place: &Path) -> Vec<PathBuf> {
             .collect();
         here.sort_by_key(|path| std::cmp::Reverse(version_in_name(path)));
         for path in here {
-            // A toolkit has one file under several names.
+            // A toolkit has the same file under several names.
             let same = |other: &PathBuf| other.canonicalize().ok() == path.canonicalize().ok();
             if !found.iter().any(same) {
                 found.push(path);
@@ -177,7 +177,7 @@ fn files_in(place: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The folders below a toolkit, a virtual environment or a wheel's own folder that libraries lie in.
+/// The folders with libraries below a toolkit, a virtual environment or a wheel's own folder.
 fn library_folders(root: &Path) -> Vec<PathBuf> {
     let mut packages = vec![root.join("nvidia")];
     packages.extend(
@@ -201,7 +201,7 @@ fn library_folders(root: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// What a folder holds, in the order of names; nothing if it cannot be read.
+/// The entries of a folder, sorted by name; none if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -209,7 +209,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The numbers behind `libnvrtc.so`; `None` for another file.
+/// The version numbers after `libnvrtc.so`; `None` for another file.
 fn version_in_name(path: &Path) -> Option<Vec<u32>> {
     let rest = path.file_name()?.to_str()?.strip_prefix("libnvrtc.so")?;
     if rest.is_empty() {
@@ -219,9 +219,9 @@ fn version_in_name(path: &Path) -> Option<Vec<u32>> {
     numbers.map(|number| number.parse().ok()).collect()
 }
 
-/// Loads a file, or gives what was loaded of it before.
+/// Loads a file, or returns it if it is already loaded.
 fn load(file: &Path, wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, NvrtcLibraryError> {
-    // Never closed: a compiler's threads and registrations do not survive that.
+    // Never closed: the compiler has threads and registrations that would not survive that.
     static LOADED: Mutex<Vec<Arc<NvrtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
@@ -281,7 +281,8 @@ impl NvrtcLibrary {
         })
     }
 
-    /// The folders next to it that hold the CUDA headers: those of its toolkit, or of the wheels installed with its own.
+    /// The folders next to it that contain the CUDA headers: those of its toolkit, or of the wheels installed with
+    /// it.
     pub fn header_folders(&self) -> Vec<PathBuf> {
         let library_folder = self.file.parent();
         let package = library_folder.and_then(Path::parent);
@@ -307,7 +308,7 @@ impl NvrtcLibrary {
     }
 }
 
-/// The linker's own mark of a build, else the hash of the file.
+/// The build ID that the linker wrote, or else the hash of the file.
 fn build_of(file: &Path) -> String {
     shared_library::build_id(file).unwrap_or_else(|| {
         let bytes = fs::read(file).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! The number of parameters of a cubin's kernel, which the driver does not report before CUDA 12.4.
+//! Reads the number of parameters of a cubin's kernel, which the driver does not report before CUDA 12.4.
 //!
-//! The section `.nv.info.<kernel>` has records of a format byte, an attribute byte, and either two bytes in place or, for
-//! format 4, a 16-bit length and that many bytes. Attribute 0x17 describes one parameter. NVIDIA does not document it; it
-//! holds for what NVRTC 12.9 to 13.5 write.
+//! The section `.nv.info.<kernel>` consists of records: a format byte, an attribute byte, and either two bytes in
+//! place or, for format 4, a 16-bit length and that many bytes. Attribute 0x17 describes one parameter. NVIDIA does
+//! not document this; it is true for the output of NVRTC 12.9 to 13.5.
 
 use object::LittleEndian;
 use object::read::elf::ElfFile64;
@@ -13,7 +13,7 @@ const SIZED: u8 = 4;
 /// One parameter.
 const PARAMETER: u8 = 0x17;
 
-/// The number of parameters of a kernel; `None` if the image does not say.
+/// The number of parameters of a kernel; `None` if the image does not contain it.
 pub(super) fn count(image: &[u8], symbol: &str) -> Option<usize> {
     let file = ElfFile64::<LittleEndian>::parse(image).ok()?;
     let section = file.section_by_name(&format!(".nv.info.{symbol}"))?;

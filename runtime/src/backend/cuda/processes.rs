@@ -1,4 +1,5 @@
-//! Who else computes on a device, and how fast its clock is, by NVML: the library that `nvidia-smi` is made of, and that containers may lack.
+//! Asks NVML for the other processes on a device and for its clock. NVML is the library behind `nvidia-smi`;
+//! containers may lack it.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,10 +10,10 @@ use crate::device::{ClockReading, DeviceError};
 use super::ffi::Nvml;
 use super::library_error::NvmlError;
 
-/// Its name.
+/// The library's name.
 const NAME: &str = "libnvidia-ml.so.1";
 
-/// NVML, begun once and for all; `None` if it is not available.
+/// NVML, initialised once; `None` if it is not available.
 fn kept() -> Option<&'static Nvml> {
     static KEPT: OnceLock<Option<Nvml>> = OnceLock::new();
     let begin = || {
@@ -27,15 +28,15 @@ fn begin(file: &Path) -> Result<Nvml, NvmlError> {
     Nvml::begin(file)
 }
 
-/// The clock of the device of a UUID; `None` if NVML does not tell.
+/// The clock of the device with this UUID; `None` if NVML does not report it.
 pub(super) fn clock(uuid: &str) -> Option<ClockReading> {
     kept()?.clock(uuid).ok()
 }
 
-/// The other processes that compute on the device of a UUID.
+/// The other processes that compute on the device with this UUID.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] if the library is not there, or does not tell.
+/// [`DeviceError::Unsupported`] if the library is missing or does not report them.
 pub(super) fn others(uuid: &str) -> Result<Vec<u32>, DeviceError> {
     let mut reasons = Vec::new();
     for file in shared_library::candidates(NAME) {

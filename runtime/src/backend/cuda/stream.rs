@@ -1,7 +1,7 @@
-//! The streams of one device, by number: a number that names none is an error, never a wild pointer.
+//! The streams of one device, by number. An unknown number is an error, never a wild pointer.
 //!
-//! Nothing that waits for the device holds the table: opening a stream waits until nobody reads it, and every launch behind
-//! that.
+//! No call that waits for the device holds the table's lock: opening a stream waits for all readers of the table, and
+//! every launch would then wait behind it.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -11,7 +11,7 @@ use crate::interop::VouchedStream;
 use super::error::of_call;
 use super::ffi::{PrimaryContext, RawStream};
 
-/// The open streams; handle 0 is the default one, handle n the one at place n - 1.
+/// The open streams. Handle 0 is the default one, handle n the one at index n - 1.
 pub(super) struct Streams {
     default: Arc<RawStream>,
     opened: RwLock<Vec<Option<Arc<RawStream>>>>,
@@ -25,13 +25,13 @@ impl Streams {
         }
     }
 
-    /// Opens one.
+    /// Opens a stream.
     pub fn open(&self, context: &Arc<PrimaryContext>) -> Result<StreamHandle, DeviceError> {
         let stream = RawStream::new(context).map_err(of_call)?;
         Ok(self.put(stream))
     }
 
-    /// Takes in one of another library, which stays open when it is closed here.
+    /// Adds a stream of another library; closing it here does not destroy it.
     pub fn adopt(&self, stream: &VouchedStream) -> StreamHandle {
         self.put(RawStream::adopted(stream))
     }
@@ -46,7 +46,7 @@ impl Streams {
         StreamHandle(place as u64 + 1)
     }
 
-    /// Closes one; nothing happens for a number that names none.
+    /// Closes a stream; does nothing if the number is unknown.
     pub fn close(&self, stream: StreamHandle) {
         let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(closed) = place(stream).and_then(|place| opened.get_mut(place)) {
@@ -54,7 +54,7 @@ impl Streams {
         }
     }
 
-    /// The stream of a number, which stays open as long as this: for what waits for its work.
+    /// The stream with this number, which stays open as long as the returned value. For calls that wait for its work.
     pub fn get(&self, stream: StreamHandle) -> Result<Arc<RawStream>, DeviceError> {
         let Some(place) = place(stream) else {
             return Ok(self.default.clone());
@@ -64,7 +64,8 @@ impl Streams {
         found.ok_or_else(|| unknown(stream))
     }
 
-    /// Does something that does not wait with the stream of a number, which stays open meanwhile. Allocates nothing.
+    /// Calls a function that does not wait, with the stream of this number, which stays open meanwhile. Allocates
+    /// nothing.
     #[inline]
     pub fn with<T>(
         &self,

@@ -96,7 +96,7 @@ impl Compiler for FakeCompiler {
     }
 }
 
-/// What a generated unit says of itself.
+/// The facts in the text of a generated unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FakeUnit {
     pub(super) entry: String,
@@ -131,7 +131,7 @@ impl FakeUnit {
         })
     }
 
-    /// Reads an artifact back.
+    /// Parses the unit of an artifact.
     pub(super) fn of_artifact(artifact: &Artifact) -> Result<FakeUnit, DeviceError> {
         let text = std::str::from_utf8(&artifact.image).ok();
         text.and_then(|text| text.strip_prefix(IMAGE_MAGIC))

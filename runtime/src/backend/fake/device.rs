@@ -25,7 +25,7 @@ use crate::device::{
 use crate::launch::checks::{check_arguments, entry_of};
 use crate::receipt::{RECEIPT_ABI, RECEIPT_BYTES, Receipt};
 
-/// A device that does what a script says.
+/// A device that behaves as a script says.
 #[derive(Debug)]
 pub struct FakeDevice {
     index: u32,
@@ -63,7 +63,7 @@ struct FakeEntry {
 }
 
 impl FakeEntry {
-    /// There must be as many arguments as the kernel takes, if it is known.
+    /// Checks the number of arguments, if that of the kernel is known.
     fn check_arguments(&self, args: KernelArgs<'_>) -> Result<(), DeviceError> {
         let Some(host) = &self.host else {
             return Ok(());
@@ -74,7 +74,7 @@ impl FakeEntry {
 }
 
 impl FakeDevice {
-    /// A device of its own for a script.
+    /// A new device for a script.
     pub fn new(script: Script) -> Arc<FakeDevice> {
         let script = Arc::new(script);
         let placement = script.placement.unwrap_or_else(random_word);
@@ -112,10 +112,10 @@ impl FakeDevice {
         })
     }
 
-    /// The device that a name means: that of a script file, of `$KILN_FAKE_SCRIPT`, or the default one.
+    /// The device for a name: that of a script file, of `$KILN_FAKE_SCRIPT`, or the default one.
     ///
     /// # Errors
-    /// When the script cannot be read.
+    /// If the script cannot be read.
     pub fn open(script: Option<&str>) -> Result<Arc<FakeDevice>, DeviceError> {
         static DEFAULT: OnceLock<Arc<FakeDevice>> = OnceLock::new();
         let from_env = std::env::var("KILN_FAKE_SCRIPT").ok();
@@ -127,7 +127,7 @@ impl FakeDevice {
         }
     }
 
-    /// The virtual time so far: of all launches together, in nanoseconds.
+    /// The virtual time so far, in nanoseconds: the sum over all launches.
     pub fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)
     }
@@ -184,7 +184,7 @@ impl FakeDevice {
         })
     }
 
-    /// Launches after every check; `computes` says whether outputs are made.
+    /// Launches after all checks; `computes` says whether outputs are computed.
     fn launch_checked(
         &self,
         function: &Function,
@@ -209,7 +209,7 @@ impl FakeDevice {
         Ok(())
     }
 
-    /// Writes the receipt, as the script has it.
+    /// Writes the receipt, as the script says.
     fn sign(
         &self,
         entry: &FakeEntry,
@@ -228,7 +228,7 @@ impl FakeDevice {
             nonce: nonce_in,
             symbol_hash: entry.unit.symbol_hash,
             config_hash: entry.unit.config_hash,
-            // Every thread adds itself to what is there already.
+            // Every thread increments the existing number.
             threads: Receipt::decode(record).threads + plan.blocks() * plan.threads_per_block(),
             block: plan.block,
             grid: plan.grid,
@@ -244,7 +244,7 @@ impl FakeDevice {
     }
 }
 
-/// What the script makes of a receipt; nothing if it is not written.
+/// Changes a receipt as the script says; `None` if it is not written.
 fn falsify(mut receipt: Receipt, outcome: ReceiptOutcome, last_nonce: u64) -> Option<Receipt> {
     match outcome {
         ReceiptOutcome::Honest => {}
@@ -267,7 +267,7 @@ fn nonce_in(record: &[u8; RECEIPT_BYTES]) -> u64 {
     u64::from_le_bytes(nonce)
 }
 
-/// What a launch does instead of running, if anything.
+/// Performs the misbehaviour of a launch, if the script has one.
 fn misbehave(entry: &FakeEntry, launches: u64) -> Option<DeviceError> {
     let symbol = || entry.symbol.clone();
     let scripted = || "the script says so".to_owned();
@@ -300,7 +300,7 @@ fn misbehave(entry: &FakeEntry, launches: u64) -> Option<DeviceError> {
 
 fn crash() -> ! {
     let this = rustix::process::getpid();
-    // The first signal meets the handler of Rust's runtime, which only takes itself away; the second one kills.
+    // The first signal goes to the handler of Rust's runtime, which only removes itself; the second one kills.
     for _ in 0..100 {
         let _ = rustix::process::kill_process(this, rustix::process::Signal::SEGV);
         std::thread::sleep(Duration::from_millis(1));
@@ -311,12 +311,12 @@ fn crash() -> ! {
 fn eat_memory() -> ! {
     let mut eaten: Vec<Vec<u8>> = Vec::new();
     loop {
-        // Non-zero, so that every page is really there.
+        // Non-zero, so that every page is really allocated.
         eaten.push(vec![1; 64 << 20]);
     }
 }
 
-/// A number that differs from process to process.
+/// A number that differs between processes.
 fn random_word() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::process::id())
@@ -379,7 +379,7 @@ impl DeviceBackend for FakeDevice {
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        // Outputs are the same after every launch but the first few, if a script tells them apart.
+        // Outputs are the same after every launch but the first few, if a script distinguishes launches.
         for args in sets.in_turn(launches) {
             self.launch_checked(function, plan, args, self.script.computes_timed)?;
         }

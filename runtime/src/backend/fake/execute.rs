@@ -1,4 +1,4 @@
-//! Running a launch: honest outputs from the reference, then what the script makes of them.
+//! Runs a launch: correct outputs from the reference, which are then changed as the script says.
 
 use kiln_spec::{
     Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue, SliceArg,
@@ -14,12 +14,12 @@ use super::timer::FakeDraws;
 use crate::data::reference::{ArgData, ReferenceCall};
 use crate::device::KernelArgs;
 
-/// What an entry remembers from launch to launch.
+/// State of an entry between launches.
 #[derive(Debug, Default)]
 pub(super) struct EntryHistory {
-    /// Launches so far.
+    /// Number of launches so far.
     pub(super) launches: u64,
-    /// What the first launch computed, by argument.
+    /// The outputs of the first launch, by argument.
     first_answers: Vec<(usize, Vec<u8>)>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct HostRun<'a> {
 /// Computes and writes the outputs of one launch.
 ///
 /// # Errors
-/// What the launch does wrong, such as an illegal access.
+/// The fault of the launch, such as an illegal access.
 pub(super) fn compute(
     run: &HostRun<'_>,
     history: &mut EntryHistory,
@@ -84,7 +84,7 @@ pub(super) fn compute(
     Ok(())
 }
 
-/// Decides the outcomes that depend on history or chance.
+/// Decides outcomes that depend on history or chance.
 fn settle(outcome: OutputOutcome, history: &EntryHistory, draws: &mut FakeDraws) -> OutputOutcome {
     let wrong = match outcome {
         OutputOutcome::WrongAfter(launches) => history.launches >= launches,
@@ -160,7 +160,7 @@ impl FakeSlice {
         })
     }
 
-    /// What the kernel finds; an output is not looked at.
+    /// The content of a slice before the launch; an output is not read.
     fn read(&self, memory: &mut Blocks) -> Result<Vec<u8>, FakeFault> {
         if self.access == Access::Out {
             return Ok(vec![0; self.bytes]);
@@ -169,7 +169,7 @@ impl FakeSlice {
     }
 }
 
-/// The problem that the scalars and the unit's types make.
+/// The problem given by the scalars and the unit's types.
 fn problem_of(spec: &KernelSpec, unit: &FakeUnit, values: &[Vec<u8>]) -> Problem {
     let first = spec.problems.first();
     let dims = first.into_iter().flat_map(Problem::iter);
@@ -208,7 +208,7 @@ fn change_first(memory: &mut Blocks, slice: &FakeSlice) -> Result<(), FakeFault>
     Ok(())
 }
 
-/// Writes an output as the outcome has it.
+/// Writes an output according to the outcome.
 fn write_output(
     memory: &mut Blocks,
     slice: &FakeSlice,
@@ -288,7 +288,7 @@ fn distort(
     right
 }
 
-/// Scales elements, and moves those that scaling leaves as they are.
+/// Scales elements, and shifts those that scaling would leave unchanged.
 fn scale(bytes: &mut [u8], ty: ElemType, factor: f64) {
     crate::data::element::for_elem_type!(ty, T => {
         for element in bytes.chunks_exact_mut(ty.bytes()) {

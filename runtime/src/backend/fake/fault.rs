@@ -1,4 +1,4 @@
-//! What a launch on the fake device does wrong.
+//! The faults of a launch on the fake device.
 
 use kiln_spec::PlanError;
 use thiserror::Error;
@@ -9,21 +9,21 @@ pub(super) enum FakeFault {
     /// A receipt entry was launched without its last argument.
     #[error("a receipt entry has an argument")]
     NoReceipt,
-    /// A receipt is not in the device's memory.
+    /// The address of a receipt is outside the device's memory.
     #[error("illegal access of a receipt at {address:#x}")]
     Receipt {
-        /// Where it should be.
+        /// The address.
         address: u64,
     },
-    /// An argument is not in the device's memory.
+    /// The address of an argument is outside the device's memory.
     #[error("illegal access of {bytes} bytes at {address:#x}")]
     Access {
-        /// How many bytes were accessed.
+        /// Number of bytes accessed.
         bytes: usize,
-        /// Where.
+        /// The address.
         address: u64,
     },
-    /// The reference cannot be called without a size that only the launch function gets.
+    /// The reference needs a size that only the launch function receives.
     #[error("the fake device cannot run a kernel that does not get its size `{name}`")]
     NoSize {
         /// The size.
@@ -32,9 +32,9 @@ pub(super) enum FakeFault {
     /// There are fewer arguments than the kernel has parameters.
     #[error("{passed} arguments were passed to a kernel of {takes}")]
     Arguments {
-        /// Arguments of the launch.
+        /// Number of arguments of the launch.
         passed: usize,
-        /// Parameters of the kernel.
+        /// Number of parameters of the kernel.
         takes: usize,
     },
     /// A slice has no length for these sizes.

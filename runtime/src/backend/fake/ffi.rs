@@ -1,15 +1,15 @@
-//! Reading the values that kernel arguments point to.
+//! Reads the values to which kernel arguments point.
 
 use crate::device::KernelArgs;
 
-/// The bytes of each argument's value, `sizes` bytes of it; as many as there are of both.
+/// The bytes of the arguments' values, with the given sizes; as many as there are both arguments and sizes.
 pub(super) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
     let pairs = args.pointers().iter().zip(sizes);
     pairs
         .map(|(pointer, &bytes)| {
             let mut value = vec![0; bytes];
-            // SAFETY: whoever made the `KernelArgs` promised one pointer for each parameter, to a live value of
-            // that parameter's type; `sizes` are the sizes of the declared types. `value` has as many bytes.
+            // SAFETY: whoever created the `KernelArgs` promised one pointer per parameter, to a live value of that
+            // parameter's type; `sizes` are the sizes of the declared types, and `value` has that size.
             unsafe {
                 std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr(), bytes);
             }
@@ -18,9 +18,9 @@ pub(super) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The address in the last argument: that of the record, for a receipt entry.
+/// The address in the last argument: for a receipt entry, that of the record.
 pub(super) fn last_address(args: KernelArgs<'_>) -> Option<u64> {
-    // Of the other arguments nothing is read: their sizes do not matter.
+    // The other arguments are not read, so their sizes are 0.
     let mut sizes = vec![0; args.pointers().len()];
     *sizes.last_mut()? = size_of::<u64>();
     let address = values(args, &sizes).pop()?;

@@ -1,4 +1,4 @@
-//! Host code that the fake device runs in a kernel's place.
+//! Host code that the fake device runs instead of a kernel.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,14 +26,14 @@ impl fmt::Debug for HostKernel {
 
 static PROVIDED: Mutex<BTreeMap<String, HostKernel>> = Mutex::new(BTreeMap::new());
 
-/// Provides what the fake device runs for a symbol, or for every symbol of an entry that has none of its
-/// own. Entries that are not provided for launch without computing anything.
+/// Registers the host code for a symbol, or for every symbol of an entry without one of its own. Entries without host
+/// code launch without computing anything.
 pub fn provide(symbol_or_entry: &str, kernel: HostKernel) {
     let mut provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
     provided.insert(symbol_or_entry.into(), kernel);
 }
 
-/// Provides a kernel's Rust reference for one of its release symbols, or for an entry.
+/// Registers a kernel's Rust reference for one of its release symbols, or for an entry.
 ///
 /// Does nothing for a kernel without a Rust reference.
 pub fn provide_kernel(symbol_or_entry: &str, kernel: &'static Kernel) {
@@ -46,7 +46,7 @@ pub fn provide_kernel(symbol_or_entry: &str, kernel: &'static Kernel) {
     }
 }
 
-/// What was provided for a symbol or its entry.
+/// The host code for a symbol or its entry.
 pub(super) fn provided(symbol: &str, entry: &str) -> Option<HostKernel> {
     let provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
     provided

@@ -1,4 +1,4 @@
-//! Memory of the fake device: byte vectors under made-up addresses, so that no stray access is one.
+//! Memory of the fake device: byte vectors under made-up addresses, so that a stray access harms nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::device::{Allocation, DeviceError, StreamHandle};
 use crate::launch::checks::{check_align, end_of_range};
 
-/// Bytes between allocations, so that an access past an end never hits the next one.
+/// Gap between allocations in bytes, so that an access past an end never reaches the next one.
 const GAP: u64 = 1 << 16;
 
 /// All memory of one device.

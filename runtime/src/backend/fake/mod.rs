@@ -1,8 +1,8 @@
-//! The `fake` device: scripted times, wrong answers, crashes and hangs, for tests.
+//! The `fake` device, for tests: scripted times, wrong answers, crashes and hangs.
 //!
-//! It computes by calling a kernel's Rust reference, so that verification is real; a [`Script`] says which
-//! configs are fast and which misbehave, and how. Its clock is virtual: a time is a number that the script
-//! and its noise model give, and nothing waits for it.
+//! It computes by calling a kernel's Rust reference, so verification is real. A [`Script`] says which configs are
+//! fast, and which misbehave in which way. Its clock is virtual: times come from the script and its noise model, and
+//! nothing waits for them.
 
 mod compiler;
 mod device;

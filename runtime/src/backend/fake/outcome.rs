@@ -1,4 +1,4 @@
-//! Which rules of a script decide the behaviour of one entry.
+//! Applies the rules of a script to one entry.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -12,7 +12,7 @@ use super::script::{
     Time, When,
 };
 
-/// The behaviour of one entry of one config, all rules applied.
+/// The behaviour of one entry of one config after all rules.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Behaviour {
     pub(super) time: Time,
@@ -55,7 +55,7 @@ impl Script {
 }
 
 impl Script {
-    /// Whether a rule holds in this process already.
+    /// Whether a rule already applies in this process.
     fn has_begun(&self, number: usize, rule: &ScriptRule, unit: &FakeUnit) -> bool {
         let Some(from) = rule.when.from_process else {
             return true;
@@ -65,7 +65,8 @@ impl Script {
     }
 }
 
-/// Which process this is, from 1, of those that loaded an entry of a rule. Each leaves a byte in a file of the rule's.
+/// The number of this process, counted from 1, among those that loaded an entry of a rule. Each appends a byte to a
+/// file of the rule.
 fn process_number(script: &Path, rule: usize, unit: &FakeUnit) -> u64 {
     static KNOWN: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
     let path = script.with_extension(format!("{rule}.{}", unit.release));
@@ -81,7 +82,7 @@ fn process_number(script: &Path, rule: usize, unit: &FakeUnit) -> u64 {
 }
 
 impl When {
-    /// Whether it matches; a compile (`receipt` is `None`) makes both entries.
+    /// Whether it matches; a compile (`receipt` is `None`) builds both entries.
     fn matches(&self, unit: &FakeUnit, receipt: Option<bool>) -> bool {
         let is = |wanted: &Option<String>, found: &str| {
             wanted.as_ref().is_none_or(|wanted| wanted == found)

@@ -1,4 +1,4 @@
-//! Scripts: what a fake device is, and how configs behave on it.
+//! Scripts: the properties of a fake device, and the behaviour of configs on it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,17 +18,16 @@ pub struct Script {
     pub arch: String,
     /// Its limits.
     pub limits: DeviceLimits,
-    /// The smallest time difference its clock tells, in nanoseconds.
+    /// The resolution of its clock, in nanoseconds.
     pub timer_tick_ns: u64,
-    /// What makes one run of the noise model differ from another.
+    /// Seed of the noise model.
     pub seed: u64,
-    /// What makes one *process* differ from another if the noise model has placement effects; drawn at
-    /// random if it is not given.
+    /// Seed of the placement effects, which differ between *processes*; random if not given.
     pub placement: Option<u64>,
     /// Whether kernels compute their outputs. Without it a launch does nothing.
     pub computes: bool,
-    /// Whether timed launches do so, too. The host takes seconds for what a GPU computes in microseconds: without it large
-    /// problems are timed as fast as on a GPU, and only launches whose outputs are looked at compute.
+    /// Whether timed launches compute too. The host takes seconds for outputs that a GPU computes in microseconds. If
+    /// this is off, large problems are timed as fast as on a GPU, and only launches whose outputs are read compute.
     pub computes_timed: bool,
     /// The noise of every time.
     pub noise: FakeNoise,
@@ -36,7 +35,7 @@ pub struct Script {
     pub time: Time,
     /// Behaviour of configs: the last rule that matches and sets a field decides it.
     pub rules: Vec<ScriptRule>,
-    /// The file that it was read from.
+    /// The file from which it was read.
     #[serde(skip)]
     pub file: Option<PathBuf>,
 }
@@ -74,7 +73,7 @@ impl Script {
     /// Reads a script file.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when it cannot be read, [`DeviceError::Setting`] when it is not a script.
+    /// [`DeviceError::NotFound`] if it cannot be read, [`DeviceError::Setting`] if it is not a script.
     pub fn from_file(path: &Path) -> Result<Script, DeviceError> {
         let text = std::fs::read_to_string(path).map_err(|error| DeviceError::NotFound {
             what: format!("fake device script {}", path.display()),
@@ -90,17 +89,17 @@ impl Script {
     }
 }
 
-/// How long one launch takes before noise: `base_ns` times all factors that apply.
+/// Time of one launch before noise: `base_ns` times all factors that apply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Time {
     /// Nanoseconds of one launch.
     pub base_ns: f64,
-    /// Nanoseconds for each block of the grid, on top of `base_ns`.
+    /// Nanoseconds per block of the grid, in addition to `base_ns`.
     pub block_ns: f64,
     /// A factor for a value of a tunable parameter: `{"BLOCK_M": {"64": 0.5}}`.
     pub factors: BTreeMap<String, BTreeMap<String, f64>>,
-    /// Ruggedness of the landscape: each config has its own factor from 1 to `1 + rugged`.
+    /// Ruggedness of the landscape: each config has a separate factor from 1 to `1 + rugged`.
     pub rugged: f64,
 }
 
@@ -121,8 +120,8 @@ impl Default for Time {
 pub struct FakeNoise {
     /// Standard deviation of the logarithm of each time.
     pub sigma: f64,
-    /// Standard deviation of the logarithm of a factor that an entry keeps for the whole process: where its
-    /// code and buffers happen to lie.
+    /// Standard deviation of the logarithm of a factor that an entry keeps for the whole process, for the placement
+    /// of its code and buffers.
     pub placement_sigma: f64,
     /// Probability that a time is slow by [`Self::spike_factor`].
     pub spike_probability: f64,
@@ -134,7 +133,7 @@ pub struct FakeNoise {
     pub slow_mode_factor: f64,
     /// Relative change of all times with each timed call, as the device warms up.
     pub drift: f64,
-    /// After this many timed calls everything is slower by [`Self::throttle_factor`].
+    /// After this many timed calls, all times increase by [`Self::throttle_factor`].
     pub throttle_after: Option<u64>,
     /// How slow a throttled device is.
     pub throttle_factor: f64,
@@ -144,23 +143,23 @@ pub struct FakeNoise {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptRule {
-    /// Which configs.
+    /// The configs that it matches.
     pub when: When,
     /// How long a launch takes.
     pub time: Option<Time>,
     /// Its noise.
     pub noise: Option<FakeNoise>,
-    /// What compiling does.
+    /// The result of compiling.
     pub compile: Option<CompileOutcome>,
-    /// What launching does.
+    /// The result of launching.
     pub launch: Option<LaunchOutcome>,
-    /// What the outputs are.
+    /// The content of the outputs.
     pub output: Option<OutputOutcome>,
-    /// What the receipt says.
+    /// The content of the receipt.
     pub receipt: Option<ReceiptOutcome>,
 }
 
-/// Which launches a rule is about: those that match everything that is given.
+/// The launches that a rule matches: all given fields must match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct When {
@@ -170,14 +169,14 @@ pub struct When {
     pub symbol: Option<String>,
     /// Values of tunable parameters, as in a config's canonical text.
     pub config: BTreeMap<String, String>,
-    /// Whether it is about the release (`false`) or the receipt entry (`true`) alone.
+    /// Whether it matches only the release (`false`) or the receipt entry (`true`).
     pub receipt: Option<bool>,
-    /// Only from this process on, counted from 1 over those that load such an entry. The count is kept in a file next to
-    /// the script's own; a script without a file counts nothing, so that its rule never applies.
+    /// Applies from this process on, counted from 1 over the processes that load such an entry. The count is in a
+    /// file next to the script's; a script without a file has no count, and such a rule never applies.
     pub from_process: Option<u64>,
 }
 
-/// What compiling a unit does.
+/// The result of compiling a unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompileOutcome {
@@ -185,15 +184,15 @@ pub enum CompileOutcome {
     Works,
     /// The compiler rejects it, with this log.
     Fails(String),
-    /// It never ends: the compile is cut at its deadline.
+    /// It never ends: the compile is killed at its deadline.
     Endless,
-    /// It eats memory until it is cut.
+    /// It allocates memory until it is killed.
     MemoryBomb,
     /// It takes this long, in milliseconds of real time, and works.
     SlowMs(u64),
 }
 
-/// What a launch does.
+/// The result of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchOutcome {
@@ -201,33 +200,33 @@ pub enum LaunchOutcome {
     Works,
     /// The device refuses it.
     Refused,
-    /// The device has not enough memory for it.
+    /// The device does not have enough memory for it.
     Oom,
     /// The kernel reports its own failure.
     KernelFault,
     /// The process can no longer use the device.
     Sticky,
-    /// The device is gone.
+    /// The device is lost.
     Lost,
     /// The process dies of a segmentation fault.
     Crash,
     /// The process aborts.
     Abort,
-    /// The process exits with this code, without a word.
+    /// The process exits with this code and without output.
     Exit(i32),
     /// The launch never ends.
     Hang,
-    /// The process eats memory until it is killed.
+    /// The process allocates memory until it is killed.
     MemoryBomb,
     /// It runs this many times; then the process dies.
     CrashAfter(u64),
 }
 
-/// What a launch leaves in its outputs.
+/// The content of the outputs after a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputOutcome {
-    /// What the reference computes.
+    /// The outputs of the reference.
     Right,
     /// Zeros.
     Zeros,
@@ -251,7 +250,7 @@ pub enum OutputOutcome {
     Shifted,
     /// The order is reversed.
     Reversed,
-    /// What the first launch of this entry computed, whatever the inputs are now.
+    /// The outputs of the first launch of this entry, regardless of the current inputs.
     FirstAnswer,
     /// Right this many times, then scaled by 2.
     WrongAfter(u64),
@@ -263,11 +262,11 @@ pub enum OutputOutcome {
     WritesBefore,
     /// Right, and an input is changed.
     ChangesInput,
-    /// Only what the first block would compute: the first of that many parts.
+    /// Only the outputs of the first block: the first of this many parts.
     OneBlockOnly,
 }
 
-/// What a receipt entry writes.
+/// The receipt that a receipt entry writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptOutcome {
@@ -275,7 +274,7 @@ pub enum ReceiptOutcome {
     Honest,
     /// Nothing.
     Missing,
-    /// The nonce of the launch before.
+    /// The nonce of the previous launch.
     OldNonce,
     /// Another symbol's hash.
     Symbol(u64),

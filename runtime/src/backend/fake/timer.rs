@@ -5,7 +5,7 @@ use super::outcome::Behaviour;
 use super::script::FakeNoise;
 use kiln_spec::LaunchPlan;
 
-/// Draws that depend on nothing but what they are seeded with.
+/// Random draws that depend only on their seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FakeDraws {
     key: [u8; 32],

@@ -1,28 +1,28 @@
-//! Batches of timed launches as a GPU runs them fastest: recorded, so that the host has to queue one thing and not each
-//! launch. A kernel shorter than what the host takes to queue one is then timed at its own rate.
+//! Batches of timed launches, in the form that a GPU runs fastest: recorded, so that the host queues one recording
+//! and not each launch. A kernel that is shorter than the time to queue a launch can then be timed at its own rate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::error::ErrorClass;
 use crate::device::{ArgSets, DeviceError};
 
-/// Launches of one recording at most.
+/// Maximum number of launches in one recording.
 const MAX_LAUNCHES: usize = 4096;
 
 /// How a batch is split over recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
-    /// Launches of the recording that is launched again and again.
+    /// Number of launches in the recording that is launched repeatedly.
     pub recorded: u32,
-    /// How often it is.
+    /// How often it is launched.
     pub times: u32,
-    /// Launches of the recording behind it; 0 for none.
+    /// Number of launches in the remaining recording; 0 for none.
     pub rest: u32,
 }
 
 impl Batch {
-    /// The split of that many launches. A recording begins with the first set of arguments, so each but the last takes
-    /// whole turns of them. `None` for more sets than a recording has room for.
+    /// Splits `launches` launches. A recording begins with the first set of arguments, so each recording but the last
+    /// contains complete cycles of them. `None` if a recording cannot hold all sets.
     pub fn of(launches: u32, sets: ArgSets<'_>) -> Option<Batch> {
         let turn = sets.of_launches(u32::MAX).len();
         if launches == 0 || turn > MAX_LAUNCHES {
@@ -41,15 +41,16 @@ impl Batch {
 /// Why a recorded batch has no time.
 #[derive(Debug)]
 pub(crate) enum Untimed {
-    /// It was not recorded; nothing of it ran.
+    /// It was not recorded, and no part of it ran.
     Unrecorded(DeviceError),
-    /// It ran, and failed.
+    /// It ran and failed.
     Failed(DeviceError),
 }
 
-/// Whether a device's batches are recorded: what became of the first one holds for all.
+/// Whether a device's batches are recorded. The first batch decides for all of them.
 ///
-/// A recorded batch and a queued one do not take equally long, so times of both in one process would tell equal kernels apart.
+/// A recorded batch and a queued one do not take equally long, so mixing them in one process would make equal kernels
+/// look different.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     recorded: AtomicBool,
@@ -57,12 +58,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Times a batch by `recorded`, or by `queued` if it cannot be recorded. A device that queued one is not asked to record
-    /// again.
+    /// Times a batch with `recorded`, or with `queued` if it cannot be recorded. After one queued batch, the device
+    /// is not asked to record again.
     ///
     /// # Errors
-    /// What the batch that ran says; what ended the process's work on the device; a batch that cannot be recorded after others
-    /// were.
+    /// The error of the batch that ran; an error after which the device cannot be used; or a batch that cannot be
+    /// recorded after others were.
     pub fn time(
         &self,
         batch: Option<Batch>,
@@ -95,7 +96,7 @@ impl Recorder {
     }
 }
 
-/// Whether nothing can be done on the device any more.
+/// Whether the device can no longer be used.
 fn ends_work(error: &DeviceError) -> bool {
     matches!(
         error.class(),

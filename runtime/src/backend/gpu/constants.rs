@@ -1,7 +1,8 @@
-//! `__constant__` variables that the arguments of a launch fill.
+//! `__constant__` variables that are filled from launch arguments.
 //!
-//! A variable is the module's, not the launch's: a launch copies its arguments into the variables on the device, behind
-//! the launch before it on whichever stream that was, and then runs. Such launches of one kernel follow one another.
+//! A variable belongs to the module, not to the launch. A launch copies its arguments into the variables on the
+//! device, after the previous launch on whichever stream that was, and then runs. Launches of one such kernel
+//! therefore run one after another.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +10,7 @@ use crate::device::{DeviceError, KernelArgs, StreamHandle};
 
 use super::{Event as _, Gpu};
 
-/// The name of the text next to an entry that says what is filled; `kiln_spec` writes it.
+/// The name of the text, next to an entry, that lists its variables; `kiln_spec` writes it.
 pub(crate) fn table_symbol(entry: &str) -> String {
     format!("kiln_constants_{entry}")
 }
@@ -17,26 +18,26 @@ pub(crate) fn table_symbol(entry: &str) -> String {
 /// The variables of one kernel.
 pub(crate) struct Constants<G: Gpu> {
     variables: Vec<Variable>,
-    /// Behind the last launch that reads them.
+    /// Marks the end of the last launch that reads them.
     read: Mutex<Option<G::Event>>,
 }
 
 /// One variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Variable {
-    /// The place of the argument that fills it.
+    /// The index of the argument that fills it.
     place: usize,
-    /// Where it is on the device.
+    /// Its device address.
     address: u64,
-    /// How much of it is filled, in bytes.
+    /// The number of bytes to fill.
     bytes: usize,
 }
 
 impl<G: Gpu> Constants<G> {
-    /// What the text next to an entry says; `find` gives address and size of a variable.
+    /// Parses the text next to an entry; `find` returns address and size of a variable.
     ///
     /// # Errors
-    /// [`DeviceError::Load`] if the text or the module is not what `kiln_spec` and the compiler make.
+    /// [`DeviceError::Load`] if the text or the module is not as `kiln_spec` and the compiler produce it.
     pub fn new(
         text: &str,
         find: impl Fn(&str) -> Result<(u64, usize), DeviceError>,
@@ -68,11 +69,11 @@ impl<G: Gpu> Constants<G> {
         })
     }
 
-    /// Fills the variables and launches, all on one stream.
+    /// Fills the variables and launches, both on one stream.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] while the stream is being recorded: a replay would not know what else was copied to
-    /// the variables; what the device refuses.
+    /// [`DeviceError::Unsupported`] while the stream is being recorded: a replay would not notice other copies to the
+    /// variables. Otherwise an error of the device.
     pub fn launch(
         &self,
         gpu: &G,
@@ -99,11 +100,11 @@ impl<G: Gpu> Constants<G> {
         })
     }
 
-    /// Fills the variables on a stream and does something for which they stay as they are; at its end no launch reads
+    /// Fills the variables on a stream and calls `act`, during which they do not change. On return, no launch reads
     /// them any more.
     ///
     /// # Errors
-    /// What the device refuses; what `act` says.
+    /// An error of the device, or of `act`.
     pub fn filled<T>(
         &self,
         gpu: &G,

@@ -1,20 +1,20 @@
 //! Work that keeps a GPU busy while the host queues the launches to be timed.
 //!
-//! An event on an idle stream is reached at once, and everything that the host and the front end of the GPU need to begin
-//! the first launch behind it (microseconds, tens of them for a recording) would be a part of the time. Behind a filler the
-//! event is reached when the filler ends, and the launches are queued by then.
+//! An event on an idle stream is reached immediately. Everything that the host and the front end of the GPU need to
+//! start the first launch after it (microseconds; tens of them for a recording) would then be part of the time. After
+//! a filler, the event is reached when the filler ends, and the launches are queued by then.
 
 use super::{Filler, Gpu, GpuGraph as _, Memory as _};
 
-/// Fills of a few bytes, one after the other: each takes the front end between one and five microseconds, together longer
-/// than a host takes to queue two events and a recording.
+/// Number of small fills in a row. Each takes the front end one to five microseconds; together they last longer than
+/// a host takes to queue two events and a recording.
 const FILLS: usize = 40;
 
-/// Memory that they go to, in bytes: too little to drive anything out of a cache.
+/// The memory that they write, in bytes: too little to evict anything from a cache.
 const BYTES: usize = 256;
 
 impl<G: Gpu> Filler<G> {
-    /// Records it on a stream that nothing else is on.
+    /// Records it on a stream without other work.
     pub fn new(gpu: &G, stream: &G::Stream) -> Result<Filler<G>, G::Failure> {
         let memory = gpu.new_memory(BYTES)?;
         gpu.begin_capture(stream)?;

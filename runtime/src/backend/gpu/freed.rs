@@ -1,16 +1,16 @@
-//! Memory and modules that were freed while something may still use them: live recordings, or work that could not be
-//! waited for.
+//! Memory and modules that were freed while they may still be in use: by live recordings, or by work that could not
+//! be waited for.
 
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The things that one device may not drop yet.
+/// Objects of one device that may not be dropped yet.
 #[derive(Default)]
 pub(crate) struct Freed(Mutex<WaitingMemory>);
 
 #[derive(Default)]
 struct WaitingMemory {
-    /// Recordings that are alive, those included that have only begun.
+    /// Number of live recordings, including those that have only begun.
     recordings: usize,
     kept: Vec<Box<dyn Any + Send>>,
 }
@@ -20,19 +20,19 @@ impl Freed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Drops something once nothing uses it. `wait` waits for the device's work, and says whether it could.
+    /// Drops an object once nothing uses it. `wait` waits for the device's work, and returns whether that succeeded.
     pub fn free(&self, what: Box<dyn Any + Send>, wait: impl FnOnce() -> bool) {
         let mut waiting = self.lock();
         waiting.kept.push(what);
         waiting.drop_kept(wait);
     }
 
-    /// Notes that a recording begins: nothing is dropped until it is gone.
+    /// Registers the beginning of a recording: nothing is dropped until it is gone.
     pub fn recording_begins(&self) {
         self.lock().recordings += 1;
     }
 
-    /// Notes that a recording is gone: one for each that began. `wait` as for [`Self::free`].
+    /// Registers the end of a recording's life, once for each that began. `wait` is that of [`Self::free`].
     pub fn recording_is_gone(&self, wait: impl FnOnce() -> bool) {
         let mut waiting = self.lock();
         waiting.recordings = waiting.recordings.saturating_sub(1);
@@ -41,8 +41,8 @@ impl Freed {
 }
 
 impl WaitingMemory {
-    /// Drops what is kept, if nothing uses it any more. If that cannot be waited for, since another library records on
-    /// this device or a kernel broke it, it is kept until the next time.
+    /// Drops the stored objects if nothing uses them any more. If the device's work cannot be waited for, since
+    /// another library is recording on it or a kernel broke it, they are kept until the next call.
     fn drop_kept(&mut self, wait: impl FnOnce() -> bool) {
         if self.recordings == 0 && !self.kept.is_empty() && wait() {
             self.kept.clear();

@@ -1,4 +1,4 @@
-//! Memory of a GPU: a part of what its driver allocated, which is freed once nothing uses it.
+//! Memory of a GPU: a part of a driver allocation, which is freed once nothing uses it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use super::{Gpu, Memory as _};
 /// One allocation.
 pub(crate) struct GpuMemory<G: Gpu> {
     gpu: Arc<G>,
-    /// Until it is freed.
+    /// `None` once it is freed.
     memory: Option<G::Memory>,
-    /// Where the data begins in it.
+    /// The offset of the data in it.
     start: usize,
     bytes: usize,
 }
 
 impl<G: Gpu> GpuMemory<G> {
-    /// That many bytes from `start` on in memory that the driver allocated, as zeros.
+    /// Zeroes `bytes` bytes at offset `start` of a driver allocation.
     pub fn zeroed(
         gpu: &Arc<G>,
         memory: G::Memory,
@@ -32,7 +32,7 @@ impl<G: Gpu> GpuMemory<G> {
             start,
             bytes,
         };
-        // On the default stream and waited for: then it is zero for every stream.
+        // On the default stream, and waited for: then it is zero for every stream.
         memory.fill(StreamHandle::DEFAULT, 0, bytes, 0)?;
         Ok(memory)
     }
@@ -41,7 +41,7 @@ impl<G: Gpu> GpuMemory<G> {
         self.memory.as_ref().expect("it is taken only on drop")
     }
 
-    /// What the driver knows, and where in it a range begins.
+    /// The driver's allocation, and the offset in it at which a range begins.
     fn range(&self, offset: usize, bytes: usize) -> Result<(&G::Memory, usize), DeviceError> {
         end_of_range(offset, bytes, self.bytes)?;
         Ok((self.memory(), self.start + offset))

@@ -1,4 +1,4 @@
-//! The calls that memory, recordings and timing need from a GPU: CUDA's driver and HIP's runtime both offer them.
+//! The calls that memory, recordings and timing need from a GPU. CUDA's driver and HIP's runtime both offer them.
 
 pub(crate) mod batch;
 pub(crate) mod constants;
@@ -19,17 +19,17 @@ use self::batch::Recorder;
 use self::freed::Freed;
 use self::recorded_streams::RecordedStreams;
 
-/// One GPU of this process, by its driver's own calls.
+/// One GPU of this process, with the calls of its driver.
 pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// A stream.
     type Stream;
-    /// What the driver allocated; freed when dropped.
+    /// Memory that the driver allocated; freed on drop.
     type Memory: Memory<Self::Stream, Self::Failure>;
     /// A kernel of a loaded module.
     type Kernel;
-    /// Recorded launches; used by one thread at a time.
+    /// Recorded launches; used by only one thread at a time.
     type Graph: GpuGraph<Self::Stream, Self::Failure>;
-    /// A mark in a stream whose time is taken.
+    /// A point in a stream whose time is recorded.
     type Event: Event<Self::Stream, Self::Failure>;
     /// A call that failed.
     type Failure;
@@ -40,7 +40,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// Its state between calls.
     fn kept(&self) -> &GpuState<Self>;
 
-    /// What a failure means; `symbol` is the kernel that was to be launched, if one was.
+    /// The meaning of a failure; `symbol` is the kernel that was to be launched, if any.
     fn error(failure: Self::Failure, symbol: Option<&str>) -> DeviceError;
 
     /// Waits for everything on the device.
@@ -58,7 +58,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// Waits for a stream.
     fn wait_for(&self, stream: &Self::Stream) -> Result<(), Self::Failure>;
 
-    /// Queues a launch for each set of arguments, one after the other.
+    /// Queues a launch for each set of arguments, one after another.
     fn launch_each<'a>(
         kernel: &Self::Kernel,
         stream: &Self::Stream,
@@ -66,23 +66,23 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
         sets: impl Iterator<Item = KernelArgs<'a>>,
     ) -> Result<(), Self::Failure>;
 
-    /// Begins to record what this thread queues on a stream, instead of running it.
+    /// Starts recording the work that this thread queues on a stream, instead of running it.
     fn begin_capture(&self, stream: &Self::Stream) -> Result<(), Self::Failure>;
 
-    /// Ends recording and makes what was recorded ready to be launched.
+    /// Ends recording, and prepares the recorded work for launching.
     fn end_capture(&self, stream: &Self::Stream) -> Result<Self::Graph, Self::Failure>;
 
     /// Waits until a recording that may still be running can be dropped.
     fn wait_to_drop_graph(&self);
 
-    /// New memory, with anything in it.
+    /// New memory, uninitialised.
     fn new_memory(&self, bytes: usize) -> Result<Self::Memory, Self::Failure>;
 
-    /// An event that keeps its time.
+    /// An event that records its time.
     fn new_event(&self) -> Result<Self::Event, Self::Failure>;
 
-    /// Queues a copy from one place on the device to another. The source is behind an argument that
-    /// [`KernelArgs::new`] vouches for, the target a variable of a loaded module, and both have that many bytes.
+    /// Queues a copy from one place on the device to another. The source belongs to an argument that
+    /// [`KernelArgs::new`] vouches for, the target is a variable of a loaded module, and both have this many bytes.
     fn copy_on_device(
         &self,
         stream: &Self::Stream,
@@ -97,48 +97,48 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
         freed.free(Box::new(what), || self.wait().is_ok());
     }
 
-    /// Notes that a recording begins: nothing is freed until it is gone.
+    /// Registers the beginning of a recording: nothing is freed until it is gone.
     fn recording_begins(&self) {
         self.kept().freed.recording_begins();
     }
 
-    /// Notes that a recording is gone: one for each that began.
+    /// Registers the end of a recording's life, once for each that began.
     fn recording_is_gone(&self) {
         let freed = &self.kept().freed;
         freed.recording_is_gone(|| self.wait().is_ok());
     }
 }
 
-/// Memory that a driver allocated; freed when dropped.
+/// Memory that a driver allocated; freed on drop.
 pub(crate) trait Memory<Stream, Failure>: Send + Sync + 'static {
     /// Its first address.
     fn address(&self) -> u64;
 
-    /// Copies to the host, after the earlier work of a stream; done on return.
+    /// Copies to the host after the earlier work of a stream; complete on return.
     fn read(&self, stream: &Stream, offset: usize, out: &mut [u8]) -> Result<(), Failure>;
 
-    /// Copies from the host, after the earlier work of a stream; done on return.
+    /// Copies from the host after the earlier work of a stream; complete on return.
     fn write(&self, stream: &Stream, offset: usize, data: &[u8]) -> Result<(), Failure>;
 
-    /// Sets bytes, after the earlier work of a stream; queued on return.
+    /// Sets bytes after the earlier work of a stream; queued on return.
     fn fill(&self, stream: &Stream, offset: usize, bytes: usize, value: u8) -> Result<(), Failure>;
 }
 
 /// Recorded launches, ready to be launched together.
 pub(crate) trait GpuGraph<Stream, Failure>: Send {
-    /// Queues bringing it to the device, if that can be done ahead of its first launch.
+    /// Queues the upload to the device, if it can be done before the first launch.
     fn upload(&self, stream: &Stream) -> Result<(), Failure>;
 
     /// Queues all of it.
     fn launch(&self, stream: &Stream) -> Result<(), Failure>;
 }
 
-/// A mark in a stream, with the time at which it was reached.
+/// A point in a stream, with the time at which it was reached.
 pub(crate) trait Event<Stream, Failure> {
     /// Marks the end of what a stream has queued so far.
     fn record(&self, stream: &Stream) -> Result<(), Failure>;
 
-    /// Lets what a stream is given from here on wait until it is reached; the host does not wait.
+    /// Makes the later work of a stream wait until it is reached; the host does not wait.
     fn hold_back(&self, stream: &Stream) -> Result<(), Failure>;
 
     /// Waits until it is reached.
@@ -152,9 +152,9 @@ pub(crate) trait Event<Stream, Failure> {
 pub(crate) struct GpuState<G: Gpu> {
     /// The streams that are being recorded.
     pub recorded: RecordedStreams,
-    /// What timing keeps.
+    /// State of timing.
     pub timer: Timer<G>,
-    /// What may not be freed yet.
+    /// Objects that may not be freed yet.
     pub freed: Freed,
 }
 
@@ -172,21 +172,21 @@ impl<G: Gpu> Default for GpuState<G> {
 pub(crate) struct Timer<G: Gpu> {
     /// How batches are recorded.
     pub recorder: Recorder,
-    /// Those that no batch is on.
+    /// Streams without a current batch.
     idle: Mutex<Vec<Lane<G>>>,
 }
 
-/// A stream of the timer's own, since the caller's may be the default one, which is not recorded.
+/// A stream of the timer's own. The caller's stream may be the default one, which cannot be recorded.
 pub(crate) struct Lane<G: Gpu> {
     /// The stream.
     pub stream: G::Stream,
-    /// What keeps it busy while a batch is queued.
+    /// Keeps it busy while a batch is queued.
     pub filler: Filler<G>,
 }
 
 /// A recording of work that keeps one stream busy.
 pub(crate) struct Filler<G: Gpu> {
-    // Dropped before the memory that it names.
+    // Dropped before the memory that it uses.
     pub(super) graph: G::Graph,
     pub(super) _memory: G::Memory,
 }
@@ -201,7 +201,7 @@ impl<G: Gpu> Default for Timer<G> {
 }
 
 impl<G: Gpu> Timer<G> {
-    /// The streams that no batch is on.
+    /// The streams without a current batch.
     pub fn idle(&self) -> MutexGuard<'_, Vec<Lane<G>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,17 +1,17 @@
-//! The streams of one device that are being recorded, by the driver's own handle: two streams of Kiln's may be one of the
-//! driver's.
+//! The streams of one device that are being recorded, by the driver's own handle: two of Kiln's streams may be the
+//! same stream of the driver.
 
 use std::collections::BTreeSet;
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
 use crate::device::DeviceError;
 
-/// Which streams are being recorded.
+/// The streams that are being recorded.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedStreams(RwLock<BTreeSet<u64>>);
 
 impl RecordedStreams {
-    /// Begins with a stream, by `begin`, unless it has begun already.
+    /// Begins recording a stream with `begin`, unless it is already being recorded.
     pub fn begin(
         &self,
         stream: u64,
@@ -27,7 +27,7 @@ impl RecordedStreams {
         Ok(())
     }
 
-    /// Ends what was begun with a stream, by `end`, which is not called if nothing was begun.
+    /// Ends recording a stream with `end`, which is not called if it is not being recorded.
     pub fn end<T>(
         &self,
         stream: u64,
@@ -41,7 +41,8 @@ impl RecordedStreams {
         end()
     }
 
-    /// Does something while no recording of a stream begins; refused while it is being recorded, as unsupported `what`.
+    /// Calls a function during which no recording of the stream begins. If it is being recorded, `what` is refused as
+    /// unsupported.
     pub fn unless_recorded(
         &self,
         stream: u64,

@@ -1,4 +1,4 @@
-//! Launches that a GPU's driver records once and launches again together.
+//! Launches that a GPU's driver records once and launches repeatedly.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,19 +7,19 @@ use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
 use super::{Gpu, GpuGraph as _};
 
-/// What a recording must not hold: a replay may come when the memory is gone.
+/// Memory that a recording must not use: it may be gone when the recording is replayed.
 pub(crate) const LENT_MEMORY: &str =
     "recording a launch on memory that another library may free before a replay";
 
-/// A recording of one device; while it lives, nothing that it could name is freed.
+/// A recording of one device. While it lives, no memory or module that it could use is freed.
 pub(crate) struct GpuRecording<G: Gpu> {
     gpu: Arc<G>,
-    /// Until it is dropped; used by one thread at a time, since no driver promises anything else of graphs.
+    /// `None` once it is dropped. Used by only one thread at a time, since no driver promises more for graphs.
     graph: Option<Mutex<G::Graph>>,
 }
 
 impl<G: Gpu> GpuRecording<G> {
-    /// Begins to record what this thread launches on a stream.
+    /// Starts recording the launches of this thread on a stream.
     pub fn begin(gpu: &G, stream: StreamHandle) -> Result<(), DeviceError> {
         if stream == StreamHandle::DEFAULT {
             return Err(DeviceError::Unsupported {
@@ -36,11 +36,11 @@ impl<G: Gpu> GpuRecording<G> {
         })
     }
 
-    /// Ends what was begun on a stream.
+    /// Ends the recording of a stream.
     pub fn end(gpu: &Arc<G>, stream: StreamHandle) -> Result<GpuRecording<G>, DeviceError> {
         let stream = gpu.open_stream(stream)?;
         gpu.kept().recorded.end(G::raw(&stream), || {
-            // From here on the recording is gone when this is dropped, even if it fails.
+            // From here on the recording is gone when this value is dropped, even after a failure.
             let mut recording = GpuRecording {
                 gpu: gpu.clone(),
                 graph: None,

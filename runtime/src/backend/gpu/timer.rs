@@ -11,7 +11,7 @@ use super::{Event as _, Filler, Gpu, GpuGraph as _, Lane};
 pub(crate) struct Timed<'a, G: Gpu> {
     /// The device.
     pub gpu: &'a G,
-    /// Behind whose work they run.
+    /// The stream after whose work they run.
     pub stream: &'a G::Stream,
     /// The kernel.
     pub kernel: &'a G::Kernel,
@@ -21,11 +21,11 @@ pub(crate) struct Timed<'a, G: Gpu> {
     pub plan: &'a LaunchPlan,
     /// Its arguments, in turn.
     pub sets: ArgSets<'a>,
-    /// How many there are.
+    /// Number of launches.
     pub launches: u32,
 }
 
-/// Notes that a recording lives, so that nothing which it could name is freed.
+/// Registers a live recording, so that no memory or module that it could use is freed.
 struct Alive<'a, G: Gpu>(&'a G);
 
 impl<G: Gpu> Drop for Alive<'_, G> {
@@ -35,9 +35,9 @@ impl<G: Gpu> Drop for Alive<'_, G> {
 }
 
 impl<G: Gpu> Timed<'_, G> {
-    /// The time of all launches together, in nanoseconds.
+    /// The total time of all launches, in nanoseconds.
     ///
-    /// The caller decides how many launches make a span that is long enough, from
+    /// The caller chooses enough launches for a sufficiently long span, based on
     /// [`crate::device::DeviceInfo::timer_tick_ns`].
     pub fn time(&self) -> Result<u64, DeviceError> {
         let batch = Batch::of(self.launches, self.sets);
@@ -50,8 +50,8 @@ impl<G: Gpu> Timed<'_, G> {
         G::error(failure, Some(self.symbol))
     }
 
-    /// Queued one by one, on the caller's stream: a kernel shorter than what the host takes to queue one is timed at the
-    /// rate at which it can be queued, and the start of the first is a part of the time.
+    /// Queues the launches one by one on the caller's stream. A kernel that is shorter than the time to queue a
+    /// launch is timed at the rate of queueing, and the time includes the start of the first launch.
     fn queued(&self) -> Result<u64, G::Failure> {
         self.between_events(self.stream, || self.launch(self.stream, self.launches))
     }
@@ -61,7 +61,7 @@ impl<G: Gpu> Timed<'_, G> {
         G::launch_each(self.kernel, stream, self.plan, sets)
     }
 
-    /// Recorded first, and then queued as one.
+    /// Records the launches first, then queues the recording.
     fn recorded(&self, batch: Batch) -> Result<u64, Untimed> {
         let unrecorded = |failure| Untimed::Unrecorded(self.error(failure));
         let failed = |failure| Untimed::Failed(self.error(failure));
@@ -97,7 +97,7 @@ impl<G: Gpu> Timed<'_, G> {
         )
     }
 
-    /// A recording, brought to the device so that its first launch is as the others.
+    /// A recording, uploaded to the device so that its first launch is like the others.
     fn record(&self, own: &G::Stream, launches: u32) -> Result<G::Graph, G::Failure> {
         self.gpu.begin_capture(own)?;
         let launched = self.launch(own, launches);
@@ -109,7 +109,7 @@ impl<G: Gpu> Timed<'_, G> {
         Ok(graph)
     }
 
-    /// The time between an event before and one behind what `queue` puts on a stream.
+    /// The time between an event before and one after the work that `queue` puts on a stream.
     fn between_events(
         &self,
         stream: &G::Stream,

@@ -1,15 +1,15 @@
-//! Which compiler of AMD GPUs is taken: clang if there is one, else AMD's library.
+//! Selects the compiler for AMD GPUs: clang if there is one, otherwise AMD's library.
 
 use crate::compiler::{CompileError, Compiler};
 
 use super::compiler::HipCompiler;
 use super::hiprtc_compiler::HiprtcCompiler;
 
-/// The compiler for an architecture: that of `KILN_HIP_CLANG`, else that of `KILN_HIPRTC`; if neither is set clang,
-/// and without one that will do `libhiprtc`.
+/// The compiler for an architecture: that of `KILN_HIP_CLANG`, else that of `KILN_HIPRTC`. If neither is set, clang;
+/// and `libhiprtc` if there is no suitable clang.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with what was looked for of both and what is wrong with what was found.
+/// [`CompileError::NotFound`] with the places that were searched for both, and why those found are not suitable.
 pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("KILN_HIP_CLANG") {
@@ -28,7 +28,7 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     }
 }
 
-/// One error of both; what else than a compiler is missing stays as it is.
+/// Combines the errors of both; an error other than a missing compiler is returned unchanged.
 fn neither(clang: CompileError, hiprtc: &CompileError) -> CompileError {
     let CompileError::NotFound { what, looked, help } = clang else {
         return clang;

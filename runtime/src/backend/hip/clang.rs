@@ -1,4 +1,4 @@
-//! Finding a clang that compiles for AMD GPUs.
+//! Finds a clang that compiles for AMD GPUs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::compiler::{CompileError, CompilerIdentity};
 /// The oldest version that the prelude is tested with.
 pub(super) const OLDEST: u32 = 19;
 
-/// What to install if there is nothing.
+/// What to install if there is none.
 const INSTALL: &str = "install clang-22 and lld-22 (or 19), or set KILN_HIP_CLANG to a clang++";
 
 /// A clang that compiles and links for AMD GPUs.
@@ -24,7 +24,7 @@ pub(super) struct Clang {
     pub identity: CompilerIdentity,
 }
 
-/// Why a program is no such clang.
+/// Why a program is not suitable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unfit {
     /// It does not run.
@@ -35,15 +35,15 @@ enum Unfit {
     TooOld(String),
     /// It was built without the AMDGPU target.
     NoTarget,
-    /// It finds no lld, which links code objects.
+    /// It does not find lld, which links code objects.
     NoLinker(String),
 }
 
 impl Clang {
-    /// `$KILN_HIP_CLANG`; else that of ROCm; else the newest on the path.
+    /// `$KILN_HIP_CLANG`; else that of ROCm; else the newest one on the path.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`], with what each program found lacks.
+    /// [`CompileError::NotFound`], with the reason for each program that was found.
     pub fn find() -> Result<Clang, CompileError> {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         if let Some(wanted) = set("KILN_HIP_CLANG") {
@@ -62,15 +62,15 @@ impl Clang {
         Err(not_found(&unfit))
     }
 
-    /// The clang at a path or of a name.
+    /// The clang with this path or name.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`], with what it lacks.
+    /// [`CompileError::NotFound`], with the reason.
     pub fn at(program: &Path) -> Result<Clang, CompileError> {
         probe(program).map_err(|why| not_found(&[(program.into(), why)]))
     }
 
-    /// Whether it compiles for an architecture, and if not, what it compiles for.
+    /// Checks that it compiles for an architecture; otherwise returns those that it does.
     pub fn knows(&self, arch: &str) -> Result<(), UnknownArch> {
         let arguments = [
             "--target=amdgcn-amd-amdhsa",
@@ -83,9 +83,9 @@ impl Clang {
             .map(str::trim)
             .filter(|line| line.starts_with("gfx"))
             .collect();
-        // Features that are on or off follow after a colon: gfx90a:sramecc+:xnack-.
+        // Features that are on or off follow after colons: gfx90a:sramecc+:xnack-.
         let processor = arch.split(':').next().unwrap_or(arch);
-        // A clang that lists nothing is asked by compiling.
+        // If a clang lists no architectures, compiling will tell.
         if known.is_empty() || known.contains(&processor) {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl Clang {
     }
 }
 
-/// What a clang compiles for, if that is not what was asked for.
+/// The architectures that a clang supports, if the requested one is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{known}")]
 pub(super) struct UnknownArch {
@@ -103,7 +103,7 @@ pub(super) struct UnknownArch {
     pub known: String,
 }
 
-/// Asks a program what it is.
+/// Asks a program for its version and targets.
 fn probe(program: &Path) -> Result<Clang, Unfit> {
     let ask = |arguments: &[&str]| output_of(program.as_os_str(), arguments);
     let text = ask(&["--version"]).ok_or(Unfit::Absent)?;
@@ -117,7 +117,7 @@ fn probe(program: &Path) -> Result<Clang, Unfit> {
     if !has_amdgcn(&targets) {
         return Err(Unfit::NoTarget);
     }
-    // What is not found is printed back as it was given.
+    // If clang does not find a program, it prints the name unchanged.
     let linker = ask(&["-print-prog-name=lld"]).unwrap_or_default();
     if !Path::new(linker.trim()).is_absolute() {
         return Err(Unfit::NoLinker(identity.version));
@@ -128,7 +128,7 @@ fn probe(program: &Path) -> Result<Clang, Unfit> {
     })
 }
 
-/// Whether `--print-targets` names the target.
+/// Whether the output of `--print-targets` contains the target.
 fn has_amdgcn(targets: &str) -> bool {
     let mut words = targets
         .lines()
@@ -136,7 +136,7 @@ fn has_amdgcn(targets: &str) -> bool {
     words.any(|word| word == "amdgcn")
 }
 
-/// Where ROCm's clang lies, if it is installed.
+/// The paths of ROCm's clang, if it is installed.
 fn rocm_programs(rocm: Option<&OsStr>) -> Vec<PathBuf> {
     let roots = rocm.map(PathBuf::from).into_iter();
     let programs = roots
@@ -159,7 +159,7 @@ fn newest_first(programs: Vec<PathBuf>) -> Vec<PathBuf> {
     ranked.into_iter().map(|(_, program)| program).collect()
 }
 
-/// The error when no program is fit. One that lacks only its linker is the one to mend.
+/// The error if no program is suitable. If one lacks only its linker, that is the one to fix.
 fn not_found(unfit: &[(PathBuf, Unfit)]) -> CompileError {
     let lacks_linker = unfit.iter().find_map(|(program, why)| match why {
         Unfit::NoLinker(version) => Some((program, version)),
@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
 
-    /// A program that answers like a clang of that version with those targets and that linker.
+    /// A program that answers like a clang with this version, these targets and this linker.
     fn pretender(folder: &Path, version: &str, targets: &str, lld: &str) -> PathBuf {
         let program = folder.join("clang++");
         let script = format!(

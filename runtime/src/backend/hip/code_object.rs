@@ -5,8 +5,8 @@ use kiln_spec::Backend;
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
 use crate::image::{self, Wanted};
 
-/// Version 5 of code objects is what every ROCm since 5.6 loads; without being told, clang 22 makes version 6. An
-/// identifier of the compile (`cuid`) would make images depend on the folder that they were compiled in.
+/// Every ROCm since 5.6 loads version 5 of code objects, while clang 22 produces version 6 by default. An identifier
+/// of the compile (`cuid`) would make images depend on the folder in which they were compiled.
 const OPTIONS: [&str; 7] = [
     "-mcode-object-version=5",
     "-fuse-cuid=none",
@@ -17,13 +17,13 @@ const OPTIONS: [&str; 7] = [
     "-Rpass-analysis=kernel-resource-usage",
 ];
 
-/// The options of a compiler for an architecture, after its own.
+/// The options for an architecture, after the compiler's own.
 pub(super) fn flags(own: &[&str], arch: &str) -> Vec<String> {
     let options = own.iter().chain(&OPTIONS).map(ToString::to_string);
     options.chain([format!("--offload-arch={arch}")]).collect()
 }
 
-/// Only release builds are made: a GPU has no checks of its own.
+/// Refuses other than release builds: GPUs have no check builds.
 pub(super) fn check_build(request: &CompileRequest, arch: &str) -> Result<(), CompileError> {
     if request.build == BuildKind::Release {
         return Ok(());
@@ -34,7 +34,8 @@ pub(super) fn check_build(request: &CompileRequest, arch: &str) -> Result<(), Co
     })
 }
 
-/// The artifact of what came out, which must be what was asked for; `named` is what the compiler is called in words.
+/// The artifact of a compile, after checking that it is for the requested target; `named` is the compiler's name in
+/// messages.
 pub(super) fn artifact(
     compiler: &dyn Compiler,
     named: &str,

@@ -1,4 +1,4 @@
-//! The compiler of AMD GPUs: clang, run within limits.
+//! The compiler for AMD GPUs: clang, run with limits.
 
 use std::fmt;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct HipCompiler {
     include: IncludeFolder,
 }
 
-/// No part of ROCm is looked for: not its device libraries, not its headers, not its bundler.
+/// Prevents clang from searching for parts of ROCm: device libraries, headers, the bundler.
 const OWN_OPTIONS: &[&str] = &[
     "-x",
     "hip",
@@ -35,19 +35,19 @@ const OWN_OPTIONS: &[&str] = &[
 impl HipCompiler {
     /// The compiler for an architecture, as the driver names it: `gfx1151`, `gfx90a:sramecc+:xnack-`.
     ///
-    /// `KILN_HIP_CLANG` says which clang++; else it is ROCm's (`$ROCM_PATH`, `/opt/rocm`), else the newest on
-    /// the path.
+    /// `KILN_HIP_CLANG` selects the clang++; otherwise it is ROCm's (`$ROCM_PATH`, `/opt/rocm`), or else the newest
+    /// on the path.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] when there is none that compiles for it, or it has no lld.
+    /// [`CompileError::NotFound`] if none compiles for the architecture, or it has no lld.
     pub fn new(arch: &str) -> Result<HipCompiler, CompileError> {
         HipCompiler::of(Clang::find()?, arch)
     }
 
-    /// The same with the clang++ at a path or of a name.
+    /// The same with the clang++ with this path or name.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn at(program: &Path, arch: &str) -> Result<HipCompiler, CompileError> {
         HipCompiler::of(Clang::at(program)?, arch)
     }
@@ -70,7 +70,7 @@ impl HipCompiler {
         &self.clang.program
     }
 
-    /// The whole command line.
+    /// The complete command line.
     fn command(&self, request: &CompileRequest, include: &IncludeFolder) -> Command {
         let own = || self.flags(request.build);
         let mut command = Command::new(&self.clang.program);
@@ -97,7 +97,7 @@ impl Compiler for HipCompiler {
         &self.arch
     }
 
-    /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
+    /// The log of an artifact contains the remarks on registers, spills, scratch and shared memory of every kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         code_object::check_build(request, &self.arch)?;
         let folder = process::folder(request)?;

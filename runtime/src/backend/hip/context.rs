@@ -1,4 +1,4 @@
-//! One device of the runtime: its streams, and what may not be freed yet.
+//! One device of the runtime: its streams, and objects that may not be freed yet.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,15 +11,15 @@ use crate::device::error::DeviceError;
 
 use super::ffi::{HipPlace, OwnedStream};
 
-/// What memory, modules and launches of one device share.
+/// State that the memory, modules and launches of one device share.
 ///
-/// A [`StreamHandle`] is a number of a table here, never an address: one that was made up or closed is an error.
+/// A [`StreamHandle`] is a number in a table, never an address: an invented or closed handle is an error.
 pub(super) struct HipContext {
-    /// The runtime and the device's number there.
+    /// The runtime and the device's number in it.
     pub place: HipPlace,
     /// The [`crate::device::DeviceBackend::index`] of the device.
     pub index: u32,
-    /// What recordings and timing keep.
+    /// The state of recordings and timing.
     pub kept: GpuState<HipContext>,
     streams: RwLock<BTreeMap<u64, Arc<OwnedStream>>>,
     next_stream: AtomicU64,
@@ -38,7 +38,7 @@ impl HipContext {
         }
     }
 
-    /// The stream behind a handle.
+    /// The stream of a handle.
     pub fn stream(&self, handle: StreamHandle) -> Result<Arc<OwnedStream>, DeviceError> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         let found = streams.get(&handle.0).cloned();
@@ -48,7 +48,7 @@ impl HipContext {
         })
     }
 
-    /// Takes a stream into the table. No number is given twice.
+    /// Adds a stream to the table. Numbers are never reused.
     pub fn add_stream(&self, stream: OwnedStream) -> StreamHandle {
         let handle = StreamHandle(self.next_stream.fetch_add(1, Ordering::Relaxed));
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl HipContext {
         handle
     }
 
-    /// Takes a stream out of the table; the default one stays.
+    /// Removes a stream from the table; the default one stays.
     pub fn remove_stream(&self, handle: StreamHandle) -> Option<Arc<OwnedStream>> {
         if handle == StreamHandle::DEFAULT {
             return None;

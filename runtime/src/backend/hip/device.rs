@@ -40,11 +40,11 @@ pub struct HipDevice {
 }
 
 impl HipDevice {
-    /// The device of that number, as the runtime counts them; one object in a process, however often it is
-    /// opened.
+    /// The device with this number, as the runtime counts them. A process has one object per device, however often it
+    /// is opened.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when there is no runtime, or it has no such device.
+    /// [`DeviceError::NotFound`] if there is no runtime, or it does not have the device.
     pub fn open(ordinal: u32) -> Result<Arc<HipDevice>, DeviceError> {
         static OPEN: Mutex<BTreeMap<u32, Arc<HipDevice>>> = Mutex::new(BTreeMap::new());
         let runtime = runtime()?;
@@ -57,20 +57,20 @@ impl HipDevice {
         Ok(open.entry(ordinal).or_insert(device).clone())
     }
 
-    /// The device of that number of a runtime that is loaded by its file, whatever this machine has installed.
+    /// The device with this number, of a runtime loaded from a given file instead of the installed one.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// Those of [`Self::open`].
     pub fn of_library(file: &Path, ordinal: u32) -> Result<Arc<HipDevice>, DeviceError> {
         let runtime = Runtime::of(file)?;
         check_ordinal(&runtime, ordinal)?;
         Ok(Arc::new(HipDevice::new(&runtime, ordinal)?))
     }
 
-    /// How many devices the runtime counts.
+    /// The number of devices that the runtime reports.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] when there is no runtime, or it has no device.
+    /// [`DeviceError::NotFound`] if there is no runtime, or it has no device.
     pub fn count() -> Result<u32, DeviceError> {
         runtime().map(|runtime| runtime.devices)
     }
@@ -101,7 +101,7 @@ impl HipDevice {
     }
 }
 
-/// The runtime must count that many devices.
+/// Checks that the runtime has a device with this number.
 fn check_ordinal(runtime: &Runtime, ordinal: u32) -> Result<(), DeviceError> {
     if ordinal < runtime.devices {
         return Ok(());
@@ -113,7 +113,8 @@ fn check_ordinal(runtime: &Runtime, ordinal: u32) -> Result<(), DeviceError> {
     })
 }
 
-/// A dispatch counts threads, not blocks, with 32 bits an axis (HSA system architecture, dispatch packet).
+/// Checks the number of threads: a dispatch counts threads, not blocks, with 32 bits per axis (HSA system
+/// architecture, dispatch packet).
 fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
     let axes = ["grid x * block x", "grid y * block y", "grid z * block z"];
     for (axis, what) in axes.into_iter().enumerate() {
@@ -126,7 +127,7 @@ fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The compiler of an architecture.
+/// The compiler for an architecture.
 fn compiler_for(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match arch {
         #[cfg(feature = "testing")]
@@ -229,7 +230,7 @@ impl DeviceBackend for HipDevice {
 
     fn close_stream(&self, stream: StreamHandle) {
         if let Some(stream) = self.context.remove_stream(stream) {
-            // A failure of its work shows at the next call on the device.
+            // An error of its work is reported by the next call on the device.
             let _ = stream.synchronize();
         }
     }

@@ -1,4 +1,4 @@
-//! The runtime's calls that memory, recordings and timing are made of.
+//! The runtime's calls for memory, recordings and timing.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
-//! Finding `libhiprtc`, AMD's run-time compiler: a library that machines with ROCm's runtime have, and those that run
-//! PyTorch's wheels for AMD GPUs, without any clang.
+//! Finds `libhiprtc`, AMD's run-time compiler. Machines with ROCm's runtime, or with PyTorch's wheels for AMD GPUs,
+//! have this library even without a clang.
 //!
-//! The order: `KILN_HIPRTC` (its file, or a folder that holds it: ROCm, a virtual environment, a wheel's own folder),
-//! which decides alone if it is set; `ROCM_PATH` and `HIP_PATH`; `/opt/rocm`; the names that the system's loader
-//! knows.
+//! The search order: `KILN_HIPRTC` (its file, or a folder that contains it: ROCm, a virtual environment, a wheel's
+//! own folder), which decides alone if it is set; `ROCM_PATH` and `HIP_PATH`; `/opt/rocm`; the names that the
+//! system's loader knows.
 //!
-//! What `hiprtcVersion` gives says nothing (9.0, in every version whose source was read). A library is asked by
-//! compiling instead: a first unit tells the version of HIP and of the clang inside. A library of ROCm 5 is never
-//! called: without a GPU some of them end the process.
+//! The result of `hiprtcVersion` is useless (9.0, in every version whose source was read). Instead, a first unit is
+//! compiled, which reveals the version of HIP and of the clang inside. A library of ROCm 5 is never called: without a
+//! GPU, some of them end the process.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -24,8 +24,8 @@ use super::clang::OLDEST;
 use super::ffi::{Hiprtc, HiprtcUnit};
 use super::library_error::{HiprtcLibraryError, NEEDED};
 
-/// The names of the library: ROCm 7, 6, and that of wheels and development packages. Before it had a library of its
-/// own the compiler was part of the runtime, which still has its functions in ROCm 6.
+/// The names of the library: ROCm 7, ROCm 6, wheels and development packages. In earlier versions the compiler was
+/// part of the runtime, which still has its functions in ROCm 6.
 const NAMES: [&str; 4] = [
     "libhiprtc.so.7",
     "libhiprtc.so.6",
@@ -33,16 +33,16 @@ const NAMES: [&str; 4] = [
     "libamdhip64.so.6",
 ];
 
-/// Keeps the library from putting AMD's own headers in front of every source: Kiln's prelude declares the same names.
+/// Prevents the library from putting AMD's own headers before every source: Kiln's prelude declares the same names.
 pub(super) const NO_BUILTIN_HEADER: &str = "--hiprtc-no-builtin-header";
 
-/// Variables of which the library takes options, after those it is given.
+/// Variables from which the library takes additional options.
 const MEDDLING: [&str; 2] = [
     "HIPRTC_COMPILE_OPTIONS_APPEND",
     "HIPRTC_LINK_OPTIONS_APPEND",
 ];
 
-/// What is compiled first; the image of it holds [`MARK`], three fields and a bracket.
+/// The first unit; its image contains [`MARK`], three fields and a bracket.
 const FIRST: &str = "#define KILN_TEXT_OF(x) #x\n#define KILN_TEXT(x) KILN_TEXT_OF(x)\n\
     extern \"C\" __attribute__((device, used)) const char kiln_compiler[] = \"kiln-hiprtc[\" \
     KILN_TEXT(HIP_VERSION_MAJOR) \".\" KILN_TEXT(HIP_VERSION_MINOR) \".\" KILN_TEXT(HIP_VERSION_PATCH) \"|\" \
@@ -50,22 +50,22 @@ const FIRST: &str = "#define KILN_TEXT_OF(x) #x\n#define KILN_TEXT(x) KILN_TEXT_
     extern \"C\" __attribute__((global)) void kiln_first() {}\n";
 const MARK: &[u8] = b"kiln-hiprtc[";
 
-/// A loaded library, and what is known of it.
+/// A loaded library and its properties.
 pub(super) struct HiprtcLibrary {
     /// Its functions.
     pub hiprtc: Hiprtc,
     /// Its file.
     pub file: PathBuf,
-    /// The version of HIP that it belongs to.
+    /// Its version of HIP.
     pub version: String,
-    /// What tells it, and the compiler behind it, from other builds.
+    /// Distinguishes it, and the compiler in it, from other builds.
     pub build: String,
 }
 
-/// The first library that will do; each file is loaded once in a process.
+/// The first suitable library; each file is loaded once per process.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with every place that was looked into and what was wrong there.
+/// [`CompileError::NotFound`] with every place that was searched and why it failed.
 pub(super) fn find() -> Result<Arc<HiprtcLibrary>, CompileError> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = set("KILN_HIPRTC") {
@@ -91,10 +91,10 @@ pub(super) fn find() -> Result<Arc<HiprtcLibrary>, CompileError> {
     })
 }
 
-/// The library of a file, or the newest one below a folder.
+/// The library at a path, or the newest one below a folder.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with what is wrong there.
+/// [`CompileError::NotFound`] with the reason.
 pub(super) fn at(place: &Path) -> Result<Arc<HiprtcLibrary>, CompileError> {
     let files = match place.is_dir() {
         true => files_in(place),
@@ -109,7 +109,7 @@ pub(super) fn at(place: &Path) -> Result<Arc<HiprtcLibrary>, CompileError> {
     first_fit(files.into_iter()).map_err(|looked| not_found(&looked))
 }
 
-/// The first file that loads and compiles, or what each of them lacks.
+/// The first file that loads and compiles, or the reason for each.
 fn first_fit(files: impl Iterator<Item = PathBuf>) -> Result<Arc<HiprtcLibrary>, Vec<String>> {
     let mut looked: Vec<String> = Vec::new();
     for file in files {
@@ -134,7 +134,7 @@ fn not_found(looked: &[String]) -> CompileError {
     }
 }
 
-/// The files of a folder of ROCm, a virtual environment or a wheel, newest first.
+/// The library files in a folder of ROCm, a virtual environment or a wheel, newest first.
 fn files_in(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root.join("lib")).into_iter().flatten();
     let mut packages: Vec<PathBuf> = entries
@@ -154,7 +154,7 @@ fn files_in(root: &Path) -> Vec<PathBuf> {
     named.filter(|file| file.exists()).collect()
 }
 
-/// Loads a file, or gives what was loaded of it before.
+/// Loads a file, or returns it if it is already loaded.
 fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, HiprtcLibraryError> {
     static LOADED: Mutex<Vec<Arc<HiprtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +192,7 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// Compiles the first unit: the version of HIP, and what the clang inside calls itself.
+/// Compiles the first unit. Returns the version of HIP, and the clang's own name for itself.
 fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), HiprtcLibraryError> {
     let options = [
         NO_BUILTIN_HEADER,
@@ -221,7 +221,8 @@ fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), HiprtcLibraryError> {
     Ok((version, clang))
 }
 
-/// What the first unit's image tells: the version of HIP, the major version of clang, and all of clang's version.
+/// The versions in the first unit's image: that of HIP, the major version of clang, and the complete version of
+/// clang.
 fn told(image: &[u8]) -> Option<(String, u32, String)> {
     let start = image.windows(MARK.len()).position(|part| part == MARK)? + MARK.len();
     let rest = &image[start..];
@@ -232,8 +233,8 @@ fn told(image: &[u8]) -> Option<(String, u32, String)> {
     Some((version.to_owned(), major.parse().ok()?, clang.to_owned()))
 }
 
-/// One hash of the library's build, of that of the compiler library which it has loaded by now, and of what clang
-/// calls itself.
+/// A hash of the library's build, of the build of the compiler library that it has loaded by now, and of clang's
+/// version text.
 fn build_of(file: &Path, clang: &str) -> String {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let behind: BTreeSet<&str> = maps
@@ -249,7 +250,7 @@ fn build_of(file: &Path, clang: &str) -> String {
     Hash::of("hiprtc", text.as_bytes()).to_string()
 }
 
-/// The linker's own mark of a build, else the hash of the file.
+/// The build ID that the linker wrote, or else the hash of the file.
 fn build_id(file: &Path) -> String {
     shared_library::build_id(file).unwrap_or_else(|| {
         let bytes = fs::read(file).unwrap_or_default();

@@ -18,13 +18,13 @@ use super::hiprtc::{self, HiprtcLibrary, NO_BUILTIN_HEADER};
 /// `HIPRTC_ERROR_OUT_OF_MEMORY` of `hip/hiprtc.h`.
 const OUT_OF_MEMORY: i32 = 1;
 
-/// As the options of clang, less what the library says by itself: that the source is HIP, for the device, unbundled.
-/// No headers but Kiln's are searched, and no device library is linked.
+/// The options of clang, without those that the library adds anyway (the source is HIP, for the device, unbundled).
+/// Only Kiln's headers are searched, and no device library is linked.
 const OWN_OPTIONS: &[&str] = &[NO_BUILTIN_HEADER, "-nogpuinc", "-nogpulib"];
 
 /// `libhiprtc`, compiling for one architecture of AMD GPUs into a code object.
 ///
-/// It runs in this process, where neither a deadline nor a limit of memory holds. `tune` therefore compiles in
+/// It runs in this process, where neither a deadline nor a memory limit can be enforced. `tune` therefore compiles in
 /// separate processes.
 pub struct HiprtcCompiler {
     library: Arc<HiprtcLibrary>,
@@ -35,19 +35,19 @@ pub struct HiprtcCompiler {
 }
 
 impl HiprtcCompiler {
-    /// The first library that is found (`KILN_HIPRTC`, ROCm's folders, the system's loader), for an architecture as the
+    /// The first library found (`KILN_HIPRTC`, ROCm's folders, the system's loader), for an architecture as the
     /// driver names it. Needs no GPU.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] when there is none, or one is damaged, too old, or knows no such architecture.
+    /// [`CompileError::NotFound`] if there is none, or one is damaged, too old, or does not support the architecture.
     pub fn new(arch: &str) -> Result<HiprtcCompiler, CompileError> {
         HiprtcCompiler::of(hiprtc::find()?, arch)
     }
 
-    /// As [`Self::new`], with the library of a file or the newest one below a folder.
+    /// Like [`Self::new`], with the library at a path, or the newest one below a folder.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Those of [`Self::new`].
     pub fn at(place: &Path, arch: &str) -> Result<HiprtcCompiler, CompileError> {
         HiprtcCompiler::of(hiprtc::at(place)?, arch)
     }
@@ -67,7 +67,7 @@ impl HiprtcCompiler {
         Ok(compiler)
     }
 
-    /// The library is asked whether it knows the architecture by compiling: it has no list.
+    /// Checks by compiling that the library supports the architecture, since it has no list.
     fn knows_its_arch(&self) -> Result<(), CompileError> {
         let source = "extern \"C\" __attribute__((global)) void kiln_first() {}\n";
         let asked = self.compile(&CompileRequest::new("kiln_first", source));
@@ -79,7 +79,7 @@ impl HiprtcCompiler {
     }
 }
 
-/// A header as the library takes it: it refuses one that is empty.
+/// A header in the form that the library accepts: it refuses an empty one.
 fn header((name, text): &(&str, &str)) -> (CString, CString) {
     let text = if text.is_empty() { "\n" } else { text };
     let terminated = |text: &str| CString::new(text).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Compiler for HiprtcCompiler {
         Some(&self.library.file)
     }
 
-    /// The log of an artifact holds the remarks on registers, spills, scratch and shared memory of every kernel.
+    /// The log of an artifact contains the remarks on registers, spills, scratch and shared memory of every kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         code_object::check_build(request, &self.arch)?;
         let own = || self.flags(request.build);

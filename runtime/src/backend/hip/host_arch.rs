@@ -1,7 +1,7 @@
 //! The architecture of the test library `tests/hip-host`: a HIP runtime whose device is the host processor.
 //!
-//! No AMD GPU has this name. It lets everything of this backend be run without one: units for it are generated
-//! and compiled as for the cpu device, and its images are shared objects.
+//! No AMD GPU has this name. With it, the whole backend can run without an AMD GPU: units for it are generated and
+//! compiled as for the cpu device, and its images are shared objects.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use super::metadata::{KernelFacts, Kernels};
 pub(super) struct HostCompiler(CpuCompiler);
 
 impl HostCompiler {
-    /// The compiler that the cpu device would take.
+    /// The compiler that the cpu device would use.
     pub fn find() -> Result<HostCompiler, CompileError> {
         Ok(HostCompiler(CpuCompiler::find(&CpuOptions::default())?))
     }
@@ -55,7 +55,7 @@ impl Compiler for HostCompiler {
     }
 }
 
-/// The kernels of a shared object of the cpu prelude's, by symbol.
+/// The kernels of a shared object with the cpu prelude, by symbol.
 pub(super) fn kernels(artifact: &Artifact) -> Result<Kernels, UnfitArtifact> {
     let image = &*artifact.image;
     if artifact.backend != Backend::Hip {

@@ -1,4 +1,4 @@
-//! Finding the HIP runtime.
+//! Finds the HIP runtime.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -8,7 +8,7 @@ use crate::device::error::DeviceError;
 
 use super::ffi::Hip;
 
-/// The names that the versions of the library have: ROCm 7, 6, 5, and that of the development package.
+/// The names of the library: ROCm 7, 6, 5, and the development package.
 const NAMES: [&str; 4] = [
     "libamdhip64.so.7",
     "libamdhip64.so.6",
@@ -16,31 +16,31 @@ const NAMES: [&str; 4] = [
     "libamdhip64.so",
 ];
 
-/// The runtime of this process, and how many devices it has.
+/// The runtime of this process, and its number of devices.
 #[derive(Clone, Debug)]
 pub(super) struct Runtime {
     /// The library.
     pub hip: Arc<Hip>,
-    /// Its devices.
+    /// The number of its devices.
     pub devices: u32,
-    /// The file or name that it was loaded by.
+    /// The file or name with which it was loaded.
     pub name: PathBuf,
 }
 
-/// The runtime, loaded and started at the first call.
+/// The runtime, loaded and initialised by the first call.
 ///
 /// # Errors
-/// [`DeviceError::NotFound`]: there is no library, none that can be loaded, or no device.
+/// [`DeviceError::NotFound`] if there is no library, none that can be loaded, or no device.
 pub(super) fn runtime() -> Result<Runtime, DeviceError> {
     static RUNTIME: OnceLock<Result<Runtime, DeviceError>> = OnceLock::new();
     RUNTIME.get_or_init(find).clone()
 }
 
 impl Runtime {
-    /// The runtime of one file, loaded and started now.
+    /// The runtime at a path, loaded and initialised now.
     ///
     /// # Errors
-    /// As [`runtime`].
+    /// Those of [`runtime`].
     pub fn of(file: &Path) -> Result<Runtime, DeviceError> {
         let named = |error| format!("{}: {error}", file.display());
         let hip = load_file(file).map_err(|error| no_runtime(named(error)))?;
@@ -48,7 +48,7 @@ impl Runtime {
     }
 }
 
-/// `$KILN_HIP_LIBRARY` alone if it is set; else what is installed.
+/// `$KILN_HIP_LIBRARY` alone if it is set; otherwise the installed library.
 fn find() -> Result<Runtime, DeviceError> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = set("KILN_HIP_LIBRARY") {
@@ -73,7 +73,8 @@ fn find() -> Result<Runtime, DeviceError> {
     Err(no_runtime(unfit.join("; ")))
 }
 
-/// Files of the library, the newest version first: for each name what the loader would take, then ROCm's folders.
+/// Files of the library, the newest version first: for each name the file that the loader would use, then ROCm's
+/// folders.
 fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for name in NAMES {
@@ -88,13 +89,13 @@ fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// Loads a file that is looked at first: the loader maps one that was cut off, and the process dies of it.
+/// Loads a file after checking it: the loader would map a truncated one, and the process would die.
 fn load_file(path: &Path) -> Result<Arc<Hip>, LibraryError> {
     shared_library::check(path)?;
     Ok(Arc::new(Hip::load(path)?))
 }
 
-/// Starts the runtime, if it has a device.
+/// Initialises the runtime, if it has a device.
 fn start(hip: Arc<Hip>, name: PathBuf) -> Result<Runtime, DeviceError> {
     let none = |text: String| DeviceError::NotFound {
         what: "an AMD GPU".into(),

@@ -1,23 +1,23 @@
-//! Why one of AMD's libraries cannot be used.
+//! Errors of loading AMD's libraries.
 
 use thiserror::Error;
 
 use super::clang::OLDEST;
 use crate::backend::shared_library::LibraryError;
 
-/// The oldest ROCm whose clang is one that the prelude is tested with.
+/// The oldest ROCm with a clang version that the prelude is tested with.
 pub(super) const NEEDED: &str = "ROCm 6.4 or newer";
 
 /// Why `libhiprtc` cannot be used.
 #[derive(Debug, Error)]
 pub(super) enum HiprtcLibraryError {
-    /// It cannot be loaded.
+    /// It is not a complete library for this machine.
     #[error(transparent)]
     Load(#[from] LibraryError),
     /// It is the compiler of ROCm 5.
     #[error("it is {soname}, of ROCm 5; {NEEDED} is needed")]
     Rocm5 {
-        /// What it calls itself.
+        /// Its own name.
         soname: String,
     },
     /// A variable would change how it compiles.
@@ -26,13 +26,13 @@ pub(super) enum HiprtcLibraryError {
         /// The environment variable.
         variable: &'static str,
     },
-    /// It does not compile a first unit.
+    /// It does not compile the first unit.
     #[error("it does not compile as {NEEDED} does: {said}")]
     DoesNotCompile {
-        /// What it says.
+        /// Its log.
         said: String,
     },
-    /// The first unit does not hold the versions.
+    /// The image of the first unit does not contain the versions.
     #[error("its first image tells nothing")]
     TellsNothing,
     /// Its clang is too old.

@@ -14,15 +14,15 @@ use super::status::HipFailure;
 use super::types::Attribute;
 use crate::compiler::dialect::is_test_library;
 
-/// The smallest difference between two times that events are trusted to tell, in nanoseconds: the runtime states no
-/// resolution, an event takes it ten microseconds or more, and before ROCm 6.3 it queues a recording launch by launch. A
-/// sample spans a hundred times as much, two milliseconds.
+/// The time resolution that events are trusted to have, in nanoseconds. The runtime states none; an event takes ten
+/// microseconds or more, and before ROCm 6.3 the runtime queues a recording launch by launch. A sample lasts a
+/// hundred times as long, two milliseconds.
 const TIMER_TICK_NS: u64 = 20_000;
 
-/// Everything about a device.
+/// All properties of a device.
 ///
 /// # Errors
-/// When the runtime refuses, or names no architecture that a compiler could know.
+/// If the runtime refuses, or reports no architecture that a compiler could support.
 pub(super) fn device_info(place: &HipPlace) -> Result<DeviceInfo, DeviceError> {
     let (hip, ordinal) = (&place.hip, place.ordinal);
     hip.select(ordinal).map_err(HipFailure::error)?;
@@ -46,8 +46,8 @@ pub(super) fn device_info(place: &HipPlace) -> Result<DeviceInfo, DeviceError> {
     })
 }
 
-/// The processor in what the driver calls the architecture: `gfx90a` in `gfx90a:sramecc+:xnack-`. Code for the
-/// processor alone runs with either setting of a feature.
+/// The processor part of the driver's architecture name: `gfx90a` in `gfx90a:sramecc+:xnack-`. Code for the processor
+/// alone runs with either setting of a feature.
 fn processor(arch: &str) -> Result<String, DeviceError> {
     let processor = arch.split(':').next().unwrap_or_default();
     let digits = processor.strip_prefix("gfx").unwrap_or_default();
@@ -62,7 +62,7 @@ fn processor(arch: &str) -> Result<String, DeviceError> {
     ))
 }
 
-/// A name without control characters and doubled blanks; the architecture if the runtime has no name.
+/// A name without control characters and double spaces; the architecture if the runtime has no name.
 fn plain(name: &str, arch: &str) -> String {
     let words = name.split(|c: char| c.is_whitespace() || c.is_control());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -72,7 +72,7 @@ fn plain(name: &str, arch: &str) -> String {
     words.join(" ")
 }
 
-/// What a launch may use at most.
+/// The limits of a launch.
 fn limits(place: &HipPlace, memory_bytes: u64) -> Result<DeviceLimits, DeviceError> {
     let number = |attribute| {
         let value = place.hip.attribute(attribute, place.ordinal);
@@ -106,7 +106,7 @@ fn fingerprint(
     full_arch: String,
 ) -> Result<BTreeMap<String, String>, DeviceError> {
     let (runtime, driver) = place.hip.versions().map_err(HipFailure::error)?;
-    // A number that this version of the runtime does not know is not a reason to refuse the device.
+    // An attribute that this version of the runtime does not know is not a reason to refuse the device.
     let number = |attribute| match place.hip.attribute(attribute, place.ordinal) {
         Ok(value) => value.to_string(),
         Err(_) => "unknown".into(),

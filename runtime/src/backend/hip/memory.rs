@@ -10,13 +10,13 @@ use crate::launch::checks::check_align;
 use super::context::HipContext;
 use super::ffi::DeviceMemory;
 
-/// What the runtime aligns every allocation to, in bytes.
+/// Alignment of the runtime's allocations, in bytes.
 const RUNTIME_ALIGN: usize = 256;
 
 /// One allocation.
 pub(super) type HipMemory = GpuMemory<HipContext>;
 
-/// Memory of `bytes` zeroes aligned to `align`.
+/// `bytes` zeroed bytes aligned to `align`.
 pub(super) fn alloc(
     context: &Arc<HipContext>,
     bytes: usize,

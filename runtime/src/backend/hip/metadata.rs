@@ -1,15 +1,15 @@
-//! Facts about a code object's kernels that launches are checked against.
+//! The facts in a code object against which launches are checked.
 
 use std::collections::BTreeMap;
 
 use crate::image::amd_metadata::{self, AmdMetadataError};
 
-/// Facts about a kernel that its launches are checked against.
+/// The facts about a kernel against which its launches are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KernelFacts {
-    /// Arguments that it declares, without those that the runtime adds.
+    /// Number of declared arguments, without those that the runtime adds.
     pub parameters: usize,
-    /// Threads of a block at most, if that is stated.
+    /// Maximum number of threads per block, if the code object states it.
     pub max_threads: Option<u32>,
 }
 
@@ -19,7 +19,7 @@ pub(super) type Kernels = BTreeMap<String, KernelFacts>;
 /// Reads the metadata of a code object.
 ///
 /// # Errors
-/// When there is none, or it is damaged.
+/// If there is no metadata, or it is damaged.
 pub(super) fn kernels(image: &[u8]) -> Result<Kernels, AmdMetadataError> {
     let kernels = amd_metadata::kernels(image)?.into_iter();
     let facts = kernels.map(|kernel| {

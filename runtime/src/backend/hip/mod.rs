@@ -1,7 +1,7 @@
-//! AMD GPUs through the HIP runtime, which is looked for when the program runs.
+//! AMD GPUs, through the HIP runtime, which is loaded at run time.
 //!
-//! Kernels are compiled by clang with Kiln's own prelude: no part of ROCm is needed to compile, only its
-//! runtime library to launch. If there is no clang, ROCm's own compiler library (`libhiprtc`) is taken.
+//! clang compiles kernels with Kiln's own prelude: compiling needs no part of ROCm, launching only its runtime
+//! library. Without a clang, ROCm's own compiler library (`libhiprtc`) is used.
 
 mod choice;
 mod clang;
@@ -31,7 +31,7 @@ pub use device::HipDevice;
 pub use hiprtc_compiler::HiprtcCompiler;
 pub use types::{ARCH_NAME_OFFSETS, Declaration, Interface};
 
-/// What this backend uses of the vendor's interface, for the test that compiles the vendor's headers.
+/// The parts of the vendor's interface that this backend uses, for the test that compiles the vendor's headers.
 pub fn interface() -> Interface {
     ffi::interface()
 }

@@ -1,4 +1,4 @@
-//! Loaded code objects and the kernels in them.
+//! Loaded code objects and their kernels.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -35,19 +35,18 @@ pub(super) struct HipModule {
 pub(super) struct HipEntry {
     /// The kernel.
     pub kernel: LoadedKernel,
-    /// What its launches must keep to.
+    /// The limits of its launches.
     pub bounds: KernelBounds,
-    /// The `__constant__` variables that its arguments fill.
+    /// The `__constant__` variables that are filled from its arguments.
     pub constants: Option<Constants<HipContext>>,
-    /// Its module, which stays loaded as long as this.
+    /// Its module, which stays loaded as long as this exists.
     _module: Arc<HipModule>,
 }
 
 impl HipModule {
-    /// Loads an artifact for a device of that architecture.
+    /// Loads an artifact for a device with this architecture.
     ///
-    /// The runtime is given an address and no size, so that nothing gets there that is not whole and meant for
-    /// this device.
+    /// The runtime gets an address without a size, so the image must be complete and for this device.
     pub fn load(
         context: &Arc<HipContext>,
         info: &DeviceInfo,
@@ -57,7 +56,7 @@ impl HipModule {
             text: unfit.to_string(),
         })?;
         let module = LoadedCodeObject::new(&context.place, &artifact.image).map_err(|failure| {
-            // Whatever the runtime calls it: nothing is loaded.
+            // Nothing was loaded, whatever error the runtime reports.
             match failure.clone().error() {
                 DeviceError::Internal { .. } => DeviceError::Load {
                     text: failure.to_string(),
@@ -73,7 +72,7 @@ impl HipModule {
     }
 }
 
-/// The kernels of an artifact that is whole and for that device.
+/// The kernels of an artifact that is complete and for this device.
 fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, UnfitArtifact> {
     let arch = &info.key.arch;
     if artifact.backend == Backend::Hip && artifact.target != *arch {
@@ -125,7 +124,7 @@ impl Module for HipModule {
     }
 }
 
-/// The `__constant__` variables that arguments of a kernel fill, if there are any.
+/// The `__constant__` variables that are filled from arguments of a kernel, if there are any.
 fn constants(
     module: &LoadedCodeObject,
     symbol: &str,

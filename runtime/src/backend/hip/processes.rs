@@ -1,19 +1,20 @@
-//! Who else computes on AMD GPUs, as the kernel's compute driver lists it: a folder a process, with its queues.
+//! The other processes that compute on AMD GPUs, from the list of the kernel's compute driver: one folder per
+//! process, with its queues.
 //!
-//! Which GPU a queue is on is not asked: on a machine with several, a process on another one counts, too.
+//! The GPU of a queue is not considered: on a machine with several GPUs, a process on another one counts too.
 
 use std::fs;
 use std::path::Path;
 
 use crate::device::error::DeviceError;
 
-/// Where the list is.
+/// The folder of the list.
 pub(super) const LISTED: &str = "/sys/class/kfd/kfd/proc";
 
 /// The other processes that have a queue.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] if there is no such list.
+/// [`DeviceError::Unsupported`] if the list does not exist.
 pub(super) fn others(listed: &Path) -> Result<Vec<u32>, DeviceError> {
     let folders = fs::read_dir(listed).map_err(|error| DeviceError::Unsupported {
         what: format!(
@@ -31,7 +32,7 @@ pub(super) fn others(listed: &Path) -> Result<Vec<u32>, DeviceError> {
     Ok(processes)
 }
 
-/// A process that has only opened the driver, as one that lists devices does, has none.
+/// A process that has only opened the driver, for example to list devices, has no queue.
 fn has_queue(process: &Path) -> bool {
     let queues = fs::read_dir(process.join("queues"));
     queues.is_ok_and(|mut queues| queues.next().is_some())

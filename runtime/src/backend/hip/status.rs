@@ -1,4 +1,4 @@
-//! Meaning of failed calls of the HIP runtime.
+//! The meaning of failed calls of the HIP runtime.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use crate::device::error::DeviceError;
 
 use super::types::Status;
 
-/// A call that failed: which one, and what the runtime says.
+/// A failed call, and the runtime's error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HipFailure {
     /// The function.
     pub call: &'static str,
-    /// What it gave.
+    /// Its status.
     pub status: Status,
     /// The error's name in the headers: `hipErrorNoDevice`.
     pub name: String,
@@ -27,19 +27,19 @@ impl fmt::Display for HipFailure {
 }
 
 impl HipFailure {
-    /// Whether it only says that this machine has no AMD GPU. Runtimes differ: without one `hipInit` of 5.2
-    /// gives "invalid device", its `hipGetDeviceCount` "no device".
+    /// Whether it only means that this machine has no AMD GPU. Runtimes differ: without a GPU, `hipInit` of 5.2
+    /// returns "invalid device", and its `hipGetDeviceCount` "no device".
     pub fn means_no_device(&self) -> bool {
         matches!(self.status, Status::NO_DEVICE | Status::INVALID_DEVICE)
     }
 
-    /// Whether it says that something cannot be recorded, or was recorded wrongly.
+    /// Whether it means that work cannot be recorded, or was recorded incorrectly.
     fn is_of_recording(&self) -> bool {
         let numbers = Status::STREAM_CAPTURE_UNSUPPORTED.0..=Status::STREAM_CAPTURE_WRONG_THREAD.0;
         numbers.contains(&self.status.0)
     }
 
-    /// As an error of the device, by the number alone.
+    /// The device error for it, by the number alone.
     pub fn error(self) -> DeviceError {
         let text = self.to_string();
         if self.is_of_recording() {
@@ -61,7 +61,7 @@ impl HipFailure {
             | Status::NO_BINARY_FOR_GPU
             | Status::INVALID_KERNEL_FILE
             | Status::SHARED_OBJECT_INIT_FAILED => DeviceError::Load { text },
-            // The headers: the process must be ended and started anew. What is unknown is no better.
+            // According to the headers, the process must be terminated and restarted. An unknown error is no better.
             Status::ILLEGAL_ADDRESS
             | Status::LAUNCH_TIME_OUT
             | Status::CONTEXT_IS_DESTROYED
@@ -79,7 +79,7 @@ impl HipFailure {
         }
     }
 
-    /// As the error of a launch: what the runtime does not take is the launch's fault.
+    /// The error of a launch: if the runtime rejects it, the launch is at fault.
     pub fn launch_error(self, symbol: &str) -> DeviceError {
         match self.status {
             Status::INVALID_VALUE
@@ -94,7 +94,7 @@ impl HipFailure {
         }
     }
 
-    /// As the error of an allocation of that many bytes.
+    /// The error of an allocation of this many bytes.
     pub fn memory_error(self, wanted_bytes: usize, free_bytes: Option<usize>) -> DeviceError {
         if self.status != Status::OUT_OF_MEMORY {
             return self.error();

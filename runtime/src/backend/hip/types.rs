@@ -1,11 +1,11 @@
-//! The types of the HIP runtime's interface: handles, numbers, and what the vendor's headers call them.
+//! The types of the HIP runtime's interface: handles, enumerations, and their names in the vendor's headers.
 //!
-//! Source: `hip/hip_runtime_api.h`. A test compiles the names, sizes and numbers here against the headers of
-//! ROCm 5.2.3; those of 6.2 to 7.1 have the same.
+//! Source: `hip/hip_runtime_api.h`. A test compiles the names, sizes and numbers in this file against the headers of
+//! ROCm 5.2.3; those of 6.2 to 7.1 are the same.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// What a Rust type of the interface is called in the headers.
+/// The name of a Rust type of the interface in the headers.
 pub(super) trait HeaderType {
     fn c_name() -> String;
 }
@@ -42,7 +42,7 @@ c_names! {
     RawProperties = "hipDeviceProp_t",
 }
 
-/// Pointers that only the library looks behind: numbers on this side, so that any thread may hold them.
+/// Pointers that only the library dereferences. On this side they are numbers, so that any thread may hold them.
 macro_rules! handles {
     ($($(#[$doc:meta])* $handle:ident = $name:literal;)*) => {
         $($(#[$doc])*
@@ -69,11 +69,11 @@ handles! {
     RawGraph = "hipGraph_t";
     /// A graph ready to be launched.
     RawGraphExec = "hipGraphExec_t";
-    /// A node of a graph; only ever absent here.
+    /// A node of a graph; always absent here.
     RawGraphNode = "hipGraphNode_t";
 }
 
-/// Enumerations: any number may come from the library, so they are numbers with names.
+/// Enumerations. The library may return any number, so they are numbers with names.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $type:ident = $name:literal {
         $($constant:ident = $c:ident = $value:literal,)*
@@ -97,7 +97,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// What a call gave.
+    /// The status of a call.
     Status = "hipError_t" {
         SUCCESS = hipSuccess = 0,
         INVALID_VALUE = hipErrorInvalidValue = 1,
@@ -126,7 +126,7 @@ numbers! {
         STREAM_CAPTURE_WRONG_THREAD = hipErrorStreamCaptureWrongThread = 908,
         UNKNOWN = hipErrorUnknown = 999,
     }
-    /// A number of a device.
+    /// An attribute of a device.
     Attribute = "hipDeviceAttribute_t" {
         CLOCK_KHZ = hipDeviceAttributeClockRate = 5,
         INTEGRATED = hipDeviceAttributeIntegrated = 16,
@@ -144,7 +144,7 @@ numbers! {
         SHARED_BYTES_PER_BLOCK = hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
         WARP_SIZE = hipDeviceAttributeWarpSize = 87,
     }
-    /// A number of a kernel.
+    /// An attribute of a kernel.
     FunctionAttribute = "hipFunction_attribute" {
         MAX_THREADS_PER_BLOCK = HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
         SHARED_BYTES = HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
@@ -155,7 +155,7 @@ numbers! {
         TO_HOST = hipMemcpyDeviceToHost = 2,
         ON_DEVICE = hipMemcpyDeviceToDevice = 3,
     }
-    /// Whose calls a capture forbids.
+    /// The threads whose calls a capture forbids.
     CaptureMode = "hipStreamCaptureMode" {
         THREAD_LOCAL = hipStreamCaptureModeThreadLocal = 1,
     }
@@ -166,7 +166,7 @@ numbers! {
 #[repr(C, align(16))]
 pub(super) struct RawProperties(pub [u8; 8192]);
 
-/// Where `gcnArchName` begins in the properties, in bytes: before ROCm 6, and since.
+/// The offset of `gcnArchName` in the properties, in bytes: before ROCm 6, and since.
 pub const ARCH_NAME_OFFSETS: [usize; 2] = [396, 1160];
 
 /// A function of the interface, as the headers declare it.
@@ -174,13 +174,13 @@ pub const ARCH_NAME_OFFSETS: [usize; 2] = [396, 1160];
 pub struct Declaration {
     /// Its symbol.
     pub name: &'static str,
-    /// The type that it gives.
+    /// Its return type.
     pub result: String,
-    /// The types that it takes, in order.
+    /// The types of its parameters, in order.
     pub parameters: Vec<String>,
 }
 
-/// What the runtime uses of the vendor's interface, for the test that compiles the vendor's headers.
+/// The parts of the vendor's interface that the runtime uses, for the test that compiles the vendor's headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Functions that every version has.
@@ -192,7 +192,7 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The interface with these functions.
+    /// An interface with these functions.
     pub(super) fn of(functions: Vec<Declaration>) -> Interface {
         Interface {
             functions,

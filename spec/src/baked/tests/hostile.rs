@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Each entry: what is wrong, the text of the table, what the message must contain.
+/// Each entry: the fault, the text of the table, a part of the expected message.
 fn hostile_tables() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let good = one_row();
     let line = good

@@ -1,4 +1,4 @@
-//! Merges by git itself.
+//! Merges with git itself.
 
 use std::process::Command;
 

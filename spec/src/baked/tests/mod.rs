@@ -1,4 +1,4 @@
-//! Round trips and rows; merges by git itself and tables that must be refused are next to it.
+//! Round trips and rows. The modules of this folder test merges with git and tables that must be refused.
 
 mod hostile;
 mod merge;
@@ -71,7 +71,7 @@ fn table(rows: &[Row]) -> BakedTable {
     table
 }
 
-/// A valid table of one row, as text.
+/// A valid table with one row, as text.
 fn one_row() -> String {
     table(&[row(&gemm(), L4, SMALL, WINNER)]).to_text()
 }

@@ -68,7 +68,7 @@ fn a_constant_variable_that_nobody_gives_a_value_is_an_error() {
         ]
     );
     assert_eq!(with("__constant__ float taps[9] = {1.0f};"), [""; 0]);
-    // Another kernel's is none of this one's business.
+    // A constant of another kernel does not concern this one.
     let other = format!("__constant__ float other[9];\n{SOURCE}");
     assert_eq!(differences(GEMM_ATTRIBUTE, &other), [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! Constraints evaluated for one config: each part once, none that comes after a constraint that is not met.
+//! Evaluates constraints for one config: each part once, and none after the first constraint that is not satisfied.
 
 use super::super::function::Function;
 use super::super::graph::{ExprGraph, Fold, Op, TermId};
@@ -6,12 +6,12 @@ use super::super::hashing::WordMap;
 use super::super::semantics::Semantics;
 use super::super::value::{Outcome, Value};
 
-/// Constraints, with the parts that they consist of before the whole.
+/// Constraints, with their parts before the whole.
 #[derive(Clone, Debug)]
 pub(super) struct Checks {
     semantics: Semantics,
     parts: Vec<CheckPart>,
-    /// The number of the part that each constraint is.
+    /// The index of each constraint's part.
     constraints: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ impl Checks {
         }
     }
 
-    /// Whether the config with these places meets all. `outcomes` is room that is used again and again.
+    /// Whether the config with these places satisfies all constraints. `outcomes` is a reused buffer.
     pub(super) fn hold(&self, places: &[u32], outcomes: &mut Vec<Outcome>) -> bool {
         outcomes.clear();
         self.constraints.iter().all(|constraint| {
@@ -98,7 +98,8 @@ impl Checks {
     }
 }
 
-/// The number that a part of a sum or product is: its kind promises one, with room for all of them.
+/// The number that a part of a sum or product has: its kind guarantees one, and that the sum or product does not
+/// overflow.
 fn number(outcome: Outcome) -> Option<i128> {
     match outcome? {
         Value::Int(x) => Some(x),
@@ -114,7 +115,7 @@ struct CheckCompiler<'a> {
 }
 
 impl CheckCompiler<'_> {
-    /// The number of a term's part; it is added if it is new.
+    /// The index of a term's part; it is added if it is new.
     fn number(&mut self, id: TermId) -> usize {
         if let Some(number) = self.numbers.get(&id) {
             return *number;

@@ -1,8 +1,8 @@
-//! Random indices that depend on a seed alone, the same on every machine and in every version.
+//! Random indices that depend only on a seed: the same on every machine and in every version.
 
 use blake3::{Hasher, OutputReader};
 
-/// Bytes that are made at once.
+/// Number of bytes generated at once.
 const AHEAD: usize = 4096;
 
 /// A stream of random numbers: the extended output of the hash of a seed.
@@ -21,10 +21,10 @@ impl Draws {
         }
     }
 
-    /// A number below `end`, each as likely as any other.
+    /// A uniform number below `end`.
     ///
     /// # Panics
-    /// When `end` is 0.
+    /// If `end` is 0.
     pub(super) fn below(&mut self, end: u128) -> u128 {
         assert!(end > 0, "a number below 0");
         let bits = u128::BITS - (end - 1).leading_zeros();

@@ -1,19 +1,18 @@
-//! How many valid configs there are, from how many random ones are.
+//! Estimates the number of valid configs from the fraction of random ones that are valid.
 
 use std::fmt;
 
-/// The normal quantile of an interval that holds the truth in 99 of 100 samples.
+/// The normal quantile of a 99 % interval.
 const QUANTILE: f64 = 2.576;
 
-/// A number of valid configs: exact where all were looked at, else with an interval that holds the truth in 99 of 100
-/// samples.
+/// A number of valid configs: exact if all were checked, otherwise with a 99 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The best guess.
+    /// The estimate.
     pub about: f64,
-    /// The least of the interval.
+    /// The lower end of the interval.
     pub least: f64,
-    /// The most of the interval.
+    /// The upper end of the interval.
     pub most: f64,
     exact: Option<u128>,
 }
@@ -28,8 +27,8 @@ impl Estimate {
         }
     }
 
-    /// From how many of `tried` random configs among `all` were valid (Wilson's score interval). `known` is how many
-    /// there are for certain.
+    /// The estimate if `accepted` of `tried` random configs among `all` were valid (Wilson's score interval). `known`
+    /// is the number that exists for certain.
     pub(super) fn of(accepted: u64, tried: u64, all: u128, known: usize) -> Estimate {
         let (all, tried) = (all as f64, tried as f64);
         let share = accepted as f64 / tried;
@@ -46,7 +45,7 @@ impl Estimate {
         }
     }
 
-    /// The number, where it is exact.
+    /// The number, if it is exact.
     pub fn exact(&self) -> Option<u128> {
         self.exact
     }
@@ -62,7 +61,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Four digits, and a power of ten where there are many more.
+/// Four digits, and a power of ten for much longer numbers.
 fn shown(count: f64) -> String {
     if count < 1e6 {
         return format!("{count:.0}");

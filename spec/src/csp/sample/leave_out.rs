@@ -1,5 +1,5 @@
-//! Which constraints are left out: components that can be built stay as they are; in each other one, constraints are
-//! taken back as long as it can be built with them, those of few parameters first.
+//! Chooses the constraints to leave out. Components that can be built stay as they are. In each of the others,
+//! constraints are added, those with few parameters first, as long as it can still be built.
 
 use super::super::components::{Component, components};
 use super::super::error::CspError;
@@ -11,21 +11,22 @@ use super::super::set::ConfigSet;
 use super::checks::Checks;
 use super::relaxed::RelaxedSet;
 
-/// The share of the budget's work that one try to build a component takes at most.
+/// One part in this many of the budget's work is the maximum for one attempt to build a component.
 const SHARE: u64 = 16;
 
-/// The share of its memory. Samples walk the graph at random, so it should fit a cache.
+/// The same for its memory. Samples walk the graph at random, so it should fit a cache.
 const MEMORY: u64 = 64;
 
-/// Tries to build components with fewer constraints, in all.
+/// Maximum total number of attempts to build components with fewer constraints.
 const TRIES: u32 = 64;
 
 impl Model {
-    /// The configs that meet every constraint where that fits the budget, as [`Self::solve`] gives them; else the configs
-    /// that meet as many of the constraints as fit, and what is left to check. That may take three times the budget.
+    /// The configs that satisfy every constraint if that fits the budget, as [`Self::solve`] returns them. Otherwise
+    /// the configs that satisfy as many of the constraints as fit, and the remaining constraints to check. This may
+    /// take three times the budget.
     ///
     /// # Errors
-    /// When there are more than 2^128.
+    /// If there are more than 2^128.
     pub fn relaxed(&self, budget: LayerBudget) -> Result<RelaxedSet, CspError> {
         let constraints: Vec<TermId> = self.constraints.iter().flatten().copied().collect();
         if self.is_impossible(&constraints) {
@@ -60,7 +61,7 @@ impl Model {
         let numbers = numbers.filter(|(_, ids)| ids.iter().any(|id| left_out.contains(id)));
         let numbers = numbers.map(|(number, _)| number).collect();
         let checks = Checks::new(&self.graph, &left_out);
-        // With constraints left out, it is not the valid configs that are too many.
+        // With constraints left out, the overflow does not mean too many valid configs.
         let set = ConfigSet::new(&self.domains, solved, false).map_err(|error| match error {
             CspError::TooMany if !left_out.is_empty() => CspError::TooLong,
             other => other,
@@ -72,10 +73,10 @@ impl Model {
 struct WithoutBuilder<'a> {
     graph: ExprGraph,
     domains: &'a [u32],
-    /// What is left for components with all of their constraints, and what it was at first.
+    /// The remaining budget for components with all of their constraints, and the initial one.
     exact: LayerBudget,
     refill: LayerBudget,
-    /// What is left for components with fewer, and how much of it one try takes.
+    /// The remaining budget for components with fewer constraints, and the part of it for one attempt.
     left: LayerBudget,
     share: LayerBudget,
     tries: u32,
@@ -89,7 +90,7 @@ impl WithoutBuilder<'_> {
         match solve_component(graph, component.clone(), domains, &mut self.exact) {
             Ok(found) => self.solved.push(found),
             Err(CspError::TooLong) => {
-                // Those that come later have a chance as well; half each time, so that it comes to an end.
+                // Refill for later components, with half as much each time, so that it terminates.
                 self.refill = self.refill.share(2);
                 self.exact = self.refill;
                 self.relax(component)?;
@@ -99,8 +100,8 @@ impl WithoutBuilder<'_> {
         Ok(())
     }
 
-    /// Adds a component that is too long with the constraints that fit. Halves of what is left are tried, quarters, and so
-    /// on: where most constraints fit, few tries find it out.
+    /// Adds a component that is too large with the constraints that fit. Tries halves of the remaining constraints,
+    /// then quarters, and so on: if most constraints fit, few attempts suffice.
     fn relax(&mut self, component: Component) -> Result<(), CspError> {
         let mut pending = component.constraints;
         pending.sort_by_key(|id| (self.graph.term(*id).vars.len(), *id));

@@ -7,18 +7,18 @@ use super::super::hashing::WordHasher;
 use super::estimate::Estimate;
 use super::relaxed::{RelaxedSet, Sampler};
 
-/// Random configs that are looked at for the estimate, even where fewer would fill the list.
+/// Minimum number of random configs for the estimate, even if fewer would fill the list.
 const ESTIMATED_FROM: u64 = 1 << 14;
 
-/// One config in this many must be valid for drawing them to get anywhere.
+/// Drawing gives up if less than one config in this many is valid.
 const HOPELESS: u64 = 1_000_000;
 
-/// How many configs are listed.
+/// The size of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSize {
-    /// Configs in the list, at most.
+    /// Maximum number of configs in the list.
     pub configs: usize,
-    /// Random configs that are looked at to find them, at most.
+    /// Maximum number of random configs tried to find them.
     pub tries: u64,
 }
 
@@ -31,8 +31,8 @@ impl Default for SampleSize {
     }
 }
 
-/// Valid configs drawn uniformly without replacement, numbered from 0: 16 bytes each. All of them, where the set that
-/// they are drawn from is small enough to be looked at whole.
+/// Valid configs drawn uniformly without replacement, numbered from 0, with 16 bytes each. All valid configs, if the
+/// set that they are drawn from is small enough to check completely.
 #[derive(Clone, Debug)]
 pub struct ListedSet {
     relaxed: RelaxedSet,
@@ -42,10 +42,10 @@ pub struct ListedSet {
 }
 
 impl RelaxedSet {
-    /// A list of valid configs that depends on the seed and the set alone. It contains `with` where that is valid.
+    /// A list of valid configs that depends only on the seed and the set. It contains `with` if that is valid.
     ///
     /// # Errors
-    /// When hardly any config is valid of those that meet the constraints not left out.
+    /// If hardly any of the configs that satisfy the constraints not left out is valid.
     pub fn list(
         self,
         seed: &[u8],
@@ -68,7 +68,7 @@ impl RelaxedSet {
         })
     }
 
-    /// Looks at every config.
+    /// Checks every config.
     fn walked(&self, seed: &[u8], size: SampleSize, with: Option<u128>) -> (Vec<u128>, Estimate) {
         let mut sampler = Sampler::new(self, seed);
         let mut found: Vec<u128> = (0..self.set().len())
@@ -92,7 +92,7 @@ impl RelaxedSet {
         (found, valid)
     }
 
-    /// Looks at random configs.
+    /// Checks random configs.
     fn drawn(
         &self,
         seed: &[u8],
@@ -123,27 +123,27 @@ impl RelaxedSet {
 }
 
 impl ListedSet {
-    /// How many configs are listed.
+    /// The number of listed configs.
     pub fn len(&self) -> usize {
         self.listed.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.listed.is_empty()
     }
 
-    /// How many configs are valid.
+    /// The number of valid configs.
     pub fn valid(&self) -> Estimate {
         self.valid
     }
 
-    /// Whether these are all valid configs.
+    /// Whether the list contains all valid configs.
     pub fn is_complete(&self) -> bool {
         self.valid.exact() == Some(self.listed.len() as u128)
     }
 
-    /// What the configs were drawn from.
+    /// The set from which the configs were drawn.
     pub fn relaxed(&self) -> &RelaxedSet {
         &self.relaxed
     }
@@ -151,7 +151,7 @@ impl ListedSet {
     /// The places of config `index`.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`].
+    /// If the index is not below [`Self::len`].
     pub fn places(&self, index: usize) -> Vec<u32> {
         self.relaxed.set().places(self.listed[index])
     }
@@ -161,11 +161,11 @@ impl ListedSet {
         self.number(self.relaxed.set().index_of(places)?)
     }
 
-    /// The listed configs that differ from config `index` in one parameter: which, the place of its value there, and the
-    /// index.
+    /// Visits the listed configs that differ from config `index` in one parameter: that parameter, the place of its
+    /// other value, and the index.
     ///
     /// # Panics
-    /// When the index is not below [`Self::len`].
+    /// If the index is not below [`Self::len`].
     pub fn neighbours(&self, index: usize, mut visit: impl FnMut(usize, u32, usize)) {
         let set = self.relaxed.set();
         set.neighbours(self.listed[index], |param, place, other| {
@@ -175,12 +175,12 @@ impl ListedSet {
         });
     }
 
-    /// The number of a config of the relaxed set.
+    /// The index of a config of the relaxed set.
     fn number(&self, index: u128) -> Option<usize> {
         self.listed.binary_search(&index).ok()
     }
 
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub fn bytes(&self) -> usize {
         self.relaxed.set().bytes() + self.listed.capacity() * size_of::<u128>()
     }

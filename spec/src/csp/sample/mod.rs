@@ -1,10 +1,10 @@
-//! Where the exact graph of a space does not fit its budget: uniform samples of its valid configs.
+//! Uniform samples of valid configs, for spaces whose exact graph does not fit its budget.
 //!
-//! 1. `leave_out`: a component that is too long is built without some of its constraints; all others stay exact. What
-//!    comes out is a [`RelaxedSet`], a superset of the valid configs of which each is found by its index.
-//! 2. `checks`: the constraints left out, evaluated for one config. A random config of the superset that meets them is a
-//!    uniform sample of the valid ones.
-//! 3. `listed`: distinct samples, numbered: a [`ListedSet`]. `estimate`: how many valid configs there are.
+//! 1. `leave_out`: a component that is too large is built without some of its constraints; all others stay exact. The
+//!    result is a [`RelaxedSet`], a superset of the valid configs that can be indexed.
+//! 2. `checks`: the constraints left out, evaluated for one config. A random config of the superset that satisfies
+//!    them is a uniform sample of the valid ones.
+//! 3. `listed`: distinct samples, numbered: a [`ListedSet`]. `estimate`: the number of valid configs.
 
 mod checks;
 mod draws;

@@ -1,4 +1,4 @@
-//! A superset of the valid configs, and what tells them from the others.
+//! A superset of the valid configs, with the constraints that distinguish them.
 
 use super::super::set::ConfigSet;
 use super::super::value::Outcome;
@@ -6,7 +6,7 @@ use super::checks::Checks;
 use super::draws::Draws;
 use super::estimate::Estimate;
 
-/// The configs that meet all constraints but those left out, and the means to check these.
+/// The configs that satisfy all constraints but those left out, and the means to check these.
 #[derive(Clone, Debug)]
 pub struct RelaxedSet {
     set: ConfigSet,
@@ -23,32 +23,32 @@ impl RelaxedSet {
         }
     }
 
-    /// The configs that meet the other constraints.
+    /// The configs that satisfy the other constraints.
     pub fn set(&self) -> &ConfigSet {
         &self.set
     }
 
-    /// Whether no constraint was left out: the set is that of the valid configs.
+    /// Whether no constraint was left out, so that the set contains exactly the valid configs.
     pub fn is_exact(&self) -> bool {
         self.left_out.is_empty()
     }
 
-    /// The configs that meet the other constraints, alone.
+    /// Only the configs that satisfy the other constraints.
     pub fn into_set(self) -> ConfigSet {
         self.set
     }
 
-    /// The constraints that were left out, or of which a part was, by their number. If there are none, the set is exact.
+    /// The indices of the constraints that were left out, wholly or in part. If there are none, the set is exact.
     pub fn left_out(&self) -> &[usize] {
         &self.left_out
     }
 
-    /// Whether a config meets every constraint.
+    /// Whether a config satisfies every constraint.
     pub fn is_valid(&self, places: &[u32]) -> bool {
         self.set.index_of(places).is_some() && self.checks.hold(places, &mut Vec::new())
     }
 
-    /// How many configs are valid, from that many random ones.
+    /// Estimates the number of valid configs from `tries` random ones.
     pub fn estimate(&self, seed: &[u8], tries: u64) -> Estimate {
         if self.set.is_empty() || tries == 0 {
             return Estimate::of(0, tries.max(1), self.set.len(), 0);
@@ -58,7 +58,7 @@ impl RelaxedSet {
         Estimate::of(accepted as u64, tries, self.set.len(), 0)
     }
 
-    /// That many random configs, the valid ones of them: uniform over the valid configs.
+    /// The valid ones among `tries` random configs; they are uniform over the valid configs.
     pub fn draw(&self, seed: &[u8], tries: u64) -> Vec<Vec<u32>> {
         if self.set.is_empty() {
             return Vec::new();
@@ -69,7 +69,7 @@ impl RelaxedSet {
     }
 }
 
-/// Random configs of a relaxed set.
+/// Draws random configs of a relaxed set.
 pub(super) struct Sampler<'a> {
     relaxed: &'a RelaxedSet,
     draws: Draws,
@@ -93,13 +93,13 @@ impl<'a> Sampler<'a> {
         self.is_valid(index).then_some(index)
     }
 
-    /// Whether the config of an index is valid.
+    /// Whether the config with this index is valid.
     pub(super) fn is_valid(&mut self, index: u128) -> bool {
         self.relaxed.set.write_places(index, &mut self.places);
         self.relaxed.checks.hold(&self.places, &mut self.outcomes)
     }
 
-    /// A random place in a list.
+    /// A random index into a list.
     pub(super) fn place(&mut self, len: usize) -> usize {
         usize::try_from(self.draws.below(len as u128)).unwrap_or(0)
     }

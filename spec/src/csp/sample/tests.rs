@@ -1,4 +1,4 @@
-//! Samples of models that do not fit a tiny budget, against all of their configs.
+//! Samples of models that do not fit a tiny budget, compared with all of their configs.
 
 use super::*;
 use crate::csp::{CspError, Function, LayerBudget, Model, Semantics, TermId, Value};
@@ -54,7 +54,7 @@ impl Built {
     }
 }
 
-/// Four parameters of seven values in a sum with a remainder, and two more in a component of their own.
+/// Four parameters with seven values in a sum with a remainder, and two more in a separate component.
 fn tied() -> Built {
     let mut built = Built::new(6, 7);
     let sum = built.sum(&[170, 53, 291, 1009]);

@@ -1,4 +1,4 @@
-//! Arguments: defaults, and what each kind may not carry.
+//! Lowers arguments: defaults, and attributes that a kind of argument must not have.
 
 use super::Lower;
 use crate::expr::Expr;
@@ -29,7 +29,7 @@ impl Lower<'_> {
         args
     }
 
-    /// A launch passes what fills `__constant__` variables behind the kernel's own parameters.
+    /// A launch passes the data for `__constant__` variables after the kernel's own parameters.
     fn constants_come_last(&mut self) {
         let passed = || self.function.args.iter().filter(|arg| !arg.launch_only);
         let fills = |arg: &&ArgDecl| arg.elem().is_some() && arg.constant.is_some();
@@ -43,7 +43,7 @@ impl Lower<'_> {
         self.report(span, message, help);
     }
 
-    /// A kernel of whose outputs none is compared could compute anything.
+    /// If no output of a kernel were compared, it could compute anything.
     fn something_is_compared(&mut self) {
         let mut outputs = (self.function.args.iter())
             .filter(|arg| arg.access().is_some_and(Access::is_output))
@@ -225,7 +225,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What fills a `__constant__` variable is only read, and of a length that is known when the kernel is compiled.
+    /// The data for a `__constant__` variable is only read, and its length must be known when the kernel is compiled.
     fn constant_slice(&mut self, arg: &ArgDecl, access: Access) {
         let Some(constant) = &arg.constant else {
             return;
@@ -262,7 +262,7 @@ impl Lower<'_> {
         }
     }
 
-    /// How to write a length, with the sizes that this kernel has.
+    /// The help on lengths, with the sizes of this kernel.
     fn length_help(&self) -> String {
         let sizes: Vec<String> = (self.function.args.iter())
             .filter(|arg| arg.value.is_none())
@@ -306,7 +306,7 @@ impl Lower<'_> {
                 continue;
             };
             let whole = high.fract() == 0.0 && low.fract() == 0.0;
-            // The upper bound of `uniform` is not reached.
+            // The upper bound of `uniform` is excluded.
             let reached = high as i128 - i128::from(low < high);
             if !whole || (low as i128) < min || reached > max {
                 let message = format!("fill from {low} to {high} does not suit {ty} elements");

@@ -1,4 +1,4 @@
-//! The baseline: a config of the tuned entry, or another entry.
+//! Lowers the baseline: a config of the tuned entry, or a separate entry.
 
 use super::Lower;
 use super::config::Missing;
@@ -28,7 +28,7 @@ impl Lower<'_> {
     }
 
     fn baseline_config(&mut self, decl: &BaselineDecl, other_entry: bool) -> Config {
-        // Another entry reads few of the macros: what it does not name takes its first value.
+        // A separate entry reads few of the macros: a parameter without a value takes its first one.
         let missing = if other_entry {
             Missing::TakesFirst
         } else {

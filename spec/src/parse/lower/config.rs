@@ -1,4 +1,4 @@
-//! Configs that the author writes out: the baseline's, and those to try first.
+//! Lowers configs that the author writes: the baseline's, and those to try first.
 
 use super::Lower;
 use crate::config::{Config, ParamValue};
@@ -7,7 +7,7 @@ use crate::parse::values::quoted;
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// What a parameter without a value means.
+/// How a parameter without a value is treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     /// It takes the first value of its list.
@@ -41,7 +41,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A config as it was written. `who` is what mistakes are told of.
+    /// Lowers a config. `who` is its description in messages.
     pub(super) fn config(
         &mut self,
         who: &str,

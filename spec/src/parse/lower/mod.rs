@@ -1,4 +1,4 @@
-//! From what was written to the kernel spec: defaults, products and normal order.
+//! Lowers a declaration to the kernel spec: defaults, products and normal order.
 
 mod arguments;
 mod baseline;
@@ -15,13 +15,13 @@ use crate::model::{
 };
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
-/// The tolerance where none is declared and every output is `f32` or an integer.
+/// The default tolerance if every output is `f32` or an integer.
 const DEFAULT_TOLERANCE: Tolerance = Tolerance {
     relative: 1e-5,
     absolute: 0.0,
 };
 
-/// The tolerance of an `f64` output where none is declared.
+/// The default tolerance of an `f64` output.
 const DOUBLE_TOLERANCE: Tolerance = Tolerance {
     relative: 1e-12,
     absolute: 0.0,
@@ -33,7 +33,7 @@ pub(super) struct Lower<'a> {
     diagnostics: Diagnostics,
 }
 
-/// The spec, where nothing that makes it up is missing.
+/// The spec, if all required parts are present.
 pub(super) fn lower(attr: KernelAttr, function: KernelFn) -> Result<ParsedKernel, Diagnostics> {
     let mut lower = Lower {
         attr: &attr,
@@ -50,7 +50,7 @@ pub(super) fn lower(attr: KernelAttr, function: KernelFn) -> Result<ParsedKernel
 }
 
 impl Lower<'_> {
-    /// The name's span: where what is missing is reported.
+    /// The name's span, at which missing parts are reported.
     fn name_span(&self) -> SpanRange {
         self.function.ident.span().into()
     }
@@ -204,7 +204,7 @@ impl Lower<'_> {
         DEFAULT_TOLERANCE
     }
 
-    /// The tolerance of one output: its own, or that of doubles where the kernel declares none.
+    /// The tolerance of one output: its own, or that of doubles if the kernel declares none.
     fn output_tolerance(&self, arg: &ArgDecl, elem: &ElemRef) -> Option<Tolerance> {
         let choices = self.elem_choices(elem);
         let all_doubles = choices.contains(&ElemType::F64)

@@ -1,4 +1,4 @@
-//! Problems: normal order, and the product with the type parameters.
+//! Lowers problems: normal order, and the product with the type parameters.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::parse::values::quoted;
 use crate::problem::{Problem, ProblemValue};
 use crate::text::spelling::nearest;
 
-/// Problems at most, after the product with type parameters.
+/// Maximum number of problems, after the product with type parameters.
 const MAX_PROBLEMS: usize = 1024;
 
 impl Lower<'_> {
@@ -42,7 +42,7 @@ impl Lower<'_> {
         self.expand_all(&self.attr.problems, dims, &[])
     }
 
-    /// Those of GPUs alone, besides those of all devices.
+    /// The problems only for GPUs, in addition to those for all devices.
     pub(super) fn gpu_problems(
         &mut self,
         dims: &[(Arc<str>, ScalarType)],
@@ -80,8 +80,7 @@ impl Lower<'_> {
         problems
     }
 
-    /// The problems that one declaration stands for: one for each combination of the element types
-    /// that it does not name.
+    /// Expands one declaration to a problem for each combination of the element types that it does not name.
     fn expand(&mut self, decl: &ProblemDecl, dims: &[(Arc<str>, ScalarType)]) -> Vec<Problem> {
         self.check_names(decl, dims);
         let mut heads: Vec<Vec<(Arc<str>, ProblemValue)>> = vec![Vec::new()];

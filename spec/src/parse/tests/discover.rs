@@ -1,4 +1,4 @@
-//! Kernels and modules found in source files.
+//! Tests of finding kernels and modules in source files.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ fn features(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
-/// A kernel of that name, with attributes above it.
+/// A kernel with this name, with attributes above it.
 fn declared(name: &str, above: &str) -> String {
     let attribute = GEMM_ATTRIBUTE.trim();
     let item = GEMM_ITEM.replace("fn gemm", &format!("fn {name}"));

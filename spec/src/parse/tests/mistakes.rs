@@ -1,4 +1,4 @@
-//! One mistake of form each: where it is, what is said, what to do.
+//! One test per mistake of form: its place, message and help.
 
 use super::*;
 

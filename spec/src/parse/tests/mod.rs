@@ -1,4 +1,4 @@
-//! Whole kernels through the grammar; mistakes of form are next to it.
+//! Whole kernels through the grammar. The modules of this folder test mistakes of form.
 
 mod discover;
 mod mistakes;
@@ -36,7 +36,7 @@ pub(crate) const GEMM_ITEM: &str = r#"
     }
 "#;
 
-/// Parses and checks; the tokens come from text, so that spans have lines.
+/// Parses and checks; the tokens come from text, so that spans have line numbers.
 pub(crate) fn read(attribute: &str, item: &str) -> Result<ParsedKernel, Diagnostics> {
     let tokens = |text: &str| text.parse().expect("the text should be Rust tokens");
     kernel(tokens(attribute), tokens(item))
@@ -48,7 +48,7 @@ pub(crate) fn gemm() -> KernelSpec {
         .spec
 }
 
-/// What a diagnostic marks, cut out of the attribute or the item.
+/// The text that a diagnostic marks, from the attribute or the item.
 pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
     let start = diagnostic.span.start;
     let cut = |text: &str| -> Option<String> {
@@ -59,7 +59,7 @@ pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
         let (from, to) = (at(start.start())?, at(diagnostic.span.end.end())?);
         text.get(from..to).map(str::to_string)
     };
-    // The first token tells which of the two texts the span is of.
+    // The first token tells to which of the two texts the span belongs.
     let first = start.source_text().unwrap_or_default();
     let found = texts.into_iter().filter_map(cut);
     let mut found: Vec<_> = found.filter(|piece| piece.starts_with(&first)).collect();
@@ -83,7 +83,7 @@ pub(crate) fn lines(diagnostics: &Diagnostics, texts: [&str; 2]) -> Vec<String> 
     diagnostics.iter().map(line).collect()
 }
 
-/// The example with one piece replaced: in the attribute if it is there, else in the block.
+/// The example with one piece replaced: in the attribute if it occurs there, otherwise in the block.
 pub(crate) fn edited(from: &str, to: &str) -> (String, String) {
     if GEMM_ATTRIBUTE.contains(from) {
         (GEMM_ATTRIBUTE.replacen(from, to, 1), GEMM_ITEM.into())
@@ -93,8 +93,8 @@ pub(crate) fn edited(from: &str, to: &str) -> (String, String) {
     }
 }
 
-/// An edit of the example, and every mistake it makes as `marked piece: message; help`. A text that
-/// ends in `…` is compared up to there.
+/// An edit of the example, and every mistake that it makes as `marked piece: message; help`. A text that ends with
+/// `…` is compared up to there.
 pub(crate) type Case = (&'static str, &'static str, &'static [&'static str]);
 
 /// Checks that each edit makes exactly its mistakes.

@@ -1,4 +1,4 @@
-//! Directives, as the walk meets them.
+//! Directives in the walk.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::source::lexer::{Token, TokenKind, lex_directive};
 use crate::source::parts::{Include, MacroDefinition, Unroll};
 
 impl Walker<'_> {
-    /// Takes note of a directive.
+    /// Records a directive.
     pub(super) fn directive(&mut self, i: usize) -> Result<(), SourceError> {
         let directive = self.tokens[i];
         let range = directive.start..directive.end;
@@ -48,8 +48,8 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Opens a group, moves to its next branch or closes it. Every branch begins in the scopes that the
-    /// group was opened in.
+    /// Opens a group, moves to its next branch or closes it. Every branch begins in the scopes in which the group was
+    /// opened.
     fn conditional_directive(
         &mut self,
         i: usize,

@@ -19,13 +19,13 @@ use super::scan::SourceScan;
 use super::template::Template;
 use names::directive_names;
 
-/// What a pair of braces is.
+/// The kind of a pair of braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WalkScope {
     ExternC,
-    /// With the number of its names, see [`Walker::namespaces`].
+    /// With its index in [`Walker::namespaces`].
     Namespace(usize),
-    /// A function, class or initialiser; with the kernel whose body it is.
+    /// A function, class or initialiser; with the kernel if it is a kernel's body.
     Body(Option<usize>),
 }
 
@@ -35,7 +35,7 @@ struct Walker<'s> {
     tokens: Vec<Token>,
     scan: SourceScan,
     scopes: Vec<WalkScope>,
-    /// The names of every namespace that was opened: none for one without a name, two for `namespace a::b`.
+    /// The names of every namespace that was opened: none for an anonymous one, two for `namespace a::b`.
     namespaces: Vec<Vec<String>>,
     /// The scopes at each open `#if`, to which every branch returns.
     saved: Vec<Vec<WalkScope>>,
@@ -53,7 +53,7 @@ impl SourceScan {
     /// Scans an expanded source.
     ///
     /// # Errors
-    /// When the text does not lex or its conditionals do not match.
+    /// If the text cannot be split into tokens or its conditionals do not match.
     pub fn new(source: &SourceText) -> Result<SourceScan, SourceError> {
         let text = source.text();
         let tokens = lex(text).map_err(|error| SourceError::Unterminated {
@@ -118,7 +118,7 @@ impl Walker<'_> {
             .is_some_and(|t| t.is_name(self.text, name))
     }
 
-    /// Whether this is file scope, a namespace or an `extern "C"` block.
+    /// Whether the current scope is the file, a namespace or an `extern "C"` block.
     fn at_declarations(&self) -> bool {
         !self
             .scopes
@@ -239,7 +239,7 @@ impl Walker<'_> {
         self.scan.units.push(unit);
     }
 
-    /// Remembers the `__constant__` variables of a declaration.
+    /// Records the `__constant__` variables of a declaration.
     fn constants(&mut self, range: Range<usize>) {
         let mut namespaces: Vec<String> = Vec::new();
         for names in self.open_namespaces() {
@@ -254,7 +254,7 @@ impl Walker<'_> {
         self.scan.constants.extend(found);
     }
 
-    /// Remembers `typedef A B;` and `using B = A;`.
+    /// Records `typedef A B;` and `using B = A;`.
     fn alias(&mut self, range: Range<usize>) {
         let words: Vec<_> = self.tokens[range]
             .iter()
@@ -284,7 +284,7 @@ impl Walker<'_> {
         self.also_means(name, ty);
     }
 
-    /// One more meaning of a name.
+    /// Adds a meaning to a name.
     fn also_means(&mut self, name: String, ty: String) {
         let known = self.scan.aliases.entry(name).or_default();
         if !known.contains(&ty) {
@@ -406,7 +406,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The names of each namespace that is open here.
+    /// The names of each open namespace.
     fn open_namespaces(&self) -> impl Iterator<Item = &Vec<String>> {
         self.scopes.iter().filter_map(|scope| match scope {
             WalkScope::Namespace(number) => self.namespaces.get(*number),
@@ -414,7 +414,7 @@ impl Walker<'_> {
         })
     }
 
-    /// What keeps a kernel with these specifiers, declared here, from being an entry.
+    /// The obstacle that prevents a kernel with these specifiers, declared here, from being an entry.
     fn obstacle_of_place(
         &self,
         mut specifiers: Range<usize>,
@@ -430,8 +430,8 @@ impl Walker<'_> {
         }
     }
 
-    /// The first token of the declaration whose `__global__` is at `global`: the start of the run, or
-    /// what follows a macro call on an earlier line that needs no semicolon.
+    /// The first token of the declaration whose `__global__` is at `global`: the start of the run, or the token after
+    /// a macro call on an earlier line that needs no semicolon.
     fn declaration_start(&self, global: usize) -> usize {
         const CALLS: [&str; 5] = [
             "__launch_bounds__",

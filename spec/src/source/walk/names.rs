@@ -8,7 +8,7 @@ pub(super) fn names<'t>(text: &'t str, tokens: &'t [Token]) -> impl Iterator<Ite
     names.map(|t| t.text(text).into_owned())
 }
 
-/// The names that a directive uses: not those that it defines or asks about.
+/// The names that a directive uses, except those that it defines or tests.
 pub(super) fn directive_names(text: &str, directive: &Token) -> Vec<String> {
     let inner = lex_directive(text, directive);
     let Some(name) = inner.first().map(|t| t.text(text)) else {

@@ -1,10 +1,10 @@
-//! AMD RDNA in workgroup-processor mode: waves as LLVM counts them, whole workgroups as HIP does.
+//! AMD RDNA in workgroup-processor mode: waves are counted as in LLVM, whole workgroups as in HIP.
 
 use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::AmdWgp;
 
-/// How full a workgroup processor gets. A workgroup may have `most_threads` threads and `most_shared` bytes of local
-/// data share.
+/// The occupancy of a workgroup processor. A workgroup may have `most_threads` threads and `most_shared` bytes of
+/// local data share.
 pub fn occupancy(
     wgp: &AmdWgp,
     block: &BlockNeeds,
@@ -15,8 +15,8 @@ pub fn occupancy(
     Occupancy::of(&limits, waves(wgp, block), wgp.simds * wgp.waves_per_simd)
 }
 
-/// Workgroups that each resource of a workgroup processor has room for: by slots for waves and by vector registers as
-/// in HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor`, by barriers as in LLVM.
+/// The number of workgroups for which each resource of a workgroup processor suffices: slots for waves and vector
+/// registers as in HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor`, barriers as in LLVM.
 pub fn block_limits(
     wgp: &AmdWgp,
     block: &BlockNeeds,
@@ -45,8 +45,8 @@ pub fn block_limits(
     }
 }
 
-/// Waves of one SIMD as compilers report them (`Occupancy [waves/SIMD]`): the least that slots, vector registers, local
-/// data share and barriers allow, counted in waves and not in whole workgroups.
+/// Waves per SIMD as compilers report them (`Occupancy [waves/SIMD]`): the minimum that slots, vector registers,
+/// local data share and barriers allow, counted in waves and not in whole workgroups.
 pub fn waves_per_simd(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     let waves = waves(wgp, block);
     let slots = wgp.simds * wgp.waves_per_simd;
@@ -55,7 +55,7 @@ pub fn waves_per_simd(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     let by_shared = fit(wgp.shared_bytes.into(), taken);
     let groups = (slots / waves).min(by_barriers).min(by_shared);
     let by_groups = groups.saturating_mul(waves).div_ceil(wgp.simds);
-    // More than there is counts as one wave, as in LLVM.
+    // A demand beyond the capacity counts as one wave, as in LLVM.
     by_groups
         .clamp(1, wgp.waves_per_simd)
         .min(waves_by_registers(wgp, block.registers))
@@ -65,7 +65,7 @@ fn waves(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     block.threads.div_ceil(wgp.wave_size).max(1)
 }
 
-/// Waves of one SIMD that have room in its vector registers.
+/// The number of waves for which the vector registers of one SIMD suffice.
 fn waves_by_registers(wgp: &AmdWgp, registers: u32) -> u32 {
     if registers > wgp.registers_per_thread {
         return 0;

@@ -1,13 +1,13 @@
-//! What blocks take up, and how many fit.
+//! The resources of blocks, and how many blocks fit.
 
 use std::fmt;
 
-/// What one block takes up.
+/// The resources of one block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BlockNeeds {
     /// Threads.
     pub threads: u32,
-    /// 32-bit registers of a thread (vector registers on AMD).
+    /// 32-bit registers per thread (vector registers on AMD).
     pub registers: u32,
     /// Static shared memory, in bytes.
     pub static_shared_bytes: u32,
@@ -24,18 +24,18 @@ impl BlockNeeds {
     }
 }
 
-/// What keeps a multiprocessor from holding more blocks.
+/// The resource that limits the number of blocks on a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Limiter {
-    /// Its thread slots (warps, waves) are taken.
+    /// Its thread slots (warps, waves) are used up.
     Threads,
-    /// Its block slots are taken.
+    /// Its block slots are used up.
     Blocks,
-    /// Its registers are taken.
+    /// Its registers are used up.
     Registers,
-    /// Its shared memory is taken.
+    /// Its shared memory is used up.
     Shared,
-    /// Its block barriers are taken.
+    /// Its block barriers are used up.
     Barriers,
 }
 
@@ -58,23 +58,23 @@ impl fmt::Display for Limiter {
     }
 }
 
-/// Blocks that each resource has room for; `u32::MAX` where it bounds nothing.
+/// The number of blocks for which each resource suffices; `u32::MAX` if it is not a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLimits {
-    /// By thread slots; 0 where the block has more threads than a block may have.
+    /// By thread slots; 0 if the block has more threads than allowed.
     pub threads: u32,
     /// By block slots.
     pub blocks: u32,
-    /// By registers; 0 where the block needs more than a block may have.
+    /// By registers; 0 if the block needs more than allowed.
     pub registers: u32,
-    /// By shared memory; 0 where the block needs more than a block may have.
+    /// By shared memory; 0 if the block needs more than allowed.
     pub shared: u32,
     /// By block barriers.
     pub barriers: u32,
 }
 
 impl BlockLimits {
-    /// Each limit with its name, in the order in which ties are told.
+    /// Each limit with its name, in the order in which ties are resolved.
     pub fn named(&self) -> [(Limiter, u32); 5] {
         [
             (Limiter::Threads, self.threads),
@@ -85,7 +85,7 @@ impl BlockLimits {
         ]
     }
 
-    /// Blocks that fit, and what keeps more out: the first of those that tie.
+    /// The number of blocks that fit, and the limiting resource: the first one of a tie.
     pub fn least(&self) -> (Limiter, u32) {
         let [first, rest @ ..] = self.named();
         rest.into_iter().fold(
@@ -95,26 +95,26 @@ impl BlockLimits {
     }
 }
 
-/// How full a multiprocessor gets with blocks of one kernel.
+/// The occupancy of a multiprocessor with blocks of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Resident blocks; 0 where not even one fits: it cannot be launched.
+    /// Resident blocks; 0 if not even one fits, so that it cannot be launched.
     pub blocks: u32,
     /// Resident warps (waves).
     pub warps: u32,
-    /// Resident warps (waves) at most, whatever the kernel.
+    /// Maximum number of resident warps (waves) for any kernel.
     pub max_warps: u32,
-    /// What keeps more out.
+    /// The limiting resource.
     pub limiter: Limiter,
 }
 
 impl Occupancy {
-    /// Resident warps over the most possible, from 0 to 1.
+    /// Resident warps over the maximum, from 0 to 1.
     pub fn fraction(&self) -> f64 {
         f64::from(self.warps) / f64::from(self.max_warps.max(1))
     }
 
-    /// What these limits come to.
+    /// The occupancy under these limits.
     pub(super) fn of(limits: &BlockLimits, warps_per_block: u32, max_warps: u32) -> Occupancy {
         let (limiter, blocks) = limits.least();
         Occupancy {
@@ -131,7 +131,7 @@ pub(super) fn round_up(value: u64, granularity: u32) -> u64 {
     value.next_multiple_of(u64::from(granularity.max(1)))
 }
 
-/// How often `part` goes into `whole`; without bound for a part of nothing.
+/// How often `part` fits into `whole`; unlimited if `part` is 0.
 pub(super) fn fit(whole: u64, part: u64) -> u32 {
     let times = whole.checked_div(part).unwrap_or(u64::MAX);
     u32::try_from(times).unwrap_or(u32::MAX)

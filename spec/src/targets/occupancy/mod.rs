@@ -1,4 +1,4 @@
-//! How many blocks of a compiled kernel fit on one multiprocessor, and what keeps more from it.
+//! Occupancy: the number of blocks of a compiled kernel that fit on one multiprocessor, and the limiting resource.
 //!
 //! Pure arithmetic over the target table, for compile-time facts: registers and static shared memory come from the
 //! compiler, threads and dynamic shared memory from the launch plan. [`nvidia`] follows NVIDIA's own
@@ -13,7 +13,7 @@ pub use blocks::{BlockLimits, BlockNeeds, Limiter, Occupancy};
 use crate::targets::{KnownTarget, Multiprocessor};
 
 impl KnownTarget {
-    /// How full a multiprocessor gets; `None` for a processor that has none.
+    /// The occupancy of a multiprocessor; `None` for a processor that has none.
     pub fn occupancy(&self, block: &BlockNeeds) -> Option<Occupancy> {
         let most = self.limits.max_threads_per_block;
         match &self.multiprocessor {
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(on("sm_86", needs(32, 32, 0)), (16, 16, Limiter::Blocks));
         assert_eq!(on("sm_89", needs(32, 32, 0)), (24, 24, Limiter::Blocks));
         assert_eq!(on("sm_86", needs(256, 128, 0)), (2, 16, Limiter::Registers));
-        // 24 KiB and the driver's one, four times into 100.
+        // 24 KiB plus the driver's 1 KiB, four times within 100 KiB.
         assert_eq!(
             on("sm_86", needs(128, 32, 24 * 1024)),
             (4, 16, Limiter::Shared)

@@ -1,13 +1,14 @@
-//! NVIDIA: the rules of `cuda_occupancy.h` for compute capability 8.6 to 9.0, with the largest shared-memory carve-out
-//! and, above 48 KiB, with the opt-in that a launch asks for.
+//! NVIDIA: the rules of `cuda_occupancy.h` for compute capability 8.6 to 9.0, with the largest shared-memory
+//! carve-out and, above 48 KiB, with the opt-in that a launch requests.
 
 use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::NvidiaSm;
 
-/// Threads of a warp.
+/// Threads per warp.
 const WARP: u32 = 32;
 
-/// How full a multiprocessor gets. A block may have `most_threads` threads and `most_shared` bytes of shared memory.
+/// The occupancy of a multiprocessor. A block may have `most_threads` threads and `most_shared` bytes of shared
+/// memory.
 pub fn occupancy(
     sm: &NvidiaSm,
     block: &BlockNeeds,
@@ -18,7 +19,7 @@ pub fn occupancy(
     Occupancy::of(&limits, warps(block), sm.max_threads / WARP)
 }
 
-/// Blocks that each resource of a multiprocessor has room for.
+/// The number of blocks for which each resource of a multiprocessor suffices.
 pub fn block_limits(
     sm: &NvidiaSm,
     block: &BlockNeeds,
@@ -46,7 +47,8 @@ fn warps(block: &BlockNeeds) -> u32 {
     block.threads.div_ceil(WARP).max(1)
 }
 
-/// A warp takes registers of one partition. What a block may have is checked as if it took the same of each of them.
+/// A warp uses registers of one partition. The limit per block is checked as if the block used the same number in
+/// each of them.
 fn by_registers(sm: &NvidiaSm, block: &BlockNeeds) -> u32 {
     let warp = round_up(
         u64::from(block.registers) * u64::from(WARP),

@@ -1,4 +1,4 @@
-//! What the metadata of an AMD code object says of a kernel.
+//! Reads the resources of a kernel from the metadata of an AMD code object.
 
 use kiln::image::amd_metadata::{self, AmdKernel};
 use object::LittleEndian;
@@ -7,7 +7,7 @@ use object::read::elf::FileHeader as _;
 
 use super::{InspectError, Resources, Spills};
 
-/// The figures of an entry.
+/// The resources of an entry.
 pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, InspectError> {
     let header = FileHeader64::<LittleEndian>::parse(image).map_err(InspectError::image)?;
     if header.e_machine.get(LittleEndian) != EM_AMDGPU {

@@ -15,7 +15,7 @@ use super::{InspectError, Resources, Spills};
 
 const END: &str = " [-Rpass-analysis=kernel-resource-usage]";
 
-/// The figures of an entry.
+/// The resources of an entry.
 pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectError> {
     let block = block(log, symbol).ok_or_else(|| InspectError::NotInLog {
         symbol: symbol.into(),
@@ -41,12 +41,12 @@ pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectErr
     })
 }
 
-/// Waves of a SIMD, as the compiler counts them.
+/// Waves per SIMD, as the compiler counts them.
 pub fn waves_per_simd(log: &str, symbol: &str) -> Option<u32> {
     field(&block(log, symbol)?, "Occupancy [waves/SIMD]")
 }
 
-/// The remarks of an entry: name and value.
+/// The remarks about an entry, each with name and value.
 fn block<'a>(log: &'a str, symbol: &str) -> Option<Vec<(&'a str, &'a str)>> {
     let mut remarks = log.lines().filter_map(remark);
     remarks.find(|&(name, value)| name == "Function Name" && value == symbol)?;

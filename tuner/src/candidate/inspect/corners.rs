@@ -1,10 +1,11 @@
-//! Four configs from the corners of a search space: where resources are most likely to run out.
+//! Picks four configs from the corners of a search space, where resources are most likely to run out.
 
 use kiln_spec::Config;
 use kiln_spec::space::SearchSpace;
 
-/// The valid configs nearest to the corners at which even and odd parameters are each at their first or last value;
-/// fewer where some are the same. Of a space too large to walk through, every so many configs are looked at.
+/// The valid configs nearest to the four corners at which the even parameters, and the odd ones, all have their first
+/// or all their last value. Fewer if some of them coincide. If the space is too large to enumerate, only every n-th
+/// config is considered.
 pub fn corners(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 100_000;
     let last: Vec<usize> = space
@@ -32,7 +33,7 @@ pub fn corners(space: &SearchSpace) -> Vec<Config> {
     found.into_iter().map(|index| space.config(index)).collect()
 }
 
-/// How far apart two configs are, each axis counting alike: thousandths of its length, added up.
+/// The distance of two configs: per axis in thousandths of its length, added up, so that all axes count alike.
 fn distance(at: &[usize], corner: &[usize], last: &[usize]) -> usize {
     let axes = at.iter().zip(corner).zip(last);
     axes.map(|((at, corner), last)| at.abs_diff(*corner) * 1000 / (*last).max(1))

@@ -1,9 +1,10 @@
-//! The sections of a cubin (an ELF file) that say what its kernels take up.
+//! Reads the resources of kernels from the sections of a cubin (an ELF file).
 //!
-//! `.nv.info` has records of a format byte, an attribute byte and, for format 4, a 16-bit length and that many bytes; the
-//! others carry two bytes in place. Registers and stack stand in `.nv.info` by symbol, the launch bound in
-//! `.nv.info.<kernel>`, static shared memory is the size of `.nv.shared.<kernel>`. NVIDIA does not document the format:
-//! what is read here was compared with `ptxas -v` and `cuobjdump --dump-resource-usage` for toolkits 12.1 to 13.5.
+//! `.nv.info` consists of records: a format byte, an attribute byte and, for format 4, a 16-bit length and that many
+//! bytes; the other formats carry two bytes in place. Registers and stack are in `.nv.info`, by symbol. The launch
+//! bound is in `.nv.info.<kernel>`. Static shared memory is the size of `.nv.shared.<kernel>`. NVIDIA does not
+//! document the format: this reader was compared with `ptxas -v` and `cuobjdump --dump-resource-usage` for toolkits
+//! 12.1 to 13.5.
 
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -17,21 +18,21 @@ const EM_CUDA: u16 = 190;
 
 /// Records with a 16-bit length and a value of that length.
 const SIZED: u8 = 4;
-/// Threads of a block at most: x, y, z.
+/// Maximum number of threads per block: x, y, z.
 const MAX_THREADS: u8 = 0x05;
 /// Stack frame: symbol, bytes.
 const FRAME_SIZE: u8 = 0x11;
 /// Registers: symbol, count.
 const REGISTER_COUNT: u8 = 0x2f;
-/// Block barriers, in place; missing where there are none.
+/// Block barriers, in place; missing if there are none.
 const BARRIERS: u8 = 0x4c;
 
-/// The bytes at the beginning of shared memory that `.nv.shared` counts and the assembler does not.
+/// Bytes at the beginning of shared memory that `.nv.shared` includes and the assembler does not count.
 const RESERVED_ON_HOPPER: u32 = 1024;
-/// The first architecture that has them.
+/// The first architecture with these reserved bytes.
 const HOPPER: u32 = 90;
 
-/// The figures of an entry.
+/// The resources of an entry.
 pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, InspectError> {
     let header = FileHeader64::<LittleEndian>::parse(image).map_err(InspectError::image)?;
     if header.e_machine.get(LittleEndian) != EM_CUDA {
@@ -67,7 +68,7 @@ pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, Inspect
     })
 }
 
-/// The size of the kernel's shared section, without the part that belongs to the driver.
+/// The size of the kernel's shared section, without the bytes that the driver reserves.
 fn shared_bytes(
     file: &ElfFile64<'_, LittleEndian>,
     symbol: &str,
@@ -82,8 +83,8 @@ fn shared_bytes(
     Ok(bytes.saturating_sub(reserved))
 }
 
-/// How many bytes of a shared section belong to the driver: on architectures from Hopper on it has some. Images of later toolkits
-/// have a section that says so (`.nv.shared.reserved.0`), those of CUDA 12.1 have none.
+/// The number of bytes of a shared section that the driver reserves: 0 before Hopper. Images of newer toolkits have a
+/// section for them (`.nv.shared.reserved.0`), those of CUDA 12.1 do not.
 fn reserved_bytes(image: &[u8]) -> Result<u32, InspectError> {
     let architecture = kiln::image::cuda_architecture(image).map_err(InspectError::image)?;
     Ok(if architecture >= HOPPER {
@@ -119,13 +120,13 @@ fn entries(file: &ElfFile64<'_, LittleEndian>) -> String {
 /// One record of an info section.
 struct InfoRecord<'a> {
     attribute: u8,
-    /// The value, where it has a length.
+    /// The value, if the record has a length.
     value: &'a [u8],
-    /// The value, where it has none.
+    /// The value, if the record has no length.
     in_place: u16,
 }
 
-/// The records of an info section, up to the first that is cut short.
+/// The records of an info section, up to the first truncated one.
 fn records(mut bytes: &[u8]) -> Vec<InfoRecord<'_>> {
     let mut records = Vec::new();
     while let [format, attribute, low, high, rest @ ..] = bytes {

@@ -1,45 +1,45 @@
-//! Why a compiled kernel's figures cannot be told.
+//! Errors of reading the resources of a compiled kernel.
 
 use kiln_spec::Backend;
 use thiserror::Error;
 
-/// Why a compiled kernel's figures cannot be told.
+/// Why the resources of a compiled kernel cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InspectError {
-    /// The image is none, or damaged.
+    /// The file is damaged, or not an image.
     #[error(
         "the image cannot be read: {what}\nhelp: delete the cache of artifacts (`tune cache path`) and compile again"
     )]
     Image {
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
-    /// The image has no such entry.
+    /// The image does not contain the entry.
     #[error(
         "the image has no entry `{symbol}` (it has: {found})\nhelp: it belongs to another kernel; compile again"
     )]
     NotInImage {
         /// The entry.
         symbol: String,
-        /// Those that it has.
+        /// The entries that it contains.
         found: String,
     },
-    /// The log says nothing of the entry.
+    /// The log does not mention the entry.
     #[error("the compiler's log says nothing of `{symbol}`")]
     NotInLog {
         /// The entry.
         symbol: String,
     },
-    /// A line of the log is not as expected.
+    /// A line of the log does not have the expected form.
     #[error("the compiler's log has `{line}`, where {expected} should stand")]
     Log {
         /// The line.
         line: String,
-        /// What was expected.
+        /// The expected form.
         expected: &'static str,
     },
-    /// Log and image differ.
+    /// Log and image disagree.
     #[error(
         "`{symbol}`: the image says {} {}, the compiler's log says {}\nhelp: log and image are of different builds, or this compiler is newer than Kiln knows; please report it",
         .differs.image, .differs.what, .differs.log
@@ -47,10 +47,10 @@ pub enum InspectError {
     Disagree {
         /// The entry.
         symbol: String,
-        /// The figure.
+        /// The figure on which they disagree.
         differs: Disagreement,
     },
-    /// Programs of that backend are not GPU images.
+    /// Programs of this backend are not GPU images.
     #[error(
         "{backend} programs have no registers or shared memory to tell of\nhelp: name a GPU target, such as `--target sm_89`"
     )]
@@ -60,14 +60,14 @@ pub enum InspectError {
     },
 }
 
-/// A figure that log and image tell differently.
+/// A figure on which log and image disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disagreement {
     /// The figure.
     pub what: &'static str,
-    /// What the image says.
+    /// Its value in the image.
     pub image: u32,
-    /// What the log says.
+    /// Its value in the log.
     pub log: u32,
 }
 

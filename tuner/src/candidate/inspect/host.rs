@@ -1,4 +1,4 @@
-//! How the cpu device runs a config, and why. Its source says that: nothing is compiled.
+//! How the cpu device runs a config, and why. This is read from the source; nothing is compiled.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct HostRow {
     pub kernel: String,
     /// The problem.
     pub problem: String,
-    /// Which config this is: the baseline, a baked row's device, a corner, or one that was asked for.
+    /// Which config this is: the baseline, a baked row (its device), a corner, or one named on the command line.
     pub what: String,
     /// The config.
     pub config: String,
@@ -19,14 +19,14 @@ pub struct HostRow {
     pub runs: &'static str,
     /// The barriers and warp operations that the entry can reach.
     pub barriers: Vec<String>,
-    /// Threads of a block; none where the config has no launch.
+    /// Threads per block; `None` if the config cannot be launched.
     pub threads: Option<u64>,
-    /// Why it has none.
+    /// Why it cannot be launched.
     pub error: Option<String>,
 }
 
 impl HostRow {
-    /// How an entry that can reach these barriers runs.
+    /// How the cpu device runs an entry that can reach these barriers.
     pub fn runs(barriers: &[&str]) -> &'static str {
         if barriers.is_empty() {
             "loop"
@@ -47,7 +47,7 @@ impl HostRow {
     }
 }
 
-/// Rows as text: a heading for each kernel.
+/// Formats rows as text, with a heading per kernel.
 pub fn host_to_text(rows: &[HostRow]) -> String {
     let mut text = String::new();
     let mut last = ("", "");

@@ -1,4 +1,4 @@
-//! What is found of one candidate.
+//! The result of inspecting one candidate.
 
 use kiln_spec::LaunchPlan;
 
@@ -6,16 +6,16 @@ use super::error::InspectError;
 use super::launchable::CannotLaunch;
 use super::resources::Resources;
 
-/// What a compiled candidate takes up, and whether it could be launched.
+/// The resources of a compiled candidate, and whether it could be launched.
 #[derive(Debug)]
 pub struct Inspected {
     /// Its release entry.
     pub symbol: String,
     /// Its launch plan.
     pub plan: LaunchPlan,
-    /// What the release entry takes up, by log and image together.
+    /// The resources of the release entry, from log and image together.
     pub resources: Result<Resources, InspectError>,
-    /// Whether the log told it too, so that two sources agree.
+    /// Whether the log contained them too, so that two sources agree.
     pub in_log: bool,
     /// Why it cannot be launched, if it cannot.
     pub cannot: Option<CannotLaunch>,

@@ -1,5 +1,5 @@
-//! Whether a compiled config can be launched at all: what cannot is not searched. Spills are not a reason: a config that
-//! spills is sometimes the fastest.
+//! Decides whether a compiled config can be launched at all; the search skips those that cannot. Spills do not
+//! exclude a config: one that spills is sometimes the fastest.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::occupancy::BlockNeeds;
@@ -9,12 +9,12 @@ use thiserror::Error;
 
 use super::Resources;
 
-/// What a device (or a target that is not at hand) lets a block have.
+/// The limits that a device, or a target that this machine does not have, sets for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchRules<'a> {
-    /// Its architecture: registers of a block are known for those in the target table.
+    /// Its architecture. The registers of a block are checked for architectures in the target table.
     pub arch: &'a str,
-    /// Its limits, from the driver where there is one.
+    /// Its limits, from the driver if there is one.
     pub limits: &'a DeviceLimits,
 }
 
@@ -25,7 +25,7 @@ pub enum CannotLaunch {
     /// More threads than its launch bounds allow.
     #[error("{}: {threads} threads a block, the bounds allow {most}", self.name())]
     Threads {
-        /// Threads of a block.
+        /// Threads per block.
         threads: u64,
         /// The bound that the source declares.
         most: u32,
@@ -33,9 +33,9 @@ pub enum CannotLaunch {
     /// More registers than a block can have.
     #[error("{}: {registers} of each of {threads} threads", self.name())]
     Registers {
-        /// Registers of a thread.
+        /// Registers per thread.
         registers: u32,
-        /// Threads of a block.
+        /// Threads per block.
         threads: u32,
     },
     /// More shared memory than a block can have.
@@ -51,7 +51,7 @@ pub enum CannotLaunch {
 }
 
 impl CannotLaunch {
-    /// A short name, for counts.
+    /// A short name, for counting.
     pub fn name(&self) -> &'static str {
         match self {
             CannotLaunch::Threads { .. } => "threads over launch bounds",
@@ -61,7 +61,7 @@ impl CannotLaunch {
     }
 }
 
-/// What one block takes up under a plan.
+/// The resources of one block under a plan.
 pub fn block_needs(resources: &Resources, plan: &LaunchPlan) -> BlockNeeds {
     BlockNeeds {
         threads: u32::try_from(plan.threads_per_block()).unwrap_or(u32::MAX),
@@ -81,10 +81,10 @@ impl<'a> LaunchRules<'a> {
         }
     }
 
-    /// Whether an entry with these figures can be launched under a plan.
+    /// Checks whether an entry with these resources can be launched under a plan.
     ///
     /// # Errors
-    /// The first reason why not.
+    /// The first reason why it cannot.
     pub fn check(&self, resources: &Resources, plan: &LaunchPlan) -> Result<(), CannotLaunch> {
         let block = block_needs(resources, plan);
         if let Some(most) = resources.max_threads
@@ -112,7 +112,8 @@ impl<'a> LaunchRules<'a> {
         })
     }
 
-    /// Of an architecture that the table does not know, the driver decides at launch.
+    /// Whether the registers of a block suffice. If the table does not know the architecture, the driver decides at
+    /// launch.
     fn registers_fit(&self, block: &BlockNeeds) -> bool {
         let Some(target) = targets::target(self.arch) else {
             return true;

@@ -1,9 +1,9 @@
-//! What a compiled kernel takes up on its target, read from what the compiler left: no GPU is needed.
+//! The resources of a compiled kernel on its target, read from the output of the compiler. No GPU is needed.
 //!
-//! Each backend has two sources that know nothing of each other: the compiler's log and the image itself. For NVIDIA
-//! these are the lines of `ptxas -v` and the cubin's own sections, for AMD the remarks of `kernel-resource-usage` and
-//! the metadata note of the code object. Registers, stack and static shared memory stand in both and must agree.
-//! NVIDIA's spills stand in the log alone.
+//! Each backend has two independent sources: the compiler's log and the image itself. For NVIDIA these are the lines
+//! of `ptxas -v` and the sections of the cubin; for AMD, the remarks of `kernel-resource-usage` and the metadata note
+//! of the code object. Registers, stack and static shared memory are in both and must agree. NVIDIA's spills are only
+//! in the log.
 
 mod amd_note;
 mod amd_remark;
@@ -28,10 +28,10 @@ pub use table::{Figures, InspectRow, to_text};
 
 use kiln_spec::Backend;
 
-/// What an entry takes up, from the image.
+/// The resources of an entry, from the image.
 ///
 /// # Errors
-/// When the image is damaged, of another backend, or lacks the entry.
+/// If the image is damaged, belongs to another backend, or lacks the entry.
 pub fn from_image(backend: Backend, image: &[u8], symbol: &str) -> Result<Resources, InspectError> {
     match backend {
         Backend::Cuda => cubin::resources(image, symbol),
@@ -40,10 +40,10 @@ pub fn from_image(backend: Backend, image: &[u8], symbol: &str) -> Result<Resour
     }
 }
 
-/// What an entry takes up, from the compiler's log.
+/// The resources of an entry, from the compiler's log.
 ///
 /// # Errors
-/// When the log says nothing of the entry, or what it says cannot be read.
+/// If the log does not mention the entry, or cannot be parsed.
 pub fn from_log(backend: Backend, log: &str, symbol: &str) -> Result<Resources, InspectError> {
     match backend {
         Backend::Cuda => ptxas_log::resources(log, symbol),
@@ -52,11 +52,11 @@ pub fn from_log(backend: Backend, log: &str, symbol: &str) -> Result<Resources, 
     }
 }
 
-/// What an entry takes up, from both sources together.
+/// The resources of an entry, from both sources.
 ///
 /// # Errors
-/// When the image cannot be read, or the sources disagree. A log that is missing (an image from elsewhere) leaves what
-/// only the log says unknown.
+/// If the image cannot be read, or the sources disagree. If there is no log (the image was built elsewhere), the
+/// figures that only a log contains are unknown.
 pub fn resources(
     backend: Backend,
     image: &[u8],

@@ -1,4 +1,4 @@
-//! The lines of `ptxas -v`, as NVRTC hands them on in its log:
+//! Parses the lines of `ptxas -v`, as NVRTC passes them on in its log:
 //!
 //! ```text
 //! ptxas info    : Compiling entry function 'gemm' for 'sm_89'
@@ -7,12 +7,12 @@
 //! ptxas info    : Used 64 registers, used 1 barriers, 8192 bytes smem, 388 bytes cmem[0]
 //! ```
 //!
-//! Parts of the last line are left out where they are 0. Lines are found by their words: their beginning differs
-//! between versions.
+//! Parts of the last line are left out if they are 0. Lines are recognised by their words, since their beginning
+//! differs between versions.
 
 use super::{InspectError, Resources, Spills};
 
-/// The figures of an entry.
+/// The resources of an entry.
 pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectError> {
     let opening = format!("Compiling entry function '{symbol}'");
     let mut lines = log
@@ -50,7 +50,7 @@ pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectErr
     })
 }
 
-/// The line of stack and spills that belongs to the entry, not to a function that it calls.
+/// The stack and spill line of the entry itself, not of a function that it calls.
 fn frame_line<'a>(block: &[&'a str], symbol: &str) -> Option<&'a str> {
     let of_entry = block.iter().position(|line| {
         line.trim_end().ends_with(symbol) && line.contains("Function properties for ")

@@ -1,40 +1,40 @@
-//! The figures themselves.
+//! The resources of an entry.
 
 use serde::Serialize;
 
 use super::error::{Disagreement, InspectError};
 
-/// What one entry takes up.
+/// The resources of one entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
-    /// 32-bit registers of a thread; vector registers on AMD.
+    /// 32-bit registers per thread; vector registers on AMD.
     pub registers: u32,
-    /// Scalar registers of a wave; AMD only.
+    /// Scalar registers per wave; AMD only.
     pub scalar_registers: Option<u32>,
-    /// Stack (local memory, scratch) of a thread, in bytes.
+    /// Stack (local memory, scratch) per thread, in bytes.
     pub stack_bytes: u32,
-    /// Static shared memory of a block, in bytes, without what the driver reserves.
+    /// Static shared memory per block, in bytes, without the driver's reserve.
     pub static_shared_bytes: u32,
-    /// What did not fit into registers; `None` where the source does not say.
+    /// Spilled registers; `None` if the source does not tell.
     pub spills: Option<Spills>,
-    /// Threads of a block at most, as the source declares it (launch bounds); `None` where nothing bounds it.
+    /// Maximum number of threads per block that the source declares (launch bounds); `None` without launch bounds.
     pub max_threads: Option<u32>,
-    /// Block barriers used; `None` where the source does not say.
+    /// Block barriers used; `None` if the source does not tell.
     pub barriers: Option<u32>,
 }
 
-/// What did not fit into registers.
+/// Spilled registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spills {
-    /// Bytes of a thread that are stored and loaded again, as NVIDIA's assembler counts them.
+    /// Bytes per thread that are stored and loaded again, as NVIDIA's assembler counts them.
     Bytes {
         /// Stores.
         stores: u32,
         /// Loads.
         loads: u32,
     },
-    /// Registers without a place, as AMD's compiler counts them.
+    /// Spilled registers, as AMD's compiler counts them.
     Registers {
         /// Vector registers.
         vector: u32,
@@ -44,8 +44,8 @@ pub enum Spills {
 }
 
 impl Spills {
-    /// One number to order by: bytes moved, or registers times their four bytes. Scalar registers go into lanes of
-    /// vector registers and cost little.
+    /// One number to order by: bytes moved, or registers times four bytes. Scalar registers are spilled into lanes of
+    /// vector registers, which costs little.
     pub fn weight(&self) -> u64 {
         match *self {
             Spills::Bytes { stores, loads } => u64::from(stores) + u64::from(loads),
@@ -72,7 +72,7 @@ impl std::fmt::Display for Spills {
 }
 
 impl Resources {
-    /// Where two sources disagree, of the figures that both give.
+    /// The first figure on which two sources disagree, among those that both contain.
     pub fn disagreement(&self, log: &Resources) -> Option<Disagreement> {
         let same = [
             ("registers", Some(self.registers), Some(log.registers)),
@@ -95,7 +95,7 @@ impl Resources {
             })
     }
 
-    /// The image's figures, with those of the log where the image has none.
+    /// The image's figures, completed by those of the log.
     pub(super) fn joined_with(
         self,
         log: &Resources,

@@ -1,4 +1,4 @@
-//! Inspected configs as rows: aligned columns for people, plain data for programs.
+//! Rows of `tune inspect`: aligned columns for people, plain data for programs.
 
 use kiln_spec::targets::KnownTarget;
 use serde::Serialize;
@@ -16,33 +16,33 @@ pub struct InspectRow {
     pub kernel: String,
     /// The problem.
     pub problem: String,
-    /// Which config this is: the baseline, a baked row's device, a corner, or one that was asked for.
+    /// Which config this is: the baseline, a baked row (its device), a corner, or one named on the command line.
     pub what: String,
     /// The config.
     pub config: String,
-    /// What it takes up and how full it fills a multiprocessor; none where it does not compile.
+    /// Its resources and occupancy; `None` if it does not compile.
     pub figures: Option<Figures>,
     /// Why it cannot be compiled, read or launched.
     pub error: Option<String>,
 }
 
-/// What a config takes up.
+/// The resources of a config.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// Its release entry.
     pub symbol: String,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u64,
-    /// Dynamic shared memory of a block, in bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared_bytes: u32,
-    /// What the compiler says of it.
+    /// The resources that the compiler reports.
     #[serde(flatten)]
     pub resources: Resources,
-    /// Blocks that a multiprocessor holds.
+    /// Resident blocks per multiprocessor.
     pub blocks_per_multiprocessor: u32,
-    /// Warps that a multiprocessor holds, over those that it could, in percent.
+    /// Occupancy: resident warps per multiprocessor over the maximum, in percent.
     pub occupancy_percent: f64,
-    /// What keeps more out.
+    /// The resource that limits the occupancy.
     pub limiter: &'static str,
 }
 
@@ -62,7 +62,7 @@ impl Figures {
 }
 
 impl InspectRow {
-    /// Takes over what was found.
+    /// Fills the row from an inspected candidate.
     pub fn fill(&mut self, known: &KnownTarget, inspected: &Inspected) {
         match &inspected.resources {
             Ok(resources) => self.figures = Figures::new(known, inspected, *resources),
@@ -116,7 +116,7 @@ const HEADINGS: [&str; 12] = [
     "config",
 ];
 
-/// Rows as text: a heading for each target and kernel, columns aligned over all of them.
+/// Formats rows as text, with a heading per target and kernel; the columns of all of them are aligned.
 pub fn to_text(rows: &[InspectRow], title: impl Fn(&str) -> String) -> String {
     let cells: Vec<Vec<String>> = rows.iter().map(InspectRow::cells).collect();
     let width = |column: usize| {
@@ -157,7 +157,7 @@ pub fn to_text(rows: &[InspectRow], title: impl Fn(&str) -> String) -> String {
     text
 }
 
-/// Names to the left, figures to the right.
+/// Names are left-aligned, figures right-aligned.
 fn line(cells: &[String], widths: &[usize]) -> String {
     let left = |column: usize| column == 0 || column + 2 >= widths.len();
     let padded = cells

@@ -1,5 +1,5 @@
-//! Logs as compilers write them, and images that are none. Real images are read in the workspace tests, which have
-//! compilers.
+//! Tests with logs as compilers write them, and with damaged images. The workspace tests, which have compilers, read
+//! real images.
 
 use kiln_spec::{Backend, LaunchPlan, targets};
 use proptest::prelude::*;
@@ -164,7 +164,7 @@ fn what_cannot_launch_is_told_with_its_reason() {
     };
     let registers = check("sm_89", &many, &plan(1024, 0)).unwrap_err();
     assert_eq!(registers.name(), "registers over a block's");
-    // Of an architecture without a row in the table the driver says so.
+    // For an architecture without a row in the table, the driver decides.
     assert_eq!(check("sm_80", &many, &plan(1024, 0)), Ok(()));
     let bounded = Resources {
         max_threads: Some(128),

@@ -1,4 +1,4 @@
-//! The parent's end of a worker: spawn, ask against a deadline, kill with everything it started.
+//! The parent's side of a worker: spawns it, sends requests with a deadline, and kills it with all its children.
 
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,15 +18,15 @@ use super::frame;
 use super::patience::Patience;
 use super::protocol::{Reply, Request};
 
-/// How a worker was lost, or what it answered in failure.
+/// Why a worker was lost, or the failure that it answered.
 #[derive(Clone, Debug, Error)]
 pub enum WorkerError {
-    /// It answered that the arm failed; the worker lives.
+    /// The worker answered that the arm failed; the worker lives.
     #[error("{outcome}")]
     Failed {
-        /// Which arm, where one can be named.
+        /// The arm, if one can be named.
         arm: Option<usize>,
-        /// What became of it, as it is stored.
+        /// The outcome to store.
         outcome: Outcome,
     },
     /// It did not answer in time and was killed.
@@ -37,25 +37,25 @@ pub enum WorkerError {
     Lost {
         /// Signal or exit code.
         how: String,
-        /// The signal that ended it, where one did.
+        /// The signal that ended it, if one did.
         signal: Option<i32>,
         /// The last line it wrote to standard error.
         stderr: String,
     },
-    /// It could not be started at all.
+    /// It could not be started.
     #[error("cannot start a worker: {0}")]
     Spawn(String),
-    /// It was killed and did not go away: the device hangs in its driver.
+    /// It was killed and did not end: the device hangs in its driver.
     #[error("a killed worker (pid {pid}) did not end within {waited:?}: the device is lost")]
     Unkillable {
-        /// Its process.
+        /// Its process ID.
         pid: u32,
-        /// How long it was waited for.
+        /// How long the parent waited.
         waited: Duration,
     },
 }
 
-/// Names the process that started a worker, in its environment.
+/// The environment variable in which a worker finds the process ID of its parent.
 pub(super) const PARENT: &str = "KILN_WORKER_PARENT";
 
 /// How workers are started.
@@ -63,7 +63,7 @@ pub(super) const PARENT: &str = "KILN_WORKER_PARENT";
 pub struct WorkerLimits {
     /// The program and its arguments: the running `tune` with the hidden `worker` subcommand.
     pub command: Vec<std::ffi::OsString>,
-    /// How long a killed worker may take to end.
+    /// Maximum time for a killed worker to end.
     pub reap: Duration,
 }
 
@@ -71,9 +71,9 @@ impl WorkerLimits {
     /// Workers of the running program.
     ///
     /// # Errors
-    /// When the running program's path cannot be found.
+    /// If the path of the running program cannot be found.
     pub fn current() -> std::io::Result<WorkerLimits> {
-        // The link names the running program itself: also when a build has put another in its place since.
+        // The link leads to the running program itself, even if a build has replaced the file since.
         let link = std::path::PathBuf::from("/proc/self/exe");
         let program = if link.exists() {
             link
@@ -88,7 +88,7 @@ impl WorkerLimits {
     }
 }
 
-/// Variables that make a GPU's driver wait for every launch: times would be those of the waiting.
+/// Variables that make a GPU's driver wait for every launch: times would include the waiting.
 pub const SERIALIZING: [&str; 4] = [
     "CUDA_LAUNCH_BLOCKING",
     "HIP_LAUNCH_BLOCKING",
@@ -109,7 +109,7 @@ fn command(limits: &WorkerLimits) -> Result<Command, WorkerError> {
         .stderr(Stdio::piped())
         .env("RUST_BACKTRACE", "0")
         .env(PARENT, std::process::id().to_string())
-        // A kernel that is loaded at its first launch cannot be recorded then.
+        // With lazy loading, a kernel is loaded at its first launch, and that launch cannot be recorded.
         .env("CUDA_MODULE_LOADING", "EAGER")
         .process_group(0);
     for name in SERIALIZING {
@@ -125,7 +125,7 @@ pub struct Worker {
     input: Option<ChildStdin>,
     replies: Receiver<std::io::Result<Option<Reply>>>,
     stderr: Arc<Mutex<String>>,
-    /// The arm that the worker last said it would launch; -1 for none.
+    /// The arm that the worker last announced before a launch; -1 for none.
     launching: Arc<AtomicI64>,
     reap: Duration,
     ended: bool,
@@ -165,12 +165,12 @@ impl Worker {
         })
     }
 
-    /// Sends a request and waits for its reply. Time in which the worker could run but no processor was free does not
-    /// count towards the deadline: see `patience.rs`.
+    /// Sends a request and waits for its reply. Time during which the worker was ready to run but got no processor
+    /// does not count towards the deadline: see `patience.rs`.
     ///
     /// # Errors
-    /// When the worker dies, answers with a failure, or does not answer within the deadline; in the
-    /// first and last case it is gone and must be replaced.
+    /// If the worker dies, answers with a failure, or does not answer within the deadline. In the first and last case
+    /// it is gone and must be replaced.
     pub fn ask(&mut self, request: &Request, deadline: Duration) -> Result<Reply, WorkerError> {
         let patience = Patience::begin(self.child.id(), deadline);
         let sent = match &mut self.input {
@@ -197,12 +197,12 @@ impl Worker {
         }
     }
 
-    /// The arm that the worker last said it would launch: whom to blame when it is lost.
+    /// The arm that the worker last announced before a launch. It is to blame if the worker is lost.
     pub fn launching(&self) -> Option<usize> {
         usize::try_from(self.launching.load(Ordering::Acquire)).ok()
     }
 
-    /// The worker's process, for tests that look for what is left behind.
+    /// The worker's process ID, for tests that look for leftover processes.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -219,7 +219,7 @@ impl Worker {
 
     fn signal_group(&self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // The group may be gone already: then there is nothing to kill.
+            // If the group is already gone, there is nothing to kill.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -244,9 +244,9 @@ impl Worker {
         }
     }
 
-    /// What became of a worker that no longer answers.
+    /// Finds out why a worker no longer answers.
     fn lost(&mut self) -> WorkerError {
-        // It closed its pipe: give it a moment to end by itself, so that its own status is seen.
+        // It closed its pipe: give it a moment to exit, so that its exit status is seen.
         let status = match self.wait(Duration::from_millis(500)) {
             Ok(status) => status,
             Err(_) => match self.kill() {
@@ -274,12 +274,12 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Nothing can be done here about a process that cannot be killed; asking it reported that.
+        // A process that cannot be killed was already reported by `ask`; nothing can be done here.
         let _ = self.kill();
     }
 }
 
-/// Passes replies on, and keeps what the worker says it is about to launch.
+/// Passes replies on, and stores which arm the worker is about to launch.
 fn pass_on(
     mut output: ChildStdout,
     replies: &Sender<std::io::Result<Option<Reply>>>,

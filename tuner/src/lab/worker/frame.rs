@@ -1,17 +1,17 @@
-//! Messages on a pipe: a length, a checksum, then JSON.
+//! The format of messages on a pipe: a length, a checksum, then JSON.
 
 use std::io::{self, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The longest message that is accepted, in bytes.
+/// Maximum length of a message, in bytes.
 const MAX_BYTES: u32 = 64 << 20;
 
 /// Writes one message.
 ///
 /// # Errors
-/// When the pipe is closed or the message is longer than 64 MiB.
+/// If the pipe is closed or the message is longer than 64 MiB.
 pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
     let length = u32::try_from(body.len()).ok().filter(|&n| n <= MAX_BYTES);
@@ -26,7 +26,7 @@ pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> io::Result<()> 
 /// Reads one message; `None` at the end of the stream.
 ///
 /// # Errors
-/// When the stream ends inside a message, or what arrives is not a message.
+/// If the stream ends inside a message, or the bytes are not a message.
 pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
     match pipe.read_exact(&mut length) {
@@ -48,7 +48,8 @@ pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> io::Result<Option<T>> 
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
-/// A kernel that writes to the worker's standard output would otherwise be read as a message.
+/// The checksum of a message. Without it, text that a kernel writes to the worker's standard output could be read as
+/// a message.
 fn checksum(body: &[u8]) -> [u8; 4] {
     let mut sum = [0; 4];
     sum.copy_from_slice(&blake3::hash(body).as_bytes()[..4]);

@@ -1,7 +1,7 @@
 //! The worker process: a fresh child that loads candidates, verifies them and times them.
 //!
-//! The parent never loads a kernel. A crash, a hang or an exhausted memory in a candidate costs the
-//! worker, which is replaced; the parent only ever reads data from it, against a deadline.
+//! The parent never loads a kernel. If a candidate crashes, hangs or exhausts memory, only the worker is lost, and it
+//! is replaced. The parent only reads data from the worker, with a deadline.
 
 mod bench;
 pub mod client;

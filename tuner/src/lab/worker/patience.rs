@@ -1,20 +1,20 @@
-//! How long a worker is waited for on a machine that has other things to do.
+//! Deadlines of workers that allow for a busy machine.
 //!
-//! A deadline tells a kernel that hangs from one that is slow. On a busy machine time passes while the worker waits for a
-//! processor, and a correct config would be stored as one that hangs. Linux counts that time for each thread: the second
-//! number of `/proc/<pid>/task/<tid>/schedstat` (`Documentation/scheduler/sched-stats.rst`). It is added to the deadline,
-//! within a limit.
+//! A deadline tells a kernel that hangs from one that is slow. On a busy machine, time passes while the worker waits
+//! for a processor, and a correct config would be stored as hung. Linux counts that waiting time for each thread: the
+//! second number of `/proc/<pid>/task/<tid>/schedstat` (`Documentation/scheduler/sched-stats.rst`). It is added to
+//! the deadline, up to a limit.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// The deadline is extended by this many times itself at most, so that an endless loop on a busy machine ends too.
+/// The deadline is extended by at most this multiple of itself, so that an endless loop on a busy machine ends too.
 const MAX_EXTENSION: u32 = 8;
 
-/// Waiting on for less than this is not worth another look.
+/// Waiting for less than this is not worth another look.
 const MIN_WAIT: Duration = Duration::from_millis(10);
 
-/// A deadline of one request.
+/// The deadline of one request.
 pub(super) struct Patience {
     pid: u32,
     start: Instant,
@@ -33,7 +33,7 @@ impl Patience {
         }
     }
 
-    /// How much longer the worker may take; `None` when its time is up.
+    /// How much longer the worker may take; `None` if its time is up.
     pub(super) fn left(&self) -> Option<Duration> {
         let waited = waited_for_a_processor(self.pid).saturating_sub(self.waited_before);
         left(self.deadline, waited, self.start.elapsed())
@@ -46,8 +46,8 @@ fn left(deadline: Duration, waited: Duration, elapsed: Duration) -> Option<Durat
     (left >= MIN_WAIT).then_some(left)
 }
 
-/// How long the thread of a process that waited longest was ready to run without a processor. Zero if the system does not
-/// tell. The threads of a launch wait side by side, so their times are not added up.
+/// How long the thread of a process that waited longest was ready to run without a processor; zero if the system does
+/// not tell. The threads of a launch wait in parallel, so their times are not added up.
 fn waited_for_a_processor(pid: u32) -> Duration {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Duration::ZERO;
@@ -83,7 +83,7 @@ mod tests {
             .arg("60")
             .spawn()
             .unwrap();
-        // It starts, then sleeps for a minute: from then on nothing is added.
+        // The process starts, then sleeps for a minute: from then on nothing is added.
         let stands_still = |_| {
             let before = waited_for_a_processor(sleeper.id());
             std::thread::sleep(Duration::from_millis(50));
@@ -98,7 +98,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn processes_that_outnumber_the_processors_wait_for_one() {
-        // Some systems keep no such statistics: there a deadline is never extended.
+        // Some systems keep no such statistics; a deadline is never extended there.
         let own = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
         if own.split_whitespace().next().is_none_or(|ran| ran == "0") {
             assert_eq!(waited_for_a_processor(std::process::id()), Duration::ZERO);
@@ -111,7 +111,7 @@ mod tests {
         };
         let mut spinning: Vec<_> = (0..3 * processors).map(|_| spin()).collect();
         let waited = |of: &std::process::Child| waited_for_a_processor(of.id());
-        // Two of three wait at any time.
+        // At any time, two of the three wait.
         let have_waited = (0..1_000).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
             spinning.iter().map(waited).max() >= Some(Duration::from_millis(50))

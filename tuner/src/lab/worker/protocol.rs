@@ -1,4 +1,4 @@
-//! What parent and worker say to each other: data only, no code and no expressions to run.
+//! The messages between parent and worker: data only, no code and no expressions to run.
 
 use std::path::PathBuf;
 
@@ -10,25 +10,25 @@ use serde::{Deserialize, Serialize};
 use super::compile::{CompileJob, CompilerJob, JobOutcome, Refused};
 use kiln_measure::Sample;
 
-/// Version of this protocol; parent and worker are the same program, so a difference means a mix-up.
+/// Version of this protocol. Parent and worker are the same program, so different versions mean a mix-up.
 pub const PROTOCOL: u32 = 4;
 
 /// A request to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// Opens a compiler. Once per worker, which then does nothing but compile.
+    /// Opens a compiler. Sent once per worker, which then only compiles.
     OpenCompiler(CompilerJob),
     /// Compiles one source text.
     Compile(CompileJob),
-    /// Opens the device, makes the inputs and loads the arms, in the order given. Once per worker.
+    /// Opens the device, generates the inputs and loads the arms, in the given order. Sent once per worker.
     Open(Box<OpenJob>),
-    /// Loads another arm in place of all that are loaded, in a worker that times none.
+    /// Loads an arm, replacing all loaded ones. For workers that do not time.
     Load(Box<ArmJob>),
     /// Launches one arm's receipt and release entries on a problem and compares the outputs.
     Verify(VerifyJob),
     /// Launches one arm once and writes its outputs to a file, as a reference.
     WriteReference {
-        /// Which arm.
+        /// The arm.
         arm: usize,
         /// The problem.
         problem: Problem,
@@ -36,7 +36,7 @@ pub enum Request {
         plan: LaunchPlan,
         /// Seed of the inputs.
         seed: u64,
-        /// Where to write.
+        /// The file to write.
         path: PathBuf,
     },
     /// Runs a kernel's plain-Rust reference and writes its outputs to a file.
@@ -45,33 +45,33 @@ pub enum Request {
         problem: Problem,
         /// Seed of the inputs.
         seed: u64,
-        /// Where to write.
+        /// The file to write.
         path: PathBuf,
     },
-    /// Times the arms in this order; one sample each.
+    /// Times the arms in this order, one sample each.
     Sample {
         /// Indices of arms.
         schedule: Vec<usize>,
     },
-    /// Launches arms once more on poisoned outputs and compares: what was timed still works.
+    /// Launches arms once more on poisoned outputs and compares them: the timed arms must still be right.
     Recheck {
-        /// Which arms.
+        /// The arms.
         arms: Vec<usize>,
         /// Expected outputs of the opened problem.
         expected: PathBuf,
     },
     /// Times a row of launches of an arm by the host's clock: queued one by one, and replayed from a recording.
     HostPace {
-        /// Which arm.
+        /// The arm.
         arm: usize,
         /// Launches in a row.
         launches: u32,
-        /// How often, each way.
+        /// Repetitions of each way.
         pairs: usize,
     },
 }
 
-/// What a worker opens.
+/// The device, arms and data that a worker opens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenJob {
     /// [`PROTOCOL`].
@@ -90,12 +90,13 @@ pub struct OpenJob {
     pub arms: Vec<ArmJob>,
     /// The order in which the arms' modules are loaded.
     pub load_order: Vec<usize>,
-    /// How many copies of the data timed launches take in turn.
+    /// The number of copies of the data that timed launches use in turn.
     pub sets: usize,
-    /// Whether the arms are to be timed: warms each and finds how many launches a sample takes.
+    /// Whether the arms will be timed. If so, the worker warms each one and determines its number of launches per
+    /// sample.
     pub timed: bool,
-    /// The smallest time difference that the device's clock tells, in nanoseconds, as the parent found it: what a
-    /// worker finds by itself may differ, and samples would be too short by the parent's measure.
+    /// The resolution of the device's clock in nanoseconds, as the parent determined it. A worker may determine
+    /// another value, and its samples would be too short by the parent's measure.
     pub timer_tick_ns: u64,
     /// Limits that the worker sets for itself.
     pub limits: ProcessLimits,
@@ -104,9 +105,9 @@ pub struct OpenJob {
 /// Limits of a worker process.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ProcessLimits {
-    /// Address space in bytes; 0 for none.
+    /// Address space in bytes; 0 for unlimited.
     pub memory_bytes: u64,
-    /// Processor seconds; 0 for none.
+    /// Processor time in seconds; 0 for unlimited.
     pub cpu_seconds: u64,
 }
 
@@ -115,52 +116,52 @@ pub struct ProcessLimits {
 pub struct ArmJob {
     /// The compiled artifact.
     pub artifact: PathBuf,
-    /// Its content hash: the worker refuses another file.
+    /// Its content hash: the worker refuses a file with another hash.
     pub artifact_hash: Hash,
-    /// The target it was compiled for.
+    /// The target that it was compiled for.
     pub target: String,
-    /// Whether it is a checking build.
+    /// Whether it is a check build.
     pub check: bool,
     /// The release entry.
     pub release: String,
     /// The receipt entry.
     pub receipt: String,
-    /// What the receipt must say the symbol is.
+    /// The hash of the symbol that the receipt must contain.
     pub symbol_hash: u64,
-    /// What the receipt must say the config is.
+    /// The hash of the config that the receipt must contain.
     pub config_hash: u64,
     /// The config.
     pub config: Config,
     /// Whether it is the baseline (which may be an entry with its own geometry).
     pub baseline: bool,
-    /// The plan for the opened problem, worked out by the parent.
+    /// The plan for the opened problem, computed by the parent.
     pub plan: LaunchPlan,
-    /// Launches of one sample, where an earlier worker found out; 0 to find out.
+    /// Launches per sample if an earlier worker determined it; 0 to determine it.
     pub launches: u32,
-    /// What a launch takes, in nanoseconds, where an earlier worker found out; 0 where not.
+    /// Time of a launch in nanoseconds if an earlier worker determined it; otherwise 0.
     pub launch_ns: u64,
 }
 
 /// One verification.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VerifyJob {
-    /// Which arm.
+    /// The arm.
     pub arm: usize,
-    /// On which problem.
+    /// The problem.
     pub problem: Problem,
-    /// The plan for it, worked out by the parent.
+    /// The plan for it, computed by the parent.
     pub plan: LaunchPlan,
     /// Seed of the inputs.
     pub seed: u64,
-    /// Expected outputs, as a reference request wrote them.
+    /// The file of expected outputs, written by a reference request.
     pub expected: PathBuf,
-    /// Launch the receipt entry too; the device must copy this number into the receipt.
+    /// Whether to launch the receipt entry too; the device must copy this number into the receipt.
     pub nonce: Option<u64>,
-    /// Put buffers against inaccessible memory rather than between guard zones, where the device can.
+    /// Place buffers against guard pages instead of between guard zones, if the device supports it.
     pub fenced: bool,
 }
 
-/// A verified launch.
+/// The result of a successful verification.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verified {
     /// Largest error of any output, as a fraction of its bound (1 is the bound).
@@ -172,13 +173,13 @@ pub struct Verified {
 /// The answer to a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
-    /// The compiler is open, or why it is not.
+    /// The compiler is open; otherwise the reason why it is not.
     CompilerOpened(Option<Refused>),
-    /// What became of a compile.
+    /// The result of a compile.
     Compiled(JobOutcome),
     /// Opened.
     Opened {
-        /// For each arm how many launches a sample takes, and what one takes in nanoseconds; zeros where the arms
+        /// For each arm the number of launches per sample, and the time of a launch in nanoseconds; zeros if the arms
         /// are not to be timed.
         pace: Vec<(u32, u64)>,
     },
@@ -186,24 +187,25 @@ pub enum Reply {
     Loaded,
     /// Verified.
     Verified(Verified),
-    /// The arm that is about to be launched: whom to blame if nothing more is heard. No answer to a request.
+    /// The arm that is about to be launched, and to blame if the worker falls silent. This is not an answer to a
+    /// request.
     Launching {
-        /// Which arm.
+        /// The arm.
         arm: usize,
     },
     /// The reference was written.
     Written,
     /// One sample for each entry of the schedule.
     Samples(Vec<Sample>),
-    /// Every arm still computes what it should.
+    /// Every arm still computes the right outputs.
     Rechecked,
-    /// The pairs that were measured; `None` where the device records nothing.
+    /// The measured pairs; `None` if the device cannot record launches.
     HostPace(Option<Vec<HostPace>>),
     /// The arm failed.
     Failed {
-        /// Which arm, where one can be named.
+        /// The arm, if one can be named.
         arm: Option<usize>,
-        /// What became of it, as it is stored.
+        /// The outcome to store.
         outcome: Outcome,
     },
 }

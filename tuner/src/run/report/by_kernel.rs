@@ -1,4 +1,4 @@
-//! A run of many problems on one screen: a line for each kernel.
+//! The report of a run with many problems: one line per kernel.
 
 use kiln_cache::record::Verdict;
 
@@ -6,8 +6,8 @@ use super::RunTotals;
 use super::task::{TaskReport, TaskState};
 use crate::columns::columns;
 
-/// The problems of each kernel, counted by what became of them, and what was proven: the geometric mean of the speed-ups,
-/// and the ends of all their intervals.
+/// The problems of each kernel, counted by result. For the proven ones, the geometric mean of the speed-ups, and the
+/// lowest and highest ends of their intervals.
 pub(super) fn table(tasks: &[TaskReport]) -> String {
     let mut kernels: Vec<(&str, Vec<&TaskReport>)> = Vec::new();
     for task in tasks {
@@ -45,7 +45,7 @@ fn line(label: &str, tasks: &[&TaskReport]) -> Vec<String> {
     ]
 }
 
-/// The lowest and the highest end of the intervals of what is proven.
+/// The lowest and the highest end of the intervals of proven speed-ups.
 fn ends(tasks: &[&TaskReport]) -> Option<(f64, f64)> {
     let verdicts = tasks.iter().filter_map(|task| task.winner.as_ref());
     let intervals = verdicts.filter_map(|winner| match winner.verdict {

@@ -1,4 +1,4 @@
-//! What a run found, as a table for people and JSON for programs.
+//! The report of a run: a table for people and JSON for programs.
 
 mod by_kernel;
 mod task;
@@ -15,32 +15,34 @@ use crate::tables::bake::TableReport;
 pub use task::{TaskReport, TaskState};
 pub use totals::RunTotals;
 
-/// What a run found.
+/// The report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
-    /// Number of the run in the cache: what `tune report` calls it.
+    /// Number of the run in the cache, as used by `tune report`.
     pub run: u64,
     /// The device.
     pub device: String,
-    /// What timed launches found in the last-level cache: their data (`hot`) or that of others (`cold`).
+    /// The content of the last-level cache at the start of timed launches: their own data (`hot`) or other data
+    /// (`cold`).
     pub regime: &'static str,
     /// One entry for each kernel and problem.
     pub tasks: Vec<TaskReport>,
-    /// The same, counted.
+    /// The results, counted.
     pub totals: RunTotals,
-    /// The tables that were written, and the rows in each.
+    /// The written tables, and the number of rows in each.
     pub tables: Vec<TableReport>,
-    /// Kernels without a row of this device: nothing was proven, and no search was carried to its end.
+    /// Kernels without a row of this device: nothing was proven, and no search was completed.
     pub without_table: Vec<String>,
     /// Candidates compiled in this run.
     pub compiles: u64,
-    /// Launches made in this run, to verify and to time.
+    /// Launches in this run, for verification and timing.
     pub launches: u64,
-    /// Time in the strategy, in nanoseconds: choosing configs and taking in their results, apart from compiling and measuring.
+    /// Time in the strategy, in nanoseconds: choosing configs and processing results, without compiling and
+    /// measuring.
     pub strategy_ns: u64,
-    /// How long the run took, in milliseconds.
+    /// Duration of the run in milliseconds.
     pub elapsed_ms: u64,
-    /// What the user should know besides.
+    /// Further notices for the user.
     pub notices: Vec<String>,
 }
 
@@ -52,7 +54,7 @@ impl RunReport {
             .any(|task| matches!(task.state, TaskState::Failed { .. }))
     }
 
-    /// The report as text: everything about each problem if `in_full`, else a line for each kernel.
+    /// The report as text: all details of each problem if `in_full`, otherwise one line per kernel.
     pub fn to_text(&self, in_full: bool) -> String {
         let mut text = format!("device {}, caches {}\n\n", self.device, self.regime);
         if in_full {
@@ -91,7 +93,7 @@ impl RunReport {
         text
     }
 
-    /// Where the tables are, and what to do next.
+    /// Adds the paths of the tables, and the next step.
     fn count_tables(&self, text: &mut String) {
         let rows: usize = self.tables.iter().map(|table| table.rows).sum();
         let folder = self.tables.first().and_then(|table| table.path.parent());

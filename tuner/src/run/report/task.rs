@@ -1,4 +1,4 @@
-//! What became of one kernel and problem.
+//! The result for one kernel and problem.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use crate::task::Task;
 
-/// What became of one kernel and problem.
+/// The result for one kernel and problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskReport {
     /// The kernel.
     pub kernel: String,
     /// The package that declares it.
     pub package: String,
-    /// The kernel in listings: with its package, where two have a kernel of this name.
+    /// The kernel in listings: with its package if two packages have a kernel of this name.
     #[serde(skip)]
     pub label: String,
     /// The problem.
@@ -28,23 +28,23 @@ pub struct TaskReport {
     pub state: TaskState,
     /// Valid configs in the search space.
     pub space: u64,
-    /// What they are a sample of, where they are one.
+    /// The size of the whole space in words, if the configs are a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<String>,
-    /// Configs tried, in this and earlier runs.
+    /// Number of configs tried, in this and earlier runs.
     pub trials: u64,
-    /// How many trials had each outcome.
+    /// Number of trials per outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// Of each kind of failure the first config that had it, with its whole message.
+    /// For each kind of failure, the first config with it and its whole message.
     pub examples: BTreeMap<String, String>,
     /// Earlier results of the kernel that the search started from.
     pub starts_from: Vec<String>,
-    /// Why the baseline or the finalist could not run in the checking build of the cpu device, if so.
+    /// Why the check build of the baseline or the finalist could not run on the cpu device, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<String>,
-    /// The decision, where there is one.
+    /// The decision, if there is one.
     pub winner: Option<Winner>,
-    /// Where this run's time for it went.
+    /// How this run's time for it was spent.
     pub spent: TimeSpent,
 }
 
@@ -52,22 +52,23 @@ pub struct TaskReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// Searched to its end and decided in this run.
+    /// Searched completely and decided in this run.
     Searched,
-    /// Searched in this run until its time was up; what was found is reported, the next run goes on.
+    /// Searched in this run until its time was up. The results so far are reported, and the next run continues.
     Unfinished,
-    /// Searched to its end in this run, but a compiler came to no verdict on some configs; the next run tries them again.
+    /// Searched completely in this run, but a compiler came to no verdict on some configs; the next run tries them
+    /// again.
     Open {
-        /// How many.
+        /// Number of such configs.
         configs: u64,
     },
     /// Decided by an earlier run; nothing was compiled or launched.
     Known,
-    /// There was no time; the baseline is kept, the next run goes on.
+    /// Time ran out before it. The baseline is kept, and the next run continues.
     NotSearched,
     /// The baseline itself does not work, so nothing can be compared.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -89,7 +90,7 @@ impl TaskState {
 }
 
 impl TaskReport {
-    /// A report with nothing in it yet.
+    /// An empty report.
     pub fn new(task: &Task<'_>, state: TaskState) -> TaskReport {
         TaskReport {
             kernel: task.kernel.spec.name.clone(),
@@ -110,7 +111,7 @@ impl TaskReport {
         }
     }
 
-    /// What the run's record keeps of it.
+    /// The part that the record of the run stores.
     pub fn ended(&self) -> TaskEnded {
         TaskEnded {
             kernel: self.kernel.clone(),
@@ -123,7 +124,7 @@ impl TaskReport {
         }
     }
 
-    /// Counts what became of a config.
+    /// Counts the outcome of a config.
     pub fn count(&mut self, trial: &Trial) {
         let name = trial.outcome.name();
         *self.outcomes.entry(name.to_owned()).or_default() += 1;
@@ -133,7 +134,7 @@ impl TaskReport {
         ) {
             return;
         }
-        // The kind is said once: what is left of the text is the reason.
+        // The kind is printed once; the rest of the text is the reason.
         let text = trial.outcome.to_string();
         let reason = text.strip_prefix(name).unwrap_or(&text);
         let reason = reason.strip_prefix(": ").unwrap_or(reason);
@@ -144,7 +145,7 @@ impl TaskReport {
         self.examples.entry(name.to_owned()).or_insert_with(example);
     }
 
-    /// What became of the task, in one line.
+    /// The result in one line.
     pub fn one_line(&self) -> String {
         let what = match (&self.winner, &self.state) {
             (_, TaskState::Failed { reason }) => reason.clone(),
@@ -223,12 +224,12 @@ impl TaskReport {
     }
 }
 
-/// A text of several lines, below a label.
+/// A text of several lines, indented below a label.
 fn indented(text: &str) -> String {
     text.trim_end().replace('\n', "\n            ")
 }
 
-/// Why the baseline was kept, and how far a confirmation got that came to no end.
+/// Why the baseline was kept, and how far an unfinished confirmation got.
 fn kept(reason: KeptReason, confirm: Option<Confirm>) -> String {
     let so_far = confirm.filter(|_| reason == KeptReason::Inconclusive);
     let so_far = so_far.map(|confirm| {

@@ -1,4 +1,4 @@
-//! Runs as they are told.
+//! Tests of the text of run reports.
 #![cfg(test)]
 
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ fn every_problem_is_counted_once_and_means_are_geometric() {
     };
     let tasks = [
         task(TaskState::Searched, proven(2_000_000)),
-        // A proof stands, also where a later search ran out of time or was not begun.
+        // A proof is kept, even if a later search ran out of time or did not begin.
         task(TaskState::Unfinished, proven(8_000_000)),
         task(TaskState::Known, kept(KeptReason::NothingFaster)),
         task(TaskState::Searched, kept(KeptReason::NotProven)),

@@ -1,4 +1,4 @@
-//! A run in one line: how many problems were proven faster, and by how much, and how many kept their baselines.
+//! The totals of a run: how many problems were proven faster, by how much, and how many kept their baselines.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use serde::Serialize;
 
 use super::task::{TaskReport, TaskState};
 
-/// Kernels and problems of a run, by what became of them.
+/// The problems of a run, counted by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RunTotals {
-    /// All of them.
+    /// All problems.
     pub problems: usize,
-    /// Those with a config that is proven faster than the baseline.
+    /// Problems with a config that is proven faster than the baseline.
     pub proven: usize,
-    /// Geometric mean of the proven speed-ups; `None` where nothing is proven.
+    /// Geometric mean of the proven speed-ups; `None` if nothing is proven.
     pub proven_mean: Option<f64>,
-    /// Those whose baseline was kept because nothing else is valid, or nothing was proven faster.
+    /// Problems whose baseline was kept because nothing else is valid, or nothing was proven faster.
     pub baseline_kept: usize,
-    /// Geometric mean over the proven and the kept, which count as 1; `None` where nothing is decided.
+    /// Geometric mean over the proven and the kept, which count as 1; `None` if nothing is decided.
     pub decided_mean: Option<f64>,
-    /// Those that were searched, but not to a decision.
+    /// Problems that were searched without a decision.
     pub undecided: usize,
-    /// Those that there was no time for.
+    /// Problems for which no time was left.
     pub not_searched: usize,
-    /// Those without a working baseline.
+    /// Problems without a working baseline.
     pub failed: usize,
 }
 
 impl RunTotals {
-    /// Counts what became of these.
+    /// Counts the results.
     pub fn of<'a>(tasks: impl IntoIterator<Item = &'a TaskReport>) -> RunTotals {
         let mut totals = RunTotals::default();
         let mut logs = 0.0;

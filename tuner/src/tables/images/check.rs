@@ -1,4 +1,4 @@
-//! Whether the images next to a table are those that its rows name.
+//! Checks that the images next to a table are those that its rows name.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +10,10 @@ use kiln_spec::baked::{BakedTable, Image, Row};
 use super::error::ImageFault;
 use crate::error::Failure;
 
-/// The files of a kernel's images in a folder that no row of its table names, sorted.
+/// The image files of a kernel in a folder that no row of its table names, sorted.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn left_over(kernel: &str, folder: &Path, table: &BakedTable) -> Result<Vec<PathBuf>, Failure> {
     let named: BTreeSet<&str> = table
         .rows()
@@ -34,8 +34,8 @@ pub fn left_over(kernel: &str, folder: &Path, table: &BakedTable) -> Result<Vec<
     Ok(found)
 }
 
-/// What is wrong with the image of a row: the file in the folder must be the one that was baked, for the row's
-/// device, with the row's kernel in it.
+/// The fault of a row's image, if any: the file must be the baked one, for the row's device, and contain the row's
+/// kernel.
 pub fn fault(folder: &Path, row: &Row) -> Option<String> {
     let image = row.image.as_ref()?;
     let fault = find_fault(folder, row, image).err()?;
@@ -62,7 +62,7 @@ fn find_fault(folder: &Path, row: &Row, image: &Image) -> Result<(), ImageFault>
     check(&bytes, row)
 }
 
-/// An image must be for the row's device and have both entries of the row.
+/// Checks that an image is for the row's device and has both entries of the row.
 pub(super) fn check(bytes: &[u8], row: &Row) -> Result<(), ImageFault> {
     let (backend, arch) = (row.device.backend, &row.device.arch);
     image::check_bytes(bytes, &Wanted::of_target(backend, arch))?;

@@ -1,4 +1,4 @@
-//! Why a row has no image, or a wrong one.
+//! Errors of the images of rows.
 
 use std::io;
 
@@ -10,19 +10,19 @@ use thiserror::Error;
 
 use crate::tables::row_unit::RowUnitError;
 
-/// What is wrong with the image of a row.
+/// The fault of a row's image.
 #[derive(Debug, Error)]
 pub enum ImageFault {
-    /// It is of another device.
+    /// It is for another device.
     #[error("it is for {target}, not for the row's device")]
     OtherTarget {
-        /// What it is for.
+        /// The device that it is for.
         target: String,
     },
-    /// There is no such file, or it cannot be read.
+    /// The file does not exist or cannot be read.
     #[error("it cannot be read: {0}")]
     Unreadable(io::Error),
-    /// The file is another one.
+    /// The file has another hash.
     #[error("its hash is {found}, the row says {baked}")]
     OtherHash {
         /// The hash of the file.
@@ -46,21 +46,21 @@ fn first_line(error: &ImageError) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Why a row can have no image, although nothing is wrong with it.
+/// Why a row has no image, although it is not faulty.
 #[derive(Clone, Copy, Debug, Error)]
 pub enum NoRowImage {
-    /// Its device has none.
+    /// Its device does not use images.
     #[error("devices of this kind have no images")]
     Device,
     /// The row is stale.
     #[error("stale: another {which} was baked")]
     Stale {
-        /// What changed.
+        /// The changed part.
         which: &'static str,
     },
 }
 
-/// Why no image can be made for a row.
+/// A row for which no image can be made, and why.
 #[derive(Debug, Error)]
 #[error("row of `{device}` ({problem}): {cause}")]
 pub struct RowError {
@@ -82,13 +82,13 @@ impl RowError {
 /// The cause of a [`RowError`].
 #[derive(Debug, Error)]
 pub enum RowFault {
-    /// The source does not give what was baked.
+    /// The source does not produce the baked unit.
     #[error(transparent)]
     Unit(#[from] RowUnitError),
     /// It does not compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// What was compiled is not the image that the row needs.
+    /// The compiled image is not the one that the row needs.
     #[error(transparent)]
     Image(#[from] ImageFault),
 }

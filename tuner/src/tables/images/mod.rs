@@ -1,9 +1,9 @@
-//! `tune bake --images`: an image for every baked row, as a file next to its table, so that the program that embeds it
-//! launches where no compiler is.
+//! `tune bake --images`: writes an image for every baked row, as a file next to its table, so that a program that
+//! embeds it can launch without a compiler.
 //!
-//! No device is needed: each row is compiled for the architecture of the device it was tuned on. The rows themselves
-//! stay as they are. Files are named by their content, so the same row gives the same file, and what no row names any
-//! more is removed.
+//! No device is needed: each row is compiled for the architecture of the device on which it was tuned. The rows
+//! themselves do not change. Files are named by their content, so the same row gives the same file; files that no row
+//! names are removed.
 
 mod check;
 mod error;
@@ -31,7 +31,7 @@ use crate::lab::machine;
 use crate::project::{Project, TunedKernel};
 use crate::tables::files::{read_index, read_table, write_if_changed};
 
-/// What became of one row.
+/// The result for one row.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImageReport {
     /// The kernel.
@@ -40,25 +40,25 @@ pub struct ImageReport {
     pub device: String,
     /// The problem of the row.
     pub problem: String,
-    /// The file of its image; none where the row got no image.
+    /// The file of its image; `None` if the row got no image.
     pub file: Option<PathBuf>,
-    /// What it is for, as its own header says; or why there is none.
+    /// The target in the image's header; or why it has no image.
     pub what: String,
     /// Its size in bytes.
     pub bytes: usize,
 }
 
-/// What was written and removed.
+/// The written and removed files.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImagesReport {
-    /// One entry for each row that was looked at.
+    /// One entry per row.
     pub images: Vec<ImageReport>,
-    /// Files that no row names any more, and that are gone now.
+    /// Removed files, which no row named.
     pub removed: Vec<PathBuf>,
 }
 
 impl ImagesReport {
-    /// A line for each row and each file that is gone, and how many rows have an image.
+    /// A line for each row and each removed file, and the number of rows with an image.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for row in &self.images {
@@ -81,12 +81,11 @@ impl ImagesReport {
     }
 }
 
-/// Compiles an image for every fresh row of a project's tables, or for those of some targets; then writes the files,
-/// the tables, and removes what is left over. Nothing is written when one of them does not compile.
+/// Compiles an image for every fresh row of a project's tables, or for those of the given targets; then writes the
+/// images and tables, and removes leftover files. If any row does not compile, nothing is written.
 ///
 /// # Errors
-/// Every row that does not compile, with the reason; a target that no row is for; a table that cannot be read or
-/// written.
+/// Every row that does not compile, with the reason; a target without rows; a table that cannot be read or written.
 pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failure> {
     let tables = tables(project)?;
     check_targets(&tables, targets)?;
@@ -111,7 +110,7 @@ struct Table<'a> {
     table: BakedTable,
 }
 
-/// A row and what was compiled for it, or why nothing was.
+/// A row and its compiled artifact, or why there is none.
 type Made = (Row, Result<Artifact, NoRowImage>);
 
 fn tables(project: &Project) -> Result<Vec<Table<'_>>, Failure> {
@@ -162,7 +161,7 @@ fn check_targets(tables: &[Table<'_>], targets: &[String]) -> Result<(), Failure
     Ok(())
 }
 
-/// A compiler for each target.
+/// One compiler per target.
 struct Compilers(BTreeMap<(Backend, String), Box<dyn Compiler>>);
 
 impl Compilers {
@@ -185,12 +184,12 @@ impl Compilers {
     }
 }
 
-/// The compiler for a target, with no device.
+/// The compiler for a target, without a device.
 fn compiler(backend: Backend, target: &str) -> Result<Box<dyn Compiler>, CompileError> {
     if backend != Backend::Cpu {
         return kiln::compile_only::compiler(target);
     }
-    // Not for this very processor, but for an instruction set by name.
+    // Not for this processor in particular, but for a named instruction set.
     let options = CpuOptions {
         target: CpuTarget::Named(target.to_owned()),
         ..CpuOptions::default()
@@ -226,7 +225,7 @@ impl Table<'_> {
         Ok(made.into_iter().flatten().collect())
     }
 
-    /// Compiles one row; the outer error ends the command, the inner one says why a row can have no image.
+    /// Compiles one row. The outer error ends the command, the inner one says why a row can have no image.
     fn make(
         &self,
         row: &Row,
@@ -252,8 +251,8 @@ impl Table<'_> {
         Ok((row.clone(), Ok(artifact)))
     }
 
-    /// Images first, then the table that names them, then what is left over: at no time does a table name a file
-    /// that is not there.
+    /// Writes images first, then the table that names them, then removes leftover files: a table never names a file
+    /// that does not exist.
     fn write(&self, made: Vec<Made>, report: &mut ImagesReport) -> Result<(), Failure> {
         let folder = &self.kernel.tuned;
         let name = &self.kernel.spec.name;
@@ -289,7 +288,7 @@ impl Table<'_> {
     }
 }
 
-/// Puts a row in the place of the one of its device and problem.
+/// Replaces the row with the same device and problem.
 fn replace(table: &mut BakedTable, row: Row) -> Result<(), Failure> {
     let device = row.device.clone();
     let mut rows: Vec<Row> = table.device_rows(&device).cloned().collect();

@@ -1,4 +1,4 @@
-//! The data that a peer gets, as files, and its outputs next to those that are expected.
+//! The data of a peer as files, and the comparison of its outputs with the expected ones.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,19 +14,19 @@ use thiserror::Error;
 
 use super::protocol::{Argument, PeerWork};
 
-/// How many times the kernel's tolerance a peer may be off: it rounds at places of its own.
+/// How many times the kernel's tolerance a peer may be off, since it rounds at other places.
 const SLACK: f64 = 2.0;
 
 /// Why a peer cannot be given a kernel's data.
 #[derive(Debug, Error)]
 pub enum GivenError {
-    /// There is no folder for it.
+    /// Its folder cannot be created.
     #[error("cannot make a folder: {0}")]
     Folder(io::Error),
-    /// The data cannot be made.
+    /// The data cannot be generated.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The protocol has no such argument.
+    /// The protocol does not support such an argument.
     #[error("`{name}` is a struct or an array by value, which the protocol of peers does not have")]
     ByValue {
         /// The argument.
@@ -37,33 +37,33 @@ pub enum GivenError {
     File {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// What is wrong with an output that a peer wrote.
+/// The fault of an output that a peer wrote.
 #[derive(Debug, Error)]
 pub enum OutputError {
-    /// It is not there.
+    /// The file does not exist.
     #[error("it wrote no `{name}`: {error}")]
     Missing {
         /// The argument.
         name: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// It has another length.
+    /// The file has another length.
     #[error("its `{name}` has {bytes} bytes, not {wanted}")]
     Length {
         /// The argument.
         name: String,
-        /// Its bytes.
+        /// Its length in bytes.
         bytes: usize,
-        /// Those that it should have.
+        /// The expected length.
         wanted: usize,
     },
-    /// It is beyond the tolerance.
+    /// An element is beyond the tolerance.
     #[error("its outputs are not those of the kernel: {0}")]
     Wrong(WorstElement),
 }
@@ -73,22 +73,22 @@ pub enum OutputError {
 pub struct Given {
     work: PeerWork,
     outputs: BTreeMap<String, PathBuf>,
-    /// Goes with all files when this goes.
+    /// Removed on drop, with all files.
     _folder: TempDir,
 }
 
 impl Given {
-    /// Writes the data that the kernel's timed launches have into a folder.
+    /// Writes the inputs of the kernel's timed launches into a folder.
     ///
     /// # Errors
-    /// When it cannot be made or written.
+    /// If they cannot be generated or written.
     pub fn write(
         spec: &KernelSpec,
         problem: &Problem,
         seed: u64,
         folder: &Path,
     ) -> Result<Given, GivenError> {
-        // A folder of its own, so that nobody finds what another one left.
+        // A new folder, so that no peer finds the files of another one.
         let folder = tempfile::Builder::new().prefix("peer-").tempdir_in(folder);
         let folder = folder.map_err(GivenError::Folder)?;
         let data = make_data(spec, problem, seed)?;
@@ -101,7 +101,7 @@ impl Given {
                         name: plain.name.clone(),
                     });
                 }
-                // What follows from a config is nothing that a peer has.
+                // Peers have no configs, so arguments that follow from a config are skipped.
                 ArgSpec::Scalar(_) if arg.computed().is_some() => continue,
                 ArgSpec::Scalar(scalar) => {
                     let size = problem.size(&scalar.name).map(ScalarValue::Int);
@@ -156,15 +156,15 @@ impl Given {
         &self.outputs
     }
 
-    /// Removes what a peer wrote, so that what is found later was written later.
+    /// Removes the outputs of a peer, so that any outputs found later were written later.
     pub(super) fn forget_outputs(&self) {
         for path in self.outputs.values() {
-            // If it is not there, nothing has to be removed.
+            // If the file does not exist, nothing has to be removed.
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// Compares what a peer wrote with what is expected.
+    /// Compares the outputs of a peer with the expected ones.
     ///
     /// # Errors
     /// The first output that is missing or beyond the tolerance.

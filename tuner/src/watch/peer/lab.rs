@@ -1,5 +1,5 @@
-//! A lab with two sides: the kernel in a worker, the peer in its own process. Each process of a survey starts both afresh, and
-//! their samples alternate.
+//! A lab with two sides: the kernel in a worker, the peer in its own process. Each process of a survey starts both
+//! again, and their samples alternate.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ pub const KERNEL: ArmId = ArmId(0);
 /// The peer.
 pub const PEER: ArmId = ArmId(1);
 
-/// Calls that warm a peer, and the time after which it is warm.
+/// Calls that warm a peer up, and the time after which it counts as warm.
 const WARM_CALLS: u32 = 8;
 const WARM: Duration = Duration::from_millis(300);
 
-/// A sample of a peer may take this long.
+/// Time limit of a sample of a peer.
 const SAMPLE: Duration = Duration::from_secs(120);
 
 /// The two sides.
@@ -29,7 +29,7 @@ pub struct PeerLab<'a> {
     side: PeerSide<'a>,
 }
 
-/// Says what is wrong with the outputs that a peer wrote.
+/// Checks the outputs that a peer wrote.
 pub type Check<'a> = &'a dyn Fn() -> Result<(), PeerError>;
 
 /// The peer's side.
@@ -38,17 +38,17 @@ struct PeerSide<'a> {
     given: &'a Given,
     resolution: Resolution,
     clock: PeerClock,
-    /// Whether what it wrote is right.
+    /// Checks its outputs.
     check: Check<'a>,
     pace: Pace,
 }
 
-/// Which of a peer's times counts: the one that the kernel's is taken by.
+/// Which of a peer's times is used: the one that corresponds to the clock of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerClock {
     /// CPU time of its threads, as on the cpu device.
     CpuTime,
-    /// Time between two events of the device, as on a GPU. The host's clock would count what queueing and waiting take, which
+    /// Time between two events of the device, as on a GPU. The host's clock would include queueing and waiting, which
     /// the kernel's time does not contain.
     Events,
     /// The host's clock.
@@ -56,7 +56,7 @@ pub enum PeerClock {
 }
 
 impl PeerClock {
-    /// The clock that peers of a backend's kernels are timed by.
+    /// The clock for peers of a backend's kernels.
     pub fn beside(backend: Backend) -> PeerClock {
         match backend {
             Backend::Cpu => PeerClock::CpuTime,
@@ -65,8 +65,9 @@ impl PeerClock {
         }
     }
 
-    /// Samples of both sides span a hundred of these at least, in nanoseconds. A peer on a GPU queues call by call, and the two
-    /// processes take turns on the device: what begins and ends a sample is a thousandth of 20 ms at most.
+    /// The clock tick in nanoseconds; samples of both sides span at least a hundred of them. A peer on a GPU queues
+    /// call by call, and the two processes take turns on the device: the overhead at the beginning and end of a
+    /// sample is at most a thousandth of 20 ms.
     pub fn tick_ns(self, timer_tick_ns: u64) -> u64 {
         match self {
             PeerClock::Events => timer_tick_ns.max(200_000),
@@ -76,8 +77,8 @@ impl PeerClock {
 
     fn span_ns(self, timed: TimedCalls, threads: u32) -> Result<u64, PeerError> {
         match self {
-            // The kernel's is that of its busiest thread. What a peer's threads take is not known one by one: their mean is
-            // never more than that.
+            // The kernel's time is that of its busiest thread. The times of a peer's single threads are not known;
+            // their mean is never more than that of the busiest.
             PeerClock::CpuTime => Ok(timed.cpu_ns / u64::from(threads.max(1))),
             PeerClock::Wall => Ok(timed.wall_ns),
             PeerClock::Events => timed.device_ns.ok_or_else(|| {
@@ -91,7 +92,7 @@ impl PeerClock {
     }
 }
 
-/// How a peer is sampled.
+/// The pace at which a peer is sampled.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     calls: u32,
@@ -100,7 +101,7 @@ struct Pace {
 }
 
 impl<'a> PeerLab<'a> {
-    /// A lab of a kernel, which `own` has as its only arm, and a peer.
+    /// A lab of a kernel, which is the only arm of `own`, and a peer.
     pub fn new(
         own: WorkerLab,
         command: &'a str,
@@ -120,10 +121,10 @@ impl<'a> PeerLab<'a> {
         PeerLab { own, side }
     }
 
-    /// Runs a first process, so that it is known what samples span.
+    /// Runs a first process to determine the length of samples.
     ///
     /// # Errors
-    /// When either side cannot be loaded or timed.
+    /// If either side cannot be loaded or timed.
     pub fn warm(&mut self) -> Result<(), Fault> {
         let order = vec![KERNEL, PEER];
         let opening = Opening {
@@ -133,7 +134,7 @@ impl<'a> PeerLab<'a> {
         self.open(&opening).map(drop)
     }
 
-    /// What a launch or call takes, as the last process found.
+    /// Time of a launch or call, as measured by the last process.
     pub fn launch_ns(&self, arm: ArmId) -> u64 {
         if arm == PEER {
             self.side.pace.call_ns
@@ -142,7 +143,7 @@ impl<'a> PeerLab<'a> {
         }
     }
 
-    /// What a sample spans, as the last process found.
+    /// Duration of a sample, as measured by the last process.
     pub fn span_ns(&self, arm: ArmId) -> u64 {
         let pace = self.side.pace;
         if arm == PEER {
@@ -164,7 +165,7 @@ impl PeerSide<'_> {
             spent += Duration::from_nanos(probe.span_ns);
             calls += 1;
         }
-        // All processes take samples of the same length.
+        // Samples have the same length in all processes.
         while self.pace.calls == 0 {
             let short = || {
                 Fault::of(

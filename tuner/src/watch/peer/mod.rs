@@ -1,7 +1,8 @@
 //! Peers: other programs that compute the same, timed against a kernel in the same session.
 //!
-//! A peer is a command that answers one JSON object a line (docs/peers.md). It gets the kernel's inputs as files, its
-//! outputs must be right by the kernel's own tolerance, and its samples alternate with the kernel's as those of a baseline do.
+//! A peer is a command that answers with one JSON object per line (docs/peers.md). It gets the kernel's inputs as
+//! files, its outputs must be right within the kernel's tolerance, and its samples alternate with the kernel's, as
+//! those of a baseline do.
 
 mod data;
 mod lab;
@@ -23,12 +24,12 @@ use kiln_measure::confirm::RaceEstimate;
 use kiln_measure::span::Resolution;
 use kiln_measure::{Claim, Doubt, Survey, drive};
 
-/// A kernel next to a peer.
+/// A kernel compared with a peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct BesidePeer {
-    /// The peer, as it names itself; the command where it did not come to that.
+    /// The peer's name for itself; the command if it did not send one.
     pub peer: String,
-    /// What came of it.
+    /// The result.
     #[serde(flatten)]
     pub outcome: PeerOutcome,
 }
@@ -39,29 +40,29 @@ pub struct BesidePeer {
 pub enum PeerOutcome {
     /// Both were right, and were timed.
     Measured {
-        /// What the peer calls for it.
+        /// The function that the peer calls.
         calls: String,
-        /// Threads that it uses.
+        /// Number of threads that it uses.
         threads: u32,
-        /// One call in the median process.
+        /// Time of one call in the median process.
         time: Recorded,
-        /// One launch of the kernel in the same processes: the two take the caches from each other.
+        /// Time of one launch of the kernel in the same processes: the two evict each other's data from the caches.
         kernel_time: Recorded,
-        /// Its time over the kernel's: above 1 the kernel is faster.
+        /// The peer's time over the kernel's: above 1 the kernel is faster.
         speedup: f64,
-        /// The lower end of its 95 % interval; `None` where too few processes ran for one.
+        /// The lower end of its 95 % interval; `None` if too few processes ran.
         low: Option<f64>,
-        /// The upper end.
+        /// The upper end of the interval.
         high: Option<f64>,
     },
-    /// The peer has nothing of the kind.
+    /// The peer does not support the kernel.
     Unsupported {
         /// Its reason.
         reason: String,
     },
-    /// It is wrong, died or ran out of time.
+    /// The peer is wrong, died or ran out of time.
     Failed {
-        /// In words.
+        /// Why, in words.
         reason: String,
     },
 }
@@ -69,7 +70,7 @@ pub enum PeerOutcome {
 /// A kernel that works, to be timed against peers.
 #[derive(Clone, Copy)]
 pub struct Contest<'a> {
-    /// Where.
+    /// The device.
     pub stage: &'a WatchSession<'a>,
     /// Its problem and expected outputs.
     pub scene: &'a Scene<'a>,
@@ -79,7 +80,7 @@ pub struct Contest<'a> {
     pub problem: &'a Problem,
     /// The verified kernel.
     pub arm: &'a ArmJob,
-    /// Seed of the order of things.
+    /// Seed of the random orders.
     pub seed: u64,
     /// Time for each peer, in nanoseconds.
     pub budget_ns: u64,
@@ -105,7 +106,7 @@ impl Contest<'_> {
     }
 
     fn beside_one(&self, command: &str, given: &Given) -> BesidePeer {
-        // Once to know who it is and whether it is right, before anything is timed.
+        // A first time without timing, to learn the peer's name and whether it is right.
         let mut process = match PeerProcess::start(command) {
             Ok(process) => process,
             Err(error) => return failed(command, error.to_string()),
@@ -127,7 +128,7 @@ impl Contest<'_> {
         BesidePeer { peer, outcome }
     }
 
-    /// What the peer calls, with how many threads, once its outputs were found right.
+    /// The function that the peer calls and its number of threads, after its outputs were found right.
     fn check(&self, process: &mut PeerProcess, given: &Given) -> Result<(String, u32), PeerError> {
         let opened = process.open(given)?;
         process.write(given)?;
@@ -135,7 +136,7 @@ impl Contest<'_> {
         Ok(opened)
     }
 
-    /// Whether the outputs that the peer wrote are right.
+    /// Checks the outputs that the peer wrote.
     fn outputs(&self, given: &Given) -> Result<(), PeerError> {
         let expected = self.scene.expected();
         let expected = expected.map_err(|error| PeerError::Expected(Box::new(error)))?;
@@ -182,7 +183,7 @@ impl Contest<'_> {
     }
 }
 
-/// A survey of the kernel as the challenger of the peer.
+/// A survey with the kernel as the challenger of the peer.
 fn survey(lab: &PeerLab<'_>, resolution: Resolution, seed: u64) -> Survey {
     let claim = Claim {
         defender: PEER,

@@ -1,4 +1,5 @@
-//! A running peer: asked a line, answers a line, is killed with all it started when it does not.
+//! A running peer: it gets a request line and answers with a line; if it does not, it is killed with all its
+//! children.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -14,31 +15,32 @@ use super::data::{Given, OutputError};
 use super::protocol::{Answer, Asked};
 use crate::watch::WatchError;
 
-/// A library may take this long to start.
+/// Time limit for a library to start.
 const STARTING: Duration = Duration::from_secs(120);
 
-/// A process that ends closes its output a moment before.
+/// A process that ends closes its output a moment earlier.
 const ENDING: Duration = Duration::from_millis(200);
 
-/// CPU time of a process's other threads is booked some ticks late: what ran before may be counted now.
+/// CPU time of a process's other threads is accounted some ticks late: time from before a measurement may be counted
+/// in it.
 const ACCOUNTED_NS: u64 = 20_000_000;
 
-/// Longest answer of a peer, in bytes: one that writes on without an end is not a peer.
+/// Maximum length of a peer's answer, in bytes: a program that writes endlessly is not a peer.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Why a peer cannot be timed.
 #[derive(Debug, Error)]
 pub enum PeerError {
-    /// It has nothing of the kind.
+    /// It does not support the kernel.
     #[error("{0}")]
     Unsupported(String),
-    /// It did not start, died or said something else.
+    /// It did not start, died or sent an unexpected answer.
     #[error("{0}")]
     Said(String),
-    /// It computed something else.
+    /// Its outputs are wrong.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// What it should compute is not known.
+    /// The expected outputs are not known.
     #[error(transparent)]
     Expected(Box<WatchError>),
 }
@@ -52,20 +54,20 @@ pub struct PeerProcess {
     name: String,
 }
 
-/// Time of some calls.
+/// Measured time of some calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimedCalls {
     pub(super) wall_ns: u64,
     pub(super) cpu_ns: u64,
-    /// By the device's own clock, if the peer computes on a GPU and asks it.
+    /// By the device's own clock, if the peer computes on a GPU and reads it.
     pub(super) device_ns: Option<u64>,
 }
 
 impl PeerProcess {
-    /// Starts a command by the shell, and waits until it says who it is.
+    /// Starts a command with the shell, and waits until it sends its name.
     ///
     /// # Errors
-    /// When it cannot be started or says something else.
+    /// If it cannot be started or sends an unexpected answer.
     pub fn start(command: &str) -> Result<PeerProcess, PeerError> {
         let cannot = |error: std::io::Error| PeerError::Said(format!("cannot start it: {error}"));
         let mut child = Command::new("/bin/sh")
@@ -106,15 +108,15 @@ impl PeerProcess {
         Ok(process)
     }
 
-    /// What it calls itself.
+    /// Its name for itself.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Has it made ready for a kernel; what it calls for it, and with how many threads.
+    /// Prepares the peer for a kernel. Returns the function that it calls, and its number of threads.
     ///
     /// # Errors
-    /// When it has nothing of the kind.
+    /// If it does not support the kernel.
     pub fn open(&mut self, given: &Given) -> Result<(String, u32), PeerError> {
         match self.ask(&Asked::Open(given.work()), STARTING)? {
             Answer::Opened { opened, threads } if u64::from(threads) <= cores() => {
@@ -129,10 +131,10 @@ impl PeerProcess {
         }
     }
 
-    /// Has it write its outputs.
+    /// Makes the peer write its outputs.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not.
     pub fn write(&mut self, given: &Given) -> Result<(), PeerError> {
         given.forget_outputs();
         match self.ask(&Asked::Write(given.outputs()), STARTING)? {
@@ -141,8 +143,8 @@ impl PeerProcess {
         }
     }
 
-    /// Times that many calls. What it says must fit the time that went by here: times of other units, and of threads that it
-    /// does not have, are none.
+    /// Times `calls` calls. The reported time must fit the time that passed on this side: times in other units, or of
+    /// more threads than the peer reported, are refused.
     pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<TimedCalls, PeerError> {
         let asked = Instant::now();
         let answer = self.ask(&Asked::Time(calls), deadline)?;
@@ -178,12 +180,12 @@ impl PeerProcess {
 
     fn ask(&mut self, asked: &Asked<'_>, deadline: Duration) -> Result<Answer, PeerError> {
         let line = serde_json::to_string(asked).map_err(|error| PeerError::Said(error.to_string()));
-        // If it died, it is the missing answer that says so.
+        // If it died, the missing answer will report that.
         let _ = writeln!(self.input, "{}", line?).and_then(|()| self.input.flush());
         self.answer(deadline)
     }
 
-    /// How it ended, having closed its output: one that lives on is killed.
+    /// How it ended after closing its output; if it still lives, it is killed.
     fn ending(&mut self) -> String {
         thread::sleep(ENDING);
         match self.child.try_wait() {

@@ -1,17 +1,17 @@
-//! What is said to a peer and what it answers: one JSON object a line (docs/peers.md).
+//! The requests to a peer and its answers: one JSON object per line (docs/peers.md).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// A line to a peer.
+/// A request to a peer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Asked<'a> {
-    /// Make ready for a kernel and a problem, and call it once.
+    /// Prepare for a kernel and a problem, and call it once.
     Open(&'a PeerWork),
-    /// Call it that many times.
+    /// Call it this many times.
     Time(u32),
     /// Write the outputs into these files, by argument.
     Write(&'a BTreeMap<String, PathBuf>),
@@ -41,12 +41,12 @@ pub(super) enum Argument {
         /// `in`, `out` or `inout`.
         access: &'static str,
         len: u64,
-        /// Its values, as they are in memory.
+        /// Its values, in their memory layout.
         file: PathBuf,
     },
 }
 
-/// A line of a peer.
+/// An answer of a peer.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Answer {
@@ -64,7 +64,7 @@ pub(super) enum Answer {
         ns: u64,
         /// CPU time of the process, all threads together.
         cpu_ns: u64,
-        /// Time on the device, between two events: on a GPU.
+        /// Time on a GPU between two events.
         device_ns: Option<u64>,
     },
     Written {

@@ -1,4 +1,4 @@
-//! The driver: its functions, its devices, and the context that everything else happens in.
+//! The driver: its functions, its devices, and the context in which all work runs.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(super) struct AllocationProperties {
     pub handle_types: c_int,
     pub location: MemLocation,
     pub win32_meta_data: *mut c_void,
-    /// `compressionType`, `gpuDirectRDMACapable`, `usage`, and what is reserved.
+    /// `compressionType`, `gpuDirectRDMACapable`, `usage`, and reserved bytes.
     pub flags: [u8; 8],
 }
 
@@ -45,7 +45,7 @@ pub(super) struct AccessDescription {
 }
 
 functions! {
-    /// The functions of the driver (`cuda.h`) that are used; drivers of CUDA 11.4 and later have them all.
+    /// The required functions of the driver (`cuda.h`); drivers of CUDA 11.4 and later have all of them.
     DriverFunctions {
         init = "cuInit"(c_uint);
         version = "cuDriverGetVersion"(*mut c_int);
@@ -107,21 +107,21 @@ functions! {
 
 /// Functions that are used if the driver has them.
 pub(super) struct OptionalFunctions {
-    /// `cuGraphUpload`, since CUDA 11.1: brings a graph to the device ahead of its first launch.
+    /// `cuGraphUpload`, since CUDA 11.1: uploads a graph to the device before its first launch.
     pub graph_upload: Option<unsafe extern "C" fn(Handle, Handle) -> c_int>,
     /// `cuCtxSetLimit`.
     set_limit: Option<unsafe extern "C" fn(c_int, usize) -> c_int>,
     /// `cuCtxResetPersistingL2Cache`, since CUDA 11.0.
     reset_persisting: Option<unsafe extern "C" fn() -> c_int>,
-    /// `cuDeviceGetUuid_v2`, since CUDA 11.4: of a part of a GPU (MIG) its own UUID, while the function without `_v2` gives
-    /// that of the whole GPU.
+    /// `cuDeviceGetUuid_v2`, since CUDA 11.4: for a part of a GPU (MIG) it returns the part's UUID, while the
+    /// function without `_v2` returns that of the whole GPU.
     device_uuid_v2: Option<unsafe extern "C" fn(*mut [u8; 16], c_int) -> c_int>,
 }
 
 impl OptionalFunctions {
     fn of(library: &Library) -> OptionalFunctions {
         OptionalFunctions {
-            // SAFETY: `cuda.h` declares it so.
+            // SAFETY: declared in `cuda.h` with this type.
             graph_upload: unsafe { symbol(library, "cuGraphUpload") }.ok(),
             // SAFETY: as above.
             set_limit: unsafe { symbol(library, "cuCtxSetLimit") }.ok(),
@@ -133,14 +133,14 @@ impl OptionalFunctions {
     }
 }
 
-/// A call of the driver that did not succeed.
+/// A failed call of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::backend::cuda) struct Failed {
     /// The function.
     pub call: &'static str,
     /// The driver's result code.
     pub code: i32,
-    /// What the driver calls it, and says of it.
+    /// The driver's name of the code and its description.
     pub text: String,
 }
 
@@ -171,12 +171,12 @@ impl Driver {
         }
         let text = |get: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int| {
             let mut text = std::ptr::null();
-            // SAFETY: it takes any number, and points to a static text if it knows it.
+            // SAFETY: it accepts any number, and points to a static text if it knows the number.
             let result = unsafe { get(code, &raw mut text) };
             if result != 0 || text.is_null() {
                 return None;
             }
-            // SAFETY: just checked; it ends with a zero byte as every C string.
+            // SAFETY: checked above; it ends with a zero byte like every C string.
             let text = unsafe { CStr::from_ptr(text) };
             Some(text.to_string_lossy().into_owned())
         };
@@ -190,7 +190,7 @@ impl Driver {
         })
     }
 
-    /// Begins to use the driver.
+    /// Initialises the driver.
     pub fn init(&self) -> Result<(), Failed> {
         // SAFETY: it takes no pointer.
         self.check("cuInit", unsafe { (self.functions.init)(0) })
@@ -199,12 +199,12 @@ impl Driver {
     /// The newest CUDA version that the driver supports: 13000 for 13.0.
     pub fn version(&self) -> Result<i32, Failed> {
         let mut version = 0;
-        // SAFETY: it points to an integer of ours.
+        // SAFETY: it points to a local integer.
         let code = unsafe { (self.functions.version)(&raw mut version) };
         self.check("cuDriverGetVersion", code).map(|()| version)
     }
 
-    /// How many devices there are.
+    /// The number of devices.
     pub fn device_count(&self) -> Result<i32, Failed> {
         let mut count = 0;
         // SAFETY: as above.
@@ -212,7 +212,7 @@ impl Driver {
         self.check("cuDeviceGetCount", code).map(|()| count)
     }
 
-    /// The device of a number.
+    /// The device with this number.
     pub fn device(&self, ordinal: i32) -> Result<c_int, Failed> {
         let mut device = 0;
         // SAFETY: as above.
@@ -224,7 +224,7 @@ impl Driver {
     pub fn device_name(&self, device: c_int) -> Result<String, Failed> {
         let mut name = [0u8; 256];
         let room = name.len() as c_int - 1;
-        // SAFETY: there is room for as many bytes as it is told, and one more that stays zero.
+        // SAFETY: the buffer has the stated size, and one more byte that stays zero.
         let code = unsafe { (self.functions.device_name)(name.as_mut_ptr().cast(), room, device) };
         self.check("cuDeviceGetName", code)?;
         let end = name
@@ -234,14 +234,14 @@ impl Driver {
         Ok(String::from_utf8_lossy(&name[..end]).into_owned())
     }
 
-    /// A device's number in the world.
+    /// A device's UUID.
     pub fn device_uuid(&self, device: c_int) -> Result<[u8; 16], Failed> {
         let mut uuid = [0; 16];
         let ask = self
             .optional
             .device_uuid_v2
             .unwrap_or(self.functions.device_uuid);
-        // SAFETY: it points to 16 bytes of ours.
+        // SAFETY: it points to 16 local bytes.
         let code = unsafe { ask(&raw mut uuid, device) };
         self.check("cuDeviceGetUuid", code).map(|()| uuid)
     }
@@ -249,7 +249,7 @@ impl Driver {
     /// A device's memory, in bytes.
     pub fn device_memory(&self, device: c_int) -> Result<u64, Failed> {
         let mut bytes = 0;
-        // SAFETY: it points to an integer of ours.
+        // SAFETY: it points to a local integer.
         let code = unsafe { (self.functions.device_memory)(&raw mut bytes, device) };
         self.check("cuDeviceTotalMem", code).map(|()| bytes as u64)
     }
@@ -264,14 +264,15 @@ impl Driver {
     }
 }
 
-/// The primary context of a device, which every user of the device in this process shares.
+/// The primary context of a device, which all users of the device in this process share.
 pub(in crate::backend::cuda) struct PrimaryContext {
     driver: &'static Driver,
     device: c_int,
     handle: Handle,
 }
 
-// SAFETY: the driver's functions may be called from any thread; the handle is not a pointer of ours.
+// SAFETY: the driver's functions may be called from any thread; the handle does not point to memory of this process's
+// own.
 unsafe impl Send for PrimaryContext {}
 // SAFETY: as above.
 unsafe impl Sync for PrimaryContext {}
@@ -282,10 +283,10 @@ impl PrimaryContext {
         self.device
     }
 
-    /// Makes or joins the device's context.
+    /// Creates or joins the device's context.
     pub fn retain(driver: &'static Driver, device: c_int) -> Result<Arc<PrimaryContext>, Failed> {
         let mut handle = std::ptr::null_mut();
-        // SAFETY: it points to a handle of ours.
+        // SAFETY: it points to a local handle.
         let code = unsafe { (driver.functions.context_retain)(&raw mut handle, device) };
         driver.check("cuDevicePrimaryCtxRetain", code)?;
         Ok(Arc::new(PrimaryContext {
@@ -295,15 +296,15 @@ impl PrimaryContext {
         }))
     }
 
-    /// Makes it the one that the calls of this thread mean; gives the functions to call.
+    /// Makes it current for this thread; returns the functions to call.
     pub(super) fn enter(&self) -> Result<&DriverFunctions, Failed> {
-        // SAFETY: the context is retained as long as this lives.
+        // SAFETY: the context is retained as long as this object lives.
         let code = unsafe { (self.driver.functions.context_set)(self.handle) };
         self.check("cuCtxSetCurrent", code)?;
         Ok(&self.driver.functions)
     }
 
-    /// What not every driver has.
+    /// Functions that not every driver has.
     pub(super) fn optional(&self) -> &OptionalFunctions {
         &self.driver.optional
     }
@@ -315,13 +316,13 @@ impl PrimaryContext {
     /// Waits for everything on the device.
     pub fn synchronize(&self) -> Result<(), Failed> {
         let functions = self.enter()?;
-        // SAFETY: it takes nothing; the context is current.
+        // SAFETY: it takes no arguments; the context is current.
         self.check("cuCtxSynchronize", unsafe {
             (functions.context_synchronize)()
         })
     }
 
-    /// Gives up this process's reservations in the L2 cache, if the driver can.
+    /// Gives up this process's reservations in the L2 cache, if the driver supports it.
     pub fn share_l2(&self) -> Result<(), Failed> {
         self.enter()?;
         let optional = self.optional();
@@ -333,15 +334,15 @@ impl PrimaryContext {
         let Some(reset) = optional.reset_persisting else {
             return Ok(());
         };
-        // SAFETY: it takes nothing; the context is current.
+        // SAFETY: it takes no arguments; the context is current.
         self.check("cuCtxResetPersistingL2Cache", unsafe { reset() })
     }
 
-    /// Bytes that are free.
+    /// Free memory in bytes.
     pub fn free_bytes(&self) -> Result<u64, Failed> {
         let functions = self.enter()?;
         let (mut free, mut total) = (0, 0);
-        // SAFETY: both point to integers of ours.
+        // SAFETY: both point to local integers.
         let code = unsafe { (functions.memory_info)(&raw mut free, &raw mut total) };
         self.check("cuMemGetInfo", code).map(|()| free as u64)
     }
@@ -349,7 +350,7 @@ impl PrimaryContext {
 
 impl Drop for PrimaryContext {
     fn drop(&mut self) {
-        // SAFETY: it was retained once by this object.
+        // SAFETY: this object retained it once.
         let _ = unsafe { (self.driver.functions.context_release)(self.device) };
     }
 }

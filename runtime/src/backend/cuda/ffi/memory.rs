@@ -9,35 +9,35 @@ use super::driver::{AccessDescription, AllocationProperties, Failed, MemLocation
 use super::work::RawStream;
 use crate::backend::gpu;
 
-/// Memory that is freed when dropped.
+/// Device memory, freed on drop.
 ///
-/// It is reached by copies and by kernels only, so no reference to it ever exists.
+/// Only copies and kernels access it, so no reference to it ever exists.
 pub(in crate::backend::cuda) struct OwnedMemory {
     context: Arc<PrimaryContext>,
     address: u64,
     bytes: usize,
-    /// Where it is mapped, if it is not a plain allocation.
+    /// The mapping, if it is not a plain allocation.
     mapping: Option<PhysicalMapping>,
 }
 
-/// Physical memory in the middle of reserved addresses.
+/// Physical memory in the middle of a reserved address range.
 struct PhysicalMapping {
     context: Arc<PrimaryContext>,
     /// The reserved range.
     reserved: u64,
     reserved_bytes: usize,
-    /// The physical memory, once there is some.
+    /// The physical memory, once it is created.
     handle: Option<u64>,
-    /// The range that it is mapped at, once it is.
+    /// The range at which it is mapped, once it is.
     mapped: Option<(u64, usize)>,
 }
 
 impl OwnedMemory {
-    /// Allocates bytes; what they hold is anything.
+    /// Allocates uninitialised bytes.
     pub fn new(context: &Arc<PrimaryContext>, bytes: usize) -> Result<OwnedMemory, Failed> {
         let functions = context.enter()?;
         let mut address = 0;
-        // SAFETY: it points to an address of ours.
+        // SAFETY: it points to a local address.
         let code = unsafe { (functions.alloc)(&raw mut address, bytes) };
         context.check("cuMemAlloc", code)?;
         Ok(OwnedMemory {
@@ -48,7 +48,7 @@ impl OwnedMemory {
         })
     }
 
-    /// Allocates whole pages between reserved addresses that nothing is mapped at: an access there faults.
+    /// Allocates whole pages between reserved addresses without a mapping: an access to those faults.
     pub fn between_guards(
         context: &Arc<PrimaryContext>,
         bytes: usize,
@@ -57,7 +57,7 @@ impl OwnedMemory {
         let properties = properties(context.device());
         let mut page = 0;
         let least = GRANULARITY_MINIMUM;
-        // SAFETY: the properties are filled in; the size is an integer of ours.
+        // SAFETY: the properties are initialised; the size is a local integer.
         let code = unsafe { (functions.granularity)(&raw mut page, &raw const properties, least) };
         context.check("cuMemGetAllocationGranularity", code)?;
         let bytes = bytes.next_multiple_of(page.max(1));
@@ -95,8 +95,8 @@ impl gpu::Memory<RawStream, Failed> for OwnedMemory {
         let from = self.at(offset, out.len());
         let functions = self.context.enter()?;
         let to = out.as_mut_ptr().cast();
-        // SAFETY: the source is inside the allocation, the target is the caller's alone, and both are waited for before
-        // this returns.
+        // SAFETY: the source is inside the allocation, the target is borrowed exclusively, and this function waits
+        // for the copy before it returns.
         let code = unsafe { (functions.copy_out)(to, from, out.len(), stream.handle()) };
         let queued = self.context.check("cuMemcpyDtoHAsync", code);
         // Even if it failed: a part may be in progress.
@@ -107,7 +107,7 @@ impl gpu::Memory<RawStream, Failed> for OwnedMemory {
         let to = self.at(offset, data.len());
         let functions = self.context.enter()?;
         let from = data.as_ptr().cast();
-        // SAFETY: the target is inside the allocation; the source is waited for before this returns.
+        // SAFETY: the target is inside the allocation; this function waits for the copy before it returns.
         let code = unsafe { (functions.copy_in)(to, from, data.len(), stream.handle()) };
         let queued = self.context.check("cuMemcpyHtoDAsync", code);
         queued.and(stream.synchronize(&self.context))
@@ -136,13 +136,13 @@ impl Drop for OwnedMemory {
         let Ok(functions) = self.context.enter() else {
             return;
         };
-        // SAFETY: it was allocated by this object; who drops it has waited for the work that uses it.
+        // SAFETY: this object allocated it; whoever drops it has waited for the work that uses it.
         let _ = unsafe { (functions.free)(self.address) };
     }
 }
 
 impl PhysicalMapping {
-    /// Reserves room for `bytes` and a page on either side, and maps memory to the middle.
+    /// Reserves room for `bytes` and a page on either side, and maps memory in the middle.
     fn new(
         context: &Arc<PrimaryContext>,
         bytes: usize,
@@ -152,10 +152,10 @@ impl PhysicalMapping {
         let functions = context.enter()?;
         let reserved_bytes = bytes.saturating_add(2 * page);
         let mut reserved = 0;
-        // SAFETY: it points to an address of ours; the driver chooses the range.
+        // SAFETY: it points to a local address; the driver chooses the range.
         let code = unsafe { (functions.reserve)(&raw mut reserved, reserved_bytes, page, 0, 0) };
         context.check("cuMemAddressReserve", code)?;
-        // From here on dropping it undoes what was done so far.
+        // From here on, dropping it undoes the steps done so far.
         let mut mapping = PhysicalMapping {
             context: context.clone(),
             reserved,
@@ -164,12 +164,12 @@ impl PhysicalMapping {
             mapped: None,
         };
         let mut handle = 0;
-        // SAFETY: the properties are filled in, the handle is ours.
+        // SAFETY: the properties are initialised, the handle is a local variable.
         let code = unsafe { (functions.create)(&raw mut handle, bytes, properties, 0) };
         context.check("cuMemCreate", code)?;
         mapping.handle = Some(handle);
         let middle = reserved + page as u64;
-        // SAFETY: the range is inside what was reserved, and nothing is mapped there yet.
+        // SAFETY: the range is inside the reserved one, and nothing is mapped there yet.
         let code = unsafe { (functions.map)(middle, bytes, 0, handle, 0) };
         context.check("cuMemMap", code)?;
         mapping.mapped = Some((middle, bytes));
@@ -190,14 +190,14 @@ impl Drop for PhysicalMapping {
             return;
         };
         if let Some((start, bytes)) = self.mapped {
-            // SAFETY: it was mapped by this object, and nothing uses it any more.
+            // SAFETY: this object mapped it, and nothing uses it any more.
             let _ = unsafe { (functions.unmap)(start, bytes) };
         }
         if let Some(handle) = self.handle {
-            // SAFETY: it was created by this object.
+            // SAFETY: this object created it.
             let _ = unsafe { (functions.release)(handle) };
         }
-        // SAFETY: it was reserved by this object, and nothing is mapped there any more.
+        // SAFETY: this object reserved it, and nothing is mapped there any more.
         let _ = unsafe { (functions.unreserve)(self.reserved, self.reserved_bytes) };
     }
 }

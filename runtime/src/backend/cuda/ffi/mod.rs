@@ -1,10 +1,11 @@
-//! Everything unsafe of the CUDA backend: the functions of NVRTC, NVML and the driver, and what they own.
+//! All unsafe code of the CUDA backend: the functions of NVRTC, NVML and the driver, and owners of their objects.
 //!
-//! Each function is looked up once, and one that is missing is an error. No binding of others is used: those of cudarc
-//! panic where a library or symbol is missing, give result codes as an enumeration that a newer driver leaves, and make
-//! every crate of a program agree on one version of CUDA (`interop` has adapters for programs that use it).
+//! Each function is looked up once; a missing function is an error. No third-party binding is used. Those of cudarc
+//! panic if a library or symbol is missing, return result codes as an enumeration that does not cover those of a
+//! newer driver, and make every crate of a program agree on one version of CUDA (`interop` has adapters for programs
+//! that use cudarc).
 
-/// Declares a table of functions that return a result code, and how it is filled from a library.
+/// Declares a table of functions that return a result code, and fills it from a library.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($field:ident = $symbol:literal($($arg:ty),* $(,)?);)* }) => {
         $(#[$doc])*
@@ -46,9 +47,9 @@ pub(super) use work::{CudaEvent, LoadedImage, RawFunction, RawGraph, RawStream};
 /// A symbol of a library.
 ///
 /// # Safety
-/// `F` is the type of what the library has under this name, and is not used after the library is closed.
+/// `F` must be the type of the library's symbol with this name, and must not be used after the library is closed.
 unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, LibraryError> {
-    // SAFETY: as the caller vouches.
+    // SAFETY: the caller vouches for it.
     match unsafe { library.get::<F>(name.as_bytes()) } {
         Ok(found) => Ok(*found),
         Err(_) => Err(LibraryError::NoSymbol { name: name.into() }),
@@ -57,8 +58,8 @@ unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, LibraryErr
 
 /// Opens a library by its path, or by name through the loader.
 fn open(file: &Path, scope: c_int) -> Result<Library, LibraryError> {
-    // SAFETY: the file was checked to be a whole library of this machine, and is the vendor's: its initialisers do
-    // what loading it is meant to do.
+    // SAFETY: the file was checked to be a complete library for this machine, and comes from the vendor: its
+    // initialisers do what loading it is meant to do.
     let opened = unsafe { Library::open(Some(file), RTLD_NOW | scope) };
     opened.map_err(|error| LibraryError::Refused { error })
 }

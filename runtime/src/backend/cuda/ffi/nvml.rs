@@ -1,4 +1,4 @@
-//! The functions of NVML, NVIDIA's management library, that tell who computes on a device and how fast its clock is.
+//! The functions of NVML, NVIDIA's management library, that report the processes on a device and its clock.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(super) struct ProcessInfo {
 /// `NVML_ERROR_INSUFFICIENT_SIZE`
 const INSUFFICIENT_SIZE: c_int = 7;
 
-/// Room for this many processes at first.
+/// Initial capacity, in processes.
 const PROCESSES: usize = 64;
 
 functions! {
@@ -39,8 +39,8 @@ functions! {
 /// `NVML_CLOCK_SM`
 const CLOCK_SM: c_int = 1;
 
-/// Reasons that say that heat or the power supply holds the clock down (`nvmlClocksEventReason…` of `nvml.h`): hardware slowdown,
-/// thermal slowdown by the driver and by the hardware, power brake.
+/// Throttle reasons that mean that heat or the power supply limits the clock (`nvmlClocksEventReason…` of `nvml.h`):
+/// hardware slowdown, thermal slowdown by the driver and by the hardware, power brake.
 const BRAKES: c_ulonglong = 0x8 | 0x20 | 0x40 | 0x80;
 
 /// Functions that are used if the library has them and the device supports them.
@@ -53,15 +53,16 @@ impl OptionalNvmlFunctions {
     fn of(library: &Library) -> OptionalNvmlFunctions {
         let reasons = "nvmlDeviceGetCurrentClocksThrottleReasons";
         OptionalNvmlFunctions {
-            // SAFETY: `nvml.h` declares it so.
+            // SAFETY: declared in `nvml.h` with this type.
             clock: unsafe { symbol(library, "nvmlDeviceGetClockInfo") }.ok(),
-            // SAFETY: as above; newer headers call it `nvmlDeviceGetCurrentClocksEventReasons` and keep this name.
+            // SAFETY: as above; newer headers name it `nvmlDeviceGetCurrentClocksEventReasons` and keep this name
+            // too.
             reasons: unsafe { symbol(library, reasons) }.ok(),
         }
     }
 }
 
-/// NVML, begun; ended when dropped.
+/// An initialised NVML, shut down on drop.
 pub(in crate::backend::cuda) struct Nvml {
     functions: NvmlFunctions,
     optional: OptionalNvmlFunctions,
@@ -70,16 +71,16 @@ pub(in crate::backend::cuda) struct Nvml {
 }
 
 impl Nvml {
-    /// Loads and begins the library of a file.
+    /// Loads and initialises the library at a path.
     ///
     /// # Errors
-    /// Why the loader refuses it, which symbol is missing, or what its first call says.
+    /// Why the loader refuses it, which symbol is missing, or the error of its first call.
     pub fn begin(file: &Path) -> Result<Nvml, NvmlError> {
         let library = open(file, RTLD_LOCAL)?;
         let functions = NvmlFunctions::of(&library)?;
-        // SAFETY: `nvml.h` declares it so.
+        // SAFETY: declared in `nvml.h` with this type.
         let error_string = unsafe { symbol(&library, "nvmlErrorString") }?;
-        // SAFETY: it takes nothing.
+        // SAFETY: it takes no arguments.
         let code = unsafe { (functions.init)() };
         let nvml = Nvml {
             functions,
@@ -90,7 +91,7 @@ impl Nvml {
         match nvml.check("nvmlInit", code) {
             Ok(()) => Ok(nvml),
             Err(error) => {
-                // What never began is not ended.
+                // It was not initialised, so it must not be shut down.
                 std::mem::forget(nvml);
                 Err(error)
             }
@@ -101,35 +102,35 @@ impl Nvml {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: it takes any number, and gives a static string.
+        // SAFETY: it accepts any number, and returns a static string.
         let text = unsafe { (self.error_string)(code) };
         if text.is_null() {
             let text = None;
             return Err(NvmlError::Call { call, code, text });
         }
-        // SAFETY: just checked.
+        // SAFETY: checked above.
         let text = unsafe { CStr::from_ptr(text) };
         let text = Some(text.to_string_lossy().into_owned());
         Err(NvmlError::Call { call, code, text })
     }
 
-    /// The device of a UUID, as `nvidia-smi` writes it.
+    /// The device with a UUID in the format of `nvidia-smi`.
     fn device(&self, uuid: &str) -> Result<Handle, NvmlError> {
         let uuid = CString::new(uuid)?;
         let mut device: Handle = std::ptr::null_mut();
-        // SAFETY: a string, and a handle of ours.
+        // SAFETY: a string, and a local handle.
         let code = unsafe { (self.functions.device)(uuid.as_ptr(), &raw mut device) };
         self.check("nvmlDeviceGetHandleByUUID", code)?;
         Ok(device)
     }
 
-    /// The clock of the device of a UUID, as far as it is reported.
+    /// The clock of the device with a UUID, as far as it is reported.
     pub fn clock(&self, uuid: &str) -> Result<ClockReading, NvmlError> {
         let device = self.device(uuid)?;
         let mut reading = ClockReading::default();
         if let Some(clock) = self.optional.clock {
             let mut mhz = 0;
-            // SAFETY: the device was given by the library; the number is ours.
+            // SAFETY: the library returned the device; the number is a local variable.
             let code = unsafe { clock(device, CLOCK_SM, &raw mut mhz) };
             reading.khz = (code == 0 && mhz > 0).then(|| mhz.saturating_mul(1000));
         }
@@ -142,18 +143,18 @@ impl Nvml {
         Ok(reading)
     }
 
-    /// The numbers of the processes that compute on the device of a UUID, as `nvidia-smi` writes it.
+    /// The IDs of the processes that compute on the device with a UUID in the format of `nvidia-smi`.
     pub fn processes(&self, uuid: &str) -> Result<Vec<u32>, NvmlError> {
         let device = self.device(uuid)?;
         let mut room = vec![ProcessInfo::default(); PROCESSES];
         loop {
             let mut count = room.len() as c_uint;
-            // SAFETY: the device was given by the library; there is room for as many processes as it is told.
+            // SAFETY: the library returned the device; the buffer has room for the stated number of processes.
             let code =
                 unsafe { (self.functions.processes)(device, &raw mut count, room.as_mut_ptr()) };
             let count = count as usize;
             if code == INSUFFICIENT_SIZE && count > room.len() {
-                // More may begin meanwhile.
+                // More processes may start in the meantime.
                 room.resize(2 * count, ProcessInfo::default());
                 continue;
             }
@@ -165,7 +166,7 @@ impl Nvml {
 
 impl Drop for Nvml {
     fn drop(&mut self) {
-        // SAFETY: it was begun by this object.
+        // SAFETY: this object initialised it.
         let _ = unsafe { (self.functions.shutdown)() };
     }
 }

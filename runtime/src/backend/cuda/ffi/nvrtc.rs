@@ -35,32 +35,32 @@ functions! {
 pub(in crate::backend::cuda) struct Nvrtc {
     functions: NvrtcFunctions,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
-    /// Since 12.9: asks between two steps of a compile whether to go on.
+    /// Since 12.9: sets a callback that decides, between two steps of a compile, whether to continue.
     set_flow_callback: Option<unsafe extern "C" fn(Program, FlowCallback, *mut c_void) -> c_int>,
-    /// Whether it brings the CUDA headers along.
+    /// Whether it contains the CUDA headers.
     pub bundles_headers: bool,
-    /// Loaded first and for all to see, so that NVRTC finds them wherever it lies itself.
+    /// Loaded first and with global symbols, so that NVRTC finds them wherever it is installed.
     _builtins: Vec<Library>,
     _library: Library,
 }
 
-/// What became of one compile.
+/// The result of one compile.
 pub(in crate::backend::cuda) struct NvrtcOutput {
     /// NVRTC's result code.
     pub code: i32,
-    /// Whether it was cut at the deadline.
+    /// Whether it was cancelled at the deadline.
     pub cut: bool,
-    /// Everything it said.
+    /// The complete log.
     pub log: String,
     /// The image, if the code is 0.
     pub cubin: Vec<u8>,
 }
 
 impl Nvrtc {
-    /// Loads a library, the `builtins` before it.
+    /// Loads a library, after the `builtins`.
     ///
     /// # Errors
-    /// Which file the loader refuses and why, or which symbol is missing.
+    /// The file that the loader refuses and why, or the missing symbol.
     pub fn load(file: &Path, builtins: &[PathBuf]) -> Result<Nvrtc, NvrtcLibraryError> {
         let builtins = builtins
             .iter()
@@ -72,11 +72,11 @@ impl Nvrtc {
             open(file, RTLD_LOCAL).map_err(|error| NvrtcLibraryError::of_file(file, error))?;
         let functions = NvrtcFunctions::of(&library)
             .map_err(|error| NvrtcLibraryError::of_file(file, error))?;
-        // SAFETY: `nvrtc.h` declares it so.
+        // SAFETY: declared in `nvrtc.h` with this type.
         let error_string = unsafe { symbol(&library, "nvrtcGetErrorString") };
-        // SAFETY: `nvrtc.h` of 12.9 and later declares it so.
+        // SAFETY: declared in `nvrtc.h` of 12.9 and later with this type.
         let set_flow_callback = unsafe { symbol(&library, "nvrtcSetFlowCallback") }.ok();
-        // SAFETY: only whether it is there matters.
+        // SAFETY: the symbol is never used, only its existence matters.
         let bundled = unsafe { symbol::<*const c_void>(&library, "nvrtcInstallBundledHeaders") };
         Ok(Nvrtc {
             functions,
@@ -92,7 +92,7 @@ impl Nvrtc {
     /// Major and minor version.
     pub fn version(&self) -> Result<(u32, u32), NvrtcLibraryError> {
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: both point to integers of ours.
+        // SAFETY: both point to local integers.
         let code = unsafe { (self.functions.version)(&raw mut major, &raw mut minor) };
         match (code, u32::try_from(major), u32::try_from(minor)) {
             (0, Ok(major), Ok(minor)) => Ok((major, minor)),
@@ -100,34 +100,34 @@ impl Nvrtc {
         }
     }
 
-    /// The architectures that it compiles for: 89 for `sm_89`.
+    /// The architectures that it compiles for, as numbers: 89 for `sm_89`.
     pub fn archs(&self) -> Vec<i32> {
         let mut count = 0;
-        // SAFETY: it points to an integer of ours.
+        // SAFETY: it points to a local integer.
         let code = unsafe { (self.functions.arch_count)(&raw mut count) };
         let count = usize::try_from(count).unwrap_or(0);
         if code != 0 || count == 0 || count > 1000 {
             return Vec::new();
         }
         let mut archs = vec![0; count];
-        // SAFETY: there is room for as many as it said there are.
+        // SAFETY: the buffer has room for the number that the library returned.
         let code = unsafe { (self.functions.archs)(archs.as_mut_ptr()) };
         if code == 0 { archs } else { Vec::new() }
     }
 
-    /// What it calls a result code.
+    /// The description of a result code.
     pub fn error_text(&self, code: i32) -> String {
-        // SAFETY: it takes any number and gives a static text.
+        // SAFETY: it accepts any number and returns a static text.
         let text = unsafe { (self.error_string)(code) };
         if text.is_null() {
             return format!("NVRTC result {code}");
         }
-        // SAFETY: just checked; it ends with a zero byte as every C string.
+        // SAFETY: checked above; it ends with a zero byte like every C string.
         let text = unsafe { CStr::from_ptr(text) };
         text.to_string_lossy().into_owned()
     }
 
-    /// Compiles one source text. At the deadline it is cut, if this NVRTC can be.
+    /// Compiles one source text. At the deadline it is cancelled, if this NVRTC supports it.
     pub fn compile(
         &self,
         source: &CStr,
@@ -143,7 +143,7 @@ impl Nvrtc {
         };
         let mut handle: Program = std::ptr::null_mut();
         let none = std::ptr::null();
-        // SAFETY: source and name are strings that it copies; there are no headers in memory.
+        // SAFETY: source and name are strings that it copies; there are no in-memory headers.
         ended.code = unsafe {
             (self.functions.create)(
                 &raw mut handle,
@@ -166,12 +166,12 @@ impl Nvrtc {
             cut: AtomicBool::new(false),
         };
         if let Some(set) = self.set_flow_callback {
-            // SAFETY: the watch outlives the compile; the callback touches nothing else.
+            // SAFETY: the watch outlives the compile; the callback accesses nothing else.
             let _ = unsafe { set(handle, past_deadline, (&raw const watch).cast_mut().cast()) };
         }
         let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let count = options.len() as c_int;
-        // SAFETY: the program was created, and there are that many options.
+        // SAFETY: the program was created, and there are `count` options.
         ended.code = unsafe { (self.functions.compile)(handle, count, options.as_ptr()) };
         ended.cut = ended.code != 0 && watch.cut.load(Ordering::Relaxed);
         ended.log = program.log();
@@ -185,15 +185,15 @@ impl Nvrtc {
     }
 }
 
-/// When a compile is to be cut, and whether it was.
+/// The deadline of a compile, and whether it was cancelled.
 struct CompileWatch {
     deadline: Instant,
     cut: AtomicBool,
 }
 
-/// What NVRTC asks from time to time: 1 is to stop, and once said, said again.
+/// The callback of NVRTC: 1 means to stop, and it stays 1 from then on.
 unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int {
-    // SAFETY: it is the watch that `compile` set, which lives until the compile has ended.
+    // SAFETY: it is the watch that `compile` passed, which lives until the compile has ended.
     let watch = unsafe { &*watch.cast::<CompileWatch>() };
     let past = Instant::now() >= watch.deadline;
     if past {
@@ -202,7 +202,7 @@ unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int 
     c_int::from(past)
 }
 
-/// A created program; destroyed when dropped.
+/// A created program; destroyed on drop.
 struct NvrtcProgram<'a> {
     nvrtc: &'a Nvrtc,
     handle: Program,
@@ -213,7 +213,7 @@ impl NvrtcProgram<'_> {
         let functions = &self.nvrtc.functions;
         let log = self.bytes(functions.log_size, functions.log);
         let mut log = log.unwrap_or_default();
-        // Its terminator, and what a version may leave behind it.
+        // Remove the terminator, and anything that some versions leave behind it.
         if let Some(end) = log.iter().position(|&byte| byte == 0) {
             log.truncate(end);
         }
@@ -225,20 +225,20 @@ impl NvrtcProgram<'_> {
         self.bytes(functions.cubin_size, functions.cubin)
     }
 
-    /// What one pair of functions gives: a size, and that many bytes.
+    /// Calls a pair of functions: one returns a size, the other that many bytes.
     fn bytes(
         &self,
         size: unsafe extern "C" fn(Program, *mut usize) -> c_int,
         get: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
     ) -> Result<Vec<u8>, i32> {
         let mut len = 0;
-        // SAFETY: the program was created, and the size is an integer of ours.
+        // SAFETY: the program was created, and the size is a local integer.
         let code = unsafe { size(self.handle, &raw mut len) };
         if code != 0 {
             return Err(code);
         }
         let mut bytes = vec![0; len];
-        // SAFETY: there is room for as many bytes as it said there are.
+        // SAFETY: the buffer has the size that the library returned.
         let code = unsafe { get(self.handle, bytes.as_mut_ptr().cast()) };
         if code == 0 { Ok(bytes) } else { Err(code) }
     }

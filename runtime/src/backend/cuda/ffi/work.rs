@@ -14,24 +14,25 @@ use super::super::numbers::{
 };
 use super::driver::{Failed, Handle, PrimaryContext};
 
-/// Makes a handle that one call gives.
+/// Creates a handle with one call.
 macro_rules! created {
     ($context:expr, $name:literal, |$handle:ident, $functions:ident| $call:expr) => {{
         let $functions = $context.enter()?;
         let mut $handle = std::ptr::null_mut();
-        // SAFETY: it points to a handle of ours; what else the call is given is said there.
+        // SAFETY: it points to a local handle; the caller of the macro justifies the other arguments.
         let code = unsafe { $call };
         $context.check($name, code)?;
         $handle
     }};
 }
 
-/// Declares that an owned handle may be used from any thread, and from several at once, as the driver's functions may
-/// for all objects but graphs.
+/// Declares that an owned handle may be used from any thread, and from several at once. The driver's functions permit
+/// this for all objects but graphs.
 macro_rules! any_thread {
     ($($owner:ty),*) => {
         $(
-            // SAFETY: the driver's functions may be called from any thread; the handle is not a pointer of ours.
+            // SAFETY: the driver's functions may be called from any thread; the handle does not point to memory of
+            // this process's own.
             unsafe impl Send for $owner {}
             // SAFETY: as above.
             unsafe impl Sync for $owner {}
@@ -41,25 +42,26 @@ macro_rules! any_thread {
 
 any_thread!(RawStream, CudaEvent, LoadedImage, RawFunction);
 
-// SAFETY: the handle is not a pointer of ours, and any thread may use it. Not two at once: the driver's graph objects are
-// not synchronised inside ("Graph object thread safety" in NVIDIA's documentation of the driver), so this is not `Sync`.
+// SAFETY: the handle does not point to memory of this process's own, and any thread may use it. Not two at once: the
+// driver's graph objects are not synchronised internally ("Graph object thread safety" in NVIDIA's documentation of
+// the driver), so this type is not `Sync`.
 unsafe impl Send for RawGraph {}
 
-/// A stream; destroyed when dropped, unless it is the default one or another library's.
+/// A stream; destroyed on drop, unless it is the default one or another library's.
 pub(in crate::backend::cuda) struct RawStream {
     handle: Handle,
-    /// Of a stream that was created.
+    /// The context of a created stream.
     context: Option<Arc<PrimaryContext>>,
 }
 
 impl RawStream {
-    /// The stream that every context has.
+    /// The default stream, which every context has.
     pub const DEFAULT: RawStream = RawStream {
         handle: std::ptr::null_mut(),
         context: None,
     };
 
-    /// A stream that waits for no other, not even for the default one.
+    /// A stream that does not wait for any other, not even for the default one.
     pub fn new(context: &Arc<PrimaryContext>) -> Result<RawStream, Failed> {
         let handle = created!(context, "cuStreamCreate", |handle, functions| {
             (functions.stream_create)(&raw mut handle, STREAM_NON_BLOCKING)
@@ -70,7 +72,7 @@ impl RawStream {
         })
     }
 
-    /// A stream of another library, which stays that library's; 0 is the default one.
+    /// A stream of another library, which keeps owning it; 0 is the default one.
     pub fn adopted(stream: &VouchedStream) -> RawStream {
         RawStream {
             handle: stream.raw() as Handle,
@@ -87,7 +89,7 @@ impl RawStream {
         self.handle
     }
 
-    /// Queues a copy on the device, as [`gpu::Gpu::copy_on_device`] has it.
+    /// Queues a copy on the device; see [`gpu::Gpu::copy_on_device`].
     pub fn copy_on_device(
         &self,
         context: &PrimaryContext,
@@ -96,7 +98,7 @@ impl RawStream {
         bytes: usize,
     ) -> Result<(), Failed> {
         let functions = context.enter()?;
-        // SAFETY: the caller vouches for both places; the stream was created, or is the default one.
+        // SAFETY: the caller vouches for both addresses; the stream was created, or is the default one.
         let code = unsafe { (functions.copy_on_device)(to, from, bytes, self.handle) };
         context.check("cuMemcpyDtoDAsync", code)
     }
@@ -109,7 +111,7 @@ impl RawStream {
         context.check("cuStreamSynchronize", code)
     }
 
-    /// Begins to record what this thread queues on it, instead of running it.
+    /// Starts recording the work that this thread queues on it, instead of running it.
     pub fn begin_capture(&self, context: &PrimaryContext) -> Result<(), Failed> {
         let functions = context.enter()?;
         // SAFETY: the stream was created.
@@ -117,17 +119,17 @@ impl RawStream {
         context.check("cuStreamBeginCapture", code)
     }
 
-    /// Ends recording and makes what was recorded ready to be launched.
+    /// Ends recording, and prepares the recorded work for launching.
     pub fn end_capture(&self, context: &Arc<PrimaryContext>) -> Result<RawGraph, Failed> {
         let graph = created!(context, "cuStreamEndCapture", |graph, functions| {
             (functions.end_capture)(self.handle, &raw mut graph)
         });
         let functions = context.enter()?;
         let mut handle = std::ptr::null_mut();
-        // SAFETY: the graph was just recorded; the handle is ours.
+        // SAFETY: the graph was just recorded; the handle is a local variable.
         let code = unsafe { (functions.graph_instantiate)(&raw mut handle, graph, 0) };
         let made = context.check("cuGraphInstantiate", code);
-        // SAFETY: what was made of it stands by itself.
+        // SAFETY: the executable graph does not depend on it.
         let _ = unsafe { (functions.graph_destroy)(graph) };
         made.map(|()| RawGraph {
             handle,
@@ -141,19 +143,19 @@ impl Drop for RawStream {
         let Some(Ok(functions)) = self.context.as_ref().map(|context| context.enter()) else {
             return;
         };
-        // SAFETY: it was created by this object. The driver keeps it until its work is done.
+        // SAFETY: this object created it. The driver keeps it until its work is done.
         let _ = unsafe { (functions.stream_destroy)(self.handle) };
     }
 }
 
-/// A mark in a stream, with the time at which it was reached.
+/// A point in a stream, with the time at which it was reached.
 pub(in crate::backend::cuda) struct CudaEvent {
     handle: Handle,
     context: Arc<PrimaryContext>,
 }
 
 impl CudaEvent {
-    /// An event that keeps its time.
+    /// An event that records its time.
     pub fn new(context: &Arc<PrimaryContext>) -> Result<CudaEvent, Failed> {
         let handle = created!(context, "cuEventCreate", |handle, functions| {
             (functions.event_create)(&raw mut handle, EVENT_DEFAULT)
@@ -190,7 +192,7 @@ impl gpu::Event<RawStream, Failed> for CudaEvent {
     fn ms_since(&self, earlier: &CudaEvent) -> Result<f32, Failed> {
         let functions = self.context.enter()?;
         let mut ms = 0.0;
-        // SAFETY: both events were created; the time is a number of ours.
+        // SAFETY: both events were created; the time is a local variable.
         let code = unsafe { (functions.event_elapsed)(&raw mut ms, earlier.handle, self.handle) };
         self.context.check("cuEventElapsedTime", code).map(|()| ms)
     }
@@ -199,23 +201,23 @@ impl gpu::Event<RawStream, Failed> for CudaEvent {
 impl Drop for CudaEvent {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
-            // SAFETY: it was created by this object.
+            // SAFETY: this object created it.
             let _ = unsafe { (functions.event_destroy)(self.handle) };
         }
     }
 }
 
-/// A loaded image; unloaded when dropped.
+/// A loaded image; unloaded on drop.
 pub(in crate::backend::cuda) struct LoadedImage {
     handle: Handle,
     context: Arc<PrimaryContext>,
 }
 
 impl LoadedImage {
-    /// Loads an image, which must be whole: the driver reads as far as its headers say.
+    /// Loads an image, which must be complete: the driver reads as far as its headers say.
     pub fn load(context: &Arc<PrimaryContext>, image: &[u8]) -> Result<LoadedImage, Failed> {
         let handle = created!(context, "cuModuleLoadData", |handle, functions| {
-            // The image's headers were checked to stay inside it, which is as far as the driver reads.
+            // The image's headers were checked to stay inside it, and the driver does not read further.
             (functions.module_load)(&raw mut handle, image.as_ptr().cast())
         });
         Ok(LoadedImage {
@@ -224,7 +226,7 @@ impl LoadedImage {
         })
     }
 
-    /// The kernel of a symbol; it keeps the module.
+    /// The kernel with this symbol; it keeps the module loaded.
     pub fn function(self: &Arc<Self>, symbol: &str) -> Result<RawFunction, Failed> {
         let name = CString::new(symbol).unwrap_or_default();
         let handle = created!(self.context, "cuModuleGetFunction", |handle, functions| {
@@ -243,7 +245,7 @@ impl LoadedImage {
         let name = CString::new(symbol).unwrap_or_default();
         let functions = self.context.enter()?;
         let (mut address, mut bytes) = (0, 0);
-        // SAFETY: the module is loaded, the name ends with a zero byte, and two numbers of ours are written.
+        // SAFETY: the module is loaded, the name ends with a zero byte, and two local numbers are written.
         let code = unsafe {
             (functions.module_global)(&raw mut address, &raw mut bytes, self.handle, name.as_ptr())
         };
@@ -251,14 +253,14 @@ impl LoadedImage {
         found.map(|()| (address, bytes))
     }
 
-    /// What a variable holds.
+    /// The content of a variable.
     pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, Failed> {
         let (address, bytes) = self.global(symbol)?;
         let mut content = vec![0; bytes];
         let functions = self.context.enter()?;
         let (to, stream) = (content.as_mut_ptr().cast(), RawStream::DEFAULT);
-        // SAFETY: the driver just said where the variable is and how large, as large as the target is; both are waited
-        // for before this returns.
+        // SAFETY: the driver returned address and size of the variable, and the target has that size; this function
+        // waits for the copy before it returns.
         let code = unsafe { (functions.copy_out)(to, address, bytes, stream.handle) };
         let queued = self.context.check("cuMemcpyDtoHAsync", code);
         queued.and(stream.synchronize(&self.context))?;
@@ -269,7 +271,7 @@ impl LoadedImage {
 impl Drop for LoadedImage {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
-            // SAFETY: it was loaded by this object; every function of it keeps it, so none is left.
+            // SAFETY: this object loaded it; every function keeps its module, so none is left.
             let _ = unsafe { (functions.module_unload)(self.handle) };
         }
     }
@@ -288,12 +290,12 @@ impl RawFunction {
         let functions = context.enter()?;
         let mut value = 0;
         let number = attribute as c_int;
-        // SAFETY: the function's module is loaded; the value is an integer of ours.
+        // SAFETY: the function's module is loaded; the value is a local integer.
         let code = unsafe { (functions.function_attribute)(&raw mut value, number, self.handle) };
         context.check("cuFuncGetAttribute", code).map(|()| value)
     }
 
-    /// Allows launches with that much dynamic shared memory, in bytes.
+    /// Allows launches with this much dynamic shared memory, in bytes.
     pub fn allow_dynamic_shared(&self, bytes: i32) -> Result<(), Failed> {
         let context = &self.module.context;
         let functions = context.enter()?;
@@ -303,7 +305,7 @@ impl RawFunction {
         context.check("cuFuncSetAttribute", code)
     }
 
-    /// Blocks that a multiprocessor holds at once.
+    /// Resident blocks per multiprocessor.
     pub fn occupancy(&self, threads: i32, dynamic_bytes: usize) -> Result<i32, Failed> {
         let context = &self.module.context;
         let functions = context.enter()?;
@@ -326,7 +328,7 @@ impl RawFunction {
         self.launch_each(stream, plan, std::iter::once(args))
     }
 
-    /// Queues a launch for each set of arguments, one after the other. Allocates nothing.
+    /// Queues a launch for each set of arguments, one after another. Allocates nothing.
     #[inline]
     pub fn launch_each<'a>(
         &self,
@@ -339,10 +341,10 @@ impl RawFunction {
         let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
         let shared = plan.shared_bytes;
         for args in sets {
-            // The driver copies what they point to before it returns, and writes nothing there.
+            // The driver copies the arguments before it returns, and does not write to them.
             let params = args.pointers().as_ptr().cast_mut().cast();
             // SAFETY: the module is loaded, the stream was created or is the default one, and there is a pointer to a
-            // value of its type for each parameter: that is what `KernelArgs::new` vouches for.
+            // value of its type for each parameter: `KernelArgs::new` vouches for that.
             let code = unsafe {
                 (functions.launch)(
                     self.handle,
@@ -383,8 +385,8 @@ impl gpu::GpuGraph<RawStream, Failed> for RawGraph {
 
     fn launch(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
-        // SAFETY: the graph was instantiated and is used by this thread alone, the stream was created; the memory that
-        // its launches name is kept for as long as any graph lives.
+        // SAFETY: the graph was instantiated and is used only by this thread, the stream was created; the memory that
+        // its launches use is kept for as long as any graph lives.
         let code = unsafe { (functions.graph_launch)(self.handle, stream.handle) };
         self.context.check("cuGraphLaunch", code)
     }
@@ -393,7 +395,7 @@ impl gpu::GpuGraph<RawStream, Failed> for RawGraph {
 impl Drop for RawGraph {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
-            // SAFETY: it was instantiated by this object.
+            // SAFETY: this object instantiated it.
             let _ = unsafe { (functions.exec_destroy)(self.handle) };
         }
     }

@@ -17,7 +17,7 @@ macro_rules! functions {
         /// The functions of `hip/hiprtc.h` that every version since 5.2 has; results are numbers of `hiprtcResult`.
         struct Functions {
             $($field: unsafe extern "C" fn($($arg),*) -> $result,)*
-            /// Never unloaded: the compiler behind it has threads and registrations of its own.
+            /// Never unloaded: the compiler in it has its own threads and registrations.
             _library: ManuallyDrop<Library>,
         }
 
@@ -25,7 +25,7 @@ macro_rules! functions {
             /// Looks every function up.
             fn of(library: Library) -> Result<Functions, LibraryError> {
                 Ok(Functions {
-                    // SAFETY: the vendor's header gives these symbols these types.
+                    // SAFETY: the vendor's header declares these symbols with these types.
                     $($field: unsafe { symbol(&library, concat!($symbol, "\0"))? },)*
                     _library: ManuallyDrop::new(library),
                 })
@@ -50,7 +50,7 @@ pub(in crate::backend::hip) struct Hiprtc {
     functions: Functions,
 }
 
-/// One text to compile, and all that it may include.
+/// One text to compile, and all headers that it may include.
 pub(in crate::backend::hip) struct HiprtcUnit<'a> {
     /// The source text.
     pub source: &'a CStr,
@@ -60,24 +60,24 @@ pub(in crate::backend::hip) struct HiprtcUnit<'a> {
     pub options: &'a [CString],
 }
 
-/// What became of one compile.
+/// The result of one compile.
 pub(in crate::backend::hip) struct HiprtcOutput {
     /// The library's result code.
     pub code: i32,
-    /// Everything it said.
+    /// The complete log.
     pub log: String,
     /// The image, if the code is 0.
     pub image: Vec<u8>,
 }
 
 impl Hiprtc {
-    /// Loads the library of a file; nothing of it is called yet.
+    /// Loads the library at a path without calling it.
     ///
     /// # Errors
-    /// What the dynamic loader says, or the symbol that is missing.
+    /// The error of the dynamic loader, or the missing symbol.
     pub fn load(file: &Path) -> Result<Hiprtc, LibraryError> {
-        // SAFETY: the file was checked to be a whole library of this machine, and is the vendor's: its initialisers do
-        // what loading it is meant to do.
+        // SAFETY: the file was checked to be a complete library for this machine, and comes from the vendor: its
+        // initialisers do what loading it is meant to do.
         let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
         let functions = Functions::of(library.map_err(|error| LibraryError::Refused { error })?)?;
         Ok(Hiprtc { functions })
@@ -85,17 +85,17 @@ impl Hiprtc {
 
     /// A result code in words.
     pub fn error_text(&self, code: i32) -> String {
-        // SAFETY: it takes any number.
+        // SAFETY: it accepts any number.
         let text = unsafe { (self.functions.error_string)(code) };
         if text.is_null() {
             return format!("error {code} of hiprtc");
         }
-        // SAFETY: just checked; it is a static string.
+        // SAFETY: checked above; it is a static string.
         let text = unsafe { CStr::from_ptr(text) };
         format!("{} ({code})", text.to_string_lossy())
     }
 
-    /// Compiles one text. The library takes one at a time; other threads wait.
+    /// Compiles one text. The library compiles one at a time; other threads wait.
     pub fn compile(&self, unit: &HiprtcUnit<'_>) -> HiprtcOutput {
         let mut program = match self.create(unit) {
             Ok(program) => program,
@@ -104,7 +104,7 @@ impl Hiprtc {
         let mut options: Vec<*const c_char> = unit.options.iter().map(|o| o.as_ptr()).collect();
         let count = options.len() as c_int;
         let functions = &self.functions;
-        // SAFETY: the program was created, and there are that many options.
+        // SAFETY: the program was created, and there are `count` options.
         let code = unsafe { (functions.compile)(program.handle, count, options.as_mut_ptr()) };
         let mut compiled = HiprtcOutput::failed(code);
         compiled.log = program.log();
@@ -125,7 +125,7 @@ impl Hiprtc {
             .unzip();
         let count = names.len() as c_int;
         let mut handle: Program = std::ptr::null_mut();
-        // SAFETY: strings that it copies, and as many headers as names.
+        // SAFETY: the strings are copied, and there are as many headers as names.
         let code = unsafe {
             (self.functions.create)(
                 &raw mut handle,
@@ -154,7 +154,7 @@ impl HiprtcOutput {
     }
 }
 
-/// A created program; destroyed when dropped.
+/// A created program; destroyed on drop.
 struct HiprtcProgram<'a> {
     hiprtc: &'a Hiprtc,
     handle: Program,
@@ -172,20 +172,20 @@ impl HiprtcProgram<'_> {
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// What one pair of functions gives: a size, and that many bytes.
+    /// Calls a pair of functions: one returns a size, the other that many bytes.
     fn bytes(
         &mut self,
         size: unsafe extern "C" fn(Program, *mut usize) -> c_int,
         get: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
     ) -> Result<Vec<u8>, i32> {
         let mut len = 0;
-        // SAFETY: the program was created, and the size is an integer of ours.
+        // SAFETY: the program was created, and the size is a local integer.
         let code = unsafe { size(self.handle, &raw mut len) };
         if code != 0 {
             return Err(code);
         }
         let mut bytes = vec![0; len];
-        // SAFETY: there is room for as many bytes as it said there are.
+        // SAFETY: the buffer has the size that the library returned.
         let code = unsafe { get(self.handle, bytes.as_mut_ptr().cast()) };
         if code == 0 { Ok(bytes) } else { Err(code) }
     }

@@ -17,7 +17,7 @@ pub(in crate::backend::hip) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Memory of that size, with anything in it; at least one byte is taken.
+    /// Uninitialised memory of this size; at least one byte is allocated.
     pub fn new(place: &HipPlace, bytes: usize) -> Result<DeviceMemory, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut start = std::ptr::null_mut();
@@ -31,7 +31,7 @@ impl DeviceMemory {
         })
     }
 
-    /// Where a range begins.
+    /// The address of a range.
     fn pointer(&self, range: &Range<usize>) -> *mut c_void {
         assert!(
             range.start <= range.end && range.end <= self.bytes,
@@ -40,7 +40,7 @@ impl DeviceMemory {
         (self.start + range.start) as *mut c_void
     }
 
-    /// Copies and waits. Called with ranges that are borrowed by the caller until this returns.
+    /// Copies and waits. The caller borrows the ranges until this returns.
     fn copy(
         &self,
         to: *mut c_void,
@@ -51,12 +51,12 @@ impl DeviceMemory {
     ) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
-        // SAFETY: one side is a range inside this allocation, the other a slice that the caller of `read` or
-        // `write` holds until the copy is done: this waits for it below.
+        // SAFETY: one side is a range inside this allocation, the other a slice that the caller of `read` or `write`
+        // borrows until the copy is done, for which this waits below.
         let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, stream.raw) };
         hip.check("hipMemcpyAsync", status)?;
         stream.synchronize().inspect_err(|_| {
-            // The copy must not go on behind the slice's end of life.
+            // The copy must not continue beyond the lifetime of the slice.
             let _ = hip.synchronize();
         })
     }
@@ -109,7 +109,7 @@ impl Drop for DeviceMemory {
     /// Waits for the device's work, which may use it.
     fn drop(&mut self) {
         if self.place.hip.select(self.place.ordinal).is_ok() {
-            // SAFETY: the memory is this object's own; `hipFree` waits for everything queued on the device.
+            // SAFETY: the memory belongs to this object; `hipFree` waits for everything queued on the device.
             let _ = unsafe { (self.place.hip.table.hipFree)(self.start as *mut c_void) };
         }
     }

@@ -1,5 +1,4 @@
-//! Everything unsafe of the hip backend: the functions of `libamdhip64` and `libhiprtc`, and owners of what they
-//! hand out.
+//! All unsafe code of the hip backend: the functions of `libamdhip64` and `libhiprtc`, and owners of their objects.
 
 mod hiprtc;
 mod memory;
@@ -13,7 +12,7 @@ pub(super) use memory::DeviceMemory;
 pub(super) use runtime::{Hip, interface};
 pub(super) use work::{HipEvent, HipGraph, LoadedCodeObject, LoadedKernel, OwnedStream};
 
-/// The runtime library and one of its devices: what everything below belongs to.
+/// The runtime library and one of its devices, to which the objects below belong.
 #[derive(Clone, Debug)]
 pub(super) struct HipPlace {
     /// The library.

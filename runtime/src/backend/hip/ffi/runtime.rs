@@ -1,8 +1,9 @@
-//! The runtime library: the table of its functions, and what it tells of itself and its devices.
+//! The runtime library: the table of its functions, and properties of the library and its devices.
 //!
-//! The table holds what ROCm 5.2 to 7.1 all have. Two things differ between them: the layout of the device
-//! properties, of which only the architecture's name is read, and what `hipGetLastError` gives, of which nothing
-//! is used: it is called only to leave no error behind for the program's own calls.
+//! The table contains functions that all of ROCm 5.2 to 7.1 have. Two things differ between these versions: the
+//! layout of the device properties, of which only the architecture's name is read, and the result of
+//! `hipGetLastError`, which is ignored: it is called only to clear the error, so that the program's own calls do not
+//! see it.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -21,13 +22,13 @@ use crate::backend::shared_library::LibraryError;
 
 macro_rules! table {
     ($($name:ident($($parameter:ty),*) -> $result:ty;)*) => {
-        /// The functions of the library, which is never unloaded: it has threads of its own.
+        /// The functions of the library, which is never unloaded, since it has its own threads.
         #[allow(non_snake_case, reason = "the library's own names")]
         pub(super) struct HipFunctions {
             $(pub(super) $name: unsafe extern "C" fn($($parameter),*) -> $result,)*
-            /// Fills the properties in the layout of ROCm 6 and later; absent before.
+            /// Fills the properties in the layout of ROCm 6 and later; absent in earlier versions.
             hipGetDevicePropertiesR0600: Option<Properties>,
-            /// `hipGraphUpload`, which ROCm 5.2 lacks: brings a graph to the device ahead of its first launch.
+            /// `hipGraphUpload`, which ROCm 5.2 lacks: uploads a graph to the device before its first launch.
             pub(super) hipGraphUpload: Option<Upload>,
             _library: ManuallyDrop<Library>,
         }
@@ -36,10 +37,10 @@ macro_rules! table {
             /// Looks every function up.
             ///
             /// # Errors
-            /// The first symbol that is missing.
+            /// The first missing symbol.
             fn of(library: Library) -> Result<HipFunctions, LibraryError> {
                 Ok(HipFunctions {
-                    // SAFETY: the library's own headers give these symbols these types.
+                    // SAFETY: the library's own headers declare these symbols with these types.
                     $($name: unsafe { symbol(&library, concat!(stringify!($name), "\0"))? },)*
                     // SAFETY: as above.
                     hipGetDevicePropertiesR0600: unsafe {
@@ -52,7 +53,7 @@ macro_rules! table {
             }
         }
 
-        /// What is used of the vendor's interface.
+        /// The parts of the vendor's interface that are used.
         pub fn interface() -> Interface {
             Interface::of(vec![$(Declaration {
                 name: stringify!($name),
@@ -63,7 +64,7 @@ macro_rules! table {
     };
 }
 
-/// `hipGetDeviceProperties` and its successor; what is behind the pointer depends on the version.
+/// `hipGetDeviceProperties` and its successor; the structure behind the pointer depends on the version.
 type Properties = unsafe extern "C" fn(*mut RawProperties, c_int) -> Status;
 
 /// `hipGraphUpload`.
@@ -118,13 +119,13 @@ table! {
     hipGraphDestroy(RawGraph) -> Status;
 }
 
-/// The function of that symbol.
+/// The function with this symbol.
 ///
 /// # Safety
-/// `F` is the type of the function that the library has under that name.
+/// `F` must be the type of the library's function with that name.
 pub(super) unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, LibraryError> {
     let plain = name.trim_end_matches('\0');
-    // SAFETY: what the caller vouches for.
+    // SAFETY: the caller vouches for it.
     let found = unsafe { library.get::<F>(name.as_bytes()) };
     match found {
         Ok(found) => Ok(*found),
@@ -132,37 +133,37 @@ pub(super) unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F,
     }
 }
 
-/// The runtime library, initialised.
+/// The initialised runtime library.
 pub(in crate::backend::hip) struct Hip {
     pub(super) table: HipFunctions,
 }
 
 impl Hip {
-    /// Loads the library of that path or name; nothing of it is called yet.
+    /// Loads the library with this path or name without calling it.
     ///
     /// # Errors
-    /// What the dynamic loader says, or the symbol that is missing.
+    /// The error of the dynamic loader, or the missing symbol.
     pub fn load(name: &Path) -> Result<Hip, LibraryError> {
-        // SAFETY: the vendor's library; its initialisers run here as they would in any program linked to it.
+        // SAFETY: the vendor's library; its initialisers run here as in any program linked to it.
         let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
         let table = HipFunctions::of(library.map_err(|error| LibraryError::Refused { error })?)?;
         Ok(Hip { table })
     }
 
-    /// What a call gave: nothing, or the failure. The library remembers a failure for `hipGetLastError`;
-    /// that is taken back, since the program's own calls have not failed.
+    /// Converts the status of a call to a failure. The library stores a failure for `hipGetLastError`; it is cleared
+    /// here, since the program's own calls have not failed.
     pub(super) fn check(&self, call: &'static str, status: Status) -> Result<(), HipFailure> {
         if status == Status::SUCCESS {
             return Ok(());
         }
-        // SAFETY: both take any number and give a text that lives as long as the library, or nothing.
+        // SAFETY: both accept any number and return a text that lives as long as the library, or null.
         let [name, text] = unsafe {
             [
                 text_at((self.table.hipGetErrorName)(status)),
                 text_at((self.table.hipGetErrorString)(status)),
             ]
         };
-        // SAFETY: takes nothing.
+        // SAFETY: it takes no arguments.
         let _ = unsafe { (self.table.hipGetLastError)() };
         Err(HipFailure {
             call,
@@ -172,12 +173,12 @@ impl Hip {
         })
     }
 
-    /// Starts the runtime and counts its devices.
+    /// Initialises the runtime and counts its devices.
     pub fn device_count(&self) -> Result<u32, HipFailure> {
-        // SAFETY: takes flags, of which there are none yet.
+        // SAFETY: it takes flags, none of which are defined yet.
         self.check("hipInit", unsafe { (self.table.hipInit)(0) })?;
         let mut count = 0;
-        // SAFETY: writes one number.
+        // SAFETY: it writes one number.
         let status = unsafe { (self.table.hipGetDeviceCount)(&raw mut count) };
         self.check("hipGetDeviceCount", status)?;
         Ok(u32::try_from(count).unwrap_or(0))
@@ -186,27 +187,27 @@ impl Hip {
     /// The versions of runtime and driver, as HIP numbers them (60443484: 6.4).
     pub fn versions(&self) -> Result<(i32, i32), HipFailure> {
         let (mut runtime, mut driver) = (0, 0);
-        // SAFETY: writes one number.
+        // SAFETY: it writes one number.
         let status = unsafe { (self.table.hipRuntimeGetVersion)(&raw mut runtime) };
         self.check("hipRuntimeGetVersion", status)?;
-        // SAFETY: writes one number.
+        // SAFETY: it writes one number.
         let status = unsafe { (self.table.hipDriverGetVersion)(&raw mut driver) };
         self.check("hipDriverGetVersion", status)?;
         Ok((runtime, driver))
     }
 
-    /// Makes a device that of the calling thread.
+    /// Makes a device current for the calling thread.
     pub fn select(&self, ordinal: u32) -> Result<(), HipFailure> {
-        // SAFETY: takes any number.
+        // SAFETY: it accepts any number.
         let status = unsafe { (self.table.hipSetDevice)(ordinal.cast_signed()) };
         self.check("hipSetDevice", status)
     }
 
-    /// A number of a device.
+    /// An attribute of a device.
     pub fn attribute(&self, attribute: Attribute, ordinal: u32) -> Result<i32, HipFailure> {
         let mut value = 0;
         let ordinal = ordinal.cast_signed();
-        // SAFETY: writes one number.
+        // SAFETY: it writes one number.
         let status =
             unsafe { (self.table.hipDeviceGetAttribute)(&raw mut value, attribute, ordinal) };
         self.check("hipDeviceGetAttribute", status)?;
@@ -216,7 +217,7 @@ impl Hip {
     /// The product name of a device.
     pub fn device_name(&self, ordinal: u32) -> Result<String, HipFailure> {
         let mut name = [0_u8; 256];
-        // SAFETY: writes at most as many bytes as it is told, the last of which stays zero.
+        // SAFETY: it writes at most the stated number of bytes, and the last byte stays zero.
         let status = unsafe {
             let length = c_int::try_from(name.len() - 1).unwrap_or(0);
             (self.table.hipDeviceGetName)(name.as_mut_ptr().cast(), length, ordinal.cast_signed())
@@ -225,9 +226,10 @@ impl Hip {
         Ok(text_in(&name))
     }
 
-    /// The architecture of a device as the driver names it, its features behind colons.
+    /// The architecture of a device as the driver names it, with features after colons.
     ///
-    /// In ROCm 6 and later the plain function still fills the old layout, so each function is read by its own.
+    /// In ROCm 6 and later the plain function still fills the old layout, so each function's result is read with its
+    /// own layout.
     pub fn arch_name(&self, ordinal: u32) -> Result<String, HipFailure> {
         let mut properties = Box::new(RawProperties([0; 8192]));
         let [old, new] = ARCH_NAME_OFFSETS;
@@ -239,7 +241,7 @@ impl Hip {
                 old,
             ),
         };
-        // SAFETY: there is several times the room that the properties of any version need.
+        // SAFETY: the buffer is several times as large as the properties of any version.
         let status = unsafe { function(&raw mut *properties, ordinal.cast_signed()) };
         self.check(call, status)?;
         Ok(text_in(&properties.0[offset..offset + 256]))
@@ -248,7 +250,7 @@ impl Hip {
     /// Free and total memory of the calling thread's device, in bytes.
     pub fn memory_info(&self) -> Result<(usize, usize), HipFailure> {
         let (mut free, mut total) = (0, 0);
-        // SAFETY: writes two numbers.
+        // SAFETY: it writes two numbers.
         let status = unsafe { (self.table.hipMemGetInfo)(&raw mut free, &raw mut total) };
         self.check("hipMemGetInfo", status)?;
         Ok((free, total))
@@ -256,7 +258,7 @@ impl Hip {
 
     /// Waits for everything on the calling thread's device.
     pub fn synchronize(&self) -> Result<(), HipFailure> {
-        // SAFETY: takes nothing.
+        // SAFETY: it takes no arguments.
         let status = unsafe { (self.table.hipDeviceSynchronize)() };
         self.check("hipDeviceSynchronize", status)
     }
@@ -268,15 +270,15 @@ impl fmt::Debug for Hip {
     }
 }
 
-/// A terminated text of the library's.
+/// A zero-terminated text of the library.
 ///
 /// # Safety
-/// The pointer is null or points to a terminated text that nobody changes.
+/// The pointer must be null or point to a zero-terminated text that nobody changes.
 unsafe fn text_at(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // SAFETY: what the caller vouches for.
+    // SAFETY: the caller vouches for it.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_string_lossy().into_owned()
 }

@@ -15,19 +15,19 @@ use crate::backend::hip::types::{
 use crate::device::KernelArgs;
 use crate::interop::VouchedStream;
 
-/// A stream of one device: alive as long as this, or as whoever made the `VouchedStream` vouches for.
+/// A stream of one device. It lives as long as this object, or as the creator of the `VouchedStream` vouches for.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct OwnedStream {
     place: HipPlace,
     pub(super) raw: RawStream,
-    /// Whether it is destroyed with this.
+    /// Whether it is destroyed on drop.
     owned: bool,
 }
 
-/// `hipStreamNonBlocking`: work on the default stream does not wait for it, nor it for that.
+/// `hipStreamNonBlocking`: the stream and the default stream do not wait for each other.
 pub const STREAM_NON_BLOCKING: u32 = 1;
 
-/// `hipStreamPerThread`, the last of the handles that are streams of whichever device the thread has chosen.
+/// `hipStreamPerThread`, the largest of the handles that mean a stream of the thread's current device.
 const LAST_OF_EVERY_DEVICE: usize = 2;
 
 impl OwnedStream {
@@ -35,7 +35,7 @@ impl OwnedStream {
     pub fn new(place: &HipPlace) -> Result<OwnedStream, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawStream::default();
-        // SAFETY: writes one handle.
+        // SAFETY: it writes one handle.
         let status = unsafe {
             (place.hip.table.hipStreamCreateWithFlags)(&raw mut raw, STREAM_NON_BLOCKING)
         };
@@ -57,7 +57,7 @@ impl OwnedStream {
         }
     }
 
-    /// A stream of the program's own, which stays its own.
+    /// A stream that the program owns and keeps owning.
     pub fn borrowed(place: &HipPlace, stream: &VouchedStream) -> OwnedStream {
         OwnedStream {
             place: place.clone(),
@@ -71,8 +71,8 @@ impl OwnedStream {
         self.raw.0 as u64
     }
 
-    /// Makes its device the thread's own if the handle does not say which device is meant: that of a default stream is
-    /// the same number on every device (null, `hipStreamLegacy`, `hipStreamPerThread`).
+    /// Makes its device current if the handle does not identify the device: those of default streams are the same on
+    /// every device (null, `hipStreamLegacy`, `hipStreamPerThread`).
     fn select_if_default(&self) -> Result<(), HipFailure> {
         if self.raw.0 > LAST_OF_EVERY_DEVICE {
             return Ok(());
@@ -80,13 +80,13 @@ impl OwnedStream {
         self.place.hip.select(self.place.ordinal)
     }
 
-    /// Queues a copy on the device, as [`gpu::Gpu::copy_on_device`] has it.
+    /// Queues a copy on the device; see [`gpu::Gpu::copy_on_device`].
     pub fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let (to, from) = (to as *mut c_void, from as *const c_void);
         let kind = CopyKind::ON_DEVICE;
-        // SAFETY: the caller vouches for both places; the stream is alive.
+        // SAFETY: the caller vouches for both addresses; the stream is alive.
         let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, self.raw) };
         hip.check("hipMemcpyAsync", status)
     }
@@ -100,7 +100,7 @@ impl OwnedStream {
         hip.check("hipStreamSynchronize", status)
     }
 
-    /// Begins to record what is queued on it instead of running it; other threads are not affected.
+    /// Starts recording the work queued on it instead of running it; other threads are not affected.
     pub fn begin_capture(&self) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
@@ -110,20 +110,20 @@ impl OwnedStream {
         hip.check("hipStreamBeginCapture", status)
     }
 
-    /// Ends recording, and makes what was recorded ready to be launched.
+    /// Ends recording, and prepares the recorded work for launching.
     pub fn end_capture(&self) -> Result<HipGraph, HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let mut graph = RawGraph::default();
-        // SAFETY: the stream is alive; writes one handle.
+        // SAFETY: the stream is alive; it writes one handle.
         let status = unsafe { (hip.table.hipStreamEndCapture)(self.raw, &raw mut graph) };
         hip.check("hipStreamEndCapture", status)?;
         let mut raw = RawGraphExec::default();
         let (node, log) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the graph was just made; no node and no log are asked for.
+        // SAFETY: the graph was just created; no node and no log are requested.
         let status = unsafe { (hip.table.hipGraphInstantiate)(&raw mut raw, graph, node, log, 0) };
         let instantiated = hip.check("hipGraphInstantiate", status);
-        // SAFETY: the graph is this function's own; what was made of it does not need it.
+        // SAFETY: the graph belongs to this function; the executable graph does not need it.
         let _ = unsafe { (hip.table.hipGraphDestroy)(graph) };
         instantiated?;
         let place = self.place.clone();
@@ -134,7 +134,7 @@ impl OwnedStream {
 impl Drop for OwnedStream {
     fn drop(&mut self) {
         if self.owned && self.place.hip.select(self.place.ordinal).is_ok() {
-            // SAFETY: the stream is this object's own. What is queued on it still runs to its end.
+            // SAFETY: the stream belongs to this object. Work that is queued on it still completes.
             let _ = unsafe { (self.place.hip.table.hipStreamDestroy)(self.raw) };
         }
     }
@@ -154,7 +154,7 @@ impl gpu::GpuGraph<OwnedStream, HipFailure> for HipGraph {
             return Ok(());
         };
         hip.select(self.place.ordinal)?;
-        // SAFETY: graph and stream are alive and of one library.
+        // SAFETY: graph and stream are alive and belong to one library.
         let status = unsafe { upload(self.raw, stream.raw) };
         hip.check("hipGraphUpload", status)
     }
@@ -162,8 +162,8 @@ impl gpu::GpuGraph<OwnedStream, HipFailure> for HipGraph {
     fn launch(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
-        // SAFETY: graph and stream are alive and of one library. The launches in it were vouched for when they
-        // were recorded, for as long as the graph is launched.
+        // SAFETY: graph and stream are alive and belong to one library. The recorder of the launches vouched for
+        // them, for as long as the graph is launched.
         let status = unsafe { (hip.table.hipGraphLaunch)(self.raw, stream.raw) };
         hip.check("hipGraphLaunch", status)
     }
@@ -172,13 +172,13 @@ impl gpu::GpuGraph<OwnedStream, HipFailure> for HipGraph {
 impl Drop for HipGraph {
     fn drop(&mut self) {
         if self.place.hip.select(self.place.ordinal).is_ok() {
-            // SAFETY: the graph is this object's own.
+            // SAFETY: the graph belongs to this object.
             let _ = unsafe { (self.place.hip.table.hipGraphExecDestroy)(self.raw) };
         }
     }
 }
 
-/// A point in a stream whose time is taken.
+/// A point in a stream whose time is recorded.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct HipEvent {
     place: HipPlace,
@@ -186,11 +186,11 @@ pub(in crate::backend::hip) struct HipEvent {
 }
 
 impl HipEvent {
-    /// A new event, recorded nowhere.
+    /// A new event that is not recorded yet.
     pub fn new(place: &HipPlace) -> Result<HipEvent, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawEvent::default();
-        // SAFETY: writes one handle; no flags: an event that takes times.
+        // SAFETY: it writes one handle; without flags, the event records times.
         let status = unsafe { (place.hip.table.hipEventCreateWithFlags)(&raw mut raw, 0) };
         place.hip.check("hipEventCreateWithFlags", status)?;
         let place = place.clone();
@@ -201,7 +201,7 @@ impl HipEvent {
 impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
     fn record(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.select_if_default()?;
-        // SAFETY: event and stream are alive and of one library.
+        // SAFETY: event and stream are alive and belong to one library.
         let status = unsafe { (self.place.hip.table.hipEventRecord)(self.raw, stream.raw) };
         self.place.hip.check("hipEventRecord", status)
     }
@@ -209,7 +209,7 @@ impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
     fn hold_back(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.select_if_default()?;
         let wait = self.place.hip.table.hipStreamWaitEvent;
-        // SAFETY: event and stream are alive and of one library; there are no flags.
+        // SAFETY: event and stream are alive and belong to one library; there are no flags.
         let status = unsafe { wait(stream.raw, self.raw, 0) };
         self.place.hip.check("hipStreamWaitEvent", status)
     }
@@ -223,7 +223,7 @@ impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
     fn ms_since(&self, earlier: &HipEvent) -> Result<f32, HipFailure> {
         let mut ms = 0.0;
         let function = self.place.hip.table.hipEventElapsedTime;
-        // SAFETY: both events are alive; writes one number.
+        // SAFETY: both events are alive; it writes one number.
         let status = unsafe { function(&raw mut ms, earlier.raw, self.raw) };
         self.place.hip.check("hipEventElapsedTime", status)?;
         Ok(ms)
@@ -232,7 +232,7 @@ impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
 
 impl Drop for HipEvent {
     fn drop(&mut self) {
-        // SAFETY: the event is this object's own.
+        // SAFETY: the event belongs to this object.
         let _ = unsafe { (self.place.hip.table.hipEventDestroy)(self.raw) };
     }
 }
@@ -245,12 +245,12 @@ pub(in crate::backend::hip) struct LoadedCodeObject {
 }
 
 impl LoadedCodeObject {
-    /// Loads an image that was checked to be whole: the runtime is not told where it ends.
+    /// Loads an image that was checked to be complete: the runtime does not get its size.
     pub fn new(place: &HipPlace, image: &[u8]) -> Result<LoadedCodeObject, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawModule::default();
-        // SAFETY: the image is an ELF file none of whose headers and sections ends behind it, as the caller has
-        // checked; the runtime copies it.
+        // SAFETY: the image is an ELF file none of whose headers and sections extends beyond its end, as the caller
+        // has checked; the runtime copies it.
         let status =
             unsafe { (place.hip.table.hipModuleLoadData)(&raw mut raw, image.as_ptr().cast()) };
         place.hip.check("hipModuleLoadData", status)?;
@@ -266,7 +266,7 @@ impl LoadedCodeObject {
         hip.select(self.place.ordinal)?;
         let name = CString::new(symbol).unwrap_or_default();
         let (mut address, mut bytes) = (std::ptr::null_mut(), 0);
-        // SAFETY: the module is loaded, the name is terminated; writes one address and one number.
+        // SAFETY: the module is loaded, the name is zero-terminated; it writes one address and one number.
         let status = unsafe {
             (hip.table.hipModuleGetGlobal)(
                 &raw mut address,
@@ -279,7 +279,7 @@ impl LoadedCodeObject {
         Ok((address as u64, bytes))
     }
 
-    /// What a variable holds.
+    /// The content of a variable.
     pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, HipFailure> {
         let (address, bytes) = self.global(symbol)?;
         let mut content = vec![0; bytes];
@@ -287,8 +287,8 @@ impl LoadedCodeObject {
         let stream = OwnedStream::default_of(&self.place);
         let (to, from) = (content.as_mut_ptr().cast(), address as *const c_void);
         let kind = CopyKind::TO_HOST;
-        // SAFETY: the runtime just said where the variable is and how large, as large as the target is; both are waited
-        // for before this returns.
+        // SAFETY: the runtime returned address and size of the variable, and the target has that size; this function
+        // waits for the copy before it returns.
         let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, stream.raw) };
         hip.check("hipMemcpyAsync", status)?;
         stream.synchronize()?;
@@ -300,7 +300,7 @@ impl Drop for LoadedCodeObject {
     fn drop(&mut self) {
         let hip = &self.place.hip;
         if hip.select(self.place.ordinal).is_ok() && hip.synchronize().is_ok() {
-            // SAFETY: the module is this object's own, its kernels keep it alive, and nothing runs any more;
+            // SAFETY: the module belongs to this object, its kernels keep it alive, and nothing runs any more;
             // recordings that could run its kernels keep it too (`Context::free`).
             let _ = unsafe { (hip.table.hipModuleUnload)(self.raw) };
         }
@@ -315,7 +315,7 @@ pub(in crate::backend::hip) struct LoadedKernel {
 }
 
 impl LoadedKernel {
-    /// The kernel of that symbol.
+    /// The kernel with this symbol.
     pub fn find(
         module: &Arc<LoadedCodeObject>,
         symbol: &CString,
@@ -323,7 +323,7 @@ impl LoadedKernel {
         let hip = &module.place.hip;
         hip.select(module.place.ordinal)?;
         let mut raw = RawFunction::default();
-        // SAFETY: the module is loaded; the symbol is terminated; writes one handle.
+        // SAFETY: the module is loaded; the symbol is zero-terminated; it writes one handle.
         let status =
             unsafe { (hip.table.hipModuleGetFunction)(&raw mut raw, module.raw, symbol.as_ptr()) };
         hip.check("hipModuleGetFunction", status)?;
@@ -331,24 +331,24 @@ impl LoadedKernel {
         Ok(LoadedKernel { module, raw })
     }
 
-    /// A number of the kernel.
+    /// An attribute of the kernel.
     pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, HipFailure> {
         let hip = &self.module.place.hip;
         let mut value = 0;
-        // SAFETY: the module is loaded; writes one number.
+        // SAFETY: the module is loaded; it writes one number.
         let status =
             unsafe { (hip.table.hipFuncGetAttribute)(&raw mut value, attribute, self.raw) };
         hip.check("hipFuncGetAttribute", status)?;
         Ok(value)
     }
 
-    /// How many blocks of that many threads and that much dynamic shared memory fit on one multiprocessor at once.
+    /// Resident blocks per multiprocessor, for blocks with this many threads and this much dynamic shared memory.
     pub fn resident_blocks(&self, threads: u32, shared_bytes: usize) -> Result<i32, HipFailure> {
         let hip = &self.module.place.hip;
         hip.select(self.module.place.ordinal)?;
         let mut blocks = 0;
         let function = hip.table.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor;
-        // SAFETY: the module is loaded; writes one number.
+        // SAFETY: the module is loaded; it writes one number.
         let status = unsafe {
             function(
                 &raw mut blocks,
@@ -361,7 +361,7 @@ impl LoadedKernel {
         Ok(blocks)
     }
 
-    /// Queues one launch. The caller has compared plan and number of arguments with what the kernel takes.
+    /// Queues one launch. The caller has checked plan and number of arguments against the kernel.
     pub fn launch(
         &self,
         plan: &LaunchPlan,
@@ -373,8 +373,8 @@ impl LoadedKernel {
         let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
         let pointers = args.pointers().as_ptr().cast_mut().cast::<*mut c_void>();
         let none = std::ptr::null_mut();
-        // SAFETY: the kernel's module is loaded and the stream alive; the values are vouched for by
-        // `KernelArgs::new`, as many as the kernel takes, and are only read, before this returns.
+        // SAFETY: the kernel's module is loaded and the stream alive; `KernelArgs::new` vouches for the values, there
+        // are as many as the kernel takes, and they are only read, before this returns.
         let status = unsafe {
             (hip.table.hipModuleLaunchKernel)(
                 self.raw,

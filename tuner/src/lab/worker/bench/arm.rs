@@ -1,4 +1,4 @@
-//! A candidate as a device has it loaded.
+//! Candidates that are loaded on a device.
 
 use kiln::Stream;
 use kiln::compiler::{Artifact, BuildKind};
@@ -9,16 +9,16 @@ use kiln_cache::Outcome;
 use super::failure::{of_device_error, of_file};
 use crate::lab::worker::protocol::ArmJob;
 
-/// A candidate that is loaded.
+/// A loaded candidate.
 pub(super) struct LoadedArm {
     pub(super) job: ArmJob,
     pub(super) release: Function,
     pub(super) receipt: Function,
-    /// The number of the rig that it is timed on.
+    /// The index of the rig that it is timed on.
     pub(super) rig: usize,
 }
 
-/// Loads a candidate, if its artifact is the one meant.
+/// Loads a candidate, if its artifact has the expected hash.
 pub(super) fn load(stream: &Stream, job: &ArmJob) -> Result<LoadedArm, Outcome> {
     let image = std::fs::read(&job.artifact).map_err(of_file(&job.artifact))?;
     let build = if job.check {

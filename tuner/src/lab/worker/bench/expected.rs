@@ -1,4 +1,4 @@
-//! Files of expected outputs, as one worker writes them and another reads them.
+//! Files of expected outputs: one worker writes them, others read them.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(super) fn read_expected(path: &Path) -> Result<Expected, Outcome> {
     Expected::from_bytes(&bytes).map_err(|error| internal(format!("{}: {error}", path.display())))
 }
 
-/// Writes a file of expected outputs, whole or not at all.
+/// Writes a file of expected outputs atomically.
 pub(super) fn write_expected(path: &Path, expected: &Expected) -> Result<(), Outcome> {
     atomic_file::write_for_run(path, &expected.to_bytes()).map_err(of_file(path))
 }

@@ -1,5 +1,5 @@
-//! What the errors of a bench mean for the candidate. The worker decides it once; everything after that carries the
-//! [`Outcome`] along, to the journal.
+//! Converts the errors of a bench to the outcome of the candidate. The worker decides the outcome once; everything
+//! after that passes the [`Outcome`] on unchanged, up to the journal.
 
 use std::io;
 use std::path::Path;
@@ -11,10 +11,10 @@ use kiln_cache::record::{Against, MaxError, Real, all_lines};
 
 use crate::candidate::outcome::{internal, of_io_error};
 
-/// What became of a candidate, and the arm it belongs to where one can be named.
+/// The outcome of a candidate, and the arm that it belongs to if one can be named.
 pub(in crate::lab::worker) type ArmFailure = (Option<usize>, Outcome);
 
-/// What an error of a rig means for the candidate.
+/// The outcome of a candidate whose rig failed with this error.
 pub(super) fn outcome_of(error: RigError) -> Outcome {
     match error {
         RigError::Incorrect { worst, against } => Outcome::Incorrect(MaxError {
@@ -49,7 +49,7 @@ pub(super) fn outcome_of(error: RigError) -> Outcome {
     }
 }
 
-/// What an error of the device means for the candidate.
+/// The outcome of a candidate whose device failed with this error.
 pub(super) fn of_device_error(error: DeviceError) -> Outcome {
     let text = all_lines(&error.to_string());
     match error {
@@ -65,7 +65,7 @@ pub(super) fn of_device_error(error: DeviceError) -> Outcome {
             ErrorClass::LaunchRefused | ErrorClass::Unsupported => {
                 Outcome::LaunchRefused { reason: text }
             }
-            // The device's context is broken for good, and the process with it.
+            // The device's context is broken for good, and so is the process.
             ErrorClass::Sticky | ErrorClass::DeviceLost => Outcome::WorkerLost {
                 signal: None,
                 detail: text,
@@ -75,7 +75,7 @@ pub(super) fn of_device_error(error: DeviceError) -> Outcome {
     }
 }
 
-/// For `map_err`: what a failed operation on a file means.
+/// For `map_err`: the outcome after a failed file operation.
 pub(super) fn of_file(path: &Path) -> impl FnOnce(io::Error) -> Outcome {
     move |error| of_io_error(path, &error)
 }

@@ -1,4 +1,4 @@
-//! What a worker keeps from one verified candidate to the next: the data of each case, and what its outputs should be.
+//! What a worker keeps from one verified candidate to the next: the data of each case, and its expected outputs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use kiln_spec::{Config, KernelSpec, Problem};
 use super::expected::read_expected;
 use super::failure::outcome_of;
 
-/// Data of more bytes than this is not kept: the device has other uses for its memory.
+/// Cases with more data than this are not kept: the device needs its memory for other things.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A problem, the seed of its inputs, and whether its buffers lie against inaccessible memory.
+/// A problem, the seed of its inputs, and whether its buffers lie against guard pages.
 type Case = (Problem, u64, bool);
 
-/// Rigs and expected outputs.
+/// Rigs and expected outputs, by case.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Whether this worker verifies one candidate after the other.
+    /// Whether this worker verifies several candidates one after another.
     pub(super) is_used: bool,
     rigs: BTreeMap<Case, Rc<Rig>>,
     expected: BTreeMap<PathBuf, Rc<Expected>>,
 }
 
 impl Kept {
-    /// The rig of a case, poisoned and with its inputs written anew.
+    /// The rig of a case, with poisoned outputs and freshly written inputs.
     pub(super) fn rig(
         &mut self,
         stream: &Stream,
@@ -54,7 +54,7 @@ impl Kept {
         Ok(rig)
     }
 
-    /// The expected outputs in a file.
+    /// The expected outputs in a file, read once.
     pub(super) fn expected(&mut self, path: &Path) -> Result<Rc<Expected>, Outcome> {
         if let Some(expected) = self.expected.get(path) {
             return Ok(expected.clone());

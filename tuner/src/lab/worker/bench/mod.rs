@@ -1,4 +1,4 @@
-//! The bench of a worker that launches: what it has open, and what it answers.
+//! The bench of a worker that launches: its device, arms and data, and its answers to requests.
 
 mod arm;
 mod expected;
@@ -21,7 +21,7 @@ use super::protocol::{Reply, Request};
 use crate::candidate::outcome::internal;
 
 impl Opened {
-    /// Does what a request asks for.
+    /// Carries out a request.
     pub(super) fn answer(
         &mut self,
         request: Request,

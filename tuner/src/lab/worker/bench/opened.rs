@@ -1,4 +1,4 @@
-//! What a worker has open: a device, the loaded arms, and the data they run on.
+//! The state of a worker that launches: a device, the loaded arms, and the data they run on.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::candidate::outcome::internal;
 use crate::lab::worker::frame;
 use crate::lab::worker::protocol::{ArmJob, OpenJob, Reply};
 
-/// Everything a worker has open.
+/// The state of a worker that launches.
 pub(in crate::lab::worker) struct Opened {
     pub(super) stream: Stream,
     pub(super) package: String,
     pub(super) spec: Arc<KernelSpec>,
     pub(super) arms: Vec<LoadedArm>,
-    /// One rig for all arms, or one for each where the data depends on the config.
+    /// One rig for all arms, or one per arm if the data depends on the config.
     pub(super) timing: Vec<Rig>,
     pub(super) timer_tick_ns: u64,
     pub(super) catalogue: &'static [&'static Kernel],
-    /// What candidates before this one were verified with.
+    /// Data of the candidates that were verified before this one.
     pub(super) kept: Kept,
 }
 
@@ -42,7 +42,7 @@ impl Opened {
         }
         #[cfg(feature = "testing")]
         provide_to_fake(job, &spec, catalogue);
-        // What a checking build shows is not a matter of limits, and a GPU's launches need more than the cpu's own.
+        // Limits do not affect what a check build finds, and a GPU's launches need more than the cpu's own limits.
         let checks = !job.arms.is_empty() && job.arms.iter().all(|arm| arm.check);
         let opened = if checks {
             kiln::smoke::open(&job.device)
@@ -91,7 +91,7 @@ impl Opened {
         })
     }
 
-    /// Loads an arm in place of all others.
+    /// Loads an arm, replacing all others.
     pub(super) fn load(&mut self, arm: &ArmJob) -> Result<(), Outcome> {
         if !self.timing.is_empty() {
             return Err(internal("this worker times what it has loaded"));
@@ -115,13 +115,13 @@ impl Opened {
     }
 }
 
-/// Says which arm is about to be launched, so that the parent knows whom to blame.
+/// Reports which arm is about to be launched, so that the parent knows which one to blame.
 pub(super) fn announce(replies: &mut impl Write, arm: usize) -> Result<(), ArmFailure> {
     let told = frame::write(replies, &Reply::Launching { arm });
     told.map_err(|error| (None, internal(format!("the parent is gone: {error}"))))
 }
 
-/// The fake device computes what it is given in a kernel's place.
+/// Gives the fake device the function that it runs in place of the kernel.
 #[cfg(feature = "testing")]
 fn provide_to_fake(job: &OpenJob, spec: &KernelSpec, catalogue: &[&'static Kernel]) {
     for kernel in catalogue

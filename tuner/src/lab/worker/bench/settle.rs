@@ -1,26 +1,26 @@
-//! Launching until the clocks of a GPU have settled.
+//! Launches until the clocks of a GPU have settled.
 //!
-//! An idle GPU runs at a fraction of its clock and takes tens of milliseconds to raise it. The order of samples cancels such a
-//! ramp in a comparison, but times would be told that no busy GPU shows.
+//! An idle GPU runs at a fraction of its clock and takes tens of milliseconds to raise it. In a comparison, the order
+//! of the samples cancels this ramp; but the reported times would be times that no busy GPU shows.
 
 use kiln_cache::Outcome;
 
 use kiln_measure::Sample;
 use kiln_measure::span::MAX_LAUNCHES;
 
-/// A probe spans about this long, in nanoseconds.
+/// Approximate duration of a probe, in nanoseconds.
 const PROBE_NS: u64 = 10_000_000;
 
-/// This many probes in a row have to agree.
+/// Number of consecutive probes that must agree.
 const AGREEING: usize = 3;
 
-/// The slowest of them takes at most this many times as long as the fastest.
+/// Maximum ratio of the slowest to the fastest of them.
 const AGREED: f64 = 1.01;
 
-/// Clocks that never come to rest are not waited for longer than this, in nanoseconds.
+/// Maximum time to wait for clocks that never settle, in nanoseconds.
 const MAX_NS: u64 = 300_000_000;
 
-/// Launches until probes agree. `time` gives a sample of that many launches.
+/// Launches until probes agree. `time` returns a sample of the given number of launches.
 pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Result<(), Outcome> {
     let (mut launches, mut spent_ns) = (1, 0_u64);
     let mut probes: Vec<f64> = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Re
         if probe.span_ns >= PROBE_NS / 2 {
             probes.push(probe.log_ns().exp());
         } else if launches == MAX_LAUNCHES {
-            // Too short for any sample: what paces the arm says so.
+            // The launch is too short for any sample; the pacing of the arm reports that.
             break;
         } else {
             launches = more(&probe);
@@ -39,7 +39,7 @@ pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Re
     Ok(())
 }
 
-/// How many launches span a probe, judged by one that was too short.
+/// The number of launches for a probe, estimated from a probe that was too short.
 fn more(probe: &Sample) -> u32 {
     let launches = u64::from(probe.launches);
     let wanted = (PROBE_NS * launches).div_ceil(probe.span_ns.max(1));
@@ -59,7 +59,7 @@ fn agree(probes: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    /// Launches of a GPU whose launch takes what `launch_ns` says after that many busy nanoseconds; how long it was busy.
+    /// Simulates a GPU whose launch takes `launch_ns(t)` after `t` busy nanoseconds; returns how long it was busy.
     fn busy_ns(launch_ns: impl Fn(u64) -> u64) -> u64 {
         let mut busy_ns = 0;
         settle(|launches| {

@@ -1,4 +1,4 @@
-//! Timing arms: warm ones, in samples that the clock resolves.
+//! Times warm arms, in samples that are long enough for the clock's resolution.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -15,23 +15,23 @@ use super::settle::settle;
 use kiln_measure::Sample;
 use kiln_measure::span::{Resolution, launches_beside, launches_per_sample};
 
-/// Launches that warm an arm: module loading, page faults and caches are behind it then.
+/// Launches that warm an arm up, so that module loading, page faults and cold caches are over.
 const WARM_LAUNCHES: u32 = 3;
 
-/// Probes that the number of launches of a sample is judged by.
+/// Number of probes from which the number of launches per sample is derived.
 const PROBES: usize = 3;
 
-/// A probe of this many times the least span needs no other: no disturbance is that large.
+/// A probe of this many times the minimum span needs no second one: no disturbance is that large.
 const AMPLE: u64 = 10;
 
-/// A slow kernel is warm after this time, however few launches that was.
+/// A slow kernel is warm after this time, even after few launches.
 const WARM_TIME: Duration = Duration::from_millis(50);
 
-/// A launch this long shows nothing of a cold start: milliseconds of page faults are below half a percent of it.
+/// A cold start does not show in a launch this long: milliseconds of page faults are less than half a percent of it.
 const COLD_ENOUGH_NS: u64 = 500_000_000;
 
 impl Opened {
-    /// Warms every arm and finds out how many launches a sample of it takes.
+    /// Warms every arm and determines the number of launches per sample.
     pub(in crate::lab::worker) fn warm(
         &mut self,
         replies: &mut impl Write,
@@ -65,9 +65,9 @@ impl Opened {
         settle(|launches| self.time(arm, launches)).map_err(|failure| (Some(0), failure))
     }
 
-    /// Arms of similar speed take samples of equally many launches. The first launch of a sample is colder than the
-    /// others and a sample has a cost of its own: with other numbers of launches, equal kernels would differ by more than
-    /// a proof takes for a difference.
+    /// Gives arms of similar speed the same number of launches per sample. The first launch of a sample is colder
+    /// than the others, and each sample has a fixed cost: with different numbers of launches, equal kernels would
+    /// differ by more than the difference that a proof requires.
     fn even_out(&mut self) {
         let paces: Vec<(u32, u64)> = self
             .arms
@@ -93,13 +93,13 @@ impl Opened {
             probe = self.time(arm, 1)?;
         }
         if arm.job.launches > 0 {
-            // An earlier process found out; all processes take samples of the same length.
+            // An earlier process determined it; samples have the same length in all processes.
             return Ok((arm.job.launches, probe.launch_ns()));
         }
         self.pace(arm, probe, resolution)
     }
 
-    /// How many launches a sample of an arm takes, and the time of one, from a first probe on.
+    /// The number of launches per sample of an arm, and the time of one launch, based on a first probe.
     fn pace(
         &self,
         arm: &LoadedArm,
@@ -115,7 +115,7 @@ impl Opened {
             if probe.span_ns >= AMPLE * resolution.least_ns() {
                 return Ok((probe.launches, probe.launch_ns()));
             }
-            // A probe that something else slowed down would make every sample of an undisturbed launch too short.
+            // If something else slowed the probe down, every sample of an undisturbed launch would be too short.
             let fastest = self.fastest(arm, probe)?;
             let launches = launches_per_sample(&fastest, resolution).ok_or_else(too_short)?;
             if launches <= fastest.launches {
@@ -125,7 +125,7 @@ impl Opened {
         }
     }
 
-    /// The fastest of a probe and a few more like it.
+    /// The fastest of the given probe and a few more like it.
     fn fastest(&self, arm: &LoadedArm, probe: Sample) -> Result<Sample, Outcome> {
         let mut fastest = probe;
         for _ in 1..PROBES {
@@ -137,7 +137,7 @@ impl Opened {
         Ok(fastest)
     }
 
-    /// One sample, on data as it was made.
+    /// One sample, on data as it was generated.
     fn time(&self, arm: &LoadedArm, launches: u32) -> Result<Sample, Outcome> {
         let rig = self.rig(arm)?;
         if self
@@ -153,7 +153,7 @@ impl Opened {
         Ok(Sample::new(span_ns, launches))
     }
 
-    /// One sample of each arm of a schedule.
+    /// One sample for each arm of a schedule.
     pub(super) fn sample(
         &mut self,
         schedule: &[usize],
@@ -171,8 +171,9 @@ impl Opened {
         Ok(samples)
     }
 
-    /// One sample of an arm that the clock resolves. The machine may have been slower when the arm was paced: a sample
-    /// that is too short is dropped, and this process takes longer ones of the arm from then on.
+    /// One sample of an arm that is long enough for the clock's resolution. The machine may have been slower when the
+    /// arm was paced: a sample that is too short is dropped, and from then on this process takes longer samples of
+    /// the arm.
     fn resolved_sample(&mut self, place: usize) -> Result<Sample, Outcome> {
         let resolution = Resolution {
             tick_ns: self.timer_tick_ns,
@@ -190,7 +191,7 @@ impl Opened {
         }
     }
 
-    /// A row of launches by the host's clock, both ways; `None` where the device records nothing.
+    /// Times a row of launches by the host's clock, queued and recorded; `None` if the device cannot record launches.
     pub(super) fn host_pace(
         &self,
         arm: usize,
@@ -207,8 +208,8 @@ impl Opened {
     }
 }
 
-/// Notes what the device said of its clock before and after some samples. It is read by the host, tens of milliseconds apart from
-/// what the device did, so it holds for all of them alike: the one behind them, when the device has just been busy.
+/// Stores the clock readings before and after some samples. The host reads the clock, tens of milliseconds apart from
+/// the device's work, so all the samples get the same value: the second reading, when the device has just been busy.
 fn note_clocks(samples: &mut [Sample], readings: [Option<ClockReading>; 2]) {
     let is_braked = readings.iter().flatten().any(|reading| reading.is_braked);
     let clock_khz = readings[1].and_then(|reading| reading.khz);

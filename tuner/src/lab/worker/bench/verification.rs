@@ -1,4 +1,4 @@
-//! Verifying arms: whether what they write, and what the device says of the launch, is as it should be.
+//! Verifies arms: compares their outputs, and the device's receipt of the launch, with the expected ones.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::candidate::outcome::internal;
 use crate::lab::worker::protocol::{Verified, VerifyJob};
 
 impl Opened {
-    /// One verification: the receipt entry, whose record must say what was intended and whose outputs must be
-    /// right, then the release entry on poisoned outputs. A release build is launched twice, since some faults come
-    /// with the second launch; a checking build once in each order of its threads, since a race that one order hides
-    /// shows in another.
+    /// One verification. First the receipt entry is launched: its record must match the intended launch, and its
+    /// outputs must be right. Then the release entry is launched on poisoned outputs. A release build is launched
+    /// twice, since some faults appear only in the second launch; a check build once in each order of its threads,
+    /// since a race that one order hides shows in another.
     pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
         let config = self.arm(job.arm)?.job.config.clone();
         let case = (&job.problem, job.seed, job.fenced);
@@ -59,13 +59,13 @@ impl Opened {
             })
         };
         verified.worst = verified.worst.max(worst.map_err(outcome_of)?);
-        // Where NaN is what is expected, an element that is never written passes for right.
+        // If the expected value is NaN, an element that is never written would pass as right.
         rig.check_written(&arm.release, &job.plan)
             .map_err(outcome_of)?;
         Ok(verified)
     }
 
-    /// Launches an arm once; its outputs.
+    /// Launches an arm once and returns its outputs.
     pub(super) fn launch_once(
         &self,
         arm: usize,
@@ -78,7 +78,7 @@ impl Opened {
         let rig = Rig::of_config(&self.stream, spec, config, problem, seed, Layout::Zones)
             .map_err(outcome_of)?;
         rig.launch(&arm.release, plan).map_err(outcome_of)?;
-        // What it leaves unwritten, a candidate could leave unwritten and pass.
+        // If the reference left an element unwritten, a candidate could leave it unwritten too and pass.
         rig.check_written(&arm.release, plan).map_err(outcome_of)?;
         rig.outputs().map_err(outcome_of)
     }
@@ -92,7 +92,7 @@ impl Opened {
         Expected::by_reference(reference, &self.spec, problem, seed).map_err(internal)
     }
 
-    /// What was timed must still compute what it should: some faults come with the tenth launch.
+    /// Checks that the timed arms still compute the right outputs: some faults appear only in the tenth launch.
     pub(super) fn recheck(
         &self,
         arms: &[usize],

@@ -1,4 +1,4 @@
-//! The parent's end: a compiler whose compiles run in servers.
+//! The parent's side of compile servers: a compiler whose compiles run in other processes.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -14,22 +14,22 @@ use super::job::{CompileJob, CompilerJob, FIRST, JobOutcome, SentRecipe};
 use crate::lab::worker::client::{Worker, WorkerError, WorkerLimits};
 use crate::lab::worker::protocol::{PROTOCOL, Reply, Request};
 
-/// How long a server may take to load its library and to have the vendor's headers unpacked.
+/// Maximum time for a server to load its library and unpack the vendor's headers.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// A compiler that is a library, run in processes of its own.
+/// A compiler library that runs in its own processes.
 pub struct ProcessCompiler {
     job: CompilerJob,
     backend: Backend,
     identity: CompilerIdentity,
     flags: Vec<String>,
     worker: WorkerLimits,
-    /// Servers that wait for work.
+    /// Servers that wait for requests.
     idle: Mutex<Vec<Worker>>,
 }
 
 impl ProcessCompiler {
-    /// The same compiler behind processes; `None` for one that starts processes by itself.
+    /// Wraps a compiler; `None` if the compiler starts processes anyway.
     pub fn around(compiler: &dyn Compiler, worker: &WorkerLimits) -> Option<ProcessCompiler> {
         let library = compiler.library()?.to_owned();
         let backend = backend_of(compiler.target_arch())?;
@@ -49,7 +49,7 @@ impl ProcessCompiler {
         })
     }
 
-    /// How many servers wait for work: as many as compiles ran at once, less those that were lost.
+    /// The number of servers that wait for requests: as many as compiles ran at once, without those that were lost.
     pub fn idle_servers(&self) -> usize {
         self.idle().len()
     }
@@ -71,7 +71,7 @@ impl ProcessCompiler {
         }
     }
 
-    /// Compiles on a server, and keeps it where it lives on.
+    /// Compiles on a server, and keeps the server if it survives.
     fn on(&self, mut server: Worker, request: &CompileRequest) -> Result<JobOutcome, WorkerError> {
         let job = CompileJob {
             source: request.source.clone(),
@@ -89,7 +89,7 @@ impl ProcessCompiler {
         }
     }
 
-    /// What the loss of a server says of the compile.
+    /// The error of a compile whose server was lost.
     fn lost(&self, request: &CompileRequest, error: WorkerError) -> CompileError {
         let (name, options) = (request.name.clone(), self.flags.clone());
         match error {
@@ -125,7 +125,7 @@ impl ProcessCompiler {
 
 const OUT_OF_TURN: &str = "it answered something else";
 
-/// What the C++ library and the allocator say before they end a process.
+/// Recognises the messages of the C++ library and the allocator before they end a process.
 fn ran_out_of_memory(said: &str) -> bool {
     [
         "bad_alloc",
@@ -159,7 +159,7 @@ impl Compiler for ProcessCompiler {
         }
         let kept = self.idle().pop();
         let answered = match kept.map(|server| self.on(server, request)) {
-            // A server that waited may have been ended since; a fresh one decides.
+            // An idle server may have been killed in the meantime; a fresh one decides.
             None | Some(Err(WorkerError::Lost { .. })) => self.on(self.start()?, request),
             Some(answered) => answered,
         };

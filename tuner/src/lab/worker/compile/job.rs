@@ -1,4 +1,4 @@
-//! What parent and compile server say to each other.
+//! The messages between parent and compile server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,8 @@ use kiln::compiler::{CompileError, CompileRequest};
 use kiln::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 
-/// What a server compiles first, so that loading and unpacking are behind it when it is asked for anything.
+/// The first source that a server compiles, so that the library is loaded and headers are unpacked before the first
+/// request.
 pub(super) const FIRST: &str = "extern \"C\" __attribute__((global)) void kiln_first() {}\n";
 
 /// The compiler that a server opens.
@@ -19,7 +20,7 @@ pub struct CompilerJob {
     pub library: PathBuf,
     /// The target that it compiles for.
     pub arch: String,
-    /// What it calls itself in the parent: another library of that path is refused.
+    /// The parent's identity string of the compiler. A library at that path with another identity is refused.
     pub identity: String,
 }
 
@@ -30,16 +31,16 @@ pub struct CompileJob {
     pub source: String,
     /// A name for messages.
     pub name: String,
-    /// Options behind the compiler's own.
+    /// Options after the compiler's own.
     pub options: Vec<String>,
-    /// Headers and flags in place of the compiler's own.
+    /// Headers and flags that replace the compiler's own.
     #[serde(default)]
     pub recipe: Option<SentRecipe>,
-    /// Address space of the server, in bytes; 0 for any.
+    /// Address space of the server, in bytes; 0 for unlimited.
     pub memory_bytes: u64,
 }
 
-/// A [`Recipe`] on its way through a pipe.
+/// A [`Recipe`] in a message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SentRecipe {
     flags: Option<Vec<String>>,
@@ -60,32 +61,32 @@ impl SentRecipe {
     }
 }
 
-/// What became of a compile.
+/// The result of a compile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum JobOutcome {
-    /// The image, and what the compiler said.
+    /// The image and the compiler's log.
     Done {
         /// The image.
         image: Vec<u8>,
         /// The log.
         log: String,
     },
-    /// Why there is none.
+    /// Why there is no image.
     Refused(Refused),
 }
 
-/// A [`CompileError`] on its way through a pipe.
+/// A [`CompileError`] in a message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Refused {
-    /// Something is not installed: what, where it was looked for, what helps.
+    /// Something is not installed: its name, the places that were searched, the help.
     NotFound(String, String, String),
-    /// There is no such build: what, what helps.
+    /// The compiler cannot make such a build: which, and the help.
     Unsupported(String, String),
-    /// The source is wrong: the options and the log.
+    /// The source does not compile: the options and the log.
     Failed(Vec<String>, String),
     /// Memory ran out: the options and the log.
     OutOfMemory(Vec<String>, String),
-    /// A file or the compiler could not be used: what was said.
+    /// A file or the compiler could not be used: the message.
     Io(String),
 }
 

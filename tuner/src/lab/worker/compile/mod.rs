@@ -1,8 +1,8 @@
-//! Compiling in processes of their own: for compilers that are libraries, which no limit can interrupt.
+//! Compile servers: separate processes for compilers that are libraries, since a library call cannot be interrupted.
 //!
-//! A compile server is the same program as a worker. It opens one compiler and answers one compile after the other; there
-//! are as many as threads that compile at once, and they are kept. A compile that exceeds its time or memory, or crashes
-//! the library, costs its server, which is replaced.
+//! A compile server is the same program as a worker. It opens one compiler and answers one compile request after
+//! another. There is one per compile thread, and they are reused. A compile that exceeds its time or memory, or
+//! crashes the library, costs only its server, which is replaced.
 
 mod compiler;
 mod job;

@@ -1,4 +1,4 @@
-//! The server's end: one compiler, open.
+//! The server's side: an open compiler that answers requests.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::job::{CompileJob, CompilerJob, FIRST, JobOutcome, SentRecipe};
 use crate::lab::worker::protocol::PROTOCOL;
 
-/// The server's end: one compiler, open.
+/// An open compiler that answers requests.
 #[derive(Debug)]
 pub(in crate::lab::worker) struct CompileServer(Box<dyn Compiler>);
 
@@ -17,7 +17,7 @@ impl CompileServer {
     /// Opens the compiler of a job.
     ///
     /// # Errors
-    /// What is missing, or differs from what the parent has.
+    /// If something is missing, or differs from the parent's compiler.
     pub fn open(job: &CompilerJob) -> Result<CompileServer, CompileError> {
         let differs = |text: String| CompileError::io("opening a compiler", text);
         if job.protocol != PROTOCOL {
@@ -39,12 +39,12 @@ impl CompileServer {
         Ok(CompileServer(compiler))
     }
 
-    /// Compiles, within the job's memory.
+    /// Compiles, within the memory limit of the job.
     pub fn compile(&self, job: CompileJob) -> JobOutcome {
         let mut request = CompileRequest::new(&job.name, job.source);
         request.options = job.options;
         request.limits = CompileLimits {
-            // The parent looks after the time.
+            // The parent enforces the time limit.
             deadline: Duration::MAX,
             memory_bytes: job.memory_bytes,
         };
@@ -65,7 +65,7 @@ impl CompileServer {
     }
 }
 
-/// Sets what this process may use of address space; the next compile may set more.
+/// Limits the address space of this process; the next compile may raise the limit again.
 fn limit_address_space(bytes: u64) -> rustix::io::Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::As);
     let current = match (bytes, maximum) {
