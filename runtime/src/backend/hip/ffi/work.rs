@@ -301,7 +301,7 @@ impl Drop for LoadedCodeObject {
         let hip = &self.place.hip;
         if hip.select(self.place.ordinal).is_ok() && hip.synchronize().is_ok() {
             // SAFETY: the module belongs to this object, its kernels keep it alive, and nothing runs any more;
-            // recordings that could run its kernels keep it too (`Context::free`).
+            // recordings that could run its kernels keep it too (`HipContext::free`).
             let _ = unsafe { (hip.table.hipModuleUnload)(self.raw) };
         }
     }
