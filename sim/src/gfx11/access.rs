@@ -1,0 +1,365 @@
+//! Accesses to memory: global, private and shared, and loads by the scalar unit.
+//!
+//! AMD, "RDNA3 Instruction Set Architecture", chapters 8 (scalar memory) and 11 (flat memory), and LLVM, "User Guide for
+//! AMDGPU Backend", "Address Spaces". Global memory is accessed in unaligned mode, as HSA runs gfx11.
+
+use super::atomic;
+use super::block::{Shared, Trouble};
+use super::isa::instruction::{Flat, ScalarLoad, Segment};
+use super::isa::memory::{Access, Part};
+use super::isa::operand::{NULL, PRIVATE_APERTURE, SHARED_APERTURE};
+use super::lds::{ShareFault, Who};
+use super::private;
+use super::space::{self, Space};
+use super::wave::Wave;
+use crate::{FaultKind, Region};
+
+pub(super) use super::share::share;
+
+/// The lanes of a mask.
+pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros();
+        left &= left.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}
+
+/// Loads words for the scalar unit.
+pub(super) fn scalar_load(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &ScalarLoad,
+) -> Result<(), Trouble> {
+    let register = one.register.map_or(0, |register| w.s32(register));
+    let base = w
+        .s64(one.base)
+        .wrapping_add_signed(one.offset.into())
+        .wrapping_add(register.into())
+        & !3;
+    let bytes = u32::from(one.words) * 4;
+    let (region, offset) = shared.space.find(base, bytes)?;
+    for i in 0..one.words {
+        let value = region.load_u32(offset + 4 * usize::from(i));
+        if one.dst != NULL {
+            w.put_s32(one.dst + i, value);
+        }
+    }
+    Ok(())
+}
+
+/// The words that a load gives a register: sign-extended, or merged with what the register holds.
+#[inline]
+pub(super) fn extend(loaded: u32, old: u32, bytes: u8, signed: bool, part: Part) -> u32 {
+    let extended = match (bytes, signed) {
+        (1, true) => loaded as u8 as i8 as u32,
+        (2, true) => loaded as u16 as i16 as u32,
+        _ => loaded,
+    };
+    match part {
+        Part::Whole => extended,
+        Part::Low => old & 0xffff_0000 | extended & 0xffff,
+        Part::High => old & 0xffff | extended << 16,
+    }
+}
+
+/// The words of the data registers of a lane; from the high half if the instruction says so.
+#[inline]
+pub(super) fn data(w: &Wave, register: u8, lane: usize, bytes: u8, part: Part) -> [u32; 4] {
+    let mut value = [0; 4];
+    for (i, value) in value
+        .iter_mut()
+        .take(usize::from(bytes.div_ceil(4)))
+        .enumerate()
+    {
+        *value = w.vector[usize::from(register.wrapping_add(i as u8))][lane];
+    }
+    if part == Part::High {
+        value[0] >>= 16;
+    }
+    value
+}
+
+/// Writes what a lane loaded.
+#[inline]
+pub(super) fn deliver(w: &mut Wave, dst: u8, lane: usize, value: &[u32; 4], access: Access) {
+    let Access::Load {
+        bytes,
+        signed,
+        part,
+    } = access
+    else {
+        return;
+    };
+    for (i, &word) in value
+        .iter()
+        .take(usize::from(bytes.div_ceil(4)))
+        .enumerate()
+    {
+        let old = &mut w.vector[usize::from(dst.wrapping_add(i as u8))][lane];
+        *old = extend(word, *old, bytes, signed, part);
+    }
+}
+
+/// The operands of an atomic operation of a lane.
+pub(super) fn operands(w: &Wave, registers: [u8; 2], lane: usize, bytes: u8) -> [u64; 2] {
+    registers.map(|register| {
+        let words = data(w, register, lane, bytes, Part::Whole);
+        u64::from(words[0]) | u64::from(words[1]) << 32
+    })
+}
+
+/// Writes the former value of an atomic operation.
+pub(super) fn deliver_old(w: &mut Wave, dst: u8, lane: usize, bytes: u8, old: u64) {
+    w.vector[usize::from(dst)][lane] = old as u32;
+    if bytes == 8 {
+        w.vector[usize::from(dst.wrapping_add(1))][lane] = (old >> 32) as u32;
+    }
+}
+
+/// The address of every lane.
+fn addresses(w: &Wave, one: &Flat) -> [u64; 32] {
+    let offset = i64::from(one.offset);
+    match (one.address, one.base) {
+        (Some(register), Some(base)) => {
+            let base = w.s64(base).wrapping_add_signed(offset);
+            w.vector[usize::from(register)].map(|low| base.wrapping_add(low.into()))
+        }
+        (Some(register), None) => {
+            let low = &w.vector[usize::from(register)];
+            let high = &w.vector[usize::from(register.wrapping_add(1))];
+            std::array::from_fn(|lane| {
+                (u64::from(low[lane]) | u64::from(high[lane]) << 32).wrapping_add_signed(offset)
+            })
+        }
+        (None, base) => {
+            [base.map_or(0, |base| w.s64(base))
+                .wrapping_add_signed(offset); 32]
+        }
+    }
+}
+
+/// Executes a flat, global or scratch instruction.
+pub(super) fn flat(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &Flat,
+    who: Who,
+) -> Result<(), Trouble> {
+    let exec = w.exec();
+    if exec == 0 {
+        return Ok(());
+    }
+    if one.segment == Segment::Scratch {
+        shared.counters.private_requests += 1;
+        return private::scratch(w, one);
+    }
+    if matches!(one.op.access, Access::Atomic { .. }) {
+        shared.lds.note_atomic(who.wave);
+    }
+    let addresses = addresses(w, one);
+    if one.segment == Segment::Flat {
+        let apertures = lanes_of(exec).any(|lane| is_aperture(addresses[lane]));
+        if apertures {
+            return lanes_of(exec)
+                .try_for_each(|lane| flat_lane(w, shared, one, lane, addresses[lane], who));
+        }
+    }
+    count_sectors(shared, one.op.access, &addresses, exec);
+    global(w, &shared.space, one, &addresses, exec)
+}
+
+fn is_aperture(address: u64) -> bool {
+    let high = (address >> 32) as u32;
+    high == SHARED_APERTURE || high == PRIVATE_APERTURE
+}
+
+/// A flat access of one lane, in the memory that its address names.
+fn flat_lane(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &Flat,
+    lane: usize,
+    address: u64,
+    who: Who,
+) -> Result<(), Trouble> {
+    match (address >> 32) as u32 {
+        SHARED_APERTURE => {
+            let access = super::share::Lane {
+                access: one.op.access,
+                dst: one.dst,
+                returns: one.returns,
+            };
+            let registers = [one.data, one.data.wrapping_add(registers(one.op.access))];
+            let done = super::share::lane(
+                w,
+                shared,
+                &access,
+                registers,
+                lane,
+                address & 0xffff_ffff,
+                who,
+            );
+            done.map_err(|fault: ShareFault| Trouble {
+                fault,
+                lane: Some(lane as u32),
+            })
+        }
+        PRIVATE_APERTURE => private::lane(w, one, lane, address & 0xffff_ffff),
+        _ => {
+            let mut addresses = [0; 32];
+            addresses[lane] = address;
+            global(w, &shared.space, one, &addresses, 1 << lane)
+        }
+    }
+}
+
+/// The registers of one operand.
+fn registers(access: Access) -> u8 {
+    match access {
+        Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
+            bytes.div_ceil(4)
+        }
+    }
+}
+
+/// Counts the sectors of 32 bytes that the lanes touch together.
+fn count_sectors(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
+    let bytes = match access {
+        Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
+            u64::from(bytes)
+        }
+    };
+    let mut sectors = [0u64; 64];
+    let mut count = 0;
+    let mut sorted = true;
+    for lane in lanes_of(exec) {
+        let (first, last) = (
+            addresses[lane] / 32,
+            addresses[lane].wrapping_add(bytes - 1) / 32,
+        );
+        for sector in [first, last] {
+            if count == 0 || sectors[count - 1] != sector {
+                sorted &= count == 0 || sectors[count - 1] < sector;
+                sectors[count] = sector;
+                count += 1;
+            }
+        }
+    }
+    if !sorted {
+        sectors[..count].sort_unstable();
+        count = sectors[..count].chunk_by(|a, b| a == b).count();
+    }
+    shared.counters.global_requests += 1;
+    shared.counters.global_sectors += count as u64;
+}
+
+/// The region that the last lane used, which is most often that of the next.
+struct Recent<'a>(Option<&'a Region>);
+
+impl<'a> Recent<'a> {
+    #[inline]
+    fn find(
+        &mut self,
+        address: u64,
+        bytes: u32,
+        find: impl FnOnce() -> Result<(&'a Region, usize), FaultKind>,
+    ) -> Result<(&'a Region, usize), FaultKind> {
+        if let Some(region) = self.0
+            && region.holds(address, bytes)
+        {
+            return Ok((region, (address - region.base()) as usize));
+        }
+        let found = find()?;
+        self.0 = Some(found.0);
+        Ok(found)
+    }
+}
+
+/// Accesses global memory.
+fn global(
+    w: &mut Wave,
+    space: &Space<'_>,
+    one: &Flat,
+    addresses: &[u64; 32],
+    exec: u32,
+) -> Result<(), Trouble> {
+    let mut recent = Recent(None);
+    match one.op.access {
+        Access::Load { bytes, .. } => {
+            for lane in lanes_of(exec) {
+                let (address, bytes) = (addresses[lane], u32::from(bytes));
+                let found = recent.find(address, bytes, || space.find(address, bytes));
+                let (region, offset) = found.map_err(|kind| Trouble::of(kind, lane))?;
+                let value = space::load(region, offset, bytes);
+                deliver(w, one.dst, lane, &value, one.op.access);
+            }
+        }
+        Access::Store { bytes, part } => {
+            for lane in lanes_of(exec) {
+                let value = data(w, one.data, lane, bytes, part);
+                let address = addresses[lane];
+                // The image is never the recent region of a kernel that writes: its constants are checked each time.
+                let found = match space.is_image(address) {
+                    true => space.find_to_write(address, bytes.into()),
+                    false => recent.find(address, bytes.into(), || {
+                        space.find_to_write(address, bytes.into())
+                    }),
+                };
+                let (region, offset) = found.map_err(|kind| Trouble::of(kind, lane))?;
+                space::store(region, offset, bytes.into(), &value);
+            }
+        }
+        Access::Atomic { op, bytes } => {
+            for lane in lanes_of(exec) {
+                let address = addresses[lane];
+                if !address.is_multiple_of(bytes.into()) {
+                    return Err(Trouble::of(
+                        FaultKind::Misaligned {
+                            address,
+                            bytes: bytes.into(),
+                        },
+                        lane,
+                    ));
+                }
+                let found = space.find_to_write(address, bytes.into());
+                let (region, offset) = found.map_err(|kind| Trouble::of(kind, lane))?;
+                let data = operands(w, [one.data, one.data.wrapping_add(bytes / 4)], lane, bytes);
+                let old = space::update(region, offset, bytes.into(), |old| {
+                    atomic::apply(op, bytes, old, data)
+                });
+                if one.returns {
+                    deliver_old(w, one.dst, lane, bytes, old);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_loads_extend_or_keep_the_other_half() {
+        assert_eq!(extend(0x80, 0x1234_5678, 1, true, Part::Whole), 0xffff_ff80);
+        assert_eq!(extend(0x80, 0x1234_5678, 1, false, Part::Whole), 0x80);
+        assert_eq!(
+            extend(0xabcd, 0x1234_5678, 2, false, Part::Low),
+            0x1234_abcd
+        );
+        assert_eq!(
+            extend(0xabcd, 0x1234_5678, 2, false, Part::High),
+            0xabcd_5678
+        );
+        assert_eq!(extend(0x80, 0x1234_5678, 1, true, Part::High), 0xff80_5678);
+    }
+
+    #[test]
+    fn lanes_are_listed_in_order() {
+        assert_eq!(lanes_of(0x8000_0005).collect::<Vec<_>>(), [0, 2, 31]);
+        assert_eq!(lanes_of(0).count(), 0);
+    }
+}

@@ -1,0 +1,339 @@
+//! A block that is being executed.
+
+use super::access;
+use super::arguments;
+use super::exec::{self, Jump};
+use super::flow::{self, Step};
+use super::garbage::Garbage;
+use super::isa::instruction::Instruction;
+use super::isa::operand::EXEC;
+use super::kernel::Kernel;
+use super::lds::{Lds, ShareFault, Who};
+use super::space::{ARGUMENTS, PACKET, Space};
+use super::wave::{Standing, Wave};
+use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Progress};
+
+/// What went wrong, and in which lane.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    pub fault: ShareFault,
+    pub lane: Option<u32>,
+}
+
+impl Trouble {
+    /// Trouble of one lane.
+    pub fn of(kind: FaultKind, lane: usize) -> Trouble {
+        Trouble {
+            fault: ShareFault::Plain(kind),
+            lane: Some(lane as u32),
+        }
+    }
+}
+
+impl From<FaultKind> for Trouble {
+    fn from(kind: FaultKind) -> Trouble {
+        Trouble {
+            fault: ShareFault::Plain(kind),
+            lane: None,
+        }
+    }
+}
+
+/// What the waves of a block share.
+pub(super) struct Shared<'a> {
+    pub lds: Lds,
+    pub space: Space<'a>,
+    pub counters: Counters,
+}
+
+/// A block of a kernel.
+pub struct GfxBlock<'a> {
+    kernel: &'a Kernel,
+    index: [u32; 3],
+    waves: Vec<Wave>,
+    shared: Shared<'a>,
+    /// The number of the next barrier.
+    barrier: u32,
+}
+
+impl<'a> GfxBlock<'a> {
+    pub(super) fn new(
+        kernel: &'a Kernel,
+        launch: &'a Launch,
+        memory: &'a MemoryView,
+        index: [u32; 3],
+        seed: u64,
+    ) -> GfxBlock<'a> {
+        let mut garbage = Garbage::new(seed);
+        let shared_bytes = kernel.descriptor.shared_bytes + launch.shared_bytes;
+        let base = kernel.loaded.base;
+        let constant = kernel
+            .loaded
+            .object
+            .constant()
+            .iter()
+            .map(|&(at, size)| (base + at, base + at + size));
+        let space = Space {
+            view: memory,
+            arguments: arguments::segment(&kernel.metadata, launch, launch.shared_bytes),
+            packet: arguments::packet(&kernel.metadata, launch, shared_bytes),
+            constant: constant.collect(),
+        };
+        let waves = (0..launch.threads().div_ceil(32)).map(|wave| {
+            let threads = launch.threads() - wave * 32;
+            let exec = if threads >= 32 {
+                u32::MAX
+            } else {
+                (1 << threads) - 1
+            };
+            first_state(kernel, launch, index, wave as u32, exec, &mut garbage)
+        });
+        let waves = waves.collect();
+        let executed = vec![0; kernel.handlers.len()];
+        GfxBlock {
+            kernel,
+            index,
+            waves,
+            shared: Shared {
+                lds: Lds::new(shared_bytes as usize, || garbage.word()),
+                space,
+                counters: Counters {
+                    executed,
+                    ..Counters::default()
+                },
+            },
+            barrier: 0,
+        }
+    }
+
+    fn fault(&self, trouble: Trouble, wave: usize, at: u32) -> Fault {
+        let kind = match trouble.fault {
+            ShareFault::Plain(kind) => kind,
+            ShareFault::Race { offset, wave, at } => {
+                let other = self.kernel.place(at);
+                FaultKind::Race {
+                    offset,
+                    other: wave.into(),
+                    instruction: other.instruction,
+                    line: other.line,
+                }
+            }
+        };
+        let mut place = self.kernel.place(at);
+        place.block = self.index;
+        place.warp = wave as u32;
+        place.lane = trouble.lane;
+        Fault {
+            kind,
+            place: Box::new(place),
+        }
+    }
+
+    /// Lets the waves go on that wait at the barrier, if none is missing.
+    fn release(&mut self) {
+        let barrier = self.barrier;
+        let missing = self
+            .waves
+            .iter()
+            .any(|wave| wave.standing == Standing::Runs);
+        let waits = self
+            .waves
+            .iter()
+            .any(|wave| wave.standing == Standing::AtBarrier(barrier));
+        if missing || !waits {
+            return;
+        }
+        for wave in &mut self.waves {
+            if wave.standing == Standing::AtBarrier(barrier) {
+                wave.standing = Standing::Runs;
+            }
+        }
+        self.barrier += 1;
+        self.shared.lds.next_interval();
+    }
+
+    /// Executes instructions until the turn ends, or the wave waits or ends.
+    fn run(&mut self, number: usize, turn: u32) -> Result<(), (Trouble, u32)> {
+        let object = &self.kernel.loaded.object;
+        let text = &**object.text();
+        let address = self.kernel.loaded.base + text.address;
+        let wave = &mut self.waves[number];
+        let shared = &mut self.shared;
+        for _ in 0..turn {
+            let at = wave.next;
+            let Some(one) = text.placed.get(at as usize) else {
+                return Err((
+                    FaultKind::Invalid {
+                        what: "the code ends here".into(),
+                    }
+                    .into(),
+                    at,
+                ));
+            };
+            shared.counters.instructions += 1;
+            shared.counters.executed[at as usize] += 1;
+            wave.next = at + 1;
+            let who = Who {
+                wave: number as u8,
+                at,
+            };
+            let done = match &one.instruction {
+                Instruction::Vector(vector) => match self.kernel.handlers[at as usize] {
+                    Some(handler) => {
+                        handler(wave, vector);
+                        Ok(())
+                    }
+                    None => Err(unknown(one.instruction.to_string())),
+                },
+                Instruction::Dual(halves) => {
+                    exec::dual(wave, halves);
+                    Ok(())
+                }
+                Instruction::Compare(compare) => {
+                    exec::compare(wave, compare);
+                    Ok(())
+                }
+                Instruction::Packed(packed) => exec::packed(wave, packed).map_err(Trouble::from),
+                Instruction::Scalar(scalar) => {
+                    let after = text
+                        .placed
+                        .get(at as usize + 1)
+                        .map_or(one.offset + 4, |next| next.offset);
+                    match exec::scalar(wave, scalar, address + u64::from(after)) {
+                        Ok(Jump::Next) => Ok(()),
+                        Ok(Jump::To(target)) => {
+                            flow::jump(wave, text, target.wrapping_sub(address))
+                        }
+                        Err(kind) => Err(kind.into()),
+                    }
+                }
+                Instruction::Flow(flow) => match flow::flow(wave, flow) {
+                    Ok(Step::On) => Ok(()),
+                    Ok(Step::Barrier) => {
+                        shared.counters.barriers += 1;
+                        wave.standing = Standing::AtBarrier(self.barrier);
+                        return Ok(());
+                    }
+                    Ok(Step::End) => {
+                        wave.standing = Standing::Ended;
+                        return Ok(());
+                    }
+                    Err(kind) => Err(kind.into()),
+                },
+                Instruction::ScalarLoad(load) => access::scalar_load(wave, shared, load),
+                Instruction::Share(share) => access::share(wave, shared, share, who),
+                Instruction::Flat(flat) => access::flat(wave, shared, flat, who),
+                Instruction::Hint(_) => Ok(()),
+                Instruction::Unknown(what) => {
+                    Err(unknown(format!("{} ({:#010x})", what.what, what.word)))
+                }
+            };
+            done.map_err(|trouble| (trouble, at))?;
+        }
+        Ok(())
+    }
+}
+
+fn unknown(what: String) -> Trouble {
+    FaultKind::NotImplemented { what }.into()
+}
+
+/// The registers of a wave before its first instruction.
+fn first_state(
+    kernel: &Kernel,
+    launch: &Launch,
+    index: [u32; 3],
+    number: u32,
+    exec: u32,
+    garbage: &mut Garbage,
+) -> Wave {
+    let descriptor = &kernel.descriptor;
+    let mut vector = Box::new([[0; 32]; 256]);
+    vector.fill_with(|| garbage.lanes());
+    let mut scalar: [u32; 128] = std::array::from_fn(|_| garbage.word());
+    scalar[usize::from(EXEC)] = exec;
+    scalar[usize::from(EXEC) + 1] = 0;
+    let mut next = 0;
+    let mut put = |value: &[u32]| {
+        for &word in value {
+            scalar[next & 127] = word;
+            next += 1;
+        }
+    };
+    let pair = |value: u64| [value as u32, (value >> 32) as u32];
+    let poison = [0xcdcd_cdcd; 4];
+    let properties = descriptor.properties;
+    let values: [(u16, &[u32]); 7] = [
+        (0, &poison),
+        (1, &pair(PACKET)),
+        (2, &poison[..2]),
+        (3, &pair(ARGUMENTS)),
+        (4, &poison[..2]),
+        (5, &poison[..2]),
+        (6, &[descriptor.scratch_bytes]),
+    ];
+    for (_, value) in values.iter().filter(|(bit, _)| properties >> bit & 1 != 0) {
+        put(value);
+    }
+    let enabled = index
+        .into_iter()
+        .zip(descriptor.block_index)
+        .filter(|(_, enabled)| *enabled);
+    for (next, (index, _)) in (descriptor.user_registers as usize..).zip(enabled) {
+        scalar[next & 127] = index;
+    }
+    let [x, y, _] = launch.block;
+    for (lane, packed) in vector[0].iter_mut().enumerate() {
+        let linear = number * 32 + lane as u32;
+        let position = [linear % x, linear / x % y, linear / (x * y)];
+        let kept = descriptor.thread_index as usize + 1;
+        let packing = position.iter().take(kept).enumerate();
+        *packed = packing.fold(0, |packed, (i, position)| {
+            packed | (position & 0x3ff) << (10 * i)
+        });
+    }
+    let words = descriptor.scratch_bytes.div_ceil(4) as usize;
+    Wave {
+        vector,
+        scalar,
+        scc: garbage.word() & 1 != 0,
+        next: kernel.first,
+        mode: kernel.mode(),
+        standing: Standing::Runs,
+        scratch: (0..words).map(|_| garbage.lanes()).collect(),
+    }
+}
+
+impl Block for GfxBlock<'_> {
+    fn warps(&self) -> usize {
+        self.waves.len()
+    }
+
+    fn step(&mut self, warp: usize, turn: u32) -> Result<Progress, Fault> {
+        if self.waves[warp].standing == Standing::Runs {
+            let ended = self.run(warp, turn);
+            ended.map_err(|(trouble, at)| self.fault(trouble, warp, at))?;
+            self.release();
+        }
+        Ok(match self.waves[warp].standing {
+            Standing::Runs => Progress::Ready,
+            Standing::AtBarrier(_) => Progress::Waits,
+            Standing::Ended => Progress::Done,
+        })
+    }
+
+    fn deadlock(&self) -> Fault {
+        let wave = self
+            .waves
+            .iter()
+            .position(|wave| wave.standing != Standing::Ended)
+            .unwrap_or(0);
+        let what = "a barrier that not all warps reach".into();
+        let at = self.waves[wave].next.saturating_sub(1);
+        self.fault(FaultKind::Deadlock { what }.into(), wave, at)
+    }
+
+    fn counters(&self) -> &Counters {
+        &self.shared.counters
+    }
+}

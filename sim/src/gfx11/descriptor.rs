@@ -1,0 +1,72 @@
+//! Kernel descriptors.
+//!
+//! LLVM, "User Guide for AMDGPU Backend", "Kernel Descriptor" and the tables of `compute_pgm_rsrc1` and
+//! `compute_pgm_rsrc2` for GFX11.
+
+/// The size of a descriptor.
+pub(super) const BYTES: usize = 64;
+
+/// How floats are rounded and what becomes of denormals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FloatMode {
+    /// The low four bits of MODE: rounding of 32 bits, then of 16 and 64 bits. 0 is to nearest even.
+    pub round: u8,
+    /// The next four: denormals of 32 bits, then of 16 and 64 bits. Bit 0 keeps those of inputs, bit 1 those of results.
+    pub denormals: u8,
+    /// Whether a clamped NaN becomes 0.
+    pub clamp_nan: bool,
+    /// Whether minima and maxima quiet a signalling NaN.
+    pub ieee: bool,
+}
+
+/// What a descriptor says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Descriptor {
+    pub shared_bytes: u32,
+    pub scratch_bytes: u32,
+    /// Where the code begins, relative to the descriptor.
+    pub entry: i64,
+    pub mode: FloatMode,
+    pub user_registers: u32,
+    /// Whether the index of the block in x, y and z follows the user registers.
+    pub block_index: [bool; 3],
+    pub block_info: bool,
+    /// 0: only x is in v0; 1: x and y; 2: all three.
+    pub thread_index: u32,
+    /// `kernel_code_properties`: which values are in user registers.
+    pub properties: u16,
+    /// The words of arguments that are loaded into registers before the kernel begins.
+    pub preload: u16,
+}
+
+impl Descriptor {
+    /// Reads a descriptor.
+    pub fn read(bytes: &[u8; BYTES]) -> Descriptor {
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let (rsrc1, rsrc2) = (word(48), word(52));
+        Descriptor {
+            shared_bytes: word(0),
+            scratch_bytes: word(4),
+            entry: (u64::from(word(20)) << 32 | u64::from(word(16))) as i64,
+            mode: FloatMode {
+                round: (rsrc1 >> 12 & 15) as u8,
+                denormals: (rsrc1 >> 16 & 15) as u8,
+                clamp_nan: rsrc1 >> 21 & 1 != 0,
+                ieee: rsrc1 >> 23 & 1 != 0,
+            },
+            user_registers: rsrc2 >> 1 & 31,
+            block_index: [7, 8, 9].map(|bit| rsrc2 >> bit & 1 != 0),
+            block_info: rsrc2 >> 10 & 1 != 0,
+            thread_index: rsrc2 >> 11 & 3,
+            properties: word(56) as u16,
+            preload: (word(56) >> 16) as u16,
+        }
+    }
+
+    /// Whether waves have 32 lanes.
+    pub fn is_wave32(&self) -> bool {
+        self.properties >> 10 & 1 != 0
+    }
+}

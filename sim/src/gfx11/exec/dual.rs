@@ -1,0 +1,85 @@
+//! VOPD: two instructions that are executed at once.
+//!
+//! AMD, "RDNA3 Instruction Set Architecture", section 7.6 ("Dual Issue VALU"): both halves read their sources before either
+//! one writes.
+
+use half::f16;
+
+use super::float32::{dx9_product, max, min};
+use super::fused::fma32;
+use super::vector::map2;
+use crate::gfx11::isa::instruction::{DualOp, Half};
+use crate::gfx11::wave::{Lanes, Wave, merge};
+
+#[inline(always)]
+fn floats(a: &Lanes, b: &Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
+    map2(a, b, |a, b| {
+        f(f32::from_bits(a), f32::from_bits(b)).to_bits()
+    })
+}
+
+fn is_float(op: DualOp) -> bool {
+    !matches!(
+        op,
+        DualOp::Mov | DualOp::Cndmask | DualOp::AddNc | DualOp::Lshlrev | DualOp::And
+    )
+}
+
+fn flush(value: &mut Lanes) {
+    for bits in value {
+        *bits = if *bits & 0x7f80_0000 == 0 {
+            *bits & 0x8000_0000
+        } else {
+            *bits
+        };
+    }
+}
+
+fn half(w: &Wave, one: &Half) -> Lanes {
+    let (mut a, mut b) = (w.lanes(one.a), w.vector[usize::from(one.b)]);
+    let c = w.vector[usize::from(one.dst)];
+    if w.mode.denormals & 1 == 0 && is_float(one.op) {
+        flush(&mut a);
+        flush(&mut b);
+    }
+    let ieee = w.mode.ieee;
+    let mut value = match one.op {
+        DualOp::Mov => a,
+        DualOp::Fmac => fma32(&a, &b, &c),
+        DualOp::Fmaak => fma32(&a, &b, &[one.literal; 32]),
+        DualOp::Fmamk => fma32(&a, &[one.literal; 32], &b),
+        DualOp::Mul => floats(&a, &b, |a, b| a * b),
+        DualOp::Add => floats(&a, &b, |a, b| a + b),
+        DualOp::Sub => floats(&a, &b, |a, b| a - b),
+        DualOp::Subrev => floats(&a, &b, |a, b| b - a),
+        DualOp::MulDx9Zero => floats(&a, &b, dx9_product),
+        DualOp::Max => floats(&a, &b, |a, b| max(ieee, a, b)),
+        DualOp::Min => floats(&a, &b, |a, b| min(ieee, a, b)),
+        DualOp::Cndmask => {
+            let mut chosen = a;
+            merge(&mut chosen, &b, w.vcc());
+            chosen
+        }
+        DualOp::AddNc => map2(&a, &b, u32::wrapping_add),
+        DualOp::Lshlrev => map2(&a, &b, |a, b| b << (a & 31)),
+        DualOp::And => map2(&a, &b, |a, b| a & b),
+        DualOp::Dot2accF16 => std::array::from_fn(|lane| {
+            let part = |bits: u32| f16::from_bits(bits as u16).to_f32();
+            let products = [0, 16].map(|shift| part(a[lane] >> shift) * part(b[lane] >> shift));
+            (f32::from_bits(c[lane]) + products[0] + products[1]).to_bits()
+        }),
+    };
+    if w.mode.denormals & 2 == 0 && is_float(one.op) {
+        flush(&mut value);
+    }
+    value
+}
+
+/// Executes both halves.
+pub(in crate::gfx11) fn dual(w: &mut Wave, halves: &[Half; 2]) {
+    let values = [half(w, &halves[0]), half(w, &halves[1])];
+    let exec = w.exec();
+    for (one, value) in halves.iter().zip(&values) {
+        w.put(one.dst, value, exec);
+    }
+}

@@ -1,0 +1,135 @@
+//! Arithmetic of 16-bit floats.
+//!
+//! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1, VOP2 and VOP3. Sums and products
+//! are computed in 64 bits, which hold them exactly, or nearly so, before the one rounding to 16 bits.
+
+use half::f16;
+
+use super::Handler;
+use super::vector::{map1, map2, map3};
+use crate::gfx11::isa::instruction::Vector;
+use crate::gfx11::isa::vector::VectorOp;
+use crate::gfx11::wave::Wave;
+
+/// The value of the low 16 bits.
+pub(super) fn wide(bits: u32) -> f64 {
+    f16::from_bits(bits as u16).to_f64()
+}
+
+/// Rounds to 16 bits.
+pub(super) fn narrow(value: f64) -> u32 {
+    u32::from(f16::from_f64(value).to_bits())
+}
+
+/// `a * b + c`, rounded once: the product is exact in 64 bits; a sum whose operands are too far apart to be exact is
+/// made odd, so that the second rounding sees what the first one lost.
+pub(super) fn fma(a: f64, b: f64, c: f64) -> f64 {
+    let product = a * b;
+    let sum = product + c;
+    let rest = sum - product;
+    let lost = (product - (sum - rest)) + (c - rest);
+    let bits = sum.to_bits();
+    match sum.is_finite() && lost != 0.0 && bits & 1 == 0 {
+        true if (lost > 0.0) == (sum > 0.0) => f64::from_bits(bits + 1),
+        true => f64::from_bits(bits - 1),
+        false => sum,
+    }
+}
+
+#[inline(always)]
+fn one(w: &mut Wave, i: &Vector, f: impl Fn(f64) -> f64) {
+    let a = w.f16(i, 0);
+    w.set_f16(i, map1(&a, |a| narrow(f(wide(a)))));
+}
+
+#[inline(always)]
+fn two(w: &mut Wave, i: &Vector, f: impl Fn(f64, f64) -> f64) {
+    let (a, b) = (w.f16(i, 0), w.f16(i, 1));
+    w.set_f16(i, map2(&a, &b, |a, b| narrow(f(wide(a), wide(b)))));
+}
+
+#[inline(always)]
+fn three(w: &mut Wave, i: &Vector, f: impl Fn(f64, f64, f64) -> f64) {
+    let (a, b, c) = (w.f16(i, 0), w.f16(i, 1), w.f16(i, 2));
+    w.set_f16(
+        i,
+        map3(&a, &b, &c, |a, b, c| narrow(f(wide(a), wide(b), wide(c)))),
+    );
+}
+
+/// The operand that is a number, and -0 below +0.
+pub(super) fn min(a: f64, b: f64) -> f64 {
+    match () {
+        () if a.is_nan() => b,
+        () if b.is_nan() => a,
+        () if a < b || a == b && a.is_sign_negative() => a,
+        () => b,
+    }
+}
+
+/// The operand that is a number, and +0 above -0.
+pub(super) fn max(a: f64, b: f64) -> f64 {
+    match () {
+        () if a.is_nan() => b,
+        () if b.is_nan() => a,
+        () if a > b || a == b && !a.is_sign_negative() => a,
+        () => b,
+    }
+}
+
+fn med3(a: f64, b: f64, c: f64) -> f64 {
+    if a.is_nan() || b.is_nan() || c.is_nan() {
+        return min(min(a, b), c);
+    }
+    max(min(a, b), min(max(a, b), c))
+}
+
+/// The function of an instruction.
+pub(super) fn handler(op: VectorOp) -> Option<Handler> {
+    use VectorOp::*;
+    Some(match op {
+        AddF16 => |w, i| two(w, i, |a, b| a + b),
+        SubF16 => |w, i| two(w, i, |a, b| a - b),
+        SubrevF16 => |w, i| two(w, i, |a, b| b - a),
+        MulF16 => |w, i| two(w, i, |a, b| a * b),
+        MinF16 => |w, i| two(w, i, min),
+        MaxF16 => |w, i| two(w, i, max),
+        FmaF16 | FmaakF16 | FmamkF16 => |w, i| three(w, i, fma),
+        FmacF16 => |w, i| {
+            let (a, b, c) = (w.f16(i, 0), w.f16(i, 1), w.vector[usize::from(i.dst)]);
+            let shift = if i.mods.high & 8 != 0 { 16 } else { 0 };
+            w.set_f16(
+                i,
+                map3(&a, &b, &c, |a, b, c| {
+                    narrow(fma(wide(a), wide(b), wide(c >> shift)))
+                }),
+            );
+        },
+        Min3F16 => |w, i| three(w, i, |a, b, c| min(min(a, b), c)),
+        Max3F16 => |w, i| three(w, i, |a, b, c| max(max(a, b), c)),
+        Med3F16 => |w, i| three(w, i, med3),
+        MaxminF16 => |w, i| three(w, i, |a, b, c| min(max(a, b), c)),
+        MinmaxF16 => |w, i| three(w, i, |a, b, c| max(min(a, b), c)),
+        FloorF16 => |w, i| one(w, i, f64::floor),
+        CeilF16 => |w, i| one(w, i, f64::ceil),
+        TruncF16 => |w, i| one(w, i, f64::trunc),
+        RndneF16 => |w, i| one(w, i, f64::round_ties_even),
+        FractF16 => |w, i| {
+            one(w, i, |a| {
+                (a - a.floor()).min(f16::from_bits(0x3bff).to_f64())
+            })
+        },
+        RcpF16 => |w, i| one(w, i, |a| 1.0 / a),
+        SqrtF16 => |w, i| one(w, i, f64::sqrt),
+        RsqF16 => |w, i| one(w, i, |a| 1.0 / a.sqrt()),
+        ExpF16 => |w, i| one(w, i, f64::exp2),
+        LogF16 => |w, i| one(w, i, f64::log2),
+        SinF16 => |w, i| one(w, i, |a| (a.rem_euclid(1.0) * std::f64::consts::TAU).sin()),
+        CosF16 => |w, i| one(w, i, |a| (a.rem_euclid(1.0) * std::f64::consts::TAU).cos()),
+        PackB32F16 => |w, i| {
+            let (a, b) = (w.f16(i, 0), w.f16(i, 1));
+            w.set_b32(i, &map2(&a, &b, |a, b| a | b << 16));
+        },
+        _ => return None,
+    })
+}

@@ -1,0 +1,156 @@
+//! Exponents and mantissas.
+//!
+//! AMD, "RDNA3 Instruction Set Architecture": `V_LDEXP_*`, `V_FREXP_EXP_*`, `V_FREXP_MANT_*`.
+
+use half::f16;
+
+use super::Handler;
+use super::float16::{narrow, wide};
+use super::vector::{map1, map2};
+use crate::gfx11::isa::vector::VectorOp;
+
+/// `x * 2^n`, rounded once.
+pub(super) fn ldexp(x: f64, n: i32) -> f64 {
+    let mut value = x;
+    let mut left = n.clamp(-4200, 4200);
+    // Towards denormals, all steps but the last are exact, if the value is made small by one last step alone.
+    while left > 1000 {
+        value *= 2f64.powi(1000);
+        left -= 1000;
+    }
+    while left < -1000 {
+        // Keep the value normal until the last step.
+        if value.abs() < 2f64.powi(-20) {
+            return value * 2f64.powi(-1000) * 2f64.powi(left + 1000);
+        }
+        value *= 2f64.powi(-1000);
+        left += 1000;
+    }
+    value * 2f64.powi(left)
+}
+
+/// `x * 2^n` in 32 bits, rounded once: 64 bits hold every step.
+pub(super) fn ldexp32(x: f32, n: i32) -> f32 {
+    ldexp(f64::from(x), n.clamp(-600, 600)) as f32
+}
+
+/// The exponent of a mantissa between 0.5 and 1; 0 for zero, infinity and NaN.
+pub(super) fn exponent(x: f64) -> i32 {
+    if x == 0.0 || !x.is_finite() {
+        return 0;
+    }
+    let normal = if x.abs() < f64::MIN_POSITIVE {
+        x * 2f64.powi(64)
+    } else {
+        x
+    };
+    let shift = if x.abs() < f64::MIN_POSITIVE { 64 } else { 0 };
+    (normal.to_bits() >> 52 & 0x7ff) as i32 - 1022 - shift
+}
+
+/// The mantissa between 0.5 and 1; zero, infinity and NaN themselves.
+pub(super) fn mantissa(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x;
+    }
+    let normal = if x.abs() < f64::MIN_POSITIVE {
+        x * 2f64.powi(64)
+    } else {
+        x
+    };
+    f64::from_bits(normal.to_bits() & !(0x7ff << 52) | 1022 << 52)
+}
+
+/// The function of an instruction.
+pub(super) fn handler(op: VectorOp) -> Option<Handler> {
+    use VectorOp::*;
+    Some(match op {
+        LdexpF32 => |w, i| {
+            let (a, b) = (w.f32(i, 0), w.b32(i, 1));
+            w.set_f32(
+                i,
+                map2(&a, &b, |a, b| {
+                    ldexp32(f32::from_bits(a), b as i32).to_bits()
+                }),
+            );
+        },
+        LdexpF64 => |w, i| {
+            let (a, b) = (w.f64(i, 0), w.b32(i, 1));
+            w.set_f64(
+                i,
+                std::array::from_fn(|lane| {
+                    ldexp(f64::from_bits(a[lane]), b[lane] as i32).to_bits()
+                }),
+            );
+        },
+        LdexpF16 => |w, i| {
+            let (a, b) = (w.f16(i, 0), w.b16(i, 1));
+            w.set_f16(
+                i,
+                map2(&a, &b, |a, b| {
+                    narrow(ldexp(wide(a), i32::from(b as i16).clamp(-100, 100)))
+                }),
+            );
+        },
+        FrexpExpI32F32 => |w, i| {
+            let a = w.f32(i, 0);
+            w.set_b32(i, &map1(&a, |a| exponent(f32::from_bits(a).into()) as u32));
+        },
+        FrexpMantF32 => |w, i| {
+            let a = w.f32(i, 0);
+            w.set_f32(
+                i,
+                map1(&a, |a| {
+                    (mantissa(f32::from_bits(a).into()) as f32).to_bits()
+                }),
+            );
+        },
+        FrexpExpI32F64 => |w, i| {
+            let a = w.f64(i, 0);
+            w.set_b32(i, &a.map(|a| exponent(f64::from_bits(a)) as u32));
+        },
+        FrexpMantF64 => |w, i| {
+            let a = w.f64(i, 0);
+            w.set_f64(i, a.map(|a| mantissa(f64::from_bits(a)).to_bits()));
+        },
+        FrexpExpI16F16 => |w, i| {
+            let a = w.f16(i, 0);
+            w.set_b16(
+                i,
+                &map1(&a, |a| {
+                    exponent(f16::from_bits(a as u16).to_f64()) as u32 & 0xffff
+                }),
+            );
+        },
+        FrexpMantF16 => |w, i| {
+            let a = w.f16(i, 0);
+            w.set_f16(i, map1(&a, |a| narrow(mantissa(wide(a)))));
+        },
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_scale_and_are_rounded_once() {
+        assert_eq!(ldexp(1.0, -1074), f64::from_bits(1));
+        assert_eq!(ldexp(1.5, -1074), f64::from_bits(2));
+        assert_eq!(ldexp(f64::from_bits(1), 2097), 2f64.powi(1023));
+        assert_eq!(ldexp(1.0, 5000), f64::INFINITY);
+        assert_eq!(ldexp(1.0, -5000), 0.0);
+        assert_eq!(ldexp32(f32::from_bits(1), 149), 1.0);
+        assert_eq!(ldexp32(1.0, -150).to_bits(), 0);
+    }
+
+    #[test]
+    fn a_number_is_its_mantissa_times_a_power_of_two() {
+        for x in [1.0, 0.75, -3.5, 1e-310, 1e300] {
+            assert_eq!(ldexp(mantissa(x), exponent(x)), x);
+        }
+        assert_eq!((exponent(1.0), mantissa(1.0)), (1, 0.5));
+        assert_eq!(exponent(f64::INFINITY), 0);
+    }
+}

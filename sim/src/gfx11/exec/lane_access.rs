@@ -1,0 +1,86 @@
+//! Instructions that read or write single lanes, or registers by index.
+//!
+//! AMD, "RDNA3 Instruction Set Architecture": `V_READLANE_B32`, `V_WRITELANE_B32`, `V_READFIRSTLANE_B32`, `V_PERMLANE16_B32`,
+//! `V_PERMLANEX16_B32`, `V_MOVREL*`, `V_SWAP_B32`.
+
+use super::Handler;
+use crate::gfx11::isa::instruction::Vector;
+use crate::gfx11::isa::operand::Src;
+use crate::gfx11::isa::vector::VectorOp;
+use crate::gfx11::wave::Wave;
+
+/// A register `m0` after another one.
+fn relative(register: u8, m0: u32) -> u8 {
+    register.wrapping_add(m0 as u8)
+}
+
+fn source_register(src: Src) -> Option<u8> {
+    match src {
+        Src::Vector(register) => Some(register),
+        _ => None,
+    }
+}
+
+/// Each row of 16 lanes takes from itself, or from the other one, the lane that four bits of the selectors name.
+fn permlane(w: &mut Wave, i: &Vector, across: usize) {
+    let value = w.lanes(i.src[0]);
+    let select = u64::from(w.scalar32(i.src[1])) | u64::from(w.scalar32(i.src[2])) << 32;
+    let exec = w.exec();
+    let (fetch_inactive, bound_zero) = (i.mods.high & 1 != 0, i.mods.high & 2 != 0);
+    let old = w.vector[usize::from(i.dst)];
+    let result = std::array::from_fn(|lane| {
+        let from = (lane & 16 ^ across) + (select >> (4 * (lane & 15)) & 15) as usize;
+        match fetch_inactive || exec >> from & 1 != 0 {
+            true => value[from],
+            false if bound_zero => 0,
+            false => old[lane],
+        }
+    });
+    w.put(i.dst, &result, exec);
+}
+
+/// The function of an instruction.
+pub(super) fn handler(op: VectorOp) -> Option<Handler> {
+    use VectorOp::*;
+    Some(match op {
+        Nop | PipeFlush => |_, _| {},
+        ReadfirstlaneB32 => |w, i| {
+            let value = w.scalar32(i.src[0]);
+            w.put_s32(i.dst, value);
+        },
+        ReadlaneB32 => |w, i| {
+            let lane = w.scalar32(i.src[1]) as usize & 31;
+            let value = w.lanes(i.src[0])[lane];
+            w.put_s32(i.dst, value);
+        },
+        WritelaneB32 => |w, i| {
+            let lane = w.scalar32(i.src[1]) as usize & 31;
+            let value = w.scalar32(i.src[0]);
+            w.vector[usize::from(i.dst)][lane] = value;
+        },
+        Permlane16B32 => |w, i| permlane(w, i, 0),
+        Permlanex16B32 => |w, i| permlane(w, i, 16),
+        MovreldB32 => |w, i| {
+            let (value, mask) = (w.b32(i, 0), w.mask(i));
+            w.put(relative(i.dst, w.m0()), &value, mask);
+        },
+        MovrelsB32 => |w, i| {
+            let register = source_register(i.src[0]).unwrap_or(0);
+            let value = w.vector[usize::from(relative(register, w.m0()))];
+            w.set_b32(i, &value);
+        },
+        MovrelsdB32 => |w, i| {
+            let register = source_register(i.src[0]).unwrap_or(0);
+            let value = w.vector[usize::from(relative(register, w.m0()))];
+            let mask = w.mask(i);
+            w.put(relative(i.dst, w.m0()), &value, mask);
+        },
+        SwapB32 => |w, i| {
+            let register = source_register(i.src[0]).unwrap_or(0);
+            let (value, old, mask) = (w.b32(i, 0), w.vector[usize::from(i.dst)], w.mask(i));
+            w.put(i.dst, &value, mask);
+            w.put(register, &old, mask);
+        },
+        _ => return None,
+    })
+}

@@ -1,0 +1,198 @@
+//! Steps of a division.
+//!
+//! AMD, "RDNA3 Instruction Set Architecture": `V_DIV_SCALE_*`, `V_DIV_FMAS_*`, `V_DIV_FIXUP_*`. The document scales the result
+//! of `V_DIV_FMAS_F32` by 2^32; what `V_DIV_SCALE_F32` does needs 2^64 or 2^-64, by the size of the quotient, as AMD's later
+//! documents say.
+
+use super::Handler;
+use super::float_parts::{ldexp, ldexp32};
+use super::float16::{narrow, wide};
+use super::fused::fma32;
+use super::vector::map3;
+use crate::gfx11::isa::vector::VectorOp;
+
+fn exponent32(x: f32) -> i32 {
+    (x.to_bits() >> 23 & 0xff) as i32
+}
+
+fn exponent64(x: f64) -> i32 {
+    (x.to_bits() >> 52 & 0x7ff) as i32
+}
+
+/// Whether a number is below the normal ones of 32 bits.
+fn tiny32(x: f64) -> bool {
+    x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE)
+}
+
+fn scale32(s0: f32, denominator: f32, numerator: f32) -> (f32, bool) {
+    let (wide_d, wide_n) = (f64::from(denominator), f64::from(numerator));
+    let inverse_tiny = tiny32(1.0 / wide_d);
+    let quotient_tiny = tiny32(wide_n / wide_d);
+    let is_denominator = s0.to_bits() == denominator.to_bits();
+    match () {
+        () if numerator == 0.0 || denominator == 0.0 => (f32::NAN, false),
+        () if exponent32(numerator) - exponent32(denominator) >= 96 => {
+            (if is_denominator { ldexp32(s0, 64) } else { s0 }, true)
+        }
+        () if tiny32(wide_d) => (ldexp32(s0, 64), false),
+        () if inverse_tiny && quotient_tiny => {
+            (if is_denominator { ldexp32(s0, -64) } else { s0 }, true)
+        }
+        () if inverse_tiny => (ldexp32(s0, -64), false),
+        () if quotient_tiny => {
+            let is_numerator = s0.to_bits() == numerator.to_bits();
+            (if is_numerator { ldexp32(s0, 64) } else { s0 }, true)
+        }
+        () if exponent32(numerator) <= 23 => (ldexp32(s0, 64), false),
+        () => (s0, false),
+    }
+}
+
+/// Whether a quotient is below the normal numbers of 64 bits.
+fn tiny_quotient64(numerator: f64, denominator: f64) -> bool {
+    let quotient = numerator / denominator;
+    let by_exponents = exponent64(numerator) - exponent64(denominator) < -1023;
+    quotient.is_finite() && numerator != 0.0 && (quotient.abs() < f64::MIN_POSITIVE || by_exponents)
+}
+
+fn scale64(s0: f64, denominator: f64, numerator: f64) -> (f64, bool) {
+    let inverse_tiny = tiny_quotient64(1.0, denominator) && denominator.is_finite();
+    let quotient_tiny = tiny_quotient64(numerator, denominator) && denominator.is_finite();
+    let is_denominator = s0.to_bits() == denominator.to_bits();
+    match () {
+        () if numerator == 0.0 || denominator == 0.0 => (f64::NAN, false),
+        () if exponent64(numerator) - exponent64(denominator) >= 768 => {
+            (if is_denominator { ldexp(s0, 128) } else { s0 }, true)
+        }
+        () if denominator.is_subnormal() => (ldexp(s0, 128), false),
+        () if inverse_tiny && quotient_tiny => {
+            (if is_denominator { ldexp(s0, -128) } else { s0 }, true)
+        }
+        () if inverse_tiny => (ldexp(s0, -128), false),
+        () if quotient_tiny => {
+            let is_numerator = s0.to_bits() == numerator.to_bits();
+            (if is_numerator { ldexp(s0, 128) } else { s0 }, true)
+        }
+        () if exponent64(numerator) <= 53 => (ldexp(s0, 128), false),
+        () => (s0, false),
+    }
+}
+
+fn fixup32(quotient: f32, d: f32, n: f32) -> f32 {
+    let negative = d.is_sign_negative() != n.is_sign_negative();
+    let signed = |x: f32| if negative { -x } else { x };
+    let quiet = |x: f32| f32::from_bits(x.to_bits() | 1 << 22);
+    match () {
+        () if n.is_nan() => quiet(n),
+        () if d.is_nan() => quiet(d),
+        () if d == 0.0 && n == 0.0 || d.is_infinite() && n.is_infinite() => {
+            f32::from_bits(0xffc0_0000)
+        }
+        () if d == 0.0 || n.is_infinite() => signed(f32::INFINITY),
+        () if d.is_infinite() || n == 0.0 => signed(0.0),
+        () if exponent32(n) - exponent32(d) < -150 => signed(0.0),
+        // The steps overflowed.
+        () if quotient.is_nan() => signed(f32::INFINITY),
+        () => signed(quotient.abs()),
+    }
+}
+
+fn fixup64(quotient: f64, d: f64, n: f64) -> f64 {
+    let negative = d.is_sign_negative() != n.is_sign_negative();
+    let signed = |x: f64| if negative { -x } else { x };
+    let quiet = |x: f64| f64::from_bits(x.to_bits() | 1 << 51);
+    match () {
+        () if n.is_nan() => quiet(n),
+        () if d.is_nan() => quiet(d),
+        () if d == 0.0 && n == 0.0 || d.is_infinite() && n.is_infinite() => {
+            f64::from_bits(0xfff8 << 48)
+        }
+        () if d == 0.0 || n.is_infinite() => signed(f64::INFINITY),
+        () if d.is_infinite() || n == 0.0 => signed(0.0),
+        () if exponent64(n) - exponent64(d) < -1075 => signed(0.0),
+        () if quotient.is_nan() => signed(f64::INFINITY),
+        () => signed(quotient.abs()),
+    }
+}
+
+/// The function of an instruction.
+pub(super) fn handler(op: VectorOp) -> Option<Handler> {
+    use VectorOp::*;
+    Some(match op {
+        DivScaleF32 => |w, i| {
+            let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
+            let (mut value, mut flags) = ([0; 32], 0);
+            for lane in 0..32 {
+                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f32::from_bits);
+                let (scaled, flag) = scale32(a, b, c);
+                value[lane] = scaled.to_bits();
+                flags |= u32::from(flag) << lane;
+            }
+            w.set_f32(i, value);
+            w.set_mask(i.sdst, flags);
+        },
+        DivScaleF64 => |w, i| {
+            let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
+            let (mut value, mut flags) = ([0; 32], 0);
+            for lane in 0..32 {
+                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
+                let (scaled, flag) = scale64(a, b, c);
+                value[lane] = scaled.to_bits();
+                flags |= u32::from(flag) << lane;
+            }
+            w.set_f64(i, value);
+            w.set_mask(i.sdst, flags);
+        },
+        DivFmasF32 => |w, i| {
+            let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
+            let mut value = fma32(&a, &b, &c);
+            let vcc = w.vcc();
+            for lane in (0..32).filter(|lane| vcc >> lane & 1 != 0) {
+                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f32::from_bits);
+                let power = if exponent32(c) > 127 { 64 } else { -64 };
+                let exact = f64::from(a).mul_add(f64::from(b), f64::from(c));
+                value[lane] = (ldexp(exact, power) as f32).to_bits();
+            }
+            w.set_f32(i, value);
+        },
+        DivFmasF64 => |w, i| {
+            let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
+            let vcc = w.vcc();
+            let value = std::array::from_fn(|lane| {
+                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
+                let sum = a.mul_add(b, c);
+                match vcc >> lane & 1 {
+                    0 => sum,
+                    _ => ldexp(sum, if exponent64(c) > 1023 { 128 } else { -128 }),
+                }
+                .to_bits()
+            });
+            w.set_f64(i, value);
+        },
+        DivFixupF32 => |w, i| {
+            let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
+            let f = |a, b, c| {
+                fixup32(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).to_bits()
+            };
+            w.set_f32(i, map3(&a, &b, &c, f));
+        },
+        DivFixupF64 => |w, i| {
+            let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
+            let f = |lane: usize| {
+                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
+                fixup64(a, b, c).to_bits()
+            };
+            w.set_f64(i, std::array::from_fn(f));
+        },
+        DivFixupF16 => |w, i| {
+            let (a, b, c) = (w.f16(i, 0), w.f16(i, 1), w.f16(i, 2));
+            w.set_f16(
+                i,
+                map3(&a, &b, &c, |a, b, c| {
+                    narrow(fixup64(wide(a), wide(b), wide(c)))
+                }),
+            );
+        },
+        _ => return None,
+    })
+}

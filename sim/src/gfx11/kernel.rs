@@ -1,0 +1,249 @@
+//! Kernels of a loaded code object, and how a block of one begins.
+
+use thiserror::Error;
+
+use super::arguments;
+use super::block::GfxBlock;
+use super::descriptor::{Descriptor, FloatMode};
+use super::exec::{self, Handler};
+use super::isa::instruction::{Instruction, Segment};
+use super::isa::packed::PackedOp;
+use super::metadata::KernelMetadata;
+use super::object::CodeObject;
+use crate::{Fault, FaultKind, Launch, MemoryView, Place, Program};
+
+/// The most threads of a block.
+const MAX_THREADS: u64 = 1024;
+
+/// A code object in memory.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub(super) object: CodeObject,
+    pub(super) base: u64,
+}
+
+/// Why a code object has no such kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// There is no kernel of the name.
+    #[error("the code object has no kernel `{0}`")]
+    Unknown(String),
+    /// The kernel needs what the simulator does not have.
+    #[error("the simulator does not implement {what}, which `{kernel}` needs")]
+    NotImplemented {
+        /// The kernel.
+        kernel: String,
+        /// What it needs.
+        what: String,
+    },
+    /// The descriptor does not fit the code.
+    #[error("the descriptor of `{0}` is damaged")]
+    Descriptor(String),
+}
+
+impl Loaded {
+    /// The address and the size of a global variable.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        let (address, bytes) = self.object.symbol(name)?;
+        Some((self.base + address, bytes))
+    }
+
+    /// The address of the image.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The kernel of a name.
+    ///
+    /// # Errors
+    /// If there is none, or it needs what the simulator does not have.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, KernelError> {
+        let metadata = self
+            .object
+            .kernels()
+            .iter()
+            .find(|kernel| kernel.name == name);
+        let metadata = metadata.ok_or_else(|| KernelError::Unknown(name.into()))?;
+        let damaged = || KernelError::Descriptor(name.into());
+        let (address, bytes) = self.object.descriptor(metadata).ok_or_else(damaged)?;
+        let descriptor = Descriptor::read(bytes);
+        let lacks = lacks(metadata, &descriptor);
+        if let Some(what) = lacks {
+            return Err(KernelError::NotImplemented {
+                kernel: name.into(),
+                what: what.into(),
+            });
+        }
+        let text = self.object.text();
+        let entry = address
+            .wrapping_add_signed(descriptor.entry)
+            .wrapping_sub(text.address);
+        let first = usize::try_from(entry / 4)
+            .ok()
+            .and_then(|word| text.index.get(word))
+            .copied();
+        let first = first
+            .filter(|&index| index != u32::MAX)
+            .ok_or_else(damaged)?;
+        let handlers = text
+            .placed
+            .iter()
+            .map(|one| exec::handler(&one.instruction))
+            .collect();
+        Ok(Kernel {
+            loaded: self.clone(),
+            metadata: metadata.clone(),
+            descriptor,
+            first,
+            handlers,
+        })
+    }
+}
+
+/// What a kernel needs and the simulator does not have.
+fn lacks(metadata: &KernelMetadata, descriptor: &Descriptor) -> Option<&'static str> {
+    match () {
+        () if metadata.lanes != 32 || !descriptor.is_wave32() => Some("waves of 64 lanes"),
+        () if descriptor.preload != 0 => Some("arguments that are loaded before the kernel begins"),
+        () if descriptor.mode.round != 0 => Some("rounding other than to nearest even"),
+        () if descriptor.block_info => Some("block information in registers"),
+        () if descriptor.properties & 1 << 11 != 0 => Some("a stack of unknown size"),
+        () => None,
+    }
+}
+
+/// A kernel that can be launched.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub(super) loaded: Loaded,
+    pub(super) metadata: KernelMetadata,
+    pub(super) descriptor: Descriptor,
+    /// The index of its first instruction.
+    pub(super) first: u32,
+    pub(super) handlers: Vec<Option<Handler>>,
+}
+
+/// What an instruction is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Class {
+    /// The scalar ALU.
+    Scalar,
+    /// Branches, waits, barriers and hints.
+    Flow,
+    /// Loads by the scalar unit.
+    ScalarMemory,
+    /// The vector ALU.
+    Vector,
+    /// Matrix products.
+    Matrix,
+    /// Shared memory.
+    Shared,
+    /// Global and flat memory.
+    Global,
+    /// Private memory.
+    Private,
+    /// Not known.
+    Unknown,
+}
+
+impl Kernel {
+    /// What the metadata says of it.
+    pub fn metadata(&self) -> &KernelMetadata {
+        &self.metadata
+    }
+
+    /// The class of each instruction, by the index of [`crate::Counters::executed`].
+    pub fn classes(&self) -> impl Iterator<Item = Class> {
+        self.loaded
+            .object
+            .text()
+            .placed
+            .iter()
+            .map(|one| class(&one.instruction))
+    }
+
+    pub(super) fn mode(&self) -> FloatMode {
+        self.descriptor.mode
+    }
+
+    /// The place of an instruction, without block and warp.
+    pub(super) fn place(&self, index: u32) -> Place {
+        let text = self.loaded.object.text();
+        let Some(one) = text.placed.get(index as usize) else {
+            return Place {
+                kernel: self.metadata.name.clone(),
+                instruction: "no instruction".into(),
+                ..Place::default()
+            };
+        };
+        Place {
+            kernel: self.metadata.name.clone(),
+            instruction: one.instruction.to_string(),
+            offset: u64::from(one.offset),
+            line: text
+                .lines
+                .as_ref()
+                .and_then(|lines| lines.of(text.address + u64::from(one.offset))),
+            ..Place::default()
+        }
+    }
+}
+
+fn class(instruction: &Instruction) -> Class {
+    match instruction {
+        Instruction::Scalar(_) => Class::Scalar,
+        Instruction::Flow(_) | Instruction::Hint(_) => Class::Flow,
+        Instruction::ScalarLoad(_) => Class::ScalarMemory,
+        Instruction::Vector(_) | Instruction::Compare(_) | Instruction::Dual(_) => Class::Vector,
+        Instruction::Packed(one) if PackedOp::is_matrix(one.op) => Class::Matrix,
+        Instruction::Packed(_) => Class::Vector,
+        Instruction::Share(_) => Class::Shared,
+        Instruction::Flat(one) if one.segment == Segment::Scratch => Class::Private,
+        Instruction::Flat(_) => Class::Global,
+        Instruction::Unknown(_) => Class::Unknown,
+    }
+}
+
+impl Program for Kernel {
+    type Block<'a> = GfxBlock<'a>;
+
+    fn block<'a>(
+        &'a self,
+        launch: &'a Launch,
+        memory: &'a MemoryView,
+        index: [u32; 3],
+        seed: u64,
+    ) -> Result<GfxBlock<'a>, Fault> {
+        let refuse = |what: String| {
+            let place = Place {
+                block: index,
+                ..self.place(self.first)
+            };
+            Fault {
+                kind: FaultKind::Invalid { what },
+                place: Box::new(place),
+            }
+        };
+        let threads = launch.threads();
+        if threads == 0 || threads > MAX_THREADS.min(self.metadata.max_threads.into()) {
+            return Err(refuse(format!(
+                "a block of {threads} threads is launched, and the kernel is for at most {}",
+                self.metadata.max_threads
+            )));
+        }
+        let explicit = arguments::explicit_bytes(&self.metadata);
+        if launch.arguments.len() > explicit as usize {
+            let given = launch.arguments.len();
+            return Err(refuse(format!(
+                "{given} bytes of arguments are given, and the kernel has {explicit}"
+            )));
+        }
+        Ok(GfxBlock::new(self, launch, memory, index, seed))
+    }
+
+    fn instructions(&self) -> usize {
+        self.handlers.len()
+    }
+}

@@ -1,0 +1,26 @@
+//! gfx11 code objects: RDNA 3 and RDNA 3.5.
+
+mod access;
+mod arguments;
+mod atomic;
+mod block;
+mod descriptor;
+mod exec;
+mod flow;
+mod garbage;
+mod isa;
+mod kernel;
+mod lds;
+mod lines;
+mod metadata;
+mod msgpack;
+mod object;
+mod private;
+mod share;
+mod space;
+mod wave;
+
+pub use block::GfxBlock;
+pub use kernel::{Class, Kernel, KernelError, Loaded};
+pub use metadata::{Argument, KernelMetadata};
+pub use object::{CodeObject, CodeObjectError};

@@ -1,0 +1,294 @@
+//! Instructions of shared memory, and permutations of lanes by its hardware.
+//!
+//! AMD, "RDNA3 Instruction Set Architecture", chapter 12 ("Data Share") and the pseudo-code of DS.
+
+use super::access::{data, deliver, deliver_old, lanes_of, operands};
+use super::atomic;
+use super::block::{Shared, Trouble};
+use super::isa::instruction::Share;
+use super::isa::memory::{Access, Part, ShareKind};
+use super::lds::{Lds, ShareFault, Who};
+use super::wave::{Lanes, Wave};
+
+/// Banks of shared memory, each four bytes wide.
+const BANKS: usize = 32;
+
+/// What one lane does.
+pub(super) struct Lane {
+    pub access: Access,
+    pub dst: u8,
+    /// Whether an atomic operation gives the former value.
+    pub returns: bool,
+}
+
+/// Accesses shared memory for one lane.
+pub(super) fn lane(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &Lane,
+    registers: [u8; 2],
+    lane: usize,
+    address: u64,
+    who: Who,
+) -> Result<(), ShareFault> {
+    match one.access {
+        Access::Load { bytes, .. } => {
+            let value = shared.lds.load(address, bytes.into(), who)?;
+            deliver(w, one.dst, lane, &value, one.access);
+        }
+        Access::Store { bytes, part } => {
+            let value = data(w, registers[0], lane, bytes, part);
+            shared.lds.store(address, bytes.into(), &value, who)?;
+        }
+        Access::Atomic { op, bytes } => {
+            let data = operands(w, registers, lane, bytes);
+            let old = shared.lds.update(address, bytes.into(), who, |old| {
+                atomic::apply(op, bytes, old, data)
+            })?;
+            if one.returns {
+                deliver_old(w, one.dst, lane, bytes, old);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Executes an instruction of shared memory.
+pub(super) fn share(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &Share,
+    who: Who,
+) -> Result<(), Trouble> {
+    let exec = w.exec();
+    if exec == 0 {
+        return Ok(());
+    }
+    let base = w.vector[usize::from(one.address)];
+    let trouble = |fault, lane: usize| Trouble {
+        fault,
+        lane: Some(lane as u32),
+    };
+    match one.op.kind {
+        ShareKind::One(access) | ShareKind::Returning(access) => {
+            let returns = matches!(one.op.kind, ShareKind::Returning(_));
+            let offset = u16::from_le_bytes(one.offsets);
+            let addresses = base.map(|base| address(base, offset.into()));
+            count(shared, &addresses, exec, width(access));
+            let what = Lane {
+                access,
+                dst: one.dst,
+                returns,
+            };
+            for lane_number in lanes_of(exec) {
+                let address = addresses[lane_number];
+                let done = lane(w, shared, &what, one.data, lane_number, address, who);
+                done.map_err(|fault| trouble(fault, lane_number))?;
+            }
+        }
+        ShareKind::Two {
+            load,
+            bytes,
+            stride,
+        } => {
+            for (i, offset) in one.offsets.into_iter().enumerate() {
+                let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
+                let addresses = base.map(|base| address(base, offset));
+                count(shared, &addresses, exec, bytes);
+                shared.counters.shared_requests -= i as u64;
+            }
+            for lane_number in lanes_of(exec) {
+                let done = two(
+                    w,
+                    &mut shared.lds,
+                    one,
+                    (load, bytes, stride),
+                    lane_number,
+                    who,
+                );
+                done.map_err(|fault| trouble(fault, lane_number))?;
+            }
+        }
+        ShareKind::Permute => permute(w, one, exec),
+        ShareKind::BackwardPermute => backward_permute(w, one, exec),
+        ShareKind::Swizzle => swizzle(w, one, exec),
+    }
+    Ok(())
+}
+
+/// The address of an access. It has 32 bits: clang folds a constant into the offset when the base is negative.
+fn address(base: u32, offset: u32) -> u64 {
+    base.wrapping_add(offset).into()
+}
+
+fn width(access: Access) -> u8 {
+    match access {
+        Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
+            bytes
+        }
+    }
+}
+
+/// Accesses two places for one lane. The base is read before a result overwrites it.
+fn two(
+    w: &mut Wave,
+    lds: &mut Lds,
+    one: &Share,
+    (load, bytes, stride): (bool, u8, u8),
+    lane: usize,
+    who: Who,
+) -> Result<(), ShareFault> {
+    let base = w.vector[usize::from(one.address)][lane];
+    let at = |i: usize| {
+        address(
+            base,
+            u32::from(one.offsets[i]) * u32::from(bytes) * u32::from(stride),
+        )
+    };
+    if !load {
+        for i in 0..2 {
+            let value = data(w, one.data[i], lane, bytes, Part::Whole);
+            lds.store(at(i), bytes.into(), &value, who)?;
+        }
+        return Ok(());
+    }
+    let values = [
+        lds.load(at(0), bytes.into(), who)?,
+        lds.load(at(1), bytes.into(), who)?,
+    ];
+    let access = Access::Load {
+        bytes,
+        signed: false,
+        part: Part::Whole,
+    };
+    for (i, value) in values.iter().enumerate() {
+        deliver(
+            w,
+            one.dst.wrapping_add(i as u8 * bytes / 4),
+            lane,
+            value,
+            access,
+        );
+    }
+    Ok(())
+}
+
+/// Counts a request, and the cycles that it takes beyond the fewest: lanes are served in groups that need 128 bytes, and
+/// each bank gives one word per cycle.
+fn count(shared: &mut Shared<'_>, addresses: &[u64; 32], exec: u32, bytes: u8) {
+    shared.counters.shared_requests += 1;
+    let words = usize::from(bytes.div_ceil(4));
+    let group = (32 / words.next_power_of_two()).max(1);
+    for first in (0..32).step_by(group) {
+        shared.counters.shared_conflicts +=
+            conflicts(&addresses[first..first + group], exec >> first, words);
+    }
+}
+
+/// The most different words of one bank, less one.
+fn conflicts(addresses: &[u64], exec: u32, words: usize) -> u64 {
+    let mut seen = [u64::MAX; BANKS];
+    let mut more: Vec<u64> = Vec::new();
+    for (lane, &address) in addresses.iter().enumerate() {
+        if exec >> lane & 1 == 0 {
+            continue;
+        }
+        for word in address / 4..address / 4 + words as u64 {
+            let bank = &mut seen[word as usize % BANKS];
+            match *bank {
+                u64::MAX => *bank = word,
+                known if known == word => {}
+                _ if more.contains(&word) => {}
+                _ => more.push(word),
+            }
+        }
+    }
+    let mut load = [0u64; BANKS];
+    for word in more {
+        load[word as usize % BANKS] += 1;
+    }
+    load.into_iter().max().unwrap_or(0)
+}
+
+/// Each lane sends its data to the lane that it names; the highest lane wins.
+fn permute(w: &mut Wave, one: &Share, exec: u32) {
+    let (index, value) = (
+        w.vector[usize::from(one.address)],
+        w.vector[usize::from(one.data[0])],
+    );
+    let offset = u32::from(u16::from_le_bytes(one.offsets));
+    let mut result = [0; 32];
+    for lane in lanes_of(exec) {
+        result[lane_of(index[lane], offset)] = value[lane];
+    }
+    w.put(one.dst, &result, exec);
+}
+
+/// Each lane takes the data of the lane that it names; 0 if that one is not active.
+fn backward_permute(w: &mut Wave, one: &Share, exec: u32) {
+    let (index, value) = (
+        w.vector[usize::from(one.address)],
+        w.vector[usize::from(one.data[0])],
+    );
+    let offset = u32::from(u16::from_le_bytes(one.offsets));
+    let result: Lanes = std::array::from_fn(|lane| {
+        let from = lane_of(index[lane], offset);
+        if exec >> from & 1 != 0 {
+            value[from]
+        } else {
+            0
+        }
+    });
+    w.put(one.dst, &result, exec);
+}
+
+/// The lane of a byte index; higher bits are ignored.
+fn lane_of(index: u32, offset: u32) -> usize {
+    (index.wrapping_add(offset) / 4 % 32) as usize
+}
+
+/// Lanes exchange by a pattern: among four, or by masks on the number of the lane.
+fn swizzle(w: &mut Wave, one: &Share, exec: u32) {
+    let value = w.vector[usize::from(one.address)];
+    let pattern = usize::from(u16::from_le_bytes(one.offsets));
+    let result: Lanes = std::array::from_fn(|lane| {
+        let from = match (pattern >> 15, pattern >> 13) {
+            (0, _) => (lane & pattern & 31 | pattern >> 5 & 31) ^ pattern >> 10 & 31,
+            (_, 0b111) => lane,
+            (_, 0b110) => {
+                let (mask, amount, down) =
+                    (pattern & 31, pattern >> 5 & 31, pattern >> 10 & 1 != 0);
+                let moved = if down {
+                    lane.wrapping_sub(amount)
+                } else {
+                    lane + amount
+                };
+                lane & mask | moved & 31 & !mask
+            }
+            _ => lane & !3 | pattern >> (2 * (lane & 3)) & 3,
+        };
+        if exec >> from & 1 != 0 {
+            value[from]
+        } else {
+            0
+        }
+    });
+    w.put(one.dst, &result, exec);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_words_of_one_bank_cost_cycles_and_one_word_does_not() {
+        let strided = |stride: u64| -> Vec<u64> { (0..32).map(|lane| lane * stride).collect() };
+        assert_eq!(conflicts(&strided(4), u32::MAX, 1), 0);
+        assert_eq!(conflicts(&strided(0), u32::MAX, 1), 0);
+        assert_eq!(conflicts(&strided(8), u32::MAX, 1), 1);
+        assert_eq!(conflicts(&strided(128), u32::MAX, 1), 31);
+        assert_eq!(conflicts(&strided(132), u32::MAX, 1), 0);
+        assert_eq!(conflicts(&strided(128), 0b11, 1), 1);
+        assert_eq!(conflicts(&strided(16)[..8], 0xff, 4), 0);
+    }
+}

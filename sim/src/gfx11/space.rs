@@ -1,0 +1,111 @@
+//! What a kernel can address besides shared and private memory: allocations, its arguments, and the image itself.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::{FaultKind, MemoryView, Region};
+
+/// Where the segment of arguments lies.
+pub(super) const ARGUMENTS: u64 = 0x7d00_0000_0000;
+/// Where the dispatch packet lies.
+pub(super) const PACKET: u64 = 0x7d10_0000_0000;
+
+/// Global memory as a block sees it.
+pub(super) struct Space<'a> {
+    pub view: &'a MemoryView,
+    pub arguments: Region,
+    pub packet: Region,
+    /// Parts of the image that must not change: first address and the one behind the last.
+    pub constant: Vec<(u64, u64)>,
+}
+
+/// Two words are not one atomic: operations of 64 bits take turns.
+static WIDE: Mutex<()> = Mutex::new(());
+
+impl Space<'_> {
+    /// The memory that holds `bytes` bytes at `address`, and the offset in it.
+    pub fn find(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
+        for own in [&self.arguments, &self.packet] {
+            if own.holds(address, bytes) {
+                return Ok((own, (address - own.base()) as usize));
+            }
+        }
+        self.view.find(address, bytes)
+    }
+
+    /// Whether an address is in a part of the image that must not change.
+    #[inline]
+    pub fn is_image(&self, address: u64) -> bool {
+        self.constant
+            .iter()
+            .any(|&(first, end)| first <= address && address < end)
+    }
+
+    /// The same for a store.
+    pub fn find_to_write(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
+        let image = self
+            .constant
+            .iter()
+            .any(|&(first, end)| address < end && first < address + u64::from(bytes));
+        if image || self.arguments.holds(address, bytes) || self.packet.holds(address, bytes) {
+            return Err(FaultKind::ReadOnly { address, bytes });
+        }
+        self.view.find(address, bytes)
+    }
+}
+
+/// Loads up to 16 bytes as words.
+#[inline]
+pub(super) fn load(region: &Region, offset: usize, bytes: u32) -> [u32; 4] {
+    let mut value = [0; 4];
+    match bytes {
+        1 => value[0] = region.load_u8(offset).into(),
+        2 => value[0] = region.load_u16(offset).into(),
+        _ => {
+            for (i, value) in value.iter_mut().take(bytes as usize / 4).enumerate() {
+                *value = region.load_u32(offset + 4 * i);
+            }
+        }
+    }
+    value
+}
+
+/// Stores up to 16 bytes.
+#[inline]
+pub(super) fn store(region: &Region, offset: usize, bytes: u32, value: &[u32; 4]) {
+    match bytes {
+        1 => region.store_u8(offset, value[0] as u8),
+        2 => region.store_u16(offset, value[0] as u16),
+        _ => {
+            for (i, &value) in value.iter().take(bytes as usize / 4).enumerate() {
+                region.store_u32(offset + 4 * i, value);
+            }
+        }
+    }
+}
+
+/// Replaces 4 or 8 bytes by a function of them; gives the former value.
+pub(super) fn update(
+    region: &Region,
+    offset: usize,
+    bytes: u32,
+    mut f: impl FnMut(u64) -> u64,
+) -> u64 {
+    if bytes == 4 {
+        let word: &AtomicU32 = region.word(offset);
+        let mut old = word.load(Ordering::Relaxed);
+        loop {
+            let new = f(u64::from(old)) as u32;
+            match word.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return u64::from(old),
+                Err(now) => old = now,
+            }
+        }
+    }
+    let _turn = WIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    let old = u64::from(region.load_u32(offset)) | u64::from(region.load_u32(offset + 4)) << 32;
+    let new = f(old);
+    region.store_u32(offset, new as u32);
+    region.store_u32(offset + 4, (new >> 32) as u32);
+    old
+}

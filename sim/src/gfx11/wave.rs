@@ -1,0 +1,148 @@
+//! The state of one wave.
+
+use super::descriptor::FloatMode;
+use super::isa::operand::{EXEC, M0, NULL, Src, VCC};
+
+/// One register of every lane.
+pub(super) type Lanes = [u32; 32];
+/// Two registers of every lane.
+pub(super) type Lanes64 = [u64; 32];
+
+/// What a wave waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It can go on.
+    Runs,
+    /// It waits at the barrier of this number.
+    AtBarrier(u32),
+    /// It has ended.
+    Ended,
+}
+
+/// The registers of a wave and where it is.
+pub(super) struct Wave {
+    pub vector: Box<[Lanes; 256]>,
+    pub scalar: [u32; 128],
+    pub scc: bool,
+    /// The index of the next instruction.
+    pub next: u32,
+    pub mode: FloatMode,
+    pub standing: Standing,
+    /// Private memory: word by word, of all lanes.
+    pub scratch: Vec<Lanes>,
+}
+
+impl Wave {
+    /// The lanes that take part.
+    pub fn exec(&self) -> u32 {
+        self.scalar[EXEC as usize]
+    }
+
+    pub fn vcc(&self) -> u32 {
+        self.scalar[VCC as usize]
+    }
+
+    pub fn m0(&self) -> u32 {
+        self.scalar[M0 as usize]
+    }
+
+    /// A scalar register.
+    pub fn s32(&self, register: u8) -> u32 {
+        self.scalar[usize::from(register & 127)]
+    }
+
+    /// Two scalar registers.
+    pub fn s64(&self, register: u8) -> u64 {
+        u64::from(self.s32(register)) | u64::from(self.s32(register + 1)) << 32
+    }
+
+    /// Writes a scalar register.
+    pub fn put_s32(&mut self, register: u8, value: u32) {
+        if register != NULL {
+            self.scalar[usize::from(register & 127)] = value;
+        }
+    }
+
+    /// Writes two scalar registers.
+    pub fn put_s64(&mut self, register: u8, value: u64) {
+        if register != NULL {
+            self.put_s32(register, value as u32);
+            self.put_s32(register + 1, (value >> 32) as u32);
+        }
+    }
+
+    /// A scalar source of 32 bits. A vector register gives its first active lane.
+    pub fn scalar32(&self, src: Src) -> u32 {
+        match src {
+            Src::Scalar(register) => self.s32(register),
+            Src::Constant(value) => value as u32,
+            Src::Scc => u32::from(self.scc),
+            Src::Vector(register) => self.vector[usize::from(register)][self.first_lane()],
+        }
+    }
+
+    /// A scalar source of 64 bits.
+    pub fn scalar64(&self, src: Src) -> u64 {
+        match src {
+            Src::Scalar(register) => self.s64(register),
+            Src::Constant(value) => value,
+            _ => u64::from(self.scalar32(src)),
+        }
+    }
+
+    /// The first active lane; lane 0 if no lane is active.
+    pub fn first_lane(&self) -> usize {
+        self.exec().trailing_zeros() as usize & 31
+    }
+
+    /// A source of every lane.
+    #[inline]
+    pub fn lanes(&self, src: Src) -> Lanes {
+        match src {
+            Src::Vector(register) => self.vector[usize::from(register)],
+            _ => [self.scalar32(src); 32],
+        }
+    }
+
+    /// A source of 64 bits of every lane.
+    #[inline]
+    pub fn lanes64(&self, src: Src) -> Lanes64 {
+        match src {
+            Src::Vector(register) => {
+                let low = &self.vector[usize::from(register)];
+                let high = &self.vector[usize::from(register.wrapping_add(1))];
+                std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+            }
+            _ => [self.scalar64(src); 32],
+        }
+    }
+
+    /// Writes the lanes of a mask.
+    #[inline]
+    pub fn put(&mut self, register: u8, value: &Lanes, mask: u32) {
+        let old = &mut self.vector[usize::from(register)];
+        match mask {
+            u32::MAX => *old = *value,
+            _ => merge(old, value, mask),
+        }
+    }
+
+    /// Writes two registers of the lanes of a mask.
+    #[inline]
+    pub fn put64(&mut self, register: u8, value: &Lanes64, mask: u32) {
+        self.put(register, &value.map(|value| value as u32), mask);
+        self.put(
+            register.wrapping_add(1),
+            &value.map(|value| (value >> 32) as u32),
+            mask,
+        );
+    }
+}
+
+/// Replaces the lanes of a mask.
+pub(super) fn merge(old: &mut Lanes, new: &Lanes, mask: u32) {
+    for lane in 0..32 {
+        let all = 0u32.wrapping_sub(mask >> lane & 1);
+        old[lane] = old[lane] & !all | new[lane] & all;
+    }
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+#![deny(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub mod counters;
+pub mod fault;
+pub mod gfx11;
+mod grid;
+pub mod image;
+pub mod launch;
+pub mod memory;
+pub mod ptx;
+
+pub use counters::Counters;
+pub use fault::{Fault, FaultKind, Place};
+pub use grid::{Block, Program, Progress, run};
+pub use image::{Image, ImageError, Kernel, KernelInfo, Parameter};
+pub use launch::{Launch, Order};
+pub use memory::{Memory, MemoryView, Region};

@@ -1,0 +1,218 @@
+//! The simulated device's global memory.
+//!
+//! Blocks run on several threads at once, as on a GPU. A word is therefore an atomic, accessed relaxed: a racy kernel gives
+//! some value that was written, and never undefined behaviour of the host.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::FaultKind;
+
+/// The address of the first allocation; above 4 GiB, so that a truncated pointer faults.
+const FIRST: u64 = 0x7e00_0000_0000;
+/// Unused addresses behind each allocation: an overrun faults instead of reaching the next one.
+const GAP: u64 = 1 << 20;
+/// Every allocation begins at a multiple of it.
+const ALIGN: u64 = 256;
+
+/// Global memory: allocations far from each other, each exactly as long as was asked for.
+#[derive(Debug, Default)]
+pub struct Memory {
+    regions: RwLock<BTreeMap<u64, Arc<Region>>>,
+}
+
+impl Memory {
+    /// Allocates `bytes` bytes, all zero, at a multiple of `align`, a power of two, and gives their address. Addresses are
+    /// not used twice.
+    pub fn alloc_aligned(&self, bytes: usize, align: usize) -> u64 {
+        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        let free = regions
+            .last_key_value()
+            .map_or(FIRST, |(base, region)| base + region.bytes as u64 + GAP);
+        let base = free.next_multiple_of(ALIGN.max(align as u64));
+        regions.insert(base, Arc::new(Region::new(base, bytes)));
+        base
+    }
+
+    /// Allocates `bytes` bytes, all zero, at a multiple of 256, and gives their address.
+    pub fn alloc(&self, bytes: usize) -> u64 {
+        self.alloc_aligned(bytes, ALIGN as usize)
+    }
+
+    /// Frees the allocation at `base`; `false` if there is none.
+    pub fn free(&self, base: u64) -> bool {
+        let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
+        regions.remove(&base).is_some()
+    }
+
+    /// Copies `data` to `address`.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfBounds`].
+    pub fn write(&self, address: u64, data: &[u8]) -> Result<(), FaultKind> {
+        let view = self.view();
+        let (region, offset) = view.find(address, data.len() as u32)?;
+        for (i, &byte) in data.iter().enumerate() {
+            region.store_u8(offset + i, byte);
+        }
+        Ok(())
+    }
+
+    /// Copies from `address` to `data`.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfBounds`].
+    pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), FaultKind> {
+        let view = self.view();
+        let (region, offset) = view.find(address, data.len() as u32)?;
+        for (i, byte) in data.iter_mut().enumerate() {
+            *byte = region.load_u8(offset + i);
+        }
+        Ok(())
+    }
+
+    /// The allocations as they are now, for one launch.
+    pub fn view(&self) -> MemoryView {
+        let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
+        MemoryView {
+            regions: regions.values().cloned().collect(),
+        }
+    }
+}
+
+/// The allocations that a launch may access.
+#[derive(Clone, Debug)]
+pub struct MemoryView {
+    /// By address.
+    regions: Vec<Arc<Region>>,
+}
+
+impl MemoryView {
+    /// The allocation that holds `bytes` bytes at `address`, and the offset in it.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfBounds`].
+    pub fn find(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
+        let after = self
+            .regions
+            .partition_point(|region| region.base <= address);
+        let region = after.checked_sub(1).map(|i| &*self.regions[i]);
+        if let Some(region) = region
+            && region.holds(address, bytes)
+        {
+            return Ok((region, (address - region.base) as usize));
+        }
+        Err(FaultKind::OutOfBounds {
+            address,
+            bytes,
+            nearest: region.map(|region| (region.base, region.bytes)),
+        })
+    }
+}
+
+/// One allocation.
+#[derive(Debug)]
+pub struct Region {
+    base: u64,
+    bytes: usize,
+    words: Box<[AtomicU32]>,
+}
+
+impl Region {
+    /// Zeros at an address.
+    pub(crate) fn new(base: u64, bytes: usize) -> Region {
+        Region {
+            base,
+            bytes,
+            words: (0..bytes.div_ceil(4)).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// The first address.
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether all of `bytes` bytes at `address` are in it.
+    pub fn holds(&self, address: u64, bytes: u32) -> bool {
+        address >= self.base && address - self.base + u64::from(bytes) <= self.bytes as u64
+    }
+
+    /// The word at a byte offset that is a multiple of 4; for atomic operations.
+    pub fn word(&self, offset: usize) -> &AtomicU32 {
+        debug_assert!(offset.is_multiple_of(4));
+        &self.words[offset / 4]
+    }
+
+    /// Loads a byte.
+    pub fn load_u8(&self, offset: usize) -> u8 {
+        (self.words[offset / 4].load(Ordering::Relaxed) >> (offset % 4 * 8)) as u8
+    }
+
+    /// Stores a byte.
+    pub fn store_u8(&self, offset: usize, value: u8) {
+        let shift = offset % 4 * 8;
+        self.merge(offset / 4, u32::from(value) << shift, 0xff << shift);
+    }
+
+    /// Loads 16 bits from any byte offset.
+    pub fn load_u16(&self, offset: usize) -> u16 {
+        match offset % 4 {
+            3 => u16::from_le_bytes([self.load_u8(offset), self.load_u8(offset + 1)]),
+            within => (self.words[offset / 4].load(Ordering::Relaxed) >> (within * 8)) as u16,
+        }
+    }
+
+    /// Stores 16 bits to any byte offset.
+    pub fn store_u16(&self, offset: usize, value: u16) {
+        match offset % 4 {
+            3 => {
+                let [low, high] = value.to_le_bytes();
+                self.store_u8(offset, low);
+                self.store_u8(offset + 1, high);
+            }
+            within => self.merge(
+                offset / 4,
+                u32::from(value) << (within * 8),
+                0xffff << (within * 8),
+            ),
+        }
+    }
+
+    /// Loads 32 bits from any byte offset.
+    pub fn load_u32(&self, offset: usize) -> u32 {
+        let word = offset / 4;
+        match offset % 4 {
+            0 => self.words[word].load(Ordering::Relaxed),
+            within => {
+                let low = self.words[word].load(Ordering::Relaxed);
+                let high = self.words[word + 1].load(Ordering::Relaxed);
+                low >> (within * 8) | high << (32 - within * 8)
+            }
+        }
+    }
+
+    /// Stores 32 bits to any byte offset.
+    pub fn store_u32(&self, offset: usize, value: u32) {
+        match offset % 4 {
+            0 => self.words[offset / 4].store(value, Ordering::Relaxed),
+            _ => {
+                for (i, byte) in value.to_le_bytes().into_iter().enumerate() {
+                    self.store_u8(offset + i, byte);
+                }
+            }
+        }
+    }
+
+    fn merge(&self, word: usize, value: u32, mask: u32) {
+        let merged = |old: u32| Some(old & !mask | value & mask);
+        // The closure always gives a value, so that the update cannot fail.
+        let _ = self.words[word].fetch_update(Ordering::Relaxed, Ordering::Relaxed, merged);
+    }
+}

@@ -1,0 +1,298 @@
+//! `f32` and `f64` (PTX ISA 9.7.3). A NaN that an instruction on `f32` gives is 0x7fffffff (9.7.3, "NaN payload").
+
+use super::{Alu, Mods, flagged};
+use crate::ptx::regs::{Args, LANES, Regs, Run, map1, map2, map3, write};
+use crate::ptx::rounding::{F32 as SINGLE, Mode, fma32, quotient, root, round, sum, two_sum};
+use crate::ptx::types::Type::{F32, F64};
+
+/// Bits of `flags`; the low two are the direction.
+pub(super) const FTZ: u32 = 4;
+pub(super) const SAT: u32 = 8;
+const NAN: u32 = 16;
+const XORSIGN: u32 = 32;
+const MAX: u32 = 64;
+
+/// The modifiers as `flags`.
+pub(super) fn modifiers(m: &Mods) -> u32 {
+    let direction = match () {
+        () if m.has("rz") => 1,
+        () if m.has("rm") => 2,
+        () if m.has("rp") => 3,
+        () => 0,
+    };
+    let bit = |suffix, bit| if m.has(suffix) { bit } else { 0 };
+    direction | bit("ftz", FTZ) | bit("sat", SAT) | bit("NaN", NAN)
+}
+
+/// The direction in `flags`.
+pub(super) fn direction(flags: u32) -> Mode {
+    [Mode::Near, Mode::Zero, Mode::Down, Mode::Up][flags as usize & 3]
+}
+
+/// The NaN that instructions on `f32` give.
+#[inline(always)]
+pub(super) fn canonical(x: f32) -> f32 {
+    if x.is_nan() {
+        f32::from_bits(0x7fff_ffff)
+    } else {
+        x
+    }
+}
+
+/// `.ftz`: a subnormal becomes a zero of its sign.
+#[inline(always)]
+pub(super) fn flush(x: f32, flags: u32) -> f32 {
+    match flags & FTZ != 0 && x.is_subnormal() {
+        true => 0f32.copysign(x),
+        false => x,
+    }
+}
+
+/// `.ftz`, then `.sat`: to [0, 1], and NaN to +0.
+#[inline(always)]
+pub(super) fn finish(x: f32, flags: u32) -> f32 {
+    let x = flush(x, flags);
+    match flags & SAT != 0 {
+        true if x > 0.0 => x.min(1.0),
+        true => 0.0,
+        false => canonical(x),
+    }
+}
+
+/// Rounds what has more bits, in the direction of `flags`, and finishes it.
+pub(super) fn rounded(x: f64, flags: u32) -> f32 {
+    finish(round(x, SINGLE, direction(flags)) as f32, flags)
+}
+
+/// The instruction, if it is one of this class.
+pub(super) fn decode(m: &Mods) -> Option<Alu> {
+    match m.types()[..] {
+        [F32] => singles(m),
+        [F64] => doubles(m),
+        _ => None,
+    }
+}
+
+fn singles(m: &Mods) -> Option<Alu> {
+    let flags = modifiers(m);
+    let plain = flags == 0;
+    let (run, operands): (Run, usize) = match m.name() {
+        "add" if plain => (
+            |r, x, m| map2(r, x, m, |a: f32, b: f32| canonical(a + b)),
+            3,
+        ),
+        "sub" if plain => (
+            |r, x, m| map2(r, x, m, |a: f32, b: f32| canonical(a - b)),
+            3,
+        ),
+        "mul" if plain => (
+            |r, x, m| map2(r, x, m, |a: f32, b: f32| canonical(a * b)),
+            3,
+        ),
+        "fma" | "mad" if plain => (fused, 4),
+        "div" if plain => (
+            |r, x, m| map2(r, x, m, |a: f32, b: f32| canonical(a / b)),
+            3,
+        ),
+        "sqrt" if plain => (|r, x, m| map1(r, x, m, |a: f32| canonical(a.sqrt())), 2),
+        "rcp" if plain => (|r, x, m| map1(r, x, m, |a: f32| canonical(1.0 / a)), 2),
+        "add" => (|r, x, m| binary(r, x, m, sum), 3),
+        "sub" => (|r, x, m| binary(r, x, m, |a, b, mode| sum(a, -b, mode)), 3),
+        "mul" => (|r, x, m| binary(r, x, m, |a, b, _| a * b), 3),
+        "div" => (|r, x, m| binary(r, x, m, |a, b, _| quotient(a, b)), 3),
+        "fma" | "mad" => (
+            |r, x, m| {
+                map3(r, x, m, |a: f32, b: f32, c: f32| {
+                    let [a, b, c] = [a, b, c].map(|v| f64::from(flush(v, x.flags)));
+                    rounded(sum(a * b, c, direction(x.flags)), x.flags)
+                })
+            },
+            4,
+        ),
+        "sqrt" => (
+            |r, x, m| {
+                map1(r, x, m, |a: f32| {
+                    rounded(root(flush(a, x.flags).into()), x.flags)
+                })
+            },
+            2,
+        ),
+        "rcp" => (
+            |r, x, m| {
+                map1(r, x, m, |a: f32| {
+                    rounded(quotient(1.0, flush(a, x.flags).into()), x.flags)
+                })
+            },
+            2,
+        ),
+        // The sign of a NaN is not defined (9.7.3.9 and 9.7.3.10); the payload stays.
+        "neg" => (|r, x, m| map1(r, x, m, |a: f32| -flush(a, x.flags)), 2),
+        "abs" => (|r, x, m| map1(r, x, m, |a: f32| flush(a, x.flags).abs()), 2),
+        "copysign" => (|r, x, m| map2(r, x, m, |a: f32, b: f32| b.copysign(a)), 3),
+        "min" | "max" => return extremes(m, flags),
+        "testp" => return None,
+        _ => return None,
+    };
+    flagged(run, &vec![F32; operands], flags)
+}
+
+#[inline(always)]
+fn binary(r: &mut Regs, x: &Args, mask: u32, f: impl Fn(f64, f64, Mode) -> f64) {
+    let flags = x.flags;
+    map2(r, x, mask, |a: f32, b: f32| {
+        let (a, b) = (flush(a, flags), flush(b, flags));
+        rounded(f(a.into(), b.into(), direction(flags)), flags)
+    });
+}
+
+/// `fma.rn.f32`: the product is exact in `f64`, and only a sum that lies exactly between two `f32`, or is subnormal there,
+/// can be rounded twice. Only if a lane has such a sum, the slower way is taken.
+fn fused(r: &mut Regs, x: &Args, mask: u32) {
+    let mut out = [0u32; LANES];
+    let mut doubtful = 0u32;
+    let [a, b, c] = [x.a, x.b, x.c].map(|i| &r.words[i as usize]);
+    for lane in 0..LANES {
+        let [a, b, c] = [a[lane], b[lane], c[lane]].map(|v| f64::from(f32::from_bits(v)));
+        let s = a * b + c;
+        let bits = canonical(s as f32).to_bits();
+        let between = u32::from(s.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000);
+        let small = u32::from(bits & 0x7fff_ffff <= 0x0080_0000);
+        doubtful |= between | small;
+        out[lane] = bits;
+    }
+    if doubtful != 0 {
+        return map3(r, x, mask, |a: f32, b: f32, c: f32| {
+            canonical(fma32(a, b, c))
+        });
+    }
+    write::<u32>(r, x.d, mask, &out);
+}
+
+/// `min` and `max` (9.7.3.11 and 9.7.3.12): one NaN gives the other operand unless `.NaN` is there; -0 is below +0.
+fn extremes(m: &Mods, flags: u32) -> Option<Alu> {
+    let three = m.parts.len() > 2 && m.has("three");
+    if three || m.has("abs") {
+        return None;
+    }
+    let bit = |suffix, bit| if m.has(suffix) { bit } else { 0 };
+    let flags = flags | bit("xorsign", XORSIGN) | if m.name() == "max" { MAX } else { 0 };
+    let run: Run = match flags {
+        MAX => |r, x, m| map2(r, x, m, |a: f32, b: f32| extreme(a, b, MAX)),
+        0 => |r, x, m| map2(r, x, m, |a: f32, b: f32| extreme(a, b, 0)),
+        _ => |r, x, m| {
+            map2(r, x, m, |a: f32, b: f32| {
+                extreme(flush(a, x.flags), flush(b, x.flags), x.flags)
+            })
+        },
+    };
+    if flags & XORSIGN != 0 {
+        return None;
+    }
+    flagged(run, &[F32; 3], flags)
+}
+
+#[inline(always)]
+fn extreme(a: f32, b: f32, flags: u32) -> f32 {
+    if a.is_nan() || b.is_nan() {
+        let other = if a.is_nan() { b } else { a };
+        return canonical(if flags & NAN != 0 { f32::NAN } else { other });
+    }
+    let first = match a == b {
+        true => a.is_sign_positive() == (flags & MAX != 0),
+        false => (a > b) == (flags & MAX != 0),
+    };
+    if first { a } else { b }
+}
+
+fn doubles(m: &Mods) -> Option<Alu> {
+    let flags = modifiers(m);
+    let near = flags & 3 == 0;
+    let (run, operands): (Run, usize) = match m.name() {
+        "add" if near => (|r, x, m| map2(r, x, m, |a: f64, b: f64| a + b), 3),
+        "sub" if near => (|r, x, m| map2(r, x, m, |a: f64, b: f64| a - b), 3),
+        "mul" if near => (|r, x, m| map2(r, x, m, |a: f64, b: f64| a * b), 3),
+        "div" if near => (|r, x, m| map2(r, x, m, |a: f64, b: f64| a / b), 3),
+        "fma" | "mad" if near => (|r, x, m| map3(r, x, m, f64::mul_add), 4),
+        "sqrt" if near => (|r, x, m| map1(r, x, m, f64::sqrt), 2),
+        "rcp" if near && !m.has("approx") => (|r, x, m| map1(r, x, m, |a: f64| 1.0 / a), 2),
+        "add" => (
+            |r, x, m| map2(r, x, m, |a: f64, b: f64| directed(sum_parts(a, b), x.flags)),
+            3,
+        ),
+        "sub" => (
+            |r, x, m| {
+                map2(r, x, m, |a: f64, b: f64| {
+                    directed(sum_parts(a, -b), x.flags)
+                })
+            },
+            3,
+        ),
+        "mul" => (
+            |r, x, m| {
+                map2(r, x, m, |a: f64, b: f64| {
+                    directed((a * b, a.mul_add(b, -(a * b))), x.flags)
+                })
+            },
+            3,
+        ),
+        "neg" => (|r, x, m| map1(r, x, m, |a: f64| -a), 2),
+        "abs" => (|r, x, m| map1(r, x, m, f64::abs), 2),
+        "copysign" => (|r, x, m| map2(r, x, m, |a: f64, b: f64| b.copysign(a)), 3),
+        "min" => (
+            |r, x, m| map2(r, x, m, |a: f64, b: f64| extreme64(a, b, false)),
+            3,
+        ),
+        "max" => (
+            |r, x, m| map2(r, x, m, |a: f64, b: f64| extreme64(a, b, true)),
+            3,
+        ),
+        _ => return None,
+    };
+    match flags & !3 & !FTZ {
+        0 => flagged(run, &vec![F64; operands], flags),
+        _ => None,
+    }
+}
+
+fn extreme64(a: f64, b: f64, max: bool) -> f64 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, _) => b,
+        (_, true) => a,
+        _ if a == b => {
+            if a.is_sign_positive() == max {
+                a
+            } else {
+                b
+            }
+        }
+        _ => {
+            if (a > b) == max {
+                a
+            } else {
+                b
+            }
+        }
+    }
+}
+
+fn sum_parts(a: f64, b: f64) -> (f64, f64) {
+    two_sum(a, b)
+}
+
+/// An `f64` operation in a direction: the rounded result and its error decide the neighbour. The error of a product that
+/// is subnormal is lost, so that its last bit may be wrong.
+fn directed((near, error): (f64, f64), flags: u32) -> f64 {
+    if error == 0.0 || !near.is_finite() || error.is_nan() {
+        return near;
+    }
+    let up = match direction(flags) {
+        Mode::Up => true,
+        Mode::Down => false,
+        _ => near < 0.0,
+    };
+    match (up, error > 0.0) {
+        (true, true) => near.next_up(),
+        (false, false) => near.next_down(),
+        _ => near,
+    }
+}

@@ -1,0 +1,452 @@
+//! The public face: modules, their variables in memory, and kernels that can be launched.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use super::ParseError;
+use super::code::{Code, File, Op, Special, Value};
+use super::exec::{PtxBlock, no_arrivals};
+use super::lower::lower;
+use super::parser::parse;
+use super::regs::{LANES, Regs};
+use super::shared::Shared;
+use super::space::base;
+use super::syntax::{Init, Space};
+use super::warp::Warp;
+use crate::{Counters, Fault, FaultKind, Launch, Memory, MemoryView, Place, Program};
+
+/// The instructions that a launch may execute in one block unless the kernel says otherwise.
+const MAX_INSTRUCTIONS: u64 = 1 << 32;
+/// The most threads of a block.
+const MAX_THREADS: u64 = 1024;
+
+/// A parsed and decoded module.
+#[derive(Clone, Debug)]
+pub struct Module {
+    kernels: Vec<Arc<Code>>,
+    variables: Arc<[Variable]>,
+    /// The lines of the text, and the files that `.loc` names.
+    sources: Arc<Sources>,
+}
+
+#[derive(Debug)]
+struct Sources {
+    lines: Vec<String>,
+    files: BTreeMap<u32, String>,
+}
+
+#[derive(Debug)]
+struct Variable {
+    name: String,
+    bytes: u64,
+    element: usize,
+    init: Vec<Element>,
+    /// Whether it is in global or constant memory.
+    placed: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Element {
+    Bits(u64),
+    /// The address of a variable, by its index.
+    Address(usize, i64),
+}
+
+impl Module {
+    /// Parses a module, and decodes all of its kernels. An instruction that is not implemented is not an error here: it
+    /// ends the launch that reaches it.
+    ///
+    /// # Errors
+    /// The first line that is not PTX.
+    pub fn parse(text: &str) -> Result<Module, ParseError> {
+        let ast = parse(text)?;
+        let index = |name: &str| {
+            ast.variables
+                .iter()
+                .position(|variable| variable.name == name)
+        };
+        let mut variables = Vec::new();
+        for variable in &ast.variables {
+            let mut init = Vec::new();
+            for element in &variable.init {
+                init.push(match element {
+                    Init::Bits(bits) => Element::Bits(*bits),
+                    Init::Address { name, offset, .. } => match index(name) {
+                        Some(at) => Element::Address(at, *offset),
+                        None => {
+                            return Err(ParseError {
+                                line: 0,
+                                message: format!(
+                                    "`{}` is initialised with `{name}`, which is not a variable",
+                                    variable.name
+                                ),
+                            });
+                        }
+                    },
+                });
+            }
+            variables.push(Variable {
+                name: variable.name.to_owned(),
+                bytes: variable.bytes(),
+                element: variable.ty.bytes() as usize,
+                init,
+                placed: matches!(variable.space, Space::Global | Space::Const),
+            });
+        }
+        let kernels = ast
+            .functions
+            .iter()
+            .filter(|function| function.entry && function.body.is_some());
+        let kernels = kernels
+            .map(|function| lower(&ast, function).map(Arc::new))
+            .collect::<Result<_, _>>()?;
+        Ok(Module {
+            kernels,
+            variables: variables.into(),
+            sources: Arc::new(Sources {
+                lines: text.lines().map(|line| line.trim().to_owned()).collect(),
+                files: ast
+                    .files
+                    .iter()
+                    .map(|(number, name)| (*number, (*name).to_owned()))
+                    .collect(),
+            }),
+        })
+    }
+
+    /// The names of the kernels, in the order of the text.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.kernels.iter().map(|code| code.name.as_str())
+    }
+
+    /// A kernel.
+    pub fn entry(&self, name: &str) -> Option<Entry<'_>> {
+        let code = self.kernels.iter().find(|code| code.name == name)?;
+        Some(Entry { code })
+    }
+
+    /// Allocates the variables of the module in `memory`, and fills them.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfBounds`] if an initialiser is longer than its variable.
+    pub fn load(&self, memory: &Memory) -> Result<Loaded, FaultKind> {
+        let place = |variable: &Variable| match variable.placed {
+            true => memory.alloc(variable.bytes.max(1) as usize),
+            false => 0,
+        };
+        let addresses: Vec<u64> = self.variables.iter().map(place).collect();
+        for (variable, &address) in self.variables.iter().zip(&addresses) {
+            let mut data = Vec::new();
+            for element in &variable.init {
+                let bits = match element {
+                    Element::Bits(bits) => *bits,
+                    Element::Address(at, offset) => addresses[*at].wrapping_add(*offset as u64),
+                };
+                data.extend_from_slice(&bits.to_le_bytes()[..variable.element.min(8)]);
+            }
+            if variable.placed {
+                memory.write(address, &data)?;
+            }
+        }
+        Ok(Loaded {
+            module: self.clone(),
+            addresses,
+        })
+    }
+}
+
+/// What the text says of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    code: &'a Code,
+}
+
+impl<'a> Entry<'a> {
+    /// The name.
+    pub fn name(&self) -> &'a str {
+        &self.code.name
+    }
+
+    /// The offset and the size of each parameter, in bytes.
+    pub fn parameters(&self) -> &'a [(u32, u32)] {
+        &self.code.parameters
+    }
+
+    /// The size of the parameter buffer, in bytes.
+    pub fn parameter_bytes(&self) -> u32 {
+        self.code.parameter_bytes
+    }
+
+    /// Static shared memory, in bytes.
+    pub fn shared_bytes(&self) -> u32 {
+        self.code.shared_bytes
+    }
+
+    /// Private memory of a thread, in bytes.
+    pub fn local_bytes(&self) -> u32 {
+        self.code.local_bytes
+    }
+
+    /// The most threads of a block: of `.maxntid` or `.reqntid`, or else 1024.
+    pub fn max_threads(&self) -> u32 {
+        self.code.max_threads
+    }
+
+    /// The block of `.reqntid`.
+    pub fn required_threads(&self) -> Option<[u32; 3]> {
+        self.code.required_threads
+    }
+
+    /// What the interpreter lacks for this kernel: a launch that reaches one of these fails.
+    pub fn not_implemented(&self) -> Vec<&'a str> {
+        let names = self.code.insts.iter().filter_map(|inst| match &inst.op {
+            Op::NotImplemented(what) => Some(&**what),
+            _ => None,
+        });
+        names.collect()
+    }
+}
+
+/// A module whose variables lie in a device's memory.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    module: Module,
+    addresses: Vec<u64>,
+}
+
+impl Loaded {
+    /// The address and the size of a variable in global or constant memory.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        let all = self.module.variables.iter().zip(&self.addresses);
+        let mut found = all.filter(|(variable, _)| variable.placed && variable.name == name);
+        found
+            .next()
+            .map(|(variable, &address)| (address, variable.bytes))
+    }
+
+    /// A kernel that can be launched.
+    pub fn kernel(&self, name: &str) -> Option<Kernel> {
+        let code = self.module.kernels.iter().find(|code| code.name == name)?;
+        Some(Kernel {
+            code: Arc::clone(code),
+            sources: Arc::clone(&self.module.sources),
+            addresses: self.addresses.clone(),
+            lock: Mutex::new(()),
+            max_instructions: MAX_INSTRUCTIONS,
+        })
+    }
+
+    /// Frees the variables; `false` if one was freed before.
+    pub fn unload(self, memory: &Memory) -> bool {
+        let placed = self
+            .module
+            .variables
+            .iter()
+            .zip(&self.addresses)
+            .filter(|(variable, _)| variable.placed);
+        placed.fold(true, |all, (_, &address)| memory.free(address) && all)
+    }
+}
+
+/// A kernel that can be launched with [`crate::run`].
+#[derive(Debug)]
+pub struct Kernel {
+    pub(super) code: Arc<Code>,
+    sources: Arc<Sources>,
+    addresses: Vec<u64>,
+    pub(super) lock: Mutex<()>,
+    /// The warp instructions that a block may execute; more are [`FaultKind::TooLong`].
+    pub max_instructions: u64,
+}
+
+impl Kernel {
+    /// What the text says of it.
+    pub fn entry(&self) -> Entry<'_> {
+        Entry { code: &self.code }
+    }
+
+    /// The instruction's text and its source line.
+    pub(super) fn describe(&self, pc: u32) -> (String, Option<(String, u32)>) {
+        let origin = self
+            .code
+            .origins
+            .get(pc as usize)
+            .copied()
+            .unwrap_or_default();
+        let text = self
+            .sources
+            .lines
+            .get((origin.text as usize).wrapping_sub(1))
+            .cloned()
+            .unwrap_or_default();
+        let line = origin
+            .source
+            .and_then(|(file, line)| Some((self.sources.files.get(&file)?.clone(), line)));
+        (text, line)
+    }
+
+    /// The PTX text of each instruction, by its index in [`Counters::executed`].
+    pub fn text(&self, index: usize) -> String {
+        self.describe(index as u32).0
+    }
+
+    fn refuse(&self, what: String) -> Fault {
+        Fault {
+            kind: FaultKind::Invalid { what },
+            place: Box::new(Place {
+                kernel: self.code.name.clone(),
+                ..Place::default()
+            }),
+        }
+    }
+
+    fn check(&self, launch: &Launch) -> Result<(), Fault> {
+        let most = u64::from(self.code.max_threads).min(MAX_THREADS);
+        let threads = launch.threads();
+        if threads == 0 || threads > most {
+            return Err(self.refuse(format!(
+                "a block has {threads} threads, and the kernel takes 1 to {most}"
+            )));
+        }
+        if let Some(required) = self.code.required_threads
+            && required != launch.block
+        {
+            return Err(self.refuse(format!(
+                "the block is {:?}, and the kernel requires {required:?}",
+                launch.block
+            )));
+        }
+        let (given, wanted) = (launch.arguments.len(), self.code.parameter_bytes as usize);
+        if given != wanted {
+            return Err(self.refuse(format!(
+                "the arguments have {given} bytes, and the parameters have {wanted}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Registers with what does not differ between warps.
+    fn template(&self, launch: &Launch, seed: u64) -> Regs {
+        let code = &self.code;
+        let mut regs = Regs::garbage(
+            code.words as usize,
+            code.longs as usize,
+            code.preds as usize,
+            seed,
+        );
+        for &(reg, value) in &code.constants {
+            let bits = match value {
+                Value::Bits(bits) => bits,
+                Value::Variable(index, offset) => self.addresses[index].wrapping_add(offset as u64),
+                Value::Dynamic(offset) => {
+                    u64::from(code.dynamic_base()).wrapping_add(offset as u64)
+                }
+            };
+            match reg.file {
+                File::Word => regs.words[reg.index as usize] = [bits as u32; LANES],
+                File::Long => regs.longs[reg.index as usize] = [bits; LANES],
+                File::Pred => {}
+            }
+        }
+        let total = self.shared_total(launch) as u32;
+        for &(row, special) in &code.specials {
+            let value = match special {
+                Special::Ntid(axis) => launch.block[axis],
+                Special::Nctaid(axis) => launch.grid[axis],
+                Special::Nwarpid => launch.threads().div_ceil(32) as u32,
+                Special::DynamicShared => launch.shared_bytes,
+                Special::TotalShared => total,
+                Special::Fixed(value) => value,
+                _ => continue,
+            };
+            regs.words[row as usize] = [value; LANES];
+        }
+        regs
+    }
+
+    fn shared_total(&self, launch: &Launch) -> usize {
+        self.code.dynamic_base() as usize + launch.shared_bytes as usize
+    }
+
+    fn fill_warp(&self, regs: &mut Regs, launch: &Launch, index: [u32; 3], warp: u32) {
+        for &(row, special) in &self.code.specials {
+            let value = |lane: u32| -> Option<u32> {
+                let thread = warp * 32 + lane;
+                let [x, y, _] = launch.block;
+                Some(match special {
+                    Special::Tid(0) => thread % x,
+                    Special::Tid(1) => thread / x % y,
+                    Special::Tid(_) => thread / x / y,
+                    Special::Ctaid(axis) => index[axis],
+                    Special::Laneid => lane,
+                    Special::Warpid => warp,
+                    Special::LanemaskEq => 1 << lane,
+                    Special::LanemaskLe => u32::MAX >> (31 - lane),
+                    Special::LanemaskLt => (1 << lane) - 1,
+                    Special::LanemaskGe => u32::MAX << lane,
+                    Special::LanemaskGt => u32::MAX << lane << 1,
+                    _ => return None,
+                })
+            };
+            for (lane, to) in regs.words[row as usize].iter_mut().enumerate() {
+                if let Some(value) = value(lane as u32) {
+                    *to = value;
+                }
+            }
+        }
+    }
+}
+
+impl Program for Kernel {
+    type Block<'a> = PtxBlock<'a>;
+
+    fn block<'a>(
+        &'a self,
+        launch: &'a Launch,
+        memory: &'a MemoryView,
+        index: [u32; 3],
+        seed: u64,
+    ) -> Result<PtxBlock<'a>, Fault> {
+        debug_assert!(base(super::code::Room::Shared) < 1 << 44);
+        self.check(launch)?;
+        let template = self.template(launch, seed);
+        let threads = launch.threads();
+        let count = threads.div_ceil(32) as u32;
+        let warps = (0..count).map(|warp| {
+            let mut regs = template.clone();
+            self.fill_warp(&mut regs, launch, index, warp);
+            let lanes = (threads - u64::from(warp) * 32).min(32);
+            let lanes = ((1u64 << lanes) - 1) as u32;
+            let garbage = (seed >> 11) as u8 | 0x41;
+            Warp::new(
+                regs,
+                lanes,
+                vec![garbage; self.code.local_bytes as usize * LANES],
+            )
+        });
+        let warps: Vec<Warp> = warps.collect();
+        let shared = Shared::new(
+            self.shared_total(launch),
+            self.code.granule,
+            warps.len(),
+            seed,
+        );
+        Ok(PtxBlock {
+            kernel: self,
+            launch,
+            memory,
+            index,
+            barriers: no_arrivals(warps.len()),
+            warps,
+            shared,
+            counters: Counters {
+                executed: vec![0; self.code.insts.len()],
+                ..Counters::default()
+            },
+        })
+    }
+
+    fn instructions(&self) -> usize {
+        self.code.insts.len()
+    }
+}

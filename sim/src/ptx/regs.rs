@@ -1,0 +1,224 @@
+//! The registers of a warp: 32 lanes each, so that the compiler vectorises what runs over the lanes.
+
+use half::{bf16, f16};
+
+/// The lanes of a warp.
+pub(super) const LANES: usize = 32;
+
+/// The registers of a warp. Registers of 8 and 16 bits lie in the low bits of one of 32.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Regs {
+    pub words: Vec<[u32; LANES]>,
+    pub longs: Vec<[u64; LANES]>,
+    /// A predicate: a bit per lane.
+    pub preds: Vec<u32>,
+    /// The carry of `add.cc` and its like: a bit per lane.
+    pub carry: u32,
+}
+
+impl Regs {
+    /// Registers full of garbage that depends on `seed`. Predicate 0 is always true.
+    pub fn garbage(words: usize, longs: usize, preds: usize, seed: u64) -> Regs {
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(0x1405_7b7e_f767_814f);
+            state ^ state >> 29
+        };
+        let word: [u32; LANES] = std::array::from_fn(|_| next() as u32 | 0x4000_0001);
+        let long: [u64; LANES] = std::array::from_fn(|_| next() | 1 << 62);
+        let mut regs = Regs {
+            words: vec![word; words],
+            longs: vec![long; longs],
+            preds: (0..preds).map(|_| next() as u32).collect(),
+            carry: next() as u32,
+        };
+        regs.preds[0] = !0;
+        regs
+    }
+}
+
+/// The operands of an instruction on registers. Which file each one is in is the instruction's affair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Args {
+    pub d: u32,
+    pub a: u32,
+    pub b: u32,
+    pub c: u32,
+    pub e: u32,
+    /// Whatever the instruction fixed when it was decoded.
+    pub flags: u32,
+}
+
+/// An instruction on registers: it executes the lanes of the mask.
+pub(super) type Run = fn(&mut Regs, &Args, u32);
+
+/// What a lane of a register holds, as an instruction sees it.
+pub(super) trait Cell: Copy {
+    type Bits: Copy + Default;
+    fn row(regs: &Regs, index: u32) -> &[Self::Bits; LANES];
+    fn row_mut(regs: &mut Regs, index: u32) -> &mut [Self::Bits; LANES];
+    fn get(bits: Self::Bits) -> Self;
+    fn put(self) -> Self::Bits;
+}
+
+macro_rules! cell {
+    ($file:ident $bits:ty: $($cell:ty, $get:expr, $put:expr;)*) => { $(
+        impl Cell for $cell {
+            type Bits = $bits;
+            #[inline(always)]
+            fn row(regs: &Regs, index: u32) -> &[$bits; LANES] {
+                &regs.$file[index as usize]
+            }
+            #[inline(always)]
+            fn row_mut(regs: &mut Regs, index: u32) -> &mut [$bits; LANES] {
+                &mut regs.$file[index as usize]
+            }
+            #[inline(always)]
+            fn get(bits: $bits) -> $cell {
+                let get: fn($bits) -> $cell = $get;
+                get(bits)
+            }
+            #[inline(always)]
+            fn put(self) -> $bits {
+                let put: fn($cell) -> $bits = $put;
+                put(self)
+            }
+        }
+    )* };
+}
+
+cell!(words u32:
+    u32, |x| x, |x| x;
+    i32, |x| x as i32, |x| x as u32;
+    u16, |x| x as u16, u32::from;
+    i16, |x| x as i16, |x| u32::from(x as u16);
+    u8, |x| x as u8, u32::from;
+    i8, |x| x as i8, |x| u32::from(x as u8);
+    f32, f32::from_bits, f32::to_bits;
+    f16, |x| f16::from_bits(x as u16), |x| u32::from(x.to_bits());
+    bf16, |x| bf16::from_bits(x as u16), |x| u32::from(x.to_bits());
+    [f16; 2], |x| [f16::from_bits(x as u16), f16::from_bits((x >> 16) as u16)],
+        |[low, high]| u32::from(low.to_bits()) | u32::from(high.to_bits()) << 16;
+    [bf16; 2], |x| [bf16::from_bits(x as u16), bf16::from_bits((x >> 16) as u16)],
+        |[low, high]| u32::from(low.to_bits()) | u32::from(high.to_bits()) << 16;
+    [i16; 2], |x| [x as i16, (x >> 16) as i16], |[low, high]| u32::from(low as u16) | u32::from(high as u16) << 16;
+    [u16; 2], |x| [x as u16, (x >> 16) as u16], |[low, high]| u32::from(low) | u32::from(high) << 16;
+);
+cell!(longs u64:
+    u64, |x| x, |x| x;
+    i64, |x| x as i64, |x| x as u64;
+    f64, f64::from_bits, f64::to_bits;
+);
+
+/// Writes the lanes of the mask.
+#[inline(always)]
+pub(super) fn write<D: Cell>(regs: &mut Regs, d: u32, mask: u32, out: &[D::Bits; LANES]) {
+    let row = D::row_mut(regs, d);
+    if mask == !0 {
+        *row = *out;
+        return;
+    }
+    for (lane, (to, from)) in row.iter_mut().zip(out).enumerate() {
+        if mask >> lane & 1 != 0 {
+            *to = *from;
+        }
+    }
+}
+
+/// `d = f(a)` in the lanes of the mask. `f` also sees inactive lanes, so that it must not panic.
+#[inline(always)]
+pub(super) fn map1<D: Cell, A: Cell>(regs: &mut Regs, x: &Args, mask: u32, f: impl Fn(A) -> D) {
+    let mut out = [D::Bits::default(); LANES];
+    let a = A::row(regs, x.a);
+    for lane in 0..LANES {
+        out[lane] = f(A::get(a[lane])).put();
+    }
+    write::<D>(regs, x.d, mask, &out);
+}
+
+/// `d = f(a, b)`.
+#[inline(always)]
+pub(super) fn map2<D: Cell, A: Cell, B: Cell>(
+    regs: &mut Regs,
+    x: &Args,
+    mask: u32,
+    f: impl Fn(A, B) -> D,
+) {
+    let mut out = [D::Bits::default(); LANES];
+    let (a, b) = (A::row(regs, x.a), B::row(regs, x.b));
+    for lane in 0..LANES {
+        out[lane] = f(A::get(a[lane]), B::get(b[lane])).put();
+    }
+    write::<D>(regs, x.d, mask, &out);
+}
+
+/// `d = f(a, b, c)`.
+#[inline(always)]
+pub(super) fn map3<D: Cell, A: Cell, B: Cell, C: Cell>(
+    regs: &mut Regs,
+    x: &Args,
+    mask: u32,
+    f: impl Fn(A, B, C) -> D,
+) {
+    let mut out = [D::Bits::default(); LANES];
+    let (a, b, c) = (A::row(regs, x.a), B::row(regs, x.b), C::row(regs, x.c));
+    for lane in 0..LANES {
+        out[lane] = f(A::get(a[lane]), B::get(b[lane]), C::get(c[lane])).put();
+    }
+    write::<D>(regs, x.d, mask, &out);
+}
+
+/// `d = f(a, b, c, e)`.
+#[inline(always)]
+pub(super) fn map4<D: Cell, A: Cell, B: Cell, C: Cell, E: Cell>(
+    regs: &mut Regs,
+    x: &Args,
+    mask: u32,
+    f: impl Fn(A, B, C, E) -> D,
+) {
+    let mut out = [D::Bits::default(); LANES];
+    let (a, b) = (A::row(regs, x.a), B::row(regs, x.b));
+    let (c, e) = (C::row(regs, x.c), E::row(regs, x.e));
+    for lane in 0..LANES {
+        out[lane] = f(
+            A::get(a[lane]),
+            B::get(b[lane]),
+            C::get(c[lane]),
+            E::get(e[lane]),
+        )
+        .put();
+    }
+    write::<D>(regs, x.d, mask, &out);
+}
+
+/// A bit per lane: whether `f(a, b)` holds.
+#[inline(always)]
+pub(super) fn test2<A: Cell, B: Cell>(regs: &Regs, x: &Args, f: impl Fn(A, B) -> bool) -> u32 {
+    let (a, b) = (A::row(regs, x.a), B::row(regs, x.b));
+    let mut bytes = [0u32; LANES];
+    for lane in 0..LANES {
+        bytes[lane] = u32::from(f(A::get(a[lane]), B::get(b[lane]))) << lane;
+    }
+    bytes.iter().fold(0, |bits, bit| bits | bit)
+}
+
+/// Writes the lanes of the mask of a predicate. Predicate 0, which nothing may change, stands for the sink `_`.
+#[inline(always)]
+pub(super) fn write_pred(regs: &mut Regs, d: u32, mask: u32, bits: u32) {
+    if d != 0 {
+        let pred = &mut regs.preds[d as usize];
+        *pred = *pred & !mask | bits & mask;
+    }
+}
+
+/// The lanes of a mask, ascending.
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
+}

@@ -1,0 +1,73 @@
+//! Counters equal what is computed by hand.
+
+use crate::run::{Case, kernel};
+use kiln_sim::Counters;
+
+fn count(body: &str) -> Counters {
+    let text = kernel(".shared .align 16 .b8 tile[8192];", body);
+    Case::of(32)
+        .launch(&text, &mut [&mut vec![0; 4096]])
+        .unwrap()
+}
+
+fn load(stride: u32, offset: u32) -> u64 {
+    let body = format!(
+        "mul.wide.u32 %rd3, %r1, {stride};\nadd.s64 %rd4, %rd1, %rd3;\nld.global.u32 %r2, [%rd4+{offset}];"
+    );
+    let counters = count(&body);
+    assert_eq!(counters.global_requests, 1);
+    counters.global_sectors
+}
+
+#[test]
+fn sectors_of_global_loads() {
+    assert_eq!(load(4, 0), 4);
+    assert_eq!(load(4, 4), 5);
+    assert_eq!(load(8, 0), 8);
+    assert_eq!(load(32, 0), 32);
+    assert_eq!(load(0, 12), 1);
+}
+
+fn conflicts(shift: &str, width: &str, regs: &str) -> u64 {
+    let body = format!(
+        "mov.u32 %r5, tile;\n{shift}\nadd.u32 %r7, %r5, %r6;\nst.shared{width} [%r7], {regs};"
+    );
+    let counters = count(&body);
+    assert_eq!(counters.shared_requests, 1);
+    counters.shared_conflicts
+}
+
+#[test]
+fn conflicts_of_shared_stores() {
+    assert_eq!(conflicts("mul.lo.u32 %r6, %r1, 4;", ".u32", "%r1"), 0);
+    assert_eq!(conflicts("mul.lo.u32 %r6, %r1, 8;", ".u32", "%r1"), 1);
+    assert_eq!(conflicts("mul.lo.u32 %r6, %r1, 128;", ".u32", "%r1"), 31);
+    assert_eq!(conflicts("mul.lo.u32 %r6, %r1, 132;", ".u32", "%r1"), 0);
+    assert_eq!(
+        conflicts(
+            "mul.lo.u32 %r6, %r1, 16;",
+            ".v4.u32",
+            "{%r1, %r1, %r1, %r1}"
+        ),
+        0
+    );
+    // Eight lanes of a quarter on the same four banks, four quarters.
+    assert_eq!(
+        conflicts(
+            "mul.lo.u32 %r6, %r1, 128;",
+            ".v4.u32",
+            "{%r1, %r1, %r1, %r1}"
+        ),
+        28
+    );
+}
+
+#[test]
+fn instructions_are_counted_once_per_group_of_lanes() {
+    let counters =
+        count("setp.lt.u32 %p1, %r1, 4;\n@%p1 bra $l;\nmov.u32 %r2, 1;\n$l:\nbar.sync 0;\n");
+    // Three of the frame, setp, bra, mov, bar and ret.
+    assert_eq!(counters.instructions, 8);
+    assert_eq!(counters.executed.iter().sum::<u64>(), 8);
+    assert_eq!(counters.barriers, 1);
+}

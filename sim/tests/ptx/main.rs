@@ -1,0 +1,8 @@
+//! Kernels in PTX, launched.
+#![allow(clippy::unwrap_used)]
+
+mod checks;
+mod control;
+mod counters;
+mod run;
+mod warp;
