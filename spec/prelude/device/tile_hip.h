@@ -62,7 +62,12 @@ template <class T> KILN_INLINE void mma(tile_acc& acc, const tile_a<T>& a, const
 
 // What the other lane of a row brings.
 KILN_INLINE unsigned int other_half(unsigned int word) {
-    return __builtin_amdgcn_permlanex16(word, word, 0x76543210u, 0xfedcba98u, false, false);
+    unsigned int other =
+        __builtin_amdgcn_permlanex16(word, word, 0x76543210u, 0xfedcba98u, false, false);
+    // clang 19 moves the exchange behind a later branch that only one half takes, although it is convergent; the value of
+    // a lane that does not take the branch is then lost. It does not move a volatile asm, nor what that reads.
+    asm volatile("" : "+v"(other));
+    return other;
 }
 #endif
 
