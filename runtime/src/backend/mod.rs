@@ -1,5 +1,7 @@
 //! The device backends, one folder each.
 
+#[cfg(any(feature = "testing", feature = "sim"))]
+pub(crate) mod arguments;
 pub mod cpu;
 pub mod cuda;
 #[cfg(feature = "testing")]
@@ -7,4 +9,6 @@ pub mod fake;
 pub(crate) mod gpu;
 pub mod hip;
 pub(crate) mod shared_library;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub(crate) mod unfit_artifact;

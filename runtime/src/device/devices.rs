@@ -9,6 +9,8 @@ use crate::backend::cuda::CudaDevice;
 #[cfg(feature = "testing")]
 use crate::backend::fake::FakeDevice;
 use crate::backend::hip::HipDevice;
+#[cfg(feature = "sim")]
+use crate::backend::sim::SimDevice;
 use crate::device::{Device, DeviceBackend, DeviceError};
 
 /// The devices of one kind of GPU.
@@ -39,7 +41,7 @@ const GPUS: [Gpus; 2] = [
 
 /// Opens a device by name: `cpu`; `cuda:0` (or `cuda`) for an NVIDIA GPU and `hip:0` (or `hip`) for one of AMD, with
 /// the number that its driver gives it. With the feature `testing` also `fake` (`fake:script.json`), a device that
-/// behaves as a script says.
+/// behaves as a script says; with the feature `sim` also `sim:sm_89` or `sim:gfx1151`, a GPU whose images are interpreted.
 ///
 /// A process has one object per device, however often it is opened; only fake devices with a script are new each
 /// time.
@@ -62,6 +64,8 @@ pub fn open(name: &str) -> Result<Device, DeviceError> {
         ("cpu", ..) if which.is_none() => return Ok(cpu()?.into()),
         #[cfg(feature = "testing")]
         ("fake", ..) => return Ok(FakeDevice::open(which)?.into()),
+        #[cfg(feature = "sim")]
+        ("sim", ..) => return Ok(SimDevice::open(which.unwrap_or_default())?.into()),
         (_, Some(gpus), Some(ordinal)) => match (gpus.open)(ordinal) {
             Ok(device) => return Ok(device),
             Err(DeviceError::NotFound { what, text }) => format!("{what} was not found: {text}"),
@@ -127,6 +131,15 @@ pub fn devices() -> Vec<Device> {
     cpu.into_iter().chain(gpus).collect()
 }
 
+/// The names of the simulated GPUs.
+#[cfg(feature = "sim")]
+pub fn simulated() -> Vec<String> {
+    let targets = crate::backend::sim::targets();
+    targets
+        .map(|target| format!("sim:{}", target.arch))
+        .collect()
+}
+
 /// The GPUs that are not available, and why: the backend has none, or a device (`hip:1`) exists but does not open.
 pub fn missing() -> Vec<(String, DeviceError)> {
     let unopened = gpus().into_iter();
@@ -161,6 +174,9 @@ fn split(name: &str) -> (&str, Option<&str>) {
 /// The name by which [`open`] opens a device.
 pub fn name_of(device: &dyn DeviceBackend) -> String {
     let info = device.info();
+    if info.is_simulated {
+        return format!("sim:{}", info.key.arch);
+    }
     match info.key.backend {
         backend @ (Backend::Cpu | Backend::Fake) => backend.to_string(),
         backend @ (Backend::Cuda | Backend::Hip) => format!("{backend}:{}", info.ordinal),

@@ -47,6 +47,9 @@ pub struct DeviceInfo {
     /// The resolution of [`DeviceBackend::time`] in nanoseconds: the step of the clock and, on a GPU, the variation
     /// from the start of one batch to the next.
     pub timer_tick_ns: u64,
+    /// Whether it is an interpreter of that device's images, which has no clock: its times would mean nothing, and its results
+    /// are not evidence of the device's speed.
+    pub is_simulated: bool,
 }
 
 /// The state of a device's clock at one moment.

@@ -130,6 +130,7 @@ fn what_the_driver_takes_is_read_from_the_fingerprint() {
         instance: std::collections::BTreeMap::new(),
         ordinal: 0,
         timer_tick_ns: 1,
+        is_simulated: false,
     };
     let wanted = |value| Wanted::of_device(&info(Backend::Cuda, "sm_89", CUDA_DRIVER, value));
     assert_eq!(wanted("12080").driver, Some(12));

@@ -58,6 +58,7 @@ impl CpuDevice {
             instance: BTreeMap::new(),
             ordinal: 0,
             timer_tick_ns: timer_tick_ns(),
+            is_simulated: false,
         };
         Ok(Arc::new(CpuDevice {
             info,

@@ -16,7 +16,7 @@ use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
 };
 
-use super::ffi::NvrtcOutput;
+use super::ffi::{ImageKind, NvrtcOutput};
 use super::nvrtc::{self, NvrtcLibrary, WantedVersions};
 
 /// NVRTC's result codes (`nvrtcResult` of `nvrtc.h`).
@@ -39,6 +39,7 @@ const VERBOSE: &str = "--ptxas-options=-v";
 pub struct NvrtcCompiler {
     library: Arc<NvrtcLibrary>,
     arch: String,
+    kind: ImageKind,
     identity: CompilerIdentity,
     include: IncludeFolder,
     /// The CUDA headers: folders, or the folder into which NVRTC unpacks its own; set by the first compile.
@@ -61,7 +62,24 @@ impl NvrtcCompiler {
     /// # Errors
     /// [`CompileError::NotFound`] if there is none, one is damaged, or it does not support the architecture.
     pub fn new(arch: &str) -> Result<NvrtcCompiler, CompileError> {
-        NvrtcCompiler::of(nvrtc::find(WantedVersions::default())?, arch)
+        NvrtcCompiler::of(
+            nvrtc::find(WantedVersions::default())?,
+            arch,
+            ImageKind::Cubin,
+        )
+    }
+
+    /// As [`Self::new`], with PTX as the image: what simulated devices execute.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    #[cfg(feature = "sim")]
+    pub fn to_ptx(arch: &str) -> Result<NvrtcCompiler, CompileError> {
+        NvrtcCompiler::of(
+            nvrtc::find(WantedVersions::default())?,
+            arch,
+            ImageKind::Ptx,
+        )
     }
 
     /// Like [`Self::new`], but of a version whose images the driver can load: 13000 for a driver that supports CUDA
@@ -71,7 +89,11 @@ impl NvrtcCompiler {
     /// Those of [`Self::new`].
     pub fn for_driver(arch: &str, driver: i32) -> Result<NvrtcCompiler, CompileError> {
         let newest_major = u32::try_from(driver / 1000).ok();
-        NvrtcCompiler::of(nvrtc::find(WantedVersions { newest_major })?, arch)
+        NvrtcCompiler::of(
+            nvrtc::find(WantedVersions { newest_major })?,
+            arch,
+            ImageKind::Cubin,
+        )
     }
 
     /// Like [`Self::new`], with the NVRTC at a path, or the newest one below a folder.
@@ -79,10 +101,14 @@ impl NvrtcCompiler {
     /// # Errors
     /// Those of [`Self::new`].
     pub fn at(place: &Path, arch: &str) -> Result<NvrtcCompiler, CompileError> {
-        NvrtcCompiler::of(nvrtc::at(place)?, arch)
+        NvrtcCompiler::of(nvrtc::at(place)?, arch, ImageKind::Cubin)
     }
 
-    fn of(library: Arc<NvrtcLibrary>, arch: &str) -> Result<NvrtcCompiler, CompileError> {
+    fn of(
+        library: Arc<NvrtcLibrary>,
+        arch: &str,
+        kind: ImageKind,
+    ) -> Result<NvrtcCompiler, CompileError> {
         let (major, minor) = library.version;
         check_arch(&library, arch)?;
         Ok(NvrtcCompiler {
@@ -94,6 +120,7 @@ impl NvrtcCompiler {
             include: IncludeFolder::open(Target::Cuda.prelude())?,
             library,
             arch: arch.into(),
+            kind,
             headers: OnceLock::new(),
         })
     }
@@ -186,7 +213,10 @@ impl NvrtcCompiler {
         let now = Instant::now();
         let never = now + CompileLimits::default().deadline * 1000;
         let deadline = now.checked_add(request.limits.deadline).unwrap_or(never);
-        Ok(self.library.nvrtc.compile(&source, &name, &list, deadline))
+        Ok(self
+            .library
+            .nvrtc
+            .compile(&source, &name, &list, deadline, self.kind))
     }
 
     /// The error of a failed compile.
@@ -281,12 +311,23 @@ impl Compiler for NvrtcCompiler {
     }
 
     fn flags(&self, _: BuildKind) -> Vec<String> {
+        let [arch, additional] = match self.kind {
+            ImageKind::Cubin => [format!("--gpu-architecture={}", self.arch), VERBOSE.into()],
+            // A virtual architecture ends with PTX; lines are for the simulator's messages.
+            ImageKind::Ptx => [
+                format!(
+                    "--gpu-architecture={}",
+                    self.arch.replacen("sm_", "compute_", 1)
+                ),
+                "--generate-line-info".into(),
+            ],
+        };
         vec![
-            format!("--gpu-architecture={}", self.arch),
+            arch,
             "--std=c++17".into(),
             // Without this option, NVRTC before 13.2 treats the body of a generic lambda as host code and rejects it.
             "--device-as-default-execution-space".into(),
-            VERBOSE.into(),
+            additional,
         ]
     }
 
@@ -295,7 +336,9 @@ impl Compiler for NvrtcCompiler {
     }
 
     fn library(&self) -> Option<&Path> {
-        Some(&self.library.file)
+        // The processes that `tune` compiles in make cubins.
+        let makes_cubins = self.kind == ImageKind::Cubin;
+        makes_cubins.then_some(&*self.library.file)
     }
 
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
@@ -322,7 +365,7 @@ impl Compiler for NvrtcCompiler {
             Backend::Cuda,
             &self.arch,
             request.build,
-            compiled.cubin,
+            compiled.image,
             compiled.log,
         ))
     }

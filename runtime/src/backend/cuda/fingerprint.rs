@@ -50,6 +50,7 @@ pub(super) fn device_info(found: &FoundDriver, ordinal: u32) -> Result<DeviceInf
         fingerprint,
         ordinal,
         timer_tick_ns: TICK_NS,
+        is_simulated: false,
     })
 }
 

@@ -14,9 +14,10 @@ use super::fault::FakeFault;
 use super::host_kernel::{HostKernel, provided};
 use super::memory::{Blocks, FakeMemory};
 use super::outcome::Behaviour;
+use super::script;
 use super::script::{LaunchOutcome, ReceiptOutcome, Script};
 use super::timer::{self, FakeDraws};
-use super::{ffi, script};
+use crate::backend::arguments;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
     Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
@@ -91,6 +92,7 @@ impl FakeDevice {
                 instance: BTreeMap::new(),
                 ordinal: 0,
                 timer_tick_ns: script.timer_tick_ns,
+                is_simulated: false,
             },
             compiler: FakeCompiler::new(script.clone()),
             memory: FakeMemory::new(script.limits.memory_bytes),
@@ -218,7 +220,7 @@ impl FakeDevice {
         last_nonce: &mut u64,
         memory: &mut Blocks,
     ) -> Result<(), FakeFault> {
-        let address = ffi::last_address(args).ok_or(FakeFault::NoReceipt)?;
+        let address = arguments::last_address(args).ok_or(FakeFault::NoReceipt)?;
         let record = memory
             .range(address, RECEIPT_BYTES)
             .and_then(|range| range.first_chunk_mut::<RECEIPT_BYTES>())

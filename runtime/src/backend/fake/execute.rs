@@ -6,11 +6,11 @@ use kiln_spec::{
 
 use super::compiler::FakeUnit;
 use super::fault::FakeFault;
-use super::ffi;
 use super::host_kernel::HostKernel;
 use super::memory::Blocks;
 use super::script::OutputOutcome;
 use super::timer::FakeDraws;
+use crate::backend::arguments;
 use crate::data::reference::{ArgData, ReferenceCall};
 use crate::device::KernelArgs;
 
@@ -119,7 +119,7 @@ fn read_arguments(
         ArgSpec::Plain(plain) => plain.value.layout().bytes,
     };
     let sizes: Vec<usize> = spec.args.iter().map(size).collect();
-    let values = ffi::values(args, &sizes);
+    let values = arguments::values(args, &sizes);
     let mut arguments = Arguments {
         problem: problem_of(spec, unit, &values),
         data: Vec::new(),

@@ -8,7 +8,6 @@ mod compiler;
 mod device;
 mod execute;
 mod fault;
-mod ffi;
 mod host_kernel;
 mod memory;
 mod outcome;

@@ -43,6 +43,7 @@ pub(super) fn device_info(place: &HipPlace) -> Result<DeviceInfo, DeviceError> {
         fingerprint: fingerprint(place, full_arch)?,
         ordinal,
         timer_tick_ns: TIMER_TICK_NS,
+        is_simulated: false,
     })
 }
 

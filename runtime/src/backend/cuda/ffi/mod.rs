@@ -41,7 +41,7 @@ use crate::backend::shared_library::LibraryError;
 pub(super) use driver::{Driver, Failed, PrimaryContext};
 pub(super) use memory::OwnedMemory;
 pub(super) use nvml::Nvml;
-pub(super) use nvrtc::{Nvrtc, NvrtcOutput};
+pub(super) use nvrtc::{ImageKind, Nvrtc, NvrtcOutput};
 pub(super) use work::{CudaEvent, LoadedImage, RawFunction, RawGraph, RawStream};
 
 /// A symbol of a library.

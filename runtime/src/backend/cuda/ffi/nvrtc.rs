@@ -26,6 +26,8 @@ functions! {
         log = "nvrtcGetProgramLog"(Program, *mut c_char);
         cubin_size = "nvrtcGetCUBINSize"(Program, *mut usize);
         cubin = "nvrtcGetCUBIN"(Program, *mut c_char);
+        ptx_size = "nvrtcGetPTXSize"(Program, *mut usize);
+        ptx = "nvrtcGetPTX"(Program, *mut c_char);
         arch_count = "nvrtcGetNumSupportedArchs"(*mut c_int);
         archs = "nvrtcGetSupportedArchs"(*mut c_int);
     }
@@ -53,7 +55,17 @@ pub(in crate::backend::cuda) struct NvrtcOutput {
     /// The complete log.
     pub log: String,
     /// The image, if the code is 0.
-    pub cubin: Vec<u8>,
+    pub image: Vec<u8>,
+}
+
+/// The form of the images that NVRTC makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::backend::cuda) enum ImageKind {
+    /// Machine code.
+    Cubin,
+    #[cfg_attr(not(feature = "sim"), expect(dead_code))]
+    /// The text of which ptxas makes machine code.
+    Ptx,
 }
 
 impl Nvrtc {
@@ -134,12 +146,13 @@ impl Nvrtc {
         name: &CStr,
         options: &[CString],
         deadline: Instant,
+        kind: ImageKind,
     ) -> NvrtcOutput {
         let mut ended = NvrtcOutput {
             code: 0,
             cut: false,
             log: String::new(),
-            cubin: Vec::new(),
+            image: Vec::new(),
         };
         let mut handle: Program = std::ptr::null_mut();
         let none = std::ptr::null();
@@ -176,8 +189,8 @@ impl Nvrtc {
         ended.cut = ended.code != 0 && watch.cut.load(Ordering::Relaxed);
         ended.log = program.log();
         if ended.code == 0 {
-            match program.cubin() {
-                Ok(cubin) => ended.cubin = cubin,
+            match program.image(kind) {
+                Ok(image) => ended.image = image,
                 Err(code) => ended.code = code,
             }
         }
@@ -220,9 +233,21 @@ impl NvrtcProgram<'_> {
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    fn cubin(&self) -> Result<Vec<u8>, i32> {
+    fn image(&self, kind: ImageKind) -> Result<Vec<u8>, i32> {
         let functions = &self.nvrtc.functions;
-        self.bytes(functions.cubin_size, functions.cubin)
+        match kind {
+            ImageKind::Cubin => self.bytes(functions.cubin_size, functions.cubin),
+            ImageKind::Ptx => {
+                let mut text = self.bytes(functions.ptx_size, functions.ptx)?;
+                // It ends with a zero byte, as C strings do.
+                text.truncate(
+                    text.iter()
+                        .position(|&byte| byte == 0)
+                        .unwrap_or(text.len()),
+                );
+                Ok(text)
+            }
+        }
     }
 
     /// Calls a pair of functions: one returns a size, the other that many bytes.

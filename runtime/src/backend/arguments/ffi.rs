@@ -3,7 +3,7 @@
 use crate::device::KernelArgs;
 
 /// The bytes of the arguments' values, with the given sizes; as many as there are both arguments and sizes.
-pub(super) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
+pub(crate) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
     let pairs = args.pointers().iter().zip(sizes);
     pairs
         .map(|(pointer, &bytes)| {
@@ -18,8 +18,9 @@ pub(super) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
         .collect()
 }
 
+#[cfg(feature = "testing")]
 /// The address in the last argument: for a receipt entry, that of the record.
-pub(super) fn last_address(args: KernelArgs<'_>) -> Option<u64> {
+pub(crate) fn last_address(args: KernelArgs<'_>) -> Option<u64> {
     // The other arguments are not read, so their sizes are 0.
     let mut sizes = vec![0; args.pointers().len()];
     *sizes.last_mut()? = size_of::<u64>();

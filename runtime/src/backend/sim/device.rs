@@ -1,0 +1,246 @@
+//! The simulated device itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use kiln_sim::{Kernel, Launch, Order};
+use kiln_spec::targets::{KnownTarget, TARGETS};
+use kiln_spec::{Backend, DeviceKey, DeviceLimits, LaunchPlan};
+
+use super::compiler::compiler;
+use super::memory::SimMemory;
+use super::module::{SimKernel, SimModule};
+use crate::backend::arguments;
+use crate::compiler::{Artifact, CompileError, Compiler};
+use crate::device::{
+    Allocation, ArgSets, DeviceBackend, DeviceError, DeviceInfo, Function, KernelArgs, Module,
+    Schedule, StreamHandle,
+};
+use crate::launch::checks::{KernelBounds, check_launch, entry_of, refused};
+
+/// The most memory of a simulated device: it is the host's.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// A GPU whose images are interpreted.
+pub struct SimDevice {
+    index: u32,
+    info: DeviceInfo,
+    target: &'static KnownTarget,
+    memory: Arc<SimMemory>,
+    compiler: OnceLock<Result<Box<dyn Compiler>, CompileError>>,
+    launches: AtomicU64,
+    next_stream: AtomicU64,
+}
+
+impl SimDevice {
+    /// The simulated device of an architecture: one object of each in a process.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotFound`] if no known target has that architecture.
+    pub fn open(arch: &str) -> Result<Arc<SimDevice>, DeviceError> {
+        static OPEN: Mutex<BTreeMap<&str, Arc<SimDevice>>> = Mutex::new(BTreeMap::new());
+        let target = targets().find(|target| target.arch == arch);
+        let Some(target) = target else {
+            let known: Vec<_> = targets()
+                .map(|target| format!("sim:{}", target.arch))
+                .collect();
+            return Err(DeviceError::NotFound {
+                what: format!("the simulated device `sim:{arch}`"),
+                text: format!("there are {}", known.join(", ")),
+            });
+        };
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = open.entry(target.arch);
+        Ok(device
+            .or_insert_with(|| Arc::new(SimDevice::of(target)))
+            .clone())
+    }
+
+    /// A device object of its own.
+    fn of(target: &'static KnownTarget) -> SimDevice {
+        let limits = DeviceLimits {
+            memory_bytes: target.limits.memory_bytes.min(MAX_BYTES),
+            ..target.limits
+        };
+        SimDevice {
+            index: crate::device::next_index(),
+            info: DeviceInfo {
+                key: DeviceKey {
+                    backend: target.backend,
+                    arch: target.arch.into(),
+                    name: target.product.into(),
+                },
+                limits,
+                fingerprint: BTreeMap::from([(
+                    "simulator".into(),
+                    concat!("kiln-sim ", env!("CARGO_PKG_VERSION")).into(),
+                )]),
+                instance: BTreeMap::new(),
+                ordinal: 0,
+                timer_tick_ns: 1,
+                is_simulated: true,
+            },
+            target,
+            memory: Arc::new(SimMemory::new(limits.memory_bytes)),
+            compiler: OnceLock::new(),
+            launches: AtomicU64::new(0),
+            next_stream: AtomicU64::new(1),
+        }
+    }
+
+    fn run(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        order: Order,
+    ) -> Result<(), DeviceError> {
+        let SimKernel { kernel, .. } = entry_of(function, self.index)?;
+        let bounds = KernelBounds {
+            static_shared_bytes: kernel.info.static_shared_bytes,
+            max_threads: kernel.info.max_threads,
+            parameters: Some(kernel.info.parameters.len()),
+        };
+        check_launch(function, plan, args, &self.info.limits, bounds, |_| Ok(()))?;
+        let launch = Launch {
+            grid: plan.grid,
+            block: plan.block,
+            shared_bytes: plan.shared_bytes,
+            arguments: packed(kernel, args),
+            order,
+        };
+        let ran = kernel.launch(&launch, &self.memory.memory);
+        ran.map_err(|fault| DeviceError::KernelFault {
+            symbol: function.symbol().into(),
+            text: fault.to_string(),
+        })?;
+        Ok(())
+    }
+
+    /// The order of the next launch: forward, reversed and random in turn, so that a kernel whose result depends on the
+    /// order is likely to be seen.
+    fn next_order(&self) -> Order {
+        let launch = self.launches.fetch_add(1, Ordering::Relaxed);
+        match launch % 3 {
+            0 => Order::Forward,
+            1 => Order::Reversed,
+            _ => Order::Random { seed: launch },
+        }
+    }
+}
+
+/// The targets that can be simulated.
+pub fn targets() -> impl Iterator<Item = &'static KnownTarget> {
+    let is_gpu = |target: &&KnownTarget| matches!(target.backend, Backend::Cuda | Backend::Hip);
+    TARGETS.iter().filter(is_gpu)
+}
+
+/// The values of the arguments as they lie in the kernel's parameter buffer.
+fn packed(kernel: &Kernel, args: KernelArgs<'_>) -> Vec<u8> {
+    let parameters = &kernel.info.parameters;
+    let sizes: Vec<usize> = parameters.iter().map(|p| p.bytes as usize).collect();
+    let mut buffer = vec![0; kernel.info.parameter_bytes as usize];
+    for (parameter, value) in parameters.iter().zip(arguments::values(args, &sizes)) {
+        let offset = parameter.offset as usize;
+        buffer[offset..offset + value.len()].copy_from_slice(&value);
+    }
+    buffer
+}
+
+impl DeviceBackend for SimDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn index(&self) -> u32 {
+        self.index
+    }
+
+    fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
+        let compiler = self.compiler.get_or_init(|| compiler(self.target));
+        compiler.as_deref().map_err(CompileError::clone)
+    }
+
+    fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError> {
+        Ok(Box::new(self.memory.alloc(bytes, align, self.index)?))
+    }
+
+    /// Every allocation is guarded: nothing lies next to it.
+    fn alloc_guarded(
+        &self,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Box<dyn Allocation>, DeviceError> {
+        self.alloc(bytes, align)
+    }
+
+    fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError> {
+        let module = SimModule::load(artifact, self.target, &self.memory, self.index)?;
+        Ok(Arc::new(module))
+    }
+
+    fn launch(
+        &self,
+        _: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+    ) -> Result<(), DeviceError> {
+        self.run(function, plan, args, self.next_order())
+    }
+
+    fn launch_scheduled(
+        &self,
+        _: StreamHandle,
+        function: &Function,
+        plan: &LaunchPlan,
+        args: KernelArgs<'_>,
+        schedule: Schedule,
+    ) -> Result<(), DeviceError> {
+        let order = match schedule {
+            Schedule::Forward => Order::Forward,
+            Schedule::Reversed => Order::Reversed,
+            Schedule::Seeded(seed) => Order::Random { seed },
+        };
+        self.run(function, plan, args, order)
+    }
+
+    fn time(
+        &self,
+        _: StreamHandle,
+        function: &Function,
+        _: &LaunchPlan,
+        _: ArgSets<'_>,
+        _: u32,
+    ) -> Result<u64, DeviceError> {
+        let text = format!(
+            "sim:{} has no clock; time it on the GPU itself",
+            self.target.arch
+        );
+        Err(refused(function.symbol(), text))
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
+        let stream = self.next_stream.fetch_add(1, Ordering::Relaxed);
+        Ok(StreamHandle(stream))
+    }
+
+    fn close_stream(&self, _: StreamHandle) {}
+
+    fn synchronize_stream(&self, _: StreamHandle) -> Result<(), DeviceError> {
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for SimDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimDevice")
+            .field("info", &self.info)
+            .finish_non_exhaustive()
+    }
+}
