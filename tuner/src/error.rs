@@ -63,6 +63,12 @@ pub enum NoDevice {
         /// The architectures that exist.
         known: Vec<&'static str>,
     },
+    /// The device is simulated, and the command times launches.
+    #[error(
+        "`{0}` is simulated and has no clock: nothing can be timed on it\nhelp: `tune smoke --device {0}` executes the baked \
+         rows and checks them; measure on the GPU itself"
+    )]
+    NoClock(String),
     /// This machine has no device of the kind on which the kernels were saved.
     #[error(
         "nothing can be compared: the file was saved on {saved}, and here is {here}\nhelp: compare on a machine of that kind, or \

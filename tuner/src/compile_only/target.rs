@@ -62,6 +62,7 @@ impl CompileTarget {
             instance: BTreeMap::new(),
             ordinal: 0,
             timer_tick_ns: 0,
+            is_simulated: false,
         };
         Ok(CompileTarget {
             known,

@@ -8,7 +8,7 @@ use kiln::device::DeviceBackend;
 use kiln::device::DeviceInfo;
 
 use crate::candidate::Workshop;
-use crate::error::Failure;
+use crate::error::{Failure, NoDevice};
 use crate::lab::machine;
 use crate::lab::worker::{ProcessCompiler, WorkerLimits};
 
@@ -47,6 +47,21 @@ impl<'d> DeviceSession<'d> {
             worker: WorkerLimits::current()
                 .map_err(Failure::file("find", "the running program".as_ref()))?,
         })
+    }
+
+    /// The same, for commands that time launches.
+    ///
+    /// # Errors
+    /// Those of [`DeviceSession::open`], and if the device has no clock because it is simulated.
+    pub fn open_for_timing(
+        name: &'d str,
+        device: &'d dyn DeviceBackend,
+        cache: &Path,
+    ) -> Result<DeviceSession<'d>, Failure> {
+        if device.info().is_simulated {
+            return Err(Failure::NoDevice(NoDevice::NoClock(name.into())));
+        }
+        DeviceSession::open(name, device, cache)
     }
 
     /// Describes the device.

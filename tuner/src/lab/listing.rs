@@ -14,6 +14,8 @@ pub struct Listing {
     devices: Vec<ListedDevice>,
     /// Architectures that can be compiled for without a device: the compiler, or the missing part.
     targets: BTreeMap<&'static str, CompilerStatus>,
+    /// GPUs whose images can be executed without them, for smoke tests.
+    simulated: Vec<String>,
     /// GPUs that are not available, and why: the backend has none, or a device does not open.
     missing: BTreeMap<String, String>,
 }
@@ -69,6 +71,7 @@ impl Listing {
             targets: without_device
                 .map(|target| (target.arch, compiler(target.arch)))
                 .collect(),
+            simulated: kiln::devices::simulated(),
             missing: missing
                 .into_iter()
                 .map(|(name, error)| (name, error.to_string()))
@@ -83,6 +86,10 @@ impl Listing {
         for (arch, compiler) in &self.targets {
             text += &format!("  {arch:<10} {}\n", compiler_text(compiler));
         }
+        text += &format!(
+            "simulated, without a clock: {}\n",
+            self.simulated.join(", ")
+        );
         for (name, reason) in &self.missing {
             text += &format!("{name}: none here: {reason}\n");
         }

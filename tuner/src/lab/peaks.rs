@@ -110,6 +110,7 @@ mod tests {
             instance: std::collections::BTreeMap::new(),
             ordinal: 0,
             timer_tick_ns: 10_000,
+            is_simulated: false,
         }
     }
 

@@ -62,7 +62,7 @@ pub struct RunInputs<'a> {
 /// If the compiler is missing or results cannot be stored. Faults of a single kernel are in the report.
 pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
-    let session = DeviceSession::open(run.device_name, run.device, run.cache.folder())?;
+    let session = DeviceSession::open_for_timing(run.device_name, run.device, run.cache.folder())?;
     let info = session.info();
     let conditions = Conditions::new(info, session.compiler(), run.options.regime);
     tell_left_out(run, info.key.backend);

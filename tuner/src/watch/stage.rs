@@ -68,7 +68,7 @@ pub fn on<T>(
     device: &dyn DeviceBackend,
     act: impl FnOnce(&WatchSession<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let session = DeviceSession::open(name, device, setting.cache)?;
+    let session = DeviceSession::open_for_timing(name, device, setting.cache)?;
     let info = session.info();
     act(&WatchSession {
         device: name,
