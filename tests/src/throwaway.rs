@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::command::{cargo, expect_code, target_dir, tune, workspace};
 
 /// The crates against which a user's crate is built.
-const PUBLISHED: [&str; 3] = ["kiln-spec", "kiln-macros", "kiln-gpu"];
+const PUBLISHED: [&str; 4] = ["kiln-sim", "kiln-spec", "kiln-macros", "kiln-gpu"];
 
 /// A crate in its own temporary directory.
 #[derive(Debug)]

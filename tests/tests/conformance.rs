@@ -115,6 +115,20 @@ fn an_amd_gpu_conforms() {
 }
 
 #[test]
+fn a_simulated_amd_gpu_conforms() {
+    if have("a_simulated_amd_gpu_conforms", &[Need::AmdClang]) {
+        assert_conforms(|| kiln::open("sim:gfx1151").expect("it is always there"));
+    }
+}
+
+#[test]
+fn a_simulated_nvidia_gpu_conforms() {
+    if have("a_simulated_nvidia_gpu_conforms", &[Need::Nvrtc]) {
+        assert_conforms(|| kiln::open("sim:sm_86").expect("it is always there"));
+    }
+}
+
+#[test]
 fn the_table_of_differences_names_checks_that_there_are() {
     let suite = suite();
     for (backend, name, _) in DIFFERENCES {

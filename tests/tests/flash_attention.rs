@@ -39,6 +39,47 @@ fn a_row_of_a_gpu_that_is_not_here_is_launched_with_its_own_block() {
 }
 
 #[test]
+fn a_row_of_a_gpu_that_is_not_here_is_launched_from_the_code_of_that_gpu() {
+    let name = "a_row_of_a_gpu_that_is_not_here_is_launched_from_the_code_of_that_gpu";
+    if !have(name, &[Need::HostCompiler, Need::Nvrtc]) {
+        return;
+    }
+    let crate_ = crate_with_a_row_of_an_l4();
+    let smoke = expect_code(&mut crate_.tune("smoke --device sim:sm_89"), 0);
+    let row = line_of_the_l4(&smoke, "receipts as intended");
+    assert!(row.contains("block=(384,1,1)"), "{row}");
+    let table = crate_.read(TABLE);
+    crate_.write(
+        TABLE,
+        &table.replace("block = [384, 1, 1]", "block = [128, 1, 1]"),
+    );
+    let smoke = expect_code(&mut crate_.tune("smoke --device sim:sm_89"), 1);
+    let text = stdout(&smoke) + &stderr(&smoke);
+    let names_both = |line: &str| {
+        ["(128,1,1)", "(384,1,1)"]
+            .iter()
+            .all(|block| line.contains(block))
+    };
+    assert!(text.lines().any(names_both), "{text}");
+}
+
+#[test]
+fn a_simulated_device_is_never_timed() {
+    let crate_ = crate_with_a_row_of_an_l4();
+    for command in ["run --device sim:sm_89", "bench --device sim:sm_89"] {
+        let said = stderr(&expect_code(&mut crate_.tune(command), 3));
+        assert!(
+            said.contains("`sim:sm_89` is simulated and has no clock"),
+            "{said}"
+        );
+        assert!(
+            said.contains("help: `tune smoke --device sim:sm_89`"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn a_row_whose_block_is_not_that_of_its_config_fails_naming_both() {
     let name = "a_row_whose_block_is_not_that_of_its_config_fails_naming_both";
     if !have(name, &[Need::HostCompiler]) {

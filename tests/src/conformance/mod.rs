@@ -15,8 +15,8 @@ use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kiln::prepare::{self, Prepared};
+use kiln::spec::Problem;
 use kiln::spec::codegen::TranslationUnit;
-use kiln::spec::{Backend, Problem};
 use kiln::{Choice, Device, Kernel, Stream};
 
 /// The result of a check.
@@ -39,77 +39,127 @@ pub struct Subject {
     pub stream: Stream,
 }
 
-/// Intended differences between backends, with the reason.
-pub const DIFFERENCES: &[(Backend, &str, &str)] = &[
+/// Intended differences between families of devices, with the reason.
+pub const DIFFERENCES: &[(&str, &str, &str)] = &[
     (
-        Backend::Fake,
+        "fake",
         "static_and_dynamic_shared_memory_together_are_limited",
         "it compiles nothing, so it knows no static shared memory",
     ),
     (
-        Backend::Fake,
+        "fake",
         "an_image_that_was_damaged_is_refused",
         "its images are texts, of which it reads a few lines",
     ),
     (
-        Backend::Fake,
+        "fake",
         "recorded_launches_run_when_replayed_and_not_before",
         "it records nothing",
     ),
     (
-        Backend::Fake,
+        "fake",
         "a_recording_holds_launches_only_and_its_stream_goes_on",
         "it records nothing",
     ),
     (
-        Backend::Fake,
+        "fake",
         "memory_of_a_recording_outlives_its_owner",
         "it records nothing",
     ),
     (
-        Backend::Fake,
+        "fake",
         "a_recording_is_launched_from_two_threads",
         "it records nothing",
     ),
     (
-        Backend::Fake,
+        "fake",
         "occupancy_falls_with_shared_memory",
         "it has no multiprocessors",
     ),
     (
-        Backend::Cpu,
+        "cpu",
         "recorded_launches_run_when_replayed_and_not_before",
         "its launches run at once; there is nothing to save",
     ),
     (
-        Backend::Cpu,
+        "cpu",
         "a_recording_holds_launches_only_and_its_stream_goes_on",
         "it records nothing",
     ),
     (
-        Backend::Cpu,
+        "cpu",
         "memory_of_a_recording_outlives_its_owner",
         "it records nothing",
     ),
     (
-        Backend::Cpu,
+        "cpu",
         "a_recording_is_launched_from_two_threads",
         "it records nothing",
     ),
     (
-        Backend::Cpu,
+        "cpu",
         "occupancy_falls_with_shared_memory",
         "a core runs one block at a time",
     ),
     (
-        Backend::Cpu,
+        "cpu",
         "a_stream_that_was_closed_is_an_error",
         "all its streams are one, which is never closed",
     ),
     (
-        Backend::Fake,
+        "fake",
         "a_stream_that_was_closed_is_an_error",
         "it does everything at once, whatever the stream",
+    ),
+    (
+        "sim",
+        "occupancy_falls_with_shared_memory",
+        "it executes a block at a time on each core",
+    ),
+    (
+        "sim",
+        "a_stream_that_was_closed_is_an_error",
+        "it does everything at once, whatever the stream",
+    ),
+    (
+        "sim",
+        "timing_launches_exactly_as_often_as_it_says",
+        "it has no clock",
+    ),
+    (
+        "sim",
+        "timed_launches_take_the_sets_of_data_in_turn",
+        "it has no clock",
+    ),
+    (
+        "sim",
+        "time_grows_with_the_number_of_launches",
+        "it has no clock",
+    ),
+    (
+        "sim",
+        "time_grows_with_the_work_of_a_launch",
+        "it has no clock",
+    ),
+    (
+        "sim",
+        "recorded_launches_run_when_replayed_and_not_before",
+        "its launches run at once; there is nothing to save",
+    ),
+    (
+        "sim",
+        "a_recording_holds_launches_only_and_its_stream_goes_on",
+        "it records nothing",
+    ),
+    (
+        "sim",
+        "memory_of_a_recording_outlives_its_owner",
+        "it records nothing",
+    ),
+    (
+        "sim",
+        "a_recording_is_launched_from_two_threads",
+        "it records nothing",
     ),
 ];
 
@@ -141,13 +191,21 @@ pub fn failure(name: &str, device: Device) -> Option<String> {
     }
 }
 
+/// A backend's name, or `sim` for a simulated device.
+fn family(device: &Device) -> &'static str {
+    match device.info().is_simulated {
+        true => "sim",
+        false => device.info().key.backend.name(),
+    }
+}
+
 impl Check {
     /// The unexpected failure, if any: if a device differs by design, the check must fail.
     fn verdict(&self, device: Device) -> Option<String> {
-        let backend = device.info().key.backend;
+        let family = family(&device);
         let differs = DIFFERENCES
             .iter()
-            .find(|(of, name, _)| *of == backend && *name == self.name);
+            .find(|(of, name, _)| *of == family && *name == self.name);
         match (self.failure(device), differs) {
             (Some(failure), None) => Some(format!("{}: {failure}", self.name)),
             (None, Some((_, name, why))) => Some(format!(

@@ -191,6 +191,51 @@ fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
     }
 }
 
+/// Every test of a function on simulated GPUs. The shapes of `nvcuda::wmma` are for AMD's only: PTX has instructions of its
+/// own for them, which the simulator lacks.
+const SIMULATED: [&str; 17] = [
+    "on_device::a_product_of_tiles_goes_on_in_registers",
+    "on_device::atomics_on_unsigned_elements_lose_nothing",
+    "on_device::atomics_lose_nothing_in_global_and_in_shared_memory",
+    "on_device::collectives_of_cub_reduce_and_scan",
+    "on_device::cooperative_groups_exchange_and_combine",
+    "on_device::copies_arrive_through_any_number_of_stages",
+    "on_device::dynamic_shared_memory_is_one_array_for_all_threads",
+    "on_device::every_element_of_a_tile_is_held_by_a_lane",
+    "on_device::every_element_type_becomes_every_other_as_rust_rounds",
+    "on_device::every_lane_gets_the_same_bits_also_where_the_order_matters",
+    "on_device::lanes_exchange_and_combine_within_every_segment",
+    "on_device::powers_of_two_are_as_exact_as_promised",
+    "on_device::products_of_vectors_of_every_width_add_up",
+    "on_device::rows_of_any_number_of_threads_combine",
+    "on_device::tiles_multiply_in_every_layout",
+    "on_device::unsigned_elements_become_every_other_as_rust_rounds",
+    "on_device::vectors_of_every_width_move_wherever_they_lie",
+];
+
+fn assert_right_on(device: &str, tests: &[&str]) {
+    let output = run_on(device, tests);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{errors}");
+    assert!(said.contains(&format!("{} passed", tests.len())), "{said}");
+}
+
+#[test]
+fn the_header_works_on_a_simulated_gfx1151() {
+    if have("the_header_works_on_a_simulated_gfx1151", &[Need::AmdClang]) {
+        let shapes = ["on_device::fragments_of_wmma_multiply_in_every_shape"];
+        assert_right_on("sim:gfx1151", &[&SIMULATED[..], &shapes].concat());
+    }
+}
+
+#[test]
+fn the_header_works_on_a_simulated_sm_86() {
+    if have("the_header_works_on_a_simulated_sm_86", &[Need::Nvrtc]) {
+        assert_right_on("sim:sm_86", &SIMULATED);
+    }
+}
+
 #[test]
 fn the_header_works_through_the_hip_backend_on_the_host_processor() {
     let test = "the_header_works_through_the_hip_backend_on_the_host_processor";

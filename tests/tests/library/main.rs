@@ -24,6 +24,34 @@ macro_rules! kernels {
             )*
         }
 
+        /// A test for each kernel, with its name: the machine code of a GPU, executed without one.
+        mod is_right_on_simulated_gfx1151 {
+            use kiln_tests::capability::Need;
+
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    let test = concat!("library is_right_on_simulated_gfx1151::", stringify!($kernel));
+                    crate::verify::verify_simulated(test, kernel, "gfx1151", Need::AmdClang);
+                }
+            )*
+        }
+
+        /// A test for each kernel, with its name: the PTX of a GPU, executed without one.
+        mod is_right_on_simulated_sm_86 {
+            use kiln_tests::capability::Need;
+
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    let test = concat!("library is_right_on_simulated_sm_86::", stringify!($kernel));
+                    crate::verify::verify_simulated(test, kernel, "sm_86", Need::Nvrtc);
+                }
+            )*
+        }
+
         /// A test for each kernel, with its name.
         mod is_right_at_quoted_sizes {
             $(

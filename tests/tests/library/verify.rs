@@ -12,6 +12,7 @@ use kiln::rig::{Expected, Layout, Rig, RigError};
 use kiln::spec::space::{SearchSpace, verification_problems};
 use kiln::spec::{Config, DeviceLimits, LaunchPlan, Problem, ProblemValue};
 use kiln::{DeviceError, Kernel, Stream};
+use kiln_tests::capability::{Need, have};
 use kiln_tests::test_device;
 
 use crate::configs::{self, Wanted};
@@ -39,9 +40,21 @@ struct Refused(String);
 
 /// Verifies the baseline and configs of every element type.
 pub fn verify(test: &str, kernel: &'static Kernel) {
-    let Some(stream) = test_device::stream(test) else {
-        return;
-    };
+    if let Some(stream) = test_device::stream(test) {
+        verify_on(stream, kernel);
+    }
+}
+
+/// Verifies the same on a simulated GPU, if the compiler of its images is here.
+pub fn verify_simulated(test: &str, kernel: &'static Kernel, arch: &str, compiler: Need) {
+    if have(test, &[compiler]) {
+        let device = kiln::open(&format!("sim:{arch}"));
+        let device = device.unwrap_or_else(|error| panic!("{test}: {error}"));
+        verify_on(Stream::default_of(device), kernel);
+    }
+}
+
+fn verify_on(stream: Stream, kernel: &'static Kernel) {
     let start = Instant::now();
     let mut subject = Subject {
         kernel,
@@ -172,7 +185,8 @@ impl Subject {
             .unwrap_or_else(|error| panic!("{problem}: {error}"));
         let rig = Rig::new(&self.stream, &spec, problem, 7, Layout::Fences)
             .unwrap_or_else(|error| panic!("{problem}: {error}"));
-        self.launches += built.launch(&rig, &plan, &expected, problem)?;
+        let is_simulated = self.stream.device().info().is_simulated;
+        self.launches += built.launch(&rig, &plan, &expected, problem, is_simulated)?;
         Ok(())
     }
 }
@@ -193,6 +207,7 @@ impl Built<'_> {
         plan: &LaunchPlan,
         expected: &Expected,
         problem: &Problem,
+        is_simulated: bool,
     ) -> Result<usize, Refused> {
         let wrong = |how: &str, error: &dyn std::fmt::Display| -> ! {
             panic!("{}, {problem}, {how}: {error}", self.name())
@@ -209,7 +224,7 @@ impl Built<'_> {
             return Err(Refused(format!("{}: {error}", self.name())));
         }
         right("forwards", launched);
-        if self.build == BuildKind::Check {
+        if self.build == BuildKind::Check || is_simulated {
             let others = [Schedule::Reversed, Schedule::Seeded(1)];
             for schedule in others {
                 let launched = rig
@@ -217,7 +232,9 @@ impl Built<'_> {
                     .and_then(|()| rig.launch_scheduled(&self.prepared.release, plan, schedule));
                 right(&schedule.to_string(), launched);
             }
-            return Ok(1 + others.len());
+            if self.build == BuildKind::Check {
+                return Ok(1 + others.len());
+            }
         }
         let receipt = rig
             .reset()
