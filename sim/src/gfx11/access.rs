@@ -4,27 +4,18 @@
 //! AMDGPU Backend", "Address Spaces". Global memory is accessed in unaligned mode, as HSA runs gfx11.
 
 use super::atomic;
-use super::block::{Shared, Trouble};
 use super::isa::instruction::{Flat, ScalarLoad, Segment};
-use super::isa::memory::{Access, Part};
+use super::isa::memory::Access;
 use super::isa::operand::{NULL, PRIVATE_APERTURE, SHARED_APERTURE};
+use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
 use super::lds::{ShareFault, Who};
 use super::private;
 use super::space::{self, Space};
+use super::trouble::{Shared, Trouble};
 use super::wave::Wave;
 use crate::{FaultKind, Region};
 
 pub(super) use super::share::share;
-
-/// The lanes of a mask.
-pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    let mut left = mask;
-    std::iter::from_fn(move || {
-        let lane = left.trailing_zeros();
-        left &= left.wrapping_sub(1);
-        (lane < 32).then_some(lane as usize)
-    })
-}
 
 /// Loads words for the scalar unit.
 pub(super) fn scalar_load(
@@ -47,75 +38,6 @@ pub(super) fn scalar_load(
         }
     }
     Ok(())
-}
-
-/// The words that a load gives a register: sign-extended, or merged with what the register holds.
-#[inline]
-pub(super) fn extend(loaded: u32, old: u32, bytes: u8, signed: bool, part: Part) -> u32 {
-    let extended = match (bytes, signed) {
-        (1, true) => loaded as u8 as i8 as u32,
-        (2, true) => loaded as u16 as i16 as u32,
-        _ => loaded,
-    };
-    match part {
-        Part::Whole => extended,
-        Part::Low => old & 0xffff_0000 | extended & 0xffff,
-        Part::High => old & 0xffff | extended << 16,
-    }
-}
-
-/// The words of the data registers of a lane; from the high half if the instruction says so.
-#[inline]
-pub(super) fn data(w: &Wave, register: u8, lane: usize, bytes: u8, part: Part) -> [u32; 4] {
-    let mut value = [0; 4];
-    for (i, value) in value
-        .iter_mut()
-        .take(usize::from(bytes.div_ceil(4)))
-        .enumerate()
-    {
-        *value = w.vector[usize::from(register.wrapping_add(i as u8))][lane];
-    }
-    if part == Part::High {
-        value[0] >>= 16;
-    }
-    value
-}
-
-/// Writes what a lane loaded.
-#[inline]
-pub(super) fn deliver(w: &mut Wave, dst: u8, lane: usize, value: &[u32; 4], access: Access) {
-    let Access::Load {
-        bytes,
-        signed,
-        part,
-    } = access
-    else {
-        return;
-    };
-    for (i, &word) in value
-        .iter()
-        .take(usize::from(bytes.div_ceil(4)))
-        .enumerate()
-    {
-        let old = &mut w.vector[usize::from(dst.wrapping_add(i as u8))][lane];
-        *old = extend(word, *old, bytes, signed, part);
-    }
-}
-
-/// The operands of an atomic operation of a lane.
-pub(super) fn operands(w: &Wave, registers: [u8; 2], lane: usize, bytes: u8) -> [u64; 2] {
-    registers.map(|register| {
-        let words = data(w, register, lane, bytes, Part::Whole);
-        u64::from(words[0]) | u64::from(words[1]) << 32
-    })
-}
-
-/// Writes the former value of an atomic operation.
-pub(super) fn deliver_old(w: &mut Wave, dst: u8, lane: usize, bytes: u8, old: u64) {
-    w.vector[usize::from(dst)][lane] = old as u32;
-    if bytes == 8 {
-        w.vector[usize::from(dst.wrapping_add(1))][lane] = (old >> 32) as u32;
-    }
 }
 
 /// The address of every lane.
@@ -336,30 +258,4 @@ fn global(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn narrow_loads_extend_or_keep_the_other_half() {
-        assert_eq!(extend(0x80, 0x1234_5678, 1, true, Part::Whole), 0xffff_ff80);
-        assert_eq!(extend(0x80, 0x1234_5678, 1, false, Part::Whole), 0x80);
-        assert_eq!(
-            extend(0xabcd, 0x1234_5678, 2, false, Part::Low),
-            0x1234_abcd
-        );
-        assert_eq!(
-            extend(0xabcd, 0x1234_5678, 2, false, Part::High),
-            0xabcd_5678
-        );
-        assert_eq!(extend(0x80, 0x1234_5678, 1, true, Part::High), 0xff80_5678);
-    }
-
-    #[test]
-    fn lanes_are_listed_in_order() {
-        assert_eq!(lanes_of(0x8000_0005).collect::<Vec<_>>(), [0, 2, 31]);
-        assert_eq!(lanes_of(0).count(), 0);
-    }
 }

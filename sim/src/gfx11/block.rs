@@ -10,41 +10,9 @@ use super::isa::operand::EXEC;
 use super::kernel::Kernel;
 use super::lds::{Lds, ShareFault, Who};
 use super::space::{ARGUMENTS, PACKET, Space};
+use super::trouble::{Shared, Trouble};
 use super::wave::{Standing, Wave};
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Progress};
-
-/// What went wrong, and in which lane.
-#[derive(Debug)]
-pub(super) struct Trouble {
-    pub fault: ShareFault,
-    pub lane: Option<u32>,
-}
-
-impl Trouble {
-    /// Trouble of one lane.
-    pub fn of(kind: FaultKind, lane: usize) -> Trouble {
-        Trouble {
-            fault: ShareFault::Plain(kind),
-            lane: Some(lane as u32),
-        }
-    }
-}
-
-impl From<FaultKind> for Trouble {
-    fn from(kind: FaultKind) -> Trouble {
-        Trouble {
-            fault: ShareFault::Plain(kind),
-            lane: None,
-        }
-    }
-}
-
-/// What the waves of a block share.
-pub(super) struct Shared<'a> {
-    pub lds: Lds,
-    pub space: Space<'a>,
-    pub counters: Counters,
-}
 
 /// A block of a kernel.
 pub struct GfxBlock<'a> {

@@ -1,10 +1,10 @@
 //! Branches, waits and barriers.
 
-use super::block::Trouble;
 use super::isa::decode::NOT_AN_INSTRUCTION;
 use super::isa::instruction::Flow;
 use super::isa::program_flow::FlowOp;
 use super::object::Text;
+use super::trouble::Trouble;
 use super::wave::Wave;
 use crate::FaultKind;
 

@@ -2,18 +2,13 @@
 
 use thiserror::Error;
 
-use super::arguments;
-use super::block::GfxBlock;
 use super::descriptor::{Descriptor, FloatMode};
 use super::exec::{self, Handler};
 use super::isa::instruction::{Instruction, Segment};
 use super::isa::packed::PackedOp;
 use super::metadata::KernelMetadata;
 use super::object::CodeObject;
-use crate::{Fault, FaultKind, Launch, MemoryView, Place, Program};
-
-/// The most threads of a block.
-const MAX_THREADS: u64 = 1024;
+use crate::{FaultKind, Memory, Place};
 
 /// A code object in memory.
 #[derive(Clone, Debug)]
@@ -40,6 +35,20 @@ pub enum KernelError {
     /// The descriptor does not fit the code.
     #[error("the descriptor of `{0}` is damaged")]
     Descriptor(String),
+}
+
+impl CodeObject {
+    /// Copies the image into memory.
+    ///
+    /// # Errors
+    /// [`FaultKind::OutOfBounds`] if a relocation is outside the image.
+    pub fn load(&self, memory: &Memory) -> Result<Loaded, FaultKind> {
+        let base = self.copy_into(memory)?;
+        Ok(Loaded {
+            object: self.clone(),
+            base,
+        })
+    }
 }
 
 impl Loaded {
@@ -203,47 +212,5 @@ fn class(instruction: &Instruction) -> Class {
         Instruction::Flat(one) if one.segment == Segment::Scratch => Class::Private,
         Instruction::Flat(_) => Class::Global,
         Instruction::Unknown(_) => Class::Unknown,
-    }
-}
-
-impl Program for Kernel {
-    type Block<'a> = GfxBlock<'a>;
-
-    fn block<'a>(
-        &'a self,
-        launch: &'a Launch,
-        memory: &'a MemoryView,
-        index: [u32; 3],
-        seed: u64,
-    ) -> Result<GfxBlock<'a>, Fault> {
-        let refuse = |what: String| {
-            let place = Place {
-                block: index,
-                ..self.place(self.first)
-            };
-            Fault {
-                kind: FaultKind::Invalid { what },
-                place: Box::new(place),
-            }
-        };
-        let threads = launch.threads();
-        if threads == 0 || threads > MAX_THREADS.min(self.metadata.max_threads.into()) {
-            return Err(refuse(format!(
-                "a block of {threads} threads is launched, and the kernel is for at most {}",
-                self.metadata.max_threads
-            )));
-        }
-        let explicit = arguments::explicit_bytes(&self.metadata);
-        if launch.arguments.len() > explicit as usize {
-            let given = launch.arguments.len();
-            return Err(refuse(format!(
-                "{given} bytes of arguments are given, and the kernel has {explicit}"
-            )));
-        }
-        Ok(GfxBlock::new(self, launch, memory, index, seed))
-    }
-
-    fn instructions(&self) -> usize {
-        self.handlers.len()
     }
 }

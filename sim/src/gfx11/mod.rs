@@ -3,6 +3,7 @@
 mod access;
 mod arguments;
 mod atomic;
+mod begin;
 mod block;
 mod descriptor;
 mod exec;
@@ -10,6 +11,7 @@ mod flow;
 mod garbage;
 mod isa;
 mod kernel;
+mod lane_data;
 mod lds;
 mod lines;
 mod metadata;
@@ -18,6 +20,7 @@ mod object;
 mod private;
 mod share;
 mod space;
+mod trouble;
 mod wave;
 
 pub use block::GfxBlock;

@@ -11,11 +11,11 @@ use object::{
 };
 use thiserror::Error;
 
+use super::descriptor;
 use super::isa::decode;
 use super::isa::instruction::Placed;
 use super::lines::Lines;
 use super::metadata::{self, KernelMetadata};
-use super::{Loaded, descriptor};
 use crate::{FaultKind, Memory};
 
 /// `NT_AMDGPU_METADATA`.
@@ -136,20 +136,14 @@ impl CodeObject {
             .map(|one| (one.offset, one.instruction.to_string()))
     }
 
-    /// Copies the image into memory.
-    ///
-    /// # Errors
-    /// [`FaultKind::OutOfBounds`] if a relocation is outside the image.
-    pub fn load(&self, memory: &Memory) -> Result<Loaded, FaultKind> {
+    /// Copies the image into memory and relocates it. Returns its address.
+    pub(super) fn copy_into(&self, memory: &Memory) -> Result<u64, FaultKind> {
         let base = memory.alloc(self.image.len());
         memory.write(base, &self.image)?;
         for one in &self.relatives {
             memory.write(base + one.at, &(base + one.value).to_le_bytes())?;
         }
-        Ok(Loaded {
-            object: self.clone(),
-            base,
-        })
+        Ok(base)
     }
 
     pub(super) fn text(&self) -> &Arc<Text> {

@@ -2,11 +2,11 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", section 11.2 (scratch addresses).
 
-use super::access::{data, deliver, deliver_old, lanes_of, operands};
 use super::atomic;
-use super::block::Trouble;
 use super::isa::instruction::Flat;
 use super::isa::memory::Access;
+use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
+use super::trouble::Trouble;
 use super::wave::Wave;
 use crate::FaultKind;
 

@@ -2,12 +2,12 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", chapter 12 ("Data Share") and the pseudo-code of DS.
 
-use super::access::{data, deliver, deliver_old, lanes_of, operands};
 use super::atomic;
-use super::block::{Shared, Trouble};
 use super::isa::instruction::Share;
 use super::isa::memory::{Access, Part, ShareKind};
+use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
 use super::lds::{Lds, ShareFault, Who};
+use super::trouble::{Shared, Trouble};
 use super::wave::{Lanes, Wave};
 
 /// Banks of shared memory, each four bytes wide.

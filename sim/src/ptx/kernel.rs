@@ -5,15 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use super::ParseError;
 use super::code::{Code, File, Op, Special, Value};
-use super::exec::{PtxBlock, no_arrivals};
 use super::lower::lower;
 use super::parser::parse;
 use super::regs::{LANES, Regs};
-use super::shared::Shared;
-use super::space::base;
 use super::syntax::{Init, Space};
-use super::warp::Warp;
-use crate::{Counters, Fault, FaultKind, Launch, Memory, MemoryView, Place, Program};
+use crate::{Fault, FaultKind, Launch, Memory, Place};
 
 /// The instructions that a launch may execute in one block unless the kernel says otherwise.
 const MAX_INSTRUCTIONS: u64 = 1 << 32;
@@ -285,7 +281,7 @@ impl Kernel {
         (text, line)
     }
 
-    /// The PTX text of each instruction, by its index in [`Counters::executed`].
+    /// The PTX text of each instruction, by its index in [`Counters::executed`](crate::Counters::executed).
     pub fn text(&self, index: usize) -> String {
         self.describe(index as u32).0
     }
@@ -300,7 +296,7 @@ impl Kernel {
         }
     }
 
-    fn check(&self, launch: &Launch) -> Result<(), Fault> {
+    pub(super) fn check(&self, launch: &Launch) -> Result<(), Fault> {
         let most = u64::from(self.code.max_threads).min(MAX_THREADS);
         let threads = launch.threads();
         if threads == 0 || threads > most {
@@ -326,7 +322,7 @@ impl Kernel {
     }
 
     /// Registers with what does not differ between warps.
-    fn template(&self, launch: &Launch, seed: u64) -> Regs {
+    pub(super) fn template(&self, launch: &Launch, seed: u64) -> Regs {
         let code = &self.code;
         let mut regs = Regs::garbage(
             code.words as usize,
@@ -364,11 +360,11 @@ impl Kernel {
         regs
     }
 
-    fn shared_total(&self, launch: &Launch) -> usize {
+    pub(super) fn shared_total(&self, launch: &Launch) -> usize {
         self.code.dynamic_base() as usize + launch.shared_bytes as usize
     }
 
-    fn fill_warp(&self, regs: &mut Regs, launch: &Launch, index: [u32; 3], warp: u32) {
+    pub(super) fn fill_warp(&self, regs: &mut Regs, launch: &Launch, index: [u32; 3], warp: u32) {
         for &(row, special) in &self.code.specials {
             let value = |lane: u32| -> Option<u32> {
                 let thread = warp * 32 + lane;
@@ -394,59 +390,5 @@ impl Kernel {
                 }
             }
         }
-    }
-}
-
-impl Program for Kernel {
-    type Block<'a> = PtxBlock<'a>;
-
-    fn block<'a>(
-        &'a self,
-        launch: &'a Launch,
-        memory: &'a MemoryView,
-        index: [u32; 3],
-        seed: u64,
-    ) -> Result<PtxBlock<'a>, Fault> {
-        debug_assert!(base(super::code::Room::Shared) < 1 << 44);
-        self.check(launch)?;
-        let template = self.template(launch, seed);
-        let threads = launch.threads();
-        let count = threads.div_ceil(32) as u32;
-        let warps = (0..count).map(|warp| {
-            let mut regs = template.clone();
-            self.fill_warp(&mut regs, launch, index, warp);
-            let lanes = (threads - u64::from(warp) * 32).min(32);
-            let lanes = ((1u64 << lanes) - 1) as u32;
-            let garbage = (seed >> 11) as u8 | 0x41;
-            Warp::new(
-                regs,
-                lanes,
-                vec![garbage; self.code.local_bytes as usize * LANES],
-            )
-        });
-        let warps: Vec<Warp> = warps.collect();
-        let shared = Shared::new(
-            self.shared_total(launch),
-            self.code.granule,
-            warps.len(),
-            seed,
-        );
-        Ok(PtxBlock {
-            kernel: self,
-            launch,
-            memory,
-            index,
-            barriers: no_arrivals(warps.len()),
-            warps,
-            shared,
-            counters: Counters {
-                executed: vec![0; self.code.insts.len()],
-                ..Counters::default()
-            },
-        })
-    }
-
-    fn instructions(&self) -> usize {
-        self.code.insts.len()
     }
 }

@@ -1,6 +1,7 @@
 //! PTX: an interpreter of the text that NVRTC compiles kernels to. Numbers in doc comments are sections of the PTX ISA.
 
 mod alu;
+mod begin;
 mod code;
 mod exec;
 mod flow;

@@ -1,7 +1,7 @@
 //! Simulated GPUs: `sim:sm_89`, `sim:gfx1151`. They execute the image of the real GPU by the interpreters of `kiln-sim`.
 //!
 //! A simulated device has the key and the limits of the GPU that it stands for (`cuda/sm_89/NVIDIA L4`), so that a launch
-//! selects the same row and compiles the same unit. [`DeviceInfo::is_simulated`](crate::DeviceInfo) tells the two apart.
+//! selects the same row and compiles the same unit. [`DeviceInfo::is_simulated`](crate::device::DeviceInfo) tells the two apart.
 //! It has no clock: timing is refused. For NVIDIA GPUs it executes the PTX of a unit, because the machine code of a
 //! cubin is not documented; a baked cubin is therefore not executed, and the unit is compiled again.
 

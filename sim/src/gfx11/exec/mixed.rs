@@ -7,7 +7,7 @@ use half::f16;
 
 use super::convert::f16_bits;
 use super::fused::fma32;
-use super::packed::{set, source};
+use super::packed_operands::{set, source};
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;

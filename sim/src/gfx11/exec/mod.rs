@@ -14,6 +14,7 @@ mod integer64;
 mod lane_access;
 mod mixed;
 mod packed;
+mod packed_operands;
 mod quotient;
 mod scalar;
 mod scalar_float;

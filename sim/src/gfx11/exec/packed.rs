@@ -3,30 +3,12 @@
 //! AMD, "RDNA3 Instruction Set Architecture", VOP3P.
 
 use super::float16::{fma, max, min, narrow, wide};
-use super::vector::{permuted, written};
+use super::packed_operands::{parts, set, source};
 use super::{mixed, wmma};
 use crate::FaultKind;
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::packed::PackedOp;
-use crate::gfx11::wave::{Lanes, Wave};
-
-/// A source.
-pub(super) fn source(w: &Wave, one: &Packed, n: usize) -> Lanes {
-    let value = w.lanes(one.src[n]);
-    match &one.dpp {
-        Some(dpp) if n == 0 => permuted(&value, dpp, w.exec()),
-        _ => value,
-    }
-}
-
-/// Writes a result.
-pub(super) fn set(w: &mut Wave, one: &Packed, value: &Lanes) {
-    let mask = match &one.dpp {
-        Some(dpp) => written(dpp, w.exec()),
-        None => w.exec(),
-    };
-    w.put(one.dst, value, mask);
-}
+use crate::gfx11::wave::Wave;
 
 /// The halves of a source that the low and the high operation take, without negation.
 fn halves(one: &Packed, n: usize, bits: u32) -> (u32, u32) {
@@ -100,19 +82,6 @@ fn dot(w: &mut Wave, one: &Packed, f: impl Fn(u32, u32, u32) -> u32) {
 
 fn signed(f: impl Fn(i16, i16) -> i16) -> impl Fn(u16, u16) -> u16 {
     move |a, b| f(a as i16, b as i16) as u16
-}
-
-/// The numbers of `bits` bits in a word, signed or not.
-pub(super) fn parts(word: u32, bits: u32, is_signed: bool) -> impl Iterator<Item = i64> {
-    (0..32 / bits).map(move |i| {
-        let part = word >> (i * bits) & ((1 << bits) - 1);
-        let unused = 32 - bits;
-        if is_signed {
-            i64::from((part << unused) as i32 >> unused)
-        } else {
-            i64::from(part)
-        }
-    })
 }
 
 /// The sum of products of small integers; saturated if the instruction clamps.

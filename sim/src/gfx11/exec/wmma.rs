@@ -8,7 +8,7 @@
 use half::f16;
 
 use super::convert::f16_bits;
-use super::packed::parts;
+use super::packed_operands::parts;
 use crate::FaultKind;
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;

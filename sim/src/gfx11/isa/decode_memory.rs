@@ -1,9 +1,9 @@
 //! Decodes instructions of memory: SMEM, DS, FLAT, GLOBAL, SCRATCH, and the cache control of MUBUF.
 
-use super::decode::{Decoded, Words, bits};
 use super::instruction::{Flat, Instruction, ScalarLoad, Segment, Share, Unknown};
 use super::memory::{FlatOp, ShareOp};
 use super::operand::{NULL, UnknownOperand};
+use super::words::{Decoded, Words, bits};
 
 pub(super) fn smem(words: &mut Words<'_>) -> Decoded {
     let (first, second) = (words.first(), words.next()?);

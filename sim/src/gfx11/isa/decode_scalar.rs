@@ -1,10 +1,10 @@
 //! Decodes scalar instructions: SOP1, SOP2, SOPC, SOPK and SOPP.
 
-use super::decode::{Decoded, Words, bits};
 use super::instruction::{Flow, Instruction, Scalar};
 use super::operand::{NULL, Src, Type, UnknownOperand, source};
 use super::program_flow::FlowOp;
 use super::scalar::ScalarOp;
+use super::words::{Decoded, Words, bits};
 
 pub(super) fn sop2(words: &mut Words<'_>) -> Decoded {
     let word = words.first();

@@ -1,12 +1,12 @@
 //! Decodes vector instructions: VOP1, VOP2, VOPC, VOP3, VOP3P and VOPD.
 
 use super::compare::CompareOp;
-use super::decode::{Decoded, Words, bits};
 use super::dpp::{DPP8, DPP8_FETCH_INACTIVE, DPP16, dpp8, dpp16};
 use super::instruction::{Compare, Dpp, DualOp, Half, Instruction, Modifiers, Packed, Vector};
 use super::operand::{EXEC, Src, Type, UnknownOperand, VCC, source};
 use super::packed::PackedOp;
 use super::vector::VectorOp;
+use super::words::{Decoded, Words, bits};
 
 /// The first source, and what DPP says of it.
 struct First {

@@ -2,9 +2,9 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", sections 15.3.2 (DPP16) and 15.3.3 (DPP8).
 
-use super::decode::bits;
 use super::instruction::Dpp;
 use super::operand::UnknownOperand;
+use super::words::bits;
 
 /// The lane that is outside its row.
 pub(crate) const OUTSIDE: u8 = 0xff;

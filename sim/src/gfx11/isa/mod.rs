@@ -14,3 +14,4 @@ pub(crate) mod packed;
 pub(crate) mod program_flow;
 pub(crate) mod scalar;
 pub(crate) mod vector;
+mod words;

@@ -1,0 +1,36 @@
+//! Operands of VOP3P.
+
+use super::vector::{permuted, written};
+use crate::gfx11::isa::instruction::Packed;
+use crate::gfx11::wave::{Lanes, Wave};
+
+/// A source.
+pub(super) fn source(w: &Wave, one: &Packed, n: usize) -> Lanes {
+    let value = w.lanes(one.src[n]);
+    match &one.dpp {
+        Some(dpp) if n == 0 => permuted(&value, dpp, w.exec()),
+        _ => value,
+    }
+}
+
+/// Writes a result.
+pub(super) fn set(w: &mut Wave, one: &Packed, value: &Lanes) {
+    let mask = match &one.dpp {
+        Some(dpp) => written(dpp, w.exec()),
+        None => w.exec(),
+    };
+    w.put(one.dst, value, mask);
+}
+
+/// The numbers of `bits` bits in a word, signed or not.
+pub(super) fn parts(word: u32, bits: u32, is_signed: bool) -> impl Iterator<Item = i64> {
+    (0..32 / bits).map(move |i| {
+        let part = word >> (i * bits) & ((1 << bits) - 1);
+        let unused = 32 - bits;
+        if is_signed {
+            i64::from((part << unused) as i32 >> unused)
+        } else {
+            i64::from(part)
+        }
+    })
+}

@@ -1,0 +1,63 @@
+//! How a block of a kernel begins.
+
+use super::exec::{PtxBlock, no_arrivals};
+use super::kernel::Kernel;
+use super::regs::LANES;
+use super::shared::Shared;
+use super::space::base;
+use super::warp::Warp;
+use crate::{Counters, Fault, Launch, MemoryView, Program};
+
+impl Program for Kernel {
+    type Block<'a> = PtxBlock<'a>;
+
+    fn block<'a>(
+        &'a self,
+        launch: &'a Launch,
+        memory: &'a MemoryView,
+        index: [u32; 3],
+        seed: u64,
+    ) -> Result<PtxBlock<'a>, Fault> {
+        debug_assert!(base(super::code::Room::Shared) < 1 << 44);
+        self.check(launch)?;
+        let template = self.template(launch, seed);
+        let threads = launch.threads();
+        let count = threads.div_ceil(32) as u32;
+        let warps = (0..count).map(|warp| {
+            let mut regs = template.clone();
+            self.fill_warp(&mut regs, launch, index, warp);
+            let lanes = (threads - u64::from(warp) * 32).min(32);
+            let lanes = ((1u64 << lanes) - 1) as u32;
+            let garbage = (seed >> 11) as u8 | 0x41;
+            Warp::new(
+                regs,
+                lanes,
+                vec![garbage; self.code.local_bytes as usize * LANES],
+            )
+        });
+        let warps: Vec<Warp> = warps.collect();
+        let shared = Shared::new(
+            self.shared_total(launch),
+            self.code.granule,
+            warps.len(),
+            seed,
+        );
+        Ok(PtxBlock {
+            kernel: self,
+            launch,
+            memory,
+            index,
+            barriers: no_arrivals(warps.len()),
+            warps,
+            shared,
+            counters: Counters {
+                executed: vec![0; self.code.insts.len()],
+                ..Counters::default()
+            },
+        })
+    }
+
+    fn instructions(&self) -> usize {
+        self.code.insts.len()
+    }
+}
