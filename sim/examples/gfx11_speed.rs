@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use kiln_sim::gfx11::{Class, CodeObject};
-use kiln_sim::{Launch, Memory, Order, run};
+use kiln_sim::gfx11::CodeObject;
+use kiln_sim::{Class, Launch, Memory, Order, run};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let object = CodeObject::parse(include_bytes!("../tests/gfx11/speed.co"))?;
@@ -38,8 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let seconds = start.elapsed().as_secs_f64();
             let rate = counters.instructions as f64 / seconds / 1e6;
             let mut classes = std::collections::BTreeMap::<Class, u64>::new();
-            for (class, executed) in kernel.classes().zip(&counters.executed) {
-                *classes.entry(class).or_default() += executed;
+            for (one, executed) in kernel.instructions().zip(&counters.executed) {
+                *classes.entry(one.class).or_default() += executed;
             }
             println!(
                 "{name}, {cores} cores: {} instructions, {rate:.1} million per second; {classes:?}",

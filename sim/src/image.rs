@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{Counters, Fault, FaultKind, Launch, Memory, gfx11, grid, ptx};
+use crate::{Counters, Fault, FaultKind, InstructionInfo, Launch, Memory, gfx11, grid, ptx};
 
 /// An image in the memory of a simulated device. The memory must outlive it.
 #[derive(Debug)]
@@ -144,6 +144,14 @@ impl Kernel {
         Kernel {
             info,
             program: KernelProgram::Ptx(kernel),
+        }
+    }
+
+    /// What is known of each instruction, by its index in [`Counters::executed`].
+    pub fn instructions(&self) -> Vec<InstructionInfo> {
+        match &self.program {
+            KernelProgram::Gfx11(kernel) => kernel.instructions().collect(),
+            KernelProgram::Ptx(kernel) => kernel.instructions().collect(),
         }
     }
 

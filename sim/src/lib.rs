@@ -7,13 +7,16 @@ pub mod fault;
 pub mod gfx11;
 mod grid;
 pub mod image;
+pub mod instruction;
 pub mod launch;
 pub mod memory;
 pub mod ptx;
+mod traffic;
 
-pub use counters::Counters;
+pub use counters::{Counters, Traffic};
 pub use fault::{Fault, FaultKind, Place};
 pub use grid::{Block, Program, Progress, run};
 pub use image::{Image, ImageError, Kernel, KernelInfo, Parameter};
+pub use instruction::{Class, InstructionInfo};
 pub use launch::{Launch, Order};
 pub use memory::{Memory, MemoryView, Region};

@@ -1,8 +1,8 @@
 //! Kernels that clang compiled, executed: results, faults and counters.
 #![allow(clippy::unwrap_used)] // a failed call fails the test
 
-use kiln_sim::gfx11::{Class, CodeObject, Kernel, Loaded};
-use kiln_sim::{Counters, Fault, FaultKind, Launch, Memory, Order, run};
+use kiln_sim::gfx11::{CodeObject, Kernel, Loaded};
+use kiln_sim::{Class, Counters, Fault, FaultKind, Launch, Memory, Order, run};
 
 const BASICS: &[u8] = include_bytes!("gfx11/basics.co");
 const ORDERS: [Order; 4] = [
@@ -337,7 +337,7 @@ fn private_memory_belongs_to_each_lane() {
     let counters = device
         .launch("local", 1, 32, &[P(pi), P(out)], Order::Forward)
         .unwrap();
-    assert!(counters.private_requests > 0);
+    assert!(counters.total().private_requests > 0);
     let expected: Vec<u32> = (0..32u32)
         .map(|lane| {
             let at = index[lane as usize];
@@ -450,7 +450,10 @@ fn sectors_and_bank_conflicts_equal_those_counted_by_hand() {
             .launch("strided", 1, 32, &[P(a), P(out), W(stride)], Order::Forward)
             .unwrap();
         assert_eq!(
-            (counters.global_requests, counters.global_sectors),
+            (
+                counters.total().global_requests,
+                counters.total().global_sectors
+            ),
             (2, sectors + 4),
             "{stride}"
         );
@@ -459,6 +462,7 @@ fn sectors_and_bank_conflicts_equal_those_counted_by_hand() {
         device
             .launch("banks", 1, 32, &[P(out), W(stride)], Order::Forward)
             .unwrap()
+            .total()
             .shared_conflicts
     };
     let base = conflicts(1);
@@ -476,8 +480,12 @@ fn executed_instructions_are_counted_by_class() {
         .unwrap();
     let kernel = device.kernel("strided");
     let mut global = 0;
-    for (class, executed) in kernel.classes().zip(&counters.executed) {
-        global += if class == Class::Global { *executed } else { 0 };
+    for (one, executed) in kernel.instructions().zip(&counters.executed) {
+        global += if one.class == Class::Global {
+            *executed
+        } else {
+            0
+        };
     }
     assert_eq!(
         (global, counters.executed.iter().sum::<u64>()),

@@ -74,7 +74,7 @@ pub(super) fn flat(
         return Ok(());
     }
     if one.segment == Segment::Scratch {
-        shared.counters.private_requests += 1;
+        shared.traffic().private_requests += 1;
         return private::scratch(w, one);
     }
     if matches!(one.op.access, Access::Atomic { .. }) {
@@ -150,31 +150,10 @@ fn registers(access: Access) -> u8 {
 fn count_sectors(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
     let bytes = match access {
         Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
-            u64::from(bytes)
+            u32::from(bytes)
         }
     };
-    let mut sectors = [0u64; 64];
-    let mut count = 0;
-    let mut sorted = true;
-    for lane in lanes_of(exec) {
-        let (first, last) = (
-            addresses[lane] / 32,
-            addresses[lane].wrapping_add(bytes - 1) / 32,
-        );
-        for sector in [first, last] {
-            if count == 0 || sectors[count - 1] != sector {
-                sorted &= count == 0 || sectors[count - 1] < sector;
-                sectors[count] = sector;
-                count += 1;
-            }
-        }
-    }
-    if !sorted {
-        sectors[..count].sort_unstable();
-        count = sectors[..count].chunk_by(|a, b| a == b).count();
-    }
-    shared.counters.global_requests += 1;
-    shared.counters.global_sectors += count as u64;
+    shared.traffic().global(addresses, exec, bytes);
 }
 
 /// The region that the last lane used, which is most often that of the next.

@@ -57,7 +57,6 @@ impl<'a> GfxBlock<'a> {
             first_state(kernel, launch, index, wave as u32, exec, &mut garbage)
         });
         let waves = waves.collect();
-        let executed = vec![0; kernel.handlers.len()];
         GfxBlock {
             kernel,
             index,
@@ -65,10 +64,8 @@ impl<'a> GfxBlock<'a> {
             shared: Shared {
                 lds: Lds::new(shared_bytes as usize, || garbage.word()),
                 space,
-                counters: Counters {
-                    executed,
-                    ..Counters::default()
-                },
+                counters: Counters::of_program(kernel.handlers.len()),
+                at: 0,
             },
             barrier: 0,
         }
@@ -140,6 +137,8 @@ impl<'a> GfxBlock<'a> {
             };
             shared.counters.instructions += 1;
             shared.counters.executed[at as usize] += 1;
+            shared.counters.lanes[at as usize] += u64::from(wave.exec().count_ones());
+            shared.at = at;
             wave.next = at + 1;
             let who = Who {
                 wave: number as u8,

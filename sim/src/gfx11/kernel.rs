@@ -5,10 +5,12 @@ use thiserror::Error;
 use super::descriptor::{Descriptor, FloatMode};
 use super::exec::{self, Handler};
 use super::isa::instruction::{Instruction, Segment};
+use super::isa::memory::ShareKind;
 use super::isa::packed::PackedOp;
+use super::isa::program_flow::FlowOp;
 use super::metadata::KernelMetadata;
 use super::object::CodeObject;
-use crate::{FaultKind, Memory, Place};
+use crate::{Class, FaultKind, InstructionInfo, Memory, Place};
 
 /// A code object in memory.
 #[derive(Clone, Debug)]
@@ -133,44 +135,20 @@ pub struct Kernel {
     pub(super) handlers: Vec<Option<Handler>>,
 }
 
-/// What an instruction is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Class {
-    /// The scalar ALU.
-    Scalar,
-    /// Branches, waits, barriers and hints.
-    Flow,
-    /// Loads by the scalar unit.
-    ScalarMemory,
-    /// The vector ALU.
-    Vector,
-    /// Matrix products.
-    Matrix,
-    /// Shared memory.
-    Shared,
-    /// Global and flat memory.
-    Global,
-    /// Private memory.
-    Private,
-    /// Not known.
-    Unknown,
-}
-
 impl Kernel {
     /// What the metadata says of it.
     pub fn metadata(&self) -> &KernelMetadata {
         &self.metadata
     }
 
-    /// The class of each instruction, by the index of [`crate::Counters::executed`].
-    pub fn classes(&self) -> impl Iterator<Item = Class> {
-        self.loaded
-            .object
-            .text()
-            .placed
-            .iter()
-            .map(|one| class(&one.instruction))
+    /// What is known of each instruction, by its index in [`crate::Counters::executed`].
+    pub fn instructions(&self) -> impl Iterator<Item = InstructionInfo> {
+        let text = self.loaded.object.text();
+        text.placed.iter().map(|one| InstructionInfo {
+            class: class(&one.instruction),
+            text: one.instruction.to_string(),
+            line: text.line(one.offset),
+        })
     }
 
     pub(super) fn mode(&self) -> FloatMode {
@@ -191,10 +169,7 @@ impl Kernel {
             kernel: self.metadata.name.clone(),
             instruction: one.instruction.to_string(),
             offset: u64::from(one.offset),
-            line: text
-                .lines
-                .as_ref()
-                .and_then(|lines| lines.of(text.address + u64::from(one.offset))),
+            line: text.line(one.offset),
             ..Place::default()
         }
     }
@@ -203,14 +178,40 @@ impl Kernel {
 fn class(instruction: &Instruction) -> Class {
     match instruction {
         Instruction::Scalar(_) => Class::Scalar,
+        Instruction::Flow(one) if one.op == FlowOp::Barrier => Class::Barrier,
         Instruction::Flow(_) | Instruction::Hint(_) => Class::Flow,
         Instruction::ScalarLoad(_) => Class::ScalarMemory,
-        Instruction::Vector(_) | Instruction::Compare(_) | Instruction::Dual(_) => Class::Vector,
+        Instruction::Vector(_) | Instruction::Dual(_) => vector_class(&instruction.to_string()),
+        Instruction::Compare(_) => Class::Vector,
         Instruction::Packed(one) if PackedOp::is_matrix(one.op) => Class::Matrix,
         Instruction::Packed(_) => Class::Vector,
-        Instruction::Share(_) => Class::Shared,
+        Instruction::Share(one) => match one.op.kind {
+            ShareKind::Permute | ShareKind::BackwardPermute => Class::Exchange,
+            _ => Class::Shared,
+        },
         Instruction::Flat(one) if one.segment == Segment::Scratch => Class::Private,
         Instruction::Flat(_) => Class::Global,
         Instruction::Unknown(_) => Class::Unknown,
+    }
+}
+
+/// The class of a vector instruction, by its text.
+fn vector_class(text: &str) -> Class {
+    let multiply_adds = ["fma_f32", "fmac_f32", "fmamk_f32", "fmaak_f32"];
+    if multiply_adds.iter().any(|name| text.contains(name)) {
+        return Class::MultiplyAdd;
+    }
+    let exchanges = [
+        "permlane",
+        "readlane",
+        "readfirstlane",
+        "writelane",
+        "dpp",
+        "row_",
+        "quad_perm",
+    ];
+    match exchanges.iter().any(|name| text.contains(name)) {
+        true => Class::Exchange,
+        false => Class::Vector,
     }
 }

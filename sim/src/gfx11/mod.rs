@@ -24,6 +24,6 @@ mod trouble;
 mod wave;
 
 pub use block::GfxBlock;
-pub use kernel::{Class, Kernel, KernelError, Loaded};
+pub use kernel::{Kernel, KernelError, Loaded};
 pub use metadata::{Argument, KernelMetadata};
 pub use object::{CodeObject, CodeObjectError};

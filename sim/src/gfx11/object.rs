@@ -69,6 +69,14 @@ pub(super) struct Text {
     pub lines: Option<Lines>,
 }
 
+impl Text {
+    /// The source line of the instruction at an offset.
+    pub fn line(&self, offset: u32) -> Option<(String, u32)> {
+        let lines = self.lines.as_ref()?;
+        lines.of(self.address + u64::from(offset))
+    }
+}
+
 /// A value of 64 bits in the image that depends on where the image lies.
 #[derive(Clone, Copy, Debug)]
 struct Relative {

@@ -95,7 +95,7 @@ pub(super) fn share(
                 let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
                 let addresses = base.map(|base| address(base, offset));
                 count(shared, &addresses, exec, bytes);
-                shared.counters.shared_requests -= i as u64;
+                shared.traffic().shared_requests -= i as u64;
             }
             for lane_number in lanes_of(exec) {
                 let done = two(
@@ -176,11 +176,11 @@ fn two(
 /// Counts a request, and the cycles that it takes beyond the fewest: lanes are served in groups that need 128 bytes, and
 /// each bank gives one word per cycle.
 fn count(shared: &mut Shared<'_>, addresses: &[u64; 32], exec: u32, bytes: u8) {
-    shared.counters.shared_requests += 1;
+    shared.traffic().shared_requests += 1;
     let words = usize::from(bytes.div_ceil(4));
     let group = (32 / words.next_power_of_two()).max(1);
     for first in (0..32).step_by(group) {
-        shared.counters.shared_conflicts +=
+        shared.traffic().shared_conflicts +=
             conflicts(&addresses[first..first + group], exec >> first, words);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lds::{Lds, ShareFault};
 use super::space::Space;
-use crate::{Counters, FaultKind};
+use crate::{Counters, FaultKind, Traffic};
 
 /// What went wrong, and in which lane.
 #[derive(Debug)]
@@ -35,4 +35,13 @@ pub(super) struct Shared<'a> {
     pub lds: Lds,
     pub space: Space<'a>,
     pub counters: Counters,
+    /// The index of the current instruction.
+    pub at: u32,
+}
+
+impl Shared<'_> {
+    /// What the current instruction moved so far.
+    pub fn traffic(&mut self) -> &mut Traffic {
+        &mut self.counters.traffic[self.at as usize]
+    }
 }

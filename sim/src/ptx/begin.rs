@@ -50,10 +50,7 @@ impl Program for Kernel {
             barriers: no_arrivals(warps.len()),
             warps,
             shared,
-            counters: Counters {
-                executed: vec![0; self.code.insts.len()],
-                ..Counters::default()
-            },
+            counters: Counters::of_program(self.code.insts.len()),
         })
     }
 

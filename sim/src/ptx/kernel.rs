@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::ParseError;
-use super::code::{Code, File, Op, Special, Value};
+use super::code::{Code, File, Op, Room, Special, Together, Value};
 use super::lower::lower;
 use super::parser::parse;
 use super::regs::{LANES, Regs};
 use super::syntax::{Init, Space};
-use crate::{Fault, FaultKind, Launch, Memory, Place};
+use crate::{Class, Fault, FaultKind, InstructionInfo, Launch, Memory, Place};
 
 /// The instructions that a launch may execute in one block unless the kernel says otherwise.
 const MAX_INSTRUCTIONS: u64 = 1 << 32;
@@ -281,9 +281,16 @@ impl Kernel {
         (text, line)
     }
 
-    /// The PTX text of each instruction, by its index in [`Counters::executed`](crate::Counters::executed).
-    pub fn text(&self, index: usize) -> String {
-        self.describe(index as u32).0
+    /// What is known of each instruction, by its index in [`Counters::executed`](crate::Counters::executed).
+    pub fn instructions(&self) -> impl Iterator<Item = InstructionInfo> {
+        self.code.insts.iter().zip(0..).map(|(inst, pc)| {
+            let (text, line) = self.describe(pc);
+            InstructionInfo {
+                class: class(&inst.op, &text),
+                text,
+                line,
+            }
+        })
     }
 
     fn refuse(&self, what: String) -> Fault {
@@ -390,5 +397,41 @@ impl Kernel {
                 }
             }
         }
+    }
+}
+
+fn class(op: &Op, text: &str) -> Class {
+    let of_access = |access: &super::code::Access| match access.address.room {
+        Room::Global | Room::Generic => Class::Global,
+        Room::Shared => Class::Shared,
+        Room::Local => Class::Private,
+        Room::Param => Class::ScalarMemory,
+    };
+    match op {
+        Op::Alu { .. } if text.contains("fma.rn") && text.contains("f32") => Class::MultiplyAdd,
+        Op::Alu { .. } | Op::ActiveMask { .. } | Op::Clock { .. } | Op::IsSpace { .. } => {
+            Class::Vector
+        }
+        Op::Load(access) | Op::Store(access) => of_access(access),
+        Op::Atomic(access) => match access.address.room {
+            Room::Shared => Class::Shared,
+            _ => Class::Global,
+        },
+        Op::Copy { .. } => Class::Copy,
+        Op::Together { what, .. } => match what {
+            Together::Matrix(_) if text.contains("mma") => Class::Matrix,
+            Together::Matrix(_) => Class::Shared,
+            Together::Sync => Class::Flow,
+            _ => Class::Exchange,
+        },
+        Op::Barrier(_) => Class::Barrier,
+        Op::Branch { .. }
+        | Op::Switch { .. }
+        | Op::Exit
+        | Op::Commit
+        | Op::Wait(_)
+        | Op::Fence
+        | Op::Trap => Class::Flow,
+        Op::NotImplemented(_) | Op::Fail(_) => Class::Unknown,
     }
 }

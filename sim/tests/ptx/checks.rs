@@ -145,7 +145,7 @@ fn a_copy_of_fewer_bytes_fills_with_zeros_and_reads_nothing_beyond() {
 }
 
 #[test]
-fn atomic_operations_do_not_race_with_each_other_but_with_a_plain_read() {
+fn atomic_operations_do_not_race_with_each_other_but_with_a_plain_write() {
     let zero = "setp.eq.u32 %p1, %r1, 0;\n@%p1 st.shared.u32 [%r5], 0;\nbar.sync 0;\n";
     let add = "atom.shared.add.u32 %r3, [%r5], 1;\n";
     assert_eq!(
@@ -154,7 +154,7 @@ fn atomic_operations_do_not_race_with_each_other_but_with_a_plain_read() {
         )),
         [64; 64]
     );
-    let kind = fault(&format!("{zero}{add}ld.shared.u32 %r2, [%r5];"));
+    let kind = fault(&format!("{zero}{add}st.shared.u32 [%r5], %r1;"));
     assert!(matches!(kind, FaultKind::Race { .. }), "{kind}");
 }
 

@@ -15,8 +15,8 @@ fn load(stride: u32, offset: u32) -> u64 {
         "mul.wide.u32 %rd3, %r1, {stride};\nadd.s64 %rd4, %rd1, %rd3;\nld.global.u32 %r2, [%rd4+{offset}];"
     );
     let counters = count(&body);
-    assert_eq!(counters.global_requests, 1);
-    counters.global_sectors
+    assert_eq!(counters.total().global_requests, 1);
+    counters.total().global_sectors
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn conflicts(shift: &str, width: &str, regs: &str) -> u64 {
         "mov.u32 %r5, tile;\n{shift}\nadd.u32 %r7, %r5, %r6;\nst.shared{width} [%r7], {regs};"
     );
     let counters = count(&body);
-    assert_eq!(counters.shared_requests, 1);
-    counters.shared_conflicts
+    assert_eq!(counters.total().shared_requests, 1);
+    counters.total().shared_conflicts
 }
 
 #[test]

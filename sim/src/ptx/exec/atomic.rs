@@ -26,8 +26,8 @@ pub(super) fn atomic(
     let room = super::memory::room(&x.address, &at, mask);
     let bytes = x.ty.bytes();
     match room {
-        Room::Global => count::global(s.counters, &at, mask, bytes),
-        Room::Shared => count::shared(s.counters, &at, mask, bytes),
+        Room::Global => s.traffic().global(&at, mask, bytes),
+        Room::Shared => count::shared(s.traffic(), &at, mask, bytes),
         _ => {}
     }
     for lane in lanes(mask) {

@@ -1,46 +1,15 @@
 //! Counts what a memory access costs.
 
-use crate::Counters;
+use crate::Traffic;
 use crate::ptx::regs::{LANES, lanes};
 
-/// The size of a sector, in bytes.
-const SECTOR: u64 = 32;
 /// Banks of shared memory; each is 4 bytes wide.
 const BANKS: usize = 32;
 
-/// A request of a warp to global memory.
-pub(super) fn global(counters: &mut Counters, at: &[u64; LANES], mask: u32, bytes: u32) {
-    counters.global_requests += 1;
-    let sector = |address: u64| address / SECTOR;
-    let mut ascending = true;
-    let (mut count, mut last) = (0, None);
-    for lane in lanes(mask) {
-        let (first, end) = (
-            sector(at[lane]),
-            sector(at[lane].wrapping_add(u64::from(bytes) - 1)),
-        );
-        ascending &= last.is_none_or(|last| first >= last);
-        if last != Some(first) {
-            count += 1;
-        }
-        count += end.saturating_sub(first);
-        last = Some(end);
-    }
-    if !ascending {
-        let mut all: Vec<u64> = lanes(mask)
-            .flat_map(|lane| sector(at[lane])..=sector(at[lane].wrapping_add(u64::from(bytes) - 1)))
-            .collect();
-        all.sort_unstable();
-        all.dedup();
-        count = all.len() as u64;
-    }
-    counters.global_sectors += count;
-}
-
 /// A request of a warp to shared memory. Lanes that access 8 bytes have their turn in halves of the warp, and those that
 /// access 16 in quarters; in a turn each bank gives one word a cycle.
-pub(super) fn shared(counters: &mut Counters, at: &[u64; LANES], mask: u32, bytes: u32) {
-    counters.shared_requests += 1;
+pub(super) fn shared(traffic: &mut Traffic, at: &[u64; LANES], mask: u32, bytes: u32) {
+    traffic.shared_requests += 1;
     let dense = |(lane, &address): (usize, &u64)| {
         address == at[0].wrapping_add(lane as u64 * u64::from(bytes))
     };
@@ -51,7 +20,7 @@ pub(super) fn shared(counters: &mut Counters, at: &[u64; LANES], mask: u32, byte
     let turn = LANES / words;
     for first in (0..LANES).step_by(turn) {
         let part = mask & (((1u64 << turn) - 1) << first) as u32;
-        counters.shared_conflicts += conflicts(at, part, words);
+        traffic.shared_conflicts += conflicts(at, part, words);
     }
 }
 
@@ -83,6 +52,6 @@ fn conflicts(at: &[u64; LANES], mask: u32, words: usize) -> u64 {
 }
 
 /// One matrix of `ldmatrix` or `stmatrix`: eight rows of 16 bytes at once.
-pub(super) fn matrix(counters: &mut Counters, at: &[u64; LANES], mask: u32) {
-    counters.shared_conflicts += conflicts(at, mask, 4);
+pub(super) fn matrix(traffic: &mut Traffic, at: &[u64; LANES], mask: u32) {
+    traffic.shared_conflicts += conflicts(at, mask, 4);
 }

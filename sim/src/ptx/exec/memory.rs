@@ -8,7 +8,7 @@ use crate::ptx::regs::{LANES, Regs, lanes};
 use crate::ptx::shared::{Intent, Shared, Who, Wrong};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
-use crate::{Counters, FaultKind, MemoryView, Region};
+use crate::{Counters, FaultKind, MemoryView, Region, Traffic};
 
 /// A fault before its place is known.
 #[derive(Debug)]
@@ -41,6 +41,11 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
+    /// What the current instruction moved so far.
+    pub fn traffic(&mut self) -> &mut Traffic {
+        &mut self.counters.traffic[self.pc as usize]
+    }
+
     pub fn who(&self, lane: usize) -> Who {
         Who {
             warp: self.warp,
@@ -154,9 +159,9 @@ pub(super) fn get(regs: &Regs, reg: crate::ptx::code::Reg, lane: usize) -> u64 {
 
 fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, bytes: u32) {
     match room {
-        Room::Global => count::global(s.counters, at, mask, bytes),
-        Room::Shared => count::shared(s.counters, at, mask, bytes),
-        Room::Local => s.counters.private_requests += 1,
+        Room::Global => s.traffic().global(at, mask, bytes),
+        Room::Shared => count::shared(s.traffic(), at, mask, bytes),
+        Room::Local => s.traffic().private_requests += 1,
         _ => {}
     }
 }
@@ -350,8 +355,8 @@ pub(super) fn copy(
     mask: u32,
 ) -> Result<(), Trouble> {
     let (target, source) = (addresses(&w.regs, to), addresses(&w.regs, from));
-    count::global(s.counters, &source, mask, bytes);
-    count::shared(s.counters, &target, mask, bytes);
+    s.traffic().global(&source, mask, bytes);
+    count::shared(s.traffic(), &target, mask, bytes);
     let mut last = None;
     for lane in lanes(mask) {
         let wanted = source_bytes.map_or(bytes, |reg| w.regs.words[reg as usize][lane]);

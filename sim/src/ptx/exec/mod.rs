@@ -176,6 +176,7 @@ impl PtxBlock<'_> {
             self.counters.executed[group.pc as usize] += 1;
             done += 1;
             let active = active(inst, &w.regs.preds, group.mask);
+            self.counters.lanes[group.pc as usize] += u64::from(active.count_ones());
             if let Op::Alu { run, args } = &inst.op {
                 group.pc += 1;
                 run(&mut w.regs, args, active);

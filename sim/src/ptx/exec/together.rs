@@ -211,8 +211,8 @@ fn rows(
     }
     for matrix in 0..matrices.min(4) {
         let mask = 0xff << (8 * matrix);
-        super::count::matrix(s.counters, &at, mask);
+        super::count::matrix(s.traffic(), &at, mask);
     }
-    s.counters.shared_requests += 1;
+    s.traffic().shared_requests += 1;
     Ok(found)
 }

@@ -1,0 +1,91 @@
+//! What an access of a warp to global memory costs.
+
+use crate::Traffic;
+
+/// The size of a sector, in bytes.
+const SECTOR: u64 = 32;
+
+impl Traffic {
+    /// Counts one request to global memory: the lanes of `mask` access `bytes` each.
+    pub(crate) fn global(&mut self, addresses: &[u64; 32], mask: u32, bytes: u32) {
+        let bytes = u64::from(bytes);
+        let mut spans = Spans::default();
+        let in_order = lanes(mask).all(|lane| spans.push(addresses[lane], bytes));
+        if !in_order {
+            let mut sorted = [0; 32];
+            let mut count = 0;
+            for lane in lanes(mask) {
+                sorted[count] = addresses[lane];
+                count += 1;
+            }
+            sorted[..count].sort_unstable();
+            spans = Spans::default();
+            for &address in &sorted[..count] {
+                spans.push(address, bytes);
+            }
+        }
+        self.global_requests += 1;
+        self.global_sectors += spans.sectors;
+        self.global_ideal_sectors += spans.bytes.div_ceil(SECTOR);
+    }
+}
+
+/// The bytes and sectors of ascending accesses.
+#[derive(Default)]
+struct Spans {
+    /// Different bytes.
+    bytes: u64,
+    sectors: u64,
+    /// The address of the last access, and the first byte and sector behind all so far.
+    last: u64,
+    end: u64,
+    next_sector: u64,
+}
+
+impl Spans {
+    /// Adds an access; `false` if its address is below that of the last one.
+    fn push(&mut self, address: u64, bytes: u64) -> bool {
+        if address < self.last {
+            return false;
+        }
+        let end = address.saturating_add(bytes);
+        self.bytes += end.saturating_sub(address.max(self.end));
+        let (first, next) = (address / SECTOR, end.saturating_sub(1) / SECTOR + 1);
+        self.sectors += next.saturating_sub(first.max(self.next_sector));
+        self.last = address;
+        self.end = self.end.max(end);
+        self.next_sector = self.next_sector.max(next);
+        true
+    }
+}
+
+fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(mask: u32, bytes: u32, address: impl Fn(u64) -> u64) -> (u64, u64) {
+        let mut traffic = Traffic::default();
+        let addresses = std::array::from_fn(|lane| address(lane as u64));
+        traffic.global(&addresses, mask, bytes);
+        assert_eq!(traffic.global_requests, 1);
+        (traffic.global_sectors, traffic.global_ideal_sectors)
+    }
+
+    #[test]
+    fn sectors_and_their_ideal_are_those_of_the_bytes_that_lanes_touch() {
+        assert_eq!(count(!0, 4, |lane| 4096 + 4 * lane), (4, 4));
+        assert_eq!(count(!0, 4, |lane| 4100 + 4 * lane), (5, 4));
+        assert_eq!(count(!0, 4, |lane| 4096 + 128 * lane), (32, 4));
+        assert_eq!(count(!0, 4, |_| 4096), (1, 1));
+        assert_eq!(count(!0, 16, |lane| 4096 + 16 * lane), (16, 16));
+        assert_eq!(count(!0, 4, |lane| 4096 + 4 * (31 - lane)), (4, 4));
+        assert_eq!(count(!0, 4, |lane| 4096 + 4 * (lane ^ 1)), (4, 4));
+        assert_eq!(count(1, 2, |_| 4096), (1, 1));
+        assert_eq!(count(!0, 2, |lane| 4096 + 64 * (lane % 2)), (2, 1));
+        assert_eq!(count(0xffff, 8, |lane| 4120 + 8 * lane), (5, 4));
+    }
+}
