@@ -70,8 +70,20 @@ pub trait Block {
 /// # Errors
 /// The fault of one block; blocks that were not begun by then do not run.
 pub fn run<P: Program>(program: &P, launch: &Launch, memory: &Memory) -> Result<Counters, Fault> {
+    run_blocks(program, launch, memory, (0..launch.blocks()).collect())
+}
+
+/// Runs some blocks of a launch: their linear indices, x fastest.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn run_blocks<P: Program>(
+    program: &P,
+    launch: &Launch,
+    memory: &Memory,
+    mut blocks: Vec<u64>,
+) -> Result<Counters, Fault> {
     let view = memory.view();
-    let mut blocks: Vec<u64> = (0..launch.blocks()).collect();
     match launch.order {
         Order::Forward => {}
         Order::Reversed => blocks.reverse(),

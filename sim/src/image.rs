@@ -160,9 +160,22 @@ impl Kernel {
     /// # Errors
     /// What the kernel did wrong, and where.
     pub fn launch(&self, launch: &Launch, memory: &Memory) -> Result<Counters, Fault> {
+        self.launch_blocks(launch, memory, (0..launch.blocks()).collect())
+    }
+
+    /// Launches only some of its blocks: their linear indices, x fastest.
+    ///
+    /// # Errors
+    /// Those of [`Self::launch`].
+    pub fn launch_blocks(
+        &self,
+        launch: &Launch,
+        memory: &Memory,
+        blocks: Vec<u64>,
+    ) -> Result<Counters, Fault> {
         match &self.program {
-            KernelProgram::Gfx11(kernel) => grid::run(&**kernel, launch, memory),
-            KernelProgram::Ptx(kernel) => grid::run(kernel, launch, memory),
+            KernelProgram::Gfx11(kernel) => grid::run_blocks(&**kernel, launch, memory, blocks),
+            KernelProgram::Ptx(kernel) => grid::run_blocks(kernel, launch, memory, blocks),
         }
     }
 }

@@ -7,6 +7,8 @@ pub struct InstructionInfo {
     pub class: Class,
     /// The instruction, as an assembler would write it.
     pub text: String,
+    /// The index of the instruction that it jumps to, if it is a branch whose target is known.
+    pub target: Option<usize>,
     /// The source line, if the image has line tables: file and line.
     pub line: Option<(String, u32)>,
 }

@@ -15,7 +15,7 @@ mod traffic;
 
 pub use counters::{Counters, Traffic};
 pub use fault::{Fault, FaultKind, Place};
-pub use grid::{Block, Program, Progress, run};
+pub use grid::{Block, Program, Progress, run, run_blocks};
 pub use image::{Image, ImageError, Kernel, KernelInfo, Parameter};
 pub use instruction::{Class, InstructionInfo};
 pub use launch::{Launch, Order};

@@ -147,6 +147,10 @@ impl Kernel {
         text.placed.iter().map(|one| InstructionInfo {
             class: class(&one.instruction),
             text: one.instruction.to_string(),
+            target: match &one.instruction {
+                Instruction::Flow(flow) if flow.op.is_branch() => Some(flow.target as usize),
+                _ => None,
+            },
             line: text.line(one.offset),
         })
     }

@@ -288,6 +288,10 @@ impl Kernel {
             InstructionInfo {
                 class: class(&inst.op, &text),
                 text,
+                target: match inst.op {
+                    Op::Branch { target, .. } => Some(target as usize),
+                    _ => None,
+                },
                 line,
             }
         })

@@ -12,6 +12,7 @@ pub(super) fn parse(text: &str) -> Result<Ast<'_>, ParseError> {
         at: 0,
     };
     let mut ast = Ast::default();
+    parser.header()?;
     while !parser.ended() {
         parser.directive(&mut ast)?;
     }
@@ -90,6 +91,18 @@ impl<'a> Parser<'a> {
                 Ok(value)
             }
             _ => self.unexpected(wanted),
+        }
+    }
+
+    /// PTX ISA 11.1: every module begins with `.version` and `.target`. An empty text is not a module.
+    fn header(&mut self) -> Result<(), ParseError> {
+        self.expect(".version")?;
+        if self.next().kind != Kind::Number {
+            return self.unexpected("the number of a version");
+        }
+        match self.peek().text {
+            ".target" => Ok(()),
+            _ => self.unexpected("`.target`"),
         }
     }
 

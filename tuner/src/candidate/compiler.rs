@@ -197,6 +197,25 @@ impl<'a> Workshop<'a> {
         })
     }
 
+    /// Generates and compiles a candidate for launches in this process.
+    ///
+    /// # Errors
+    /// The outcome of a candidate without a plan, of one that does not compile, or that cannot be launched.
+    pub fn release(
+        &self,
+        kernel: &TunedKernel,
+        which: Which<'_>,
+        problem: &Problem,
+    ) -> Result<(Draft, Artifact), Outcome> {
+        let built = self.build(self.draft(kernel, which, problem)?, BuildKind::Release)?;
+        match self.cannot_launch(&built) {
+            Some(cannot) => Err(Outcome::Rejected {
+                constraint: one_line(&cannot.to_string()),
+            }),
+            None => Ok((built.draft, built.artifact)),
+        }
+    }
+
     /// Generates a candidate for a problem.
     ///
     /// # Errors

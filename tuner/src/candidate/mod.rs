@@ -3,5 +3,6 @@
 mod compiler;
 pub mod inspect;
 pub mod outcome;
+pub mod profile;
 
 pub use compiler::{Compiled, Draft, Which, Workshop};

@@ -72,6 +72,13 @@ pub struct InspectArgs {
     /// Four configs from the corners of the search space
     #[arg(long)]
     pub all_corners: bool,
+    /// What the configs execute and move, counted by simulated GPUs: instructions by class, sectors of global memory,
+    /// bank conflicts, divergence, with the source line of the worst of each. Not a time
+    #[arg(long)]
+    pub profile: bool,
+    /// Execute at most this many blocks of a launch, evenly spread over its grid
+    #[arg(long, value_name = "COUNT", default_value_t = 8, requires = "profile")]
+    pub blocks: u64,
     /// Compile threads [default: all cores]
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub jobs: Option<usize>,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use kiln_spec::targets::CPU_LIMITS;
 use serde::Serialize;
 
+use super::inspect_profile;
 use super::output::{checked, print, print_json, read_project};
 use crate::candidate::inspect::{HostRow, InspectRow, host_to_text, to_text};
 use crate::cli::InspectArgs;
@@ -31,6 +32,9 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     let pool = threads::to_compile(jobs(args.jobs)?)?;
     if args.baked {
         say_where_nothing_is_baked(&wanted, &project)?;
+    }
+    if args.profile {
+        return inspect_profile::run(args, &project, &wanted, &words.targets, words.named);
     }
     let (hosts, arches): (Vec<_>, Vec<_>) =
         words.targets.into_iter().partition(|arch| arch == HOST);

@@ -10,6 +10,7 @@ mod devices;
 mod export;
 mod init;
 mod inspect;
+mod inspect_profile;
 mod list;
 mod output;
 mod replay;

@@ -36,9 +36,9 @@ pub struct ConfigSelector<'a> {
 
 /// A config to inspect.
 pub struct Subject<'a> {
-    kernel: &'a TunedKernel,
-    problem: Problem,
-    what: String,
+    pub(super) kernel: &'a TunedKernel,
+    pub(super) problem: Problem,
+    pub(super) what: String,
     /// `None` for the baseline.
     config: Option<Config>,
 }
@@ -90,7 +90,11 @@ pub fn host_row(subject: &Subject<'_>) -> HostRow {
 }
 
 impl Subject<'_> {
-    fn config_text(&self) -> String {
+    pub(super) fn which(&self) -> Which<'_> {
+        self.config.as_ref().map_or(Which::Baseline, Which::Config)
+    }
+
+    pub(super) fn config_text(&self) -> String {
         let spec = &self.kernel.spec;
         match &self.config {
             Some(config) => config.to_string(),
@@ -102,10 +106,6 @@ impl Subject<'_> {
 
 fn row(target: &CompileTarget, workshop: &Workshop<'_>, subject: &Subject<'_>) -> InspectRow {
     let spec = &subject.kernel.spec;
-    let which = match &subject.config {
-        Some(config) => Which::Config(config),
-        None => Which::Baseline,
-    };
     let mut row = InspectRow {
         target: target.known.arch,
         kernel: spec.name.clone(),
@@ -115,7 +115,7 @@ fn row(target: &CompileTarget, workshop: &Workshop<'_>, subject: &Subject<'_>) -
         figures: None,
         error: None,
     };
-    match workshop.inspect(subject.kernel, which, &subject.problem) {
+    match workshop.inspect(subject.kernel, subject.which(), &subject.problem) {
         Ok(inspected) => row.fill(target.known, &inspected),
         Err(outcome) => row.error = Some(outcome.to_string()),
     }

@@ -4,10 +4,12 @@
 mod check;
 mod error;
 pub mod inspect;
+mod profile;
 mod report;
 mod target;
 
 pub use check::{CheckOptions, check};
 pub use error::TargetError;
+pub use profile::Profiled;
 pub use report::{CheckReport, TaskCheck};
 pub use target::{CompileTarget, Missing, PRODUCT, names, open_all};

@@ -11,6 +11,7 @@ use kiln_spec::{Backend, DeviceKey, DeviceLimits, LaunchPlan};
 use super::compiler::compiler;
 use super::memory::SimMemory;
 use super::module::{SimKernel, SimModule};
+use super::profile::{LaunchProfile, Profiler};
 use crate::backend::arguments;
 use crate::compiler::{Artifact, CompileError, Compiler};
 use crate::device::{
@@ -31,6 +32,7 @@ pub struct SimDevice {
     compiler: OnceLock<Result<Box<dyn Compiler>, CompileError>>,
     launches: AtomicU64,
     next_stream: AtomicU64,
+    profiler: Profiler,
 }
 
 impl SimDevice {
@@ -86,7 +88,21 @@ impl SimDevice {
             compiler: OnceLock::new(),
             launches: AtomicU64::new(0),
             next_stream: AtomicU64::new(1),
+            profiler: Profiler::default(),
         }
+    }
+
+    /// Calls `launch`, which launches once, and returns the profile of that launch. At most `max_blocks` of its blocks are
+    /// executed, evenly spread over the grid, so that its outputs are incomplete. One profile at a time.
+    ///
+    /// # Errors
+    /// That of `launch`, or [`DeviceError::NotFound`] if it launched nothing.
+    pub fn profile<E: From<DeviceError>>(
+        &self,
+        max_blocks: u64,
+        launch: impl FnOnce() -> Result<(), E>,
+    ) -> Result<LaunchProfile, E> {
+        self.profiler.profile(max_blocks, launch)
     }
 
     fn run(
@@ -110,7 +126,10 @@ impl SimDevice {
             arguments: packed(kernel, args),
             order,
         };
-        let ran = kernel.launch(&launch, &self.memory.memory);
+        let memory = &self.memory.memory;
+        let ran = self
+            .profiler
+            .launch(function.symbol(), kernel, &launch, memory);
         ran.map_err(|fault| DeviceError::KernelFault {
             symbol: function.symbol().into(),
             text: fault.to_string(),

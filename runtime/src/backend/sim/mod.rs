@@ -9,5 +9,8 @@ mod compiler;
 mod device;
 mod memory;
 mod module;
+mod profile;
 
 pub use device::{SimDevice, targets};
+pub use kiln_sim::{Class, Counters, InstructionInfo, Traffic};
+pub use profile::LaunchProfile;

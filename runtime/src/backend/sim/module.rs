@@ -42,11 +42,7 @@ impl SimModule {
             )));
         }
         let image = match target.backend {
-            Backend::Cuda => {
-                let text = std::str::from_utf8(&artifact.image)
-                    .map_err(|_| unfit("it is a cubin: a simulated device executes PTX".into()))?;
-                Image::of_ptx(text, &memory.memory)
-            }
+            Backend::Cuda => Image::of_ptx(ptx(&artifact.image).map_err(unfit)?, &memory.memory),
             _ => {
                 image::check(artifact, &Wanted::of_target(target.backend, target.arch))
                     .map_err(|error| unfit(error.to_string()))?;
@@ -58,6 +54,14 @@ impl SimModule {
             device_index,
         })
     }
+}
+
+/// The text of an image, without the zero byte that shows that nothing is cut off.
+fn ptx(image: &[u8]) -> Result<&str, String> {
+    let text = std::str::from_utf8(image)
+        .map_err(|_| "it is a cubin: a simulated device executes PTX".to_owned())?;
+    let whole = text.strip_suffix('\0');
+    whole.ok_or_else(|| "it is cut off: PTX ends with a zero byte".to_owned())
 }
 
 /// A kernel ready to launch.

@@ -69,3 +69,10 @@ impl FlowOp {
         )
     }
 }
+
+impl FlowOp {
+    /// Whether it names the instruction that it goes to.
+    pub fn is_branch(self) -> bool {
+        self.name().contains("branch")
+    }
+}

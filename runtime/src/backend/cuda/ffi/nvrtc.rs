@@ -64,7 +64,7 @@ pub(in crate::backend::cuda) enum ImageKind {
     /// Machine code.
     Cubin,
     #[cfg_attr(not(feature = "sim"), expect(dead_code))]
-    /// The text of which ptxas makes machine code.
+    /// The text of which ptxas makes machine code. It ends with a zero byte, as `nvrtcGetPTX` and `cuModuleLoadData` say.
     Ptx,
 }
 
@@ -237,16 +237,7 @@ impl NvrtcProgram<'_> {
         let functions = &self.nvrtc.functions;
         match kind {
             ImageKind::Cubin => self.bytes(functions.cubin_size, functions.cubin),
-            ImageKind::Ptx => {
-                let mut text = self.bytes(functions.ptx_size, functions.ptx)?;
-                // It ends with a zero byte, as C strings do.
-                text.truncate(
-                    text.iter()
-                        .position(|&byte| byte == 0)
-                        .unwrap_or(text.len()),
-                );
-                Ok(text)
-            }
+            ImageKind::Ptx => self.bytes(functions.ptx_size, functions.ptx),
         }
     }
 

@@ -1,0 +1,114 @@
+//! Counts what launches execute.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use kiln_sim::{Counters, Fault, InstructionInfo, Kernel, Launch, Memory};
+
+use crate::device::DeviceError;
+
+/// What some blocks of one launch executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchProfile {
+    /// The entry.
+    pub symbol: String,
+    /// The instructions of the entry, in the order of the counters.
+    pub instructions: Vec<InstructionInfo>,
+    /// The counts of the executed blocks.
+    pub counters: Counters,
+    /// The blocks that were executed.
+    pub executed_blocks: u64,
+    /// The blocks of the launch.
+    pub blocks: u64,
+}
+
+/// Profiles launches while somebody asks for it.
+#[derive(Debug, Default)]
+pub(super) struct Profiler {
+    state: Mutex<Option<Wanted>>,
+    /// Held by whoever profiles.
+    turn: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Wanted {
+    max_blocks: u64,
+    launched: Option<LaunchProfile>,
+}
+
+impl Profiler {
+    fn state(&self) -> MutexGuard<'_, Option<Wanted>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn profile<E: From<DeviceError>>(
+        &self,
+        max_blocks: u64,
+        launch: impl FnOnce() -> Result<(), E>,
+    ) -> Result<LaunchProfile, E> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.state() = Some(Wanted {
+            max_blocks: max_blocks.max(1),
+            launched: None,
+        });
+        let result = launch();
+        let launched = self.state().take().and_then(|wanted| wanted.launched);
+        result?;
+        let nothing = || DeviceError::NotFound {
+            what: "a launch to profile".into(),
+            text: "nothing was launched".into(),
+        };
+        Ok(launched.ok_or_else(nothing)?)
+    }
+
+    /// Runs a launch: whole, or a sample of its blocks if the profiler is on.
+    pub(super) fn launch(
+        &self,
+        symbol: &str,
+        kernel: &Kernel,
+        launch: &Launch,
+        memory: &Memory,
+    ) -> Result<(), Fault> {
+        let max_blocks = self.state().as_ref().map(|wanted| wanted.max_blocks);
+        let Some(max_blocks) = max_blocks else {
+            return kernel.launch(launch, memory).map(drop);
+        };
+        let sample = sample(launch.blocks(), max_blocks);
+        let executed_blocks = sample.len() as u64;
+        let counters = kernel.launch_blocks(launch, memory, sample)?;
+        if let Some(wanted) = self.state().as_mut() {
+            wanted.launched = Some(LaunchProfile {
+                symbol: symbol.into(),
+                instructions: kernel.instructions(),
+                counters,
+                executed_blocks,
+                blocks: launch.blocks(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// At most `count` of `blocks` blocks, evenly spread, with the first and the last one.
+fn sample(blocks: u64, count: u64) -> Vec<u64> {
+    if blocks <= count {
+        return (0..blocks).collect();
+    }
+    if count == 1 {
+        return vec![blocks / 2];
+    }
+    let place = |i: u64| u128::from(i) * u128::from(blocks - 1) / u128::from(count - 1);
+    (0..count).map(|i| place(i) as u64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_spread_over_the_grid_and_holds_its_ends() {
+        assert_eq!(sample(3, 8), [0, 1, 2]);
+        assert_eq!(sample(100, 4), [0, 33, 66, 99]);
+        assert_eq!(sample(100, 1), [50]);
+        assert_eq!(sample(u64::MAX, 2), [0, u64::MAX - 1]);
+    }
+}

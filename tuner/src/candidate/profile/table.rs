@@ -1,0 +1,138 @@
+//! Rows of `tune inspect --profile`: aligned columns for people, plain data for programs.
+
+use serde::Serialize;
+
+use super::worst::WorstKind;
+use super::{Executed, Profile};
+use crate::columns::columns;
+
+/// The profile of one config on one target.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProfileRow {
+    /// The architecture.
+    pub target: &'static str,
+    /// The kernel.
+    pub kernel: String,
+    /// The problem.
+    pub problem: String,
+    /// Which config this is: the baseline, a baked row (its device), a corner, or one named on the command line.
+    pub what: String,
+    /// The config.
+    pub config: String,
+    /// The profile; `None` if it does not compile or run.
+    pub profile: Option<Profile>,
+    /// Why not.
+    pub error: Option<String>,
+}
+
+const HEADINGS: [&str; 10] = [
+    "",
+    "executed",
+    "matrix/100",
+    "fma/100",
+    "sectors/request",
+    "sector use",
+    "conflicts/request",
+    "lanes/32",
+    "private",
+    "moved",
+];
+
+/// Formats rows as text: a table for each kernel and target, and below each config its main loop and its worst lines.
+pub fn to_text(rows: &[ProfileRow], title: impl Fn(&str) -> String) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for row in rows {
+        if last != Some(row.target) {
+            text += &format!(
+                "{}{}\n",
+                if last.is_some() { "\n" } else { "" },
+                title(row.target)
+            );
+            last = Some(row.target);
+        }
+        text += &format!(
+            "\n{} ({}), {}: {}\n",
+            row.kernel, row.problem, row.what, row.config
+        );
+        match (&row.profile, &row.error) {
+            (Some(profile), _) => text += &of_profile(profile),
+            (None, error) => {
+                let error = error.as_deref().unwrap_or("not run");
+                text += &format!("  {}\n", error.replace('\n', "\n  "));
+            }
+        }
+    }
+    text
+}
+
+fn of_profile(profile: &Profile) -> String {
+    let mut lines = vec![HEADINGS.map(str::to_owned).to_vec()];
+    let part = match profile.executed_blocks == profile.blocks {
+        true => format!("all {} blocks", profile.blocks),
+        false => format!("{} of {} blocks", profile.executed_blocks, profile.blocks),
+    };
+    let mut whole = cells(part, &profile.executed);
+    whole.push(moved(profile));
+    lines.push(whole);
+    if let Some(hot) = &profile.hot_loop {
+        let line = hot
+            .line
+            .as_ref()
+            .map_or_else(String::new, |line| format!(" to {line}"));
+        let inner = match hot.inner_loops {
+            0 => String::new(),
+            count => format!(", {count} inside"),
+        };
+        lines.push(cells(format!("main loop{line}{inner}"), &hot.executed));
+    }
+    let table = columns(&lines);
+    let mut text: String = table.lines().map(|line| format!("  {line}\n")).collect();
+    for worst in &profile.worst {
+        let name = match worst.kind {
+            WorstKind::Global => "global memory",
+            WorstKind::Shared => "shared memory",
+            WorstKind::Divergence => "divergence",
+            WorstKind::Private => "private memory",
+        };
+        let place = worst
+            .line
+            .as_ref()
+            .map_or_else(|| "no line".into(), ToString::to_string);
+        text += &format!(
+            "    {name}: {} at {place} (`{}`), {:.0} % of this cost\n",
+            worst.detail, worst.instruction, worst.share_percent
+        );
+    }
+    text
+}
+
+fn cells(name: String, executed: &Executed) -> Vec<String> {
+    let figure = |value: Option<f64>, digits: usize| {
+        value.map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
+    };
+    vec![
+        name,
+        executed.warp_instructions.to_string(),
+        format!("{:.1}", executed.matrix_per_100),
+        format!("{:.1}", executed.multiply_adds_per_100),
+        figure(executed.sectors_per_request, 1),
+        figure(executed.sector_use_percent, 0)
+            + if executed.sector_use_percent.is_some() {
+                " %"
+            } else {
+                ""
+            },
+        figure(executed.conflicts_per_request, 2),
+        format!("{:.1}", executed.active_lanes),
+        executed.private_requests.to_string(),
+    ]
+}
+
+fn moved(profile: &Profile) -> String {
+    let mib = profile.moved_bytes / f64::from(1 << 20);
+    match profile.moved_over_least {
+        Some(ratio) => format!("{mib:.1} MiB, {ratio:.1} times the least"),
+        None => format!("{mib:.1} MiB"),
+    }
+}

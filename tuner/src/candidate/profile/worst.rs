@@ -1,0 +1,161 @@
+//! Where each kind of cost is the highest.
+
+use std::collections::BTreeMap;
+
+use kiln::backend::sim::{InstructionInfo, LaunchProfile, Traffic};
+use serde::Serialize;
+
+use super::executed;
+
+/// A kind of cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorstKind {
+    /// Sectors of global memory beyond the fewest.
+    Global,
+    /// Bank conflicts of shared memory.
+    Shared,
+    /// Lanes that did not take part.
+    Divergence,
+    /// Accesses to private memory.
+    Private,
+}
+
+/// The line, or the instruction without a line, at which a cost is the highest.
+#[derive(Clone, Debug, Serialize)]
+pub struct Worst {
+    /// The cost.
+    pub kind: WorstKind,
+    /// Its most expensive instruction.
+    pub instruction: String,
+    /// The line, if the image tells it.
+    pub line: Option<Line>,
+    /// The figures, in words.
+    pub detail: String,
+    /// Its share of the kernel's whole cost of this kind, in percent.
+    pub share_percent: f64,
+}
+
+/// A line of a source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Line {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub number: u32,
+}
+
+impl Line {
+    /// The line of an instruction.
+    pub(super) fn of(instruction: &InstructionInfo) -> Option<Line> {
+        let (file, number) = instruction.line.clone()?;
+        Some(Line { file, number })
+    }
+}
+
+impl std::fmt::Display for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.file.rsplit('/').next().unwrap_or(&self.file);
+        write!(f, "{name}:{}", self.number)
+    }
+}
+
+const KINDS: [WorstKind; 4] = [
+    WorstKind::Global,
+    WorstKind::Shared,
+    WorstKind::Divergence,
+    WorstKind::Private,
+];
+
+/// The worst line of each kind of cost that occurs.
+pub(super) fn find(launch: &LaunchProfile) -> Vec<Worst> {
+    KINDS
+        .into_iter()
+        .filter_map(|kind| worst(launch, kind))
+        .collect()
+}
+
+fn worst(launch: &LaunchProfile, kind: WorstKind) -> Option<Worst> {
+    // Of an unrolled loop, many instructions come from one line.
+    let mut places: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
+    for (i, instruction) in launch.instructions.iter().enumerate() {
+        if cost(launch, kind, i) > 0 {
+            let place = Line::of(instruction).map_or(Place::Instruction(i), Place::Line);
+            places.entry(place).or_default().push(i);
+        }
+    }
+    let sum = |indices: &[usize]| -> u64 { indices.iter().map(|&i| cost(launch, kind, i)).sum() };
+    let all: u64 = places.values().map(|indices| sum(indices)).sum();
+    // Of equally bad places, the first one.
+    let (place, indices) = places
+        .iter()
+        .rev()
+        .max_by_key(|(_, indices)| sum(indices))?;
+    let most = indices
+        .iter()
+        .rev()
+        .max_by_key(|&&i| cost(launch, kind, i))?;
+    let text = &launch.instructions[*most].text;
+    Some(Worst {
+        kind,
+        instruction: text.split_whitespace().collect::<Vec<_>>().join(" "),
+        line: match place {
+            Place::Line(line) => Some(line.clone()),
+            Place::Instruction(_) => None,
+        },
+        detail: detail(launch, kind, indices),
+        share_percent: 100.0 * sum(indices) as f64 / all as f64,
+    })
+}
+
+/// What a cost is attributed to.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Line(Line),
+    /// An instruction without a line, by its index.
+    Instruction(usize),
+}
+
+/// What an instruction costs beyond the least.
+fn cost(launch: &LaunchProfile, kind: WorstKind, i: usize) -> u64 {
+    let traffic = &launch.counters.traffic[i];
+    match kind {
+        WorstKind::Global => traffic
+            .global_sectors
+            .saturating_sub(traffic.global_ideal_sectors),
+        WorstKind::Shared => traffic.shared_conflicts,
+        WorstKind::Divergence if !executed::has_lanes(launch.instructions[i].class) => 0,
+        WorstKind::Divergence => {
+            (32 * launch.counters.executed[i]).saturating_sub(launch.counters.lanes[i])
+        }
+        WorstKind::Private => traffic.private_requests,
+    }
+}
+
+fn detail(launch: &LaunchProfile, kind: WorstKind, indices: &[usize]) -> String {
+    let mut traffic = Traffic::default();
+    indices
+        .iter()
+        .for_each(|&i| traffic += &launch.counters.traffic[i]);
+    let count = |counts: &[u64]| -> u64 { indices.iter().map(|&i| counts[i]).sum() };
+    let per = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+    match kind {
+        WorstKind::Global => format!(
+            "{:.1} sectors per request, {:.1} would hold the bytes",
+            per(traffic.global_sectors, traffic.global_requests),
+            per(traffic.global_ideal_sectors, traffic.global_requests),
+        ),
+        WorstKind::Shared => format!(
+            "{:.2} bank conflicts per request",
+            per(traffic.shared_conflicts, traffic.shared_requests)
+        ),
+        WorstKind::Divergence => format!(
+            "{:.1} of 32 lanes",
+            per(
+                count(&launch.counters.lanes),
+                count(&launch.counters.executed)
+            )
+        ),
+        WorstKind::Private => format!("{} accesses to private memory", traffic.private_requests),
+    }
+}
