@@ -95,3 +95,12 @@ proptest! {
         feed(&words.concat());
     }
 }
+
+#[test]
+fn a_text_without_a_version_or_a_target_is_not_a_module() {
+    for header in [".version 8.0\n", ".target sm_80\n"] {
+        let text = GOOD.replacen(header, "", 1);
+        assert!(Module::parse(&text).is_err(), "without {header:?}");
+    }
+    assert!(Module::parse("").is_err());
+}

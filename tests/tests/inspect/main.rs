@@ -3,6 +3,7 @@
 
 mod commands;
 mod damage;
+mod profile;
 mod sources;
 
 use kiln_spec::Backend;
