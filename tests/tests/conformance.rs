@@ -1,4 +1,5 @@
 //! Every device keeps the promises of `docs/adding-a-backend.md`; a table lists intended differences.
+
 #![forbid(unsafe_code)]
 
 use std::process::Command;

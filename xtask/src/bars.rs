@@ -16,12 +16,12 @@ const BARS: &[Bar] = &[
     (
         1,
         "a fresh clone tunes within its budget",
-        &[("kiln-tests", "fresh_clone", "")],
+        &[("kiln-tests", "users", "fresh_clone::")],
     ),
     (
         3,
         "a crate of its own, from spec to receipt",
-        &[("kiln-tests", "standalone", "")],
+        &[("kiln-tests", "users", "standalone::")],
     ),
     (
         4,
@@ -35,8 +35,8 @@ const BARS: &[Bar] = &[
         5,
         "faulty candidates never win",
         &[
-            ("kiln-tests", "faulty_candidates", ""),
-            ("kiln-tests", "fake_faults", ""),
+            ("kiln-tests", "tuning", "faulty_candidates::"),
+            ("kiln-tests", "tuning", "fake_faults::"),
         ],
     ),
     (
@@ -44,49 +44,59 @@ const BARS: &[Bar] = &[
         "honest under noise",
         &[
             ("kiln-measure", "honesty", ""),
-            ("kiln-tests", "equal_candidates", ""),
+            ("kiln-tests", "tuning", "equal_candidates::"),
         ],
     ),
     (
         7,
         "kill -9 and damaged stores",
-        &[("kiln-tests", "killed", ""), ("kiln-trials", "damage", "")],
+        &[
+            ("kiln-tests", "tuning", "killed::"),
+            ("kiln-trials", "damage", ""),
+        ],
     ),
     (8, "the launch path", &[("kiln-gpu", "launch_path", "")]),
-    (9, "gemm on the cpu", &[("kiln-tests", "gemm_speed", "")]),
+    (
+        9,
+        "gemm on the cpu",
+        &[("kiln-tests", "devices", "gemm_speed::")],
+    ),
     (
         10,
         "bad input",
-        &[("kiln-tests", "bad_input", ""), ("kiln-macros", "ui", "")],
+        &[
+            ("kiln-tests", "users", "bad_input::"),
+            ("kiln-macros", "ui", ""),
+        ],
     ),
     (
         11,
         "libraries of GPUs that are missing or damaged",
         &[
-            ("kiln-tests", "cuda_driver", ""),
-            ("kiln-tests", "cuda_compile", ""),
-            ("kiln-tests", "hip_library", ""),
+            ("kiln-tests", "devices", "cuda_driver::"),
+            ("kiln-tests", "devices", "cuda_compile::"),
+            ("kiln-tests", "devices", "hip_library::"),
         ],
     ),
     (
         12,
         "kernels on targets that are not here",
         &[
-            ("kiln-tests", "compile_targets", ""),
-            ("kiln-tests", "inspect", ""),
-            ("kiln-tests", "predict", ""),
+            ("kiln-tests", "devices", "compile_targets::"),
+            ("kiln-tests", "tuning", "inspect::"),
+            ("kiln-tests", "tuning", "predict::"),
         ],
     ),
     (13, "occupancy", &[("kiln-tests", "occupancy", "")]),
     (
         14,
         "the compile pool",
-        &[("kiln-tests", "compile_pool", "")],
+        &[("kiln-tests", "devices", "compile_pool::")],
     ),
     (
         15,
         "images without a compiler",
-        &[("kiln-tests", "images", "")],
+        &[("kiln-tests", "devices", "images::")],
     ),
     (
         16,
@@ -97,48 +107,52 @@ const BARS: &[Bar] = &[
         18,
         "search spaces are built exactly and fast",
         &[
-            ("kiln-tests", "search_space", "every_public_definition"),
-            ("kiln-tests", "search_space", "spaces_are_built"),
+            (
+                "kiln-tests",
+                "tuning",
+                "search_space::every_public_definition",
+            ),
+            ("kiln-tests", "tuning", "search_space::spaces_are_built"),
         ],
     ),
     (
         19,
         "search spaces answer fast and sample uniformly",
         &[
-            ("kiln-tests", "search_space", "a_large_space"),
-            ("kiln-tests", "search_space", "samples_are_uniform"),
+            ("kiln-tests", "tuning", "search_space::a_large_space"),
+            ("kiln-tests", "tuning", "search_space::samples_are_uniform"),
         ],
     ),
     (
         20,
         "search strategies on recorded spaces",
-        &[("kiln-tests", "strategies", "")],
+        &[("kiln-tests", "tuning", "strategies::")],
     ),
     (
         21,
         "transfer between devices",
-        &[("kiln-tests", "transfer", "")],
+        &[("kiln-tests", "tuning", "transfer::")],
     ),
     (
         22,
         "what a search itself takes, and batches",
-        &[("kiln-tests", "search_overhead", "")],
+        &[("kiln-tests", "tuning", "search_overhead::")],
     ),
     (
         23,
         "files of other tuners",
-        &[("kiln-tests", "kernel_tuner", "")],
+        &[("kiln-tests", "tuning", "kernel_tuner::")],
     ),
     (
         FUZZING,
         "importers of foreign text",
-        &[("kiln-tests", "importers", "")],
+        &[("kiln-tests", "tuning", "importers::")],
     ),
     (
         25,
         "regressions are flagged, and nothing else",
         &[
-            ("kiln-tests", "regressions", "flagged"),
+            ("kiln-tests", "tuning", "flagged"),
             ("kiln-measure", "watch", ""),
         ],
     ),

@@ -147,7 +147,7 @@ fn unsafe_allowed(file: &str) -> bool {
         || file.starts_with("runtime/tests/")
         || file.starts_with("macros/tests/")
         // Tests that act as another library vouch for its memory.
-        || ["tests/tests/cuda_device/graphs.rs", "tests/tests/hip_device.rs"].contains(&file)
+        || ["tests/tests/devices/cuda_device/graphs.rs", "tests/tests/devices/hip_device.rs"].contains(&file)
         // Programs that call the HIP runtime and cuBLAS themselves.
         || ["examples/interop/hip.rs", "benches/peers/cublas/src/ffi.rs"].contains(&file)
         || file.starts_with("xtask/")

@@ -1,0 +1,87 @@
+//! The folders from which compilers read headers: damaged ones are unpacked again, and if the cache cannot be
+//! written, nothing is left behind more than once.
+
+use std::fs;
+use std::path::Path;
+
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, tune_alone};
+use tempfile::TempDir;
+
+const MANIFEST: &str =
+    "[package]\nname = \"halves\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+const CRATE: &str = include_str!("../../fixtures/adding/src/lib.rs");
+const SOURCE: &str = include_str!("../../fixtures/adding/src/add.cu");
+
+/// A package whose kernel needs `cuda_fp16.h`.
+fn package() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary directory should be had");
+    let source = SOURCE.replace("c[i] = ", "c[i] = __half2float(__float2half(1.0f)) * ");
+    fs::create_dir(folder.path().join("src")).expect("a folder should be made");
+    for (path, text) in [
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", CRATE),
+        ("src/add.cu", &source),
+    ] {
+        fs::write(folder.path().join(path), text).expect("a file should be written");
+    }
+    folder
+}
+
+/// Compiles a new config, which needs the headers.
+fn inspect(package: &Path, cache: &Path, temporary: &Path, threads: u32) {
+    let mut command = tune_alone(package, cache);
+    let config = format!("VECTOR_WIDTH=1,THREADS={threads}");
+    command.args(["inspect", "--target", "sm_89", "--config", &config]);
+    expect_code(command.env("TMPDIR", temporary), 0);
+}
+
+fn names_in(folder: &Path, prefix: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder should be there");
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let names = names.map(|name| name.to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(prefix)).collect()
+}
+
+#[test]
+fn headers_of_nvrtcs_that_were_damaged_are_unpacked_again() {
+    let name = "headers_of_nvrtcs_that_were_damaged_are_unpacked_again";
+    if !have(name, &[Need::Nvrtc]) {
+        return;
+    }
+    let package = package();
+    let (root, cache) = (package.path(), package.path().join("cache"));
+    inspect(root, &cache, &std::env::temp_dir(), 64);
+    let include = cache.join("include");
+    let [unpacked] = &names_in(&include, "nvrtc-")[..] else {
+        eprintln!("not run: {name}: this NVRTC unpacks no headers");
+        return;
+    };
+    let header = include.join(unpacked).join("cuda_fp16.h");
+    let whole = fs::read(&header).expect("the header should be there");
+    fs::write(&header, "").expect("the header should be written");
+    inspect(root, &cache, &std::env::temp_dir(), 128);
+    assert_eq!(fs::read(&header).expect("it should be there again"), whole);
+}
+
+#[test]
+fn without_a_cache_headers_lie_in_one_folder_that_the_next_process_finds() {
+    let name = "without_a_cache_headers_lie_in_one_folder_that_the_next_process_finds";
+    if !have(name, &[Need::Nvrtc]) {
+        return;
+    }
+    let package = package();
+    let temporary = tempfile::tempdir().expect("a temporary directory should be had");
+    // No folder can be created there.
+    let cache = Path::new("/proc/kiln");
+    inspect(package.path(), cache, temporary.path(), 64);
+    let left = names_in(temporary.path(), "kiln-");
+    assert_eq!(left.len(), 1, "{left:?}");
+    let folder = temporary.path().join(&left[0]);
+    let first = names_in(&folder, "");
+    inspect(package.path(), cache, temporary.path(), 128);
+    assert_eq!(names_in(temporary.path(), "kiln-"), left);
+    assert_eq!(names_in(&folder, ""), first);
+    let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&folder).expect("it is there"));
+    assert_eq!(mode & 0o077, 0, "nobody else may write there: {mode:o}");
+}

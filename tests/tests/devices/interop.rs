@@ -1,0 +1,170 @@
+//! Users' crates that keep streams and memory in cudarc, each with a CUDA version of its own choice; and the examples
+//! next to the course.
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{cargo, expect_code, profile, stderr, stdout, target_dir, workspace};
+use kiln_tests::throwaway::Throwaway;
+
+const PROGRAM: [(&str, &str); 2] = [
+    (
+        "src/main.rs",
+        include_str!("../../../examples/interop/cudarc.rs"),
+    ),
+    (
+        "src/scale.cu",
+        include_str!("../../../examples/interop/scale.cu"),
+    ),
+];
+
+/// A crate without its own dependency on cudarc, which uses Kiln's.
+const THROUGH_KILN: [(&str, &str); 1] = [(
+    "src/lib.rs",
+    "//! Streams of cudarc's, by the name that Kiln gives it.\n\
+     use kiln::interop::cudarc_019::{CudarcStream, cudarc, stream};\n\n\
+     /// A stream of the first device.\n\
+     pub fn first() -> Result<CudarcStream, Box<dyn std::error::Error>> {\n    \
+         Ok(stream(cudarc::driver::CudaContext::new(0)?.default_stream())?)\n}\n",
+)];
+
+/// A throw-away crate with Kiln's adapter, and further dependencies.
+fn crate_with(name: &str, files: &[(&str, &str)], further: &str) -> Throwaway {
+    let crate_ = Throwaway::new(name, files);
+    let manifest = crate_.read("Cargo.toml");
+    let kiln = "kiln-gpu = { version = \"0.1\", features = [\"cudarc-019\"] }\n";
+    let with = manifest.replace("kiln-gpu = \"0.1\"\n", &format!("{kiln}{further}"));
+    assert_ne!(manifest, with, "the manifest should name kiln");
+    crate_.write("Cargo.toml", &with);
+    if files.len() > 1 {
+        expect_code(&mut crate_.tune("init"), 0);
+    }
+    crate_
+}
+
+fn cudarc(features: &str) -> String {
+    format!(
+        "cudarc = {{ version = \"0.19\", default-features = false, features = [\"std\", \"driver\", {features}] }}\n"
+    )
+}
+
+/// Checks the output of the examples: a message if there is no GPU, or their results if there is one.
+fn said_what_it_should(out: &str, device: Need, computed: &str, backend: &str) {
+    if have("the examples of interop on a GPU", &[device]) {
+        assert_eq!(out.trim(), computed);
+    } else {
+        assert!(out.starts_with("nothing to launch on: "), "{out}");
+        assert!(out.contains(backend), "{out}");
+    }
+    print!("{out}");
+}
+
+#[test]
+fn a_program_with_cudarc_and_another_cuda_version_builds_and_runs() {
+    let crate_ = crate_with(
+        "beside_cudarc",
+        &PROGRAM,
+        &cudarc("\"dynamic-loading\", \"cuda-13000\""),
+    );
+    let out = stdout(&expect_code(crate_.cargo().args(["run", "--quiet"]), 0));
+    said_what_it_should(&out, Need::CudaDevice, "42 63", "cuda");
+    // Kiln itself did not add a version.
+    let mut tree = crate_.cargo();
+    tree.args(["tree", "--edges", "features", "--invert", "cudarc"]);
+    let tree = stdout(&expect_code(&mut tree, 0));
+    assert!(tree.contains("cudarc feature \"cuda-13000\""), "{tree}");
+    assert_eq!(tree.matches("cudarc feature \"cuda-1").count(), 1, "{tree}");
+}
+
+#[test]
+fn a_program_with_cudarcs_default_features_builds() {
+    let further = "cudarc = { version = \"0.19\", features = [\"cuda-12060\"] }\n";
+    let crate_ = crate_with("with_defaults", &PROGRAM, further);
+    expect_code(crate_.cargo().args(["check", "--quiet"]), 0);
+}
+
+#[test]
+fn a_crate_that_chooses_no_version_is_told_by_cudarc_and_can_choose_by_its_variable() {
+    let crate_ = crate_with("through_kiln", &THROUGH_KILN, "");
+    let mut build = crate_.cargo();
+    build
+        .args(["check", "--quiet"])
+        .env_remove("CUDARC_CUDA_VERSION");
+    let said = stderr(&expect_code(&mut build, 101));
+    assert!(
+        said.contains("Must specify one of the following features"),
+        "{said}"
+    );
+    let mut build = crate_.cargo();
+    build
+        .args(["check", "--quiet"])
+        .env("CUDARC_CUDA_VERSION", "13000");
+    expect_code(&mut build, 0);
+}
+
+/// Safe code that presents any address as a slice of cudarc.
+const PRETENDER: [(&str, &str); 1] = [("src/lib.rs", include_str!("../../fixtures/pretender.rs"))];
+
+#[test]
+fn memory_that_only_says_it_is_cudarcs_is_not_taken() {
+    let crate_ = crate_with(
+        "pretender",
+        &PRETENDER,
+        &cudarc("\"dynamic-loading\", \"cuda-13000\""),
+    );
+    let said = stderr(&expect_code(crate_.cargo().args(["check", "--quiet"]), 101));
+    assert!(said.contains("`Pretender: CudarcMemory<"), "{said}");
+    assert_eq!(said.matches("error[").count(), 1, "{said}");
+}
+
+#[test]
+fn a_program_without_the_adapter_has_no_cudarc() {
+    let crate_ = Throwaway::new("plain", &[("src/lib.rs", "//! Nothing.\n")]);
+    let mut tree = crate_.cargo();
+    tree.args(["tree", "--edges", "normal,build", "--prefix", "none"]);
+    let tree = stdout(&expect_code(&mut tree, 0));
+    assert!(tree.contains("kiln-spec v"), "{tree}");
+    assert!(!tree.contains("cudarc"), "{tree}");
+}
+
+#[test]
+fn the_examples_beside_the_course_build_and_say_what_they_need() {
+    for (name, features, device, computed, backend) in [
+        (
+            "interop-cudarc",
+            "cudarc",
+            Need::CudaDevice,
+            "42 63",
+            "cuda",
+        ),
+        ("interop-hip", "", Need::HipDevice, "42", "hip"),
+    ] {
+        let mut run = cargo(&workspace());
+        run.args([
+            "run",
+            "--quiet",
+            "--package",
+            "kiln-examples",
+            "--example",
+            name,
+        ]);
+        run.args(["--features", features]);
+        // With cudarc the library is different: it must not replace that of all other tests.
+        run.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
+        run.env("CARGO_NET_OFFLINE", "true");
+        let out = stdout(&expect_code(&mut run, 0));
+        said_what_it_should(&out, device, computed, backend);
+    }
+}
+
+#[test]
+fn a_tuned_kernel_is_an_operation_of_candle_on_tensors_of_the_cpu() {
+    let name = "a_tuned_kernel_is_an_operation_of_candle_on_tensors_of_the_cpu";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let mut run = cargo(&workspace());
+    run.args(["run", "--offline", "--quiet", "--profile", profile()]);
+    // Not by its package, whose dependencies would be built once more with other features.
+    run.args(["--bin", "candle"]);
+    let said = stdout(&expect_code(&mut run, 0));
+    let start = "8 rows of 512 on the cpu: the largest difference from candle's own operations is ";
+    assert!(said.starts_with(start), "{said}");
+}

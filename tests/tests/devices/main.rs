@@ -1,0 +1,22 @@
+//! Devices and their compilers: drivers and their stand-ins, images, launches next to other libraries.
+
+mod compile_pool;
+mod compile_targets;
+mod container;
+mod cuda_compile;
+mod cuda_device;
+mod cuda_driver;
+mod gemm_speed;
+mod header_folders;
+mod hip_compiler;
+mod hip_device;
+mod hip_interface;
+mod hip_library;
+mod hip_timing;
+mod hiprtc;
+mod images;
+mod interop;
+mod lost_compilers;
+mod older_nvrtc;
+mod shared_gpu;
+mod streaming;

@@ -1,0 +1,25 @@
+//! `tune` at work: what it searches, decides, remembers, compares and reports.
+
+#![forbid(unsafe_code)]
+
+mod earlier_results;
+mod equal_candidates;
+mod fake_faults;
+mod faulty_candidates;
+mod importers;
+mod inspect;
+mod kernel_tuner;
+mod killed;
+mod large_problems;
+mod peers;
+mod predict;
+mod proof_stands;
+mod regime;
+mod regressions;
+mod replayed_rows;
+mod report;
+mod search_overhead;
+mod search_space;
+mod strategies;
+mod transfer;
+mod verdicts;

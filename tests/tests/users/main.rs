@@ -1,0 +1,17 @@
+//! What users meet: the documentation, packages of their own, bad input, the first hour.
+
+#![forbid(unsafe_code)]
+
+mod adding_a_backend;
+mod adding_a_kernel;
+mod bad_input;
+mod book;
+mod course;
+mod fresh_clone;
+mod gpu_day;
+mod init;
+mod library_and_program;
+mod readme;
+mod recipes;
+mod standalone;
+mod without_cargo;
