@@ -6,6 +6,7 @@
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
 //   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
 //   ITEMS         runs that a thread takes between two loop checks
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
 
 #include "../common/gelu.cuh"
 #include "../common/rows.cuh"
@@ -24,7 +25,7 @@ bias_gelu(unsigned int rows, unsigned int cols, unsigned int form, const T* __re
         for_columns(cols, [&](auto width, unsigned int col) {
             constexpr int W = decltype(width)::value;
             const auto of_sum = [&](float x, float bias) { return gelu(x + bias); };
-            store_run<W>(y + col, combined(load_run<W>(x + col), load_run<W>(bias + col), of_sum));
+            store_output<W>(y + col, combined(load_run<W>(x + col), load_run<W>(bias + col), of_sum));
         });
     });
 }

@@ -36,6 +36,7 @@ pub use self::bias_gelu::KERNEL;
         ROWS in [1, 2, 4, 8],
         VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
+        HINT in [plain, streaming],
     ),
     where(
         // One thread per row only on processors that run threads one after another.
@@ -44,10 +45,10 @@ pub use self::bias_gelu::KERNEL;
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= device.max_threads_per_block,
     ),
-    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, HINT = plain),
     try_first(
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 1),
-        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 1, HINT = streaming),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),

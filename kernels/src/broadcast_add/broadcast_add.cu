@@ -6,6 +6,7 @@
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
 //   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
 //   ITEMS         runs that a thread takes between two loop checks
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
 
 #include "../common/rows.cuh"
 
@@ -24,12 +25,12 @@ broadcast_add(unsigned int rows, unsigned int cols, unsigned int b_rows, unsigne
         const float addend = kiln::to_float(b[0]);
         for_columns(cols, [&](auto width, unsigned int col) {
             constexpr int W = decltype(width)::value;
-            store_run<W>(c + col, mapped(load_run<W>(a + col), [&](float x) { return x + addend; }));
+            store_output<W>(c + col, mapped(load_run<W>(a + col), [&](float x) { return x + addend; }));
         });
     } else {
         for_columns(cols, [&](auto width, unsigned int col) {
             constexpr int W = decltype(width)::value;
-            store_run<W>(c + col, combined(load_run<W>(a + col), load_run<W>(b + col), kiln::add()));
+            store_output<W>(c + col, combined(load_run<W>(a + col), load_run<W>(b + col), kiln::add()));
         });
     }
 }

@@ -31,6 +31,7 @@ pub use self::broadcast_add::KERNEL;
         ROWS in [1, 2, 4, 8],
         VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
+        HINT in [plain, streaming],
     ),
     where(
         // One thread per row only on processors that run threads one after another.
@@ -41,11 +42,11 @@ pub use self::broadcast_add::KERNEL;
         b_rows == 1 || b_rows == rows,
         b_cols == 1 || b_cols == cols,
     ),
-    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, HINT = plain),
     try_first(
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 32, ITEMS = 1),
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 2),
-        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 32, ITEMS = 1, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 2, HINT = streaming),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),

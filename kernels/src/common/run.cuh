@@ -19,11 +19,20 @@ static __device__ __forceinline__ Run<W> load_run(const Element* __restrict__ fr
 }
 
 // Writes W elements to `to`, which is aligned to W elements.
-template <int W, class Element>
+template <int W, kiln::hint how = kiln::hint::plain, class Element>
 static __device__ __forceinline__ void store_run(Element* __restrict__ to, const Run<W>& run)
 {
-    kiln::store_aligned(to, kiln::from_float<Element>(run));
+    kiln::store_aligned<how>(to, kiln::from_float<Element>(run));
 }
+
+#if defined(HINT)
+// The same for an output that the kernel does not read again.
+template <int W>
+static __device__ __forceinline__ void store_output(T* __restrict__ to, const Run<W>& run)
+{
+    store_run<W, HINT == HINT_streaming ? kiln::hint::streaming : kiln::hint::plain>(to, run);
+}
+#endif
 
 // `combine` of two runs, element by element.
 template <int W, class Combine>

@@ -4,6 +4,7 @@
 //   VECTOR_WIDTH  elements that a thread moves at once
 //   THREADS       threads of a block
 //   ITEMS         runs that a thread takes, THREADS runs apart so that neighbours read neighbours
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
 
 #include "../common/elements.cuh"
 #include "../common/gelu.cuh"
@@ -14,7 +15,7 @@ gelu(unsigned int n, unsigned int form, const T* __restrict__ x, T* __restrict__
     with_gelu(form, [&](auto gelu) {
         for_elements(n, [&](auto width, size_t at) {
             constexpr int W = decltype(width)::value;
-            store_run<W>(y + at, mapped(load_run<W>(x + at), gelu));
+            store_output<W>(y + at, mapped(load_run<W>(x + at), gelu));
         });
     });
 }

@@ -32,16 +32,17 @@ pub use self::gelu::KERNEL;
         VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         THREADS in [64, 128, 256, 512, 1024],
         ITEMS in [1, 2, 4],
+        HINT in [plain, streaming],
     ),
     where(
         // A GPU thread moves 16 bytes at once; a thread that runs alone, several registers of its processor.
         VECTOR_WIDTH * size_of(T) <= 512 / device.lockstep_threads,
         THREADS <= device.max_threads_per_block,
     ),
-    baseline(VECTOR_WIDTH = 1, THREADS = 256, ITEMS = 1),
+    baseline(VECTOR_WIDTH = 1, THREADS = 256, ITEMS = 1, HINT = plain),
     try_first(
-        (VECTOR_WIDTH = 64, THREADS = 128, ITEMS = 4),
-        (VECTOR_WIDTH = 4, THREADS = 256, ITEMS = 1),
+        (VECTOR_WIDTH = 64, THREADS = 128, ITEMS = 4, HINT = streaming),
+        (VECTOR_WIDTH = 4, THREADS = 256, ITEMS = 1, HINT = plain),
     ),
     grid(n.div_ceil(VECTOR_WIDTH * THREADS * ITEMS)),
     block(THREADS),

@@ -9,6 +9,7 @@
 //   METHOD        METHOD_passes: one pass for the mean, one for the squares of what is left; METHOD_joined: one pass for
 //                 both, partial means and squares joined (T. Chan, G. Golub and R. LeVeque, "Updating formulae and a
 //                 pairwise algorithm for computing sample variances", 1979)
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
 
 #include "../common/rows.cuh"
 
@@ -96,6 +97,6 @@ layer_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restr
         for (int i = 0; i < W; ++i) {
             run[i] = (run[i] - moments.mean) * scale * weights[i] + biases[i];
         }
-        store_run<W>(y + col, run);
+        store_output<W>(y + col, run);
     });
 }

@@ -34,6 +34,7 @@ pub use self::layer_norm::KERNEL;
         VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
         METHOD in [passes, joined],
+        HINT in [plain, streaming],
     ),
     where(
         // One thread per row only on processors that run threads one after another.
@@ -42,11 +43,11 @@ pub use self::layer_norm::KERNEL;
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
     ),
-    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes, HINT = plain),
     try_first(
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 1, METHOD = passes),
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 16, ITEMS = 2, METHOD = passes),
-        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = joined),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 1, METHOD = passes, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 16, ITEMS = 2, METHOD = passes, HINT = streaming),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = joined, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),

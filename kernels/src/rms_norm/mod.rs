@@ -33,6 +33,7 @@ pub use self::rms_norm::KERNEL;
         ROWS in [1, 2, 4],
         VECTOR_WIDTH in [1, 2, 4, 8, 16, 32, 64],
         ITEMS in [1, 2, 4],
+        HINT in [plain, streaming],
     ),
     where(
         // One thread per row only on processors that run threads one after another.
@@ -41,11 +42,11 @@ pub use self::rms_norm::KERNEL;
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
     ),
-    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, HINT = plain),
     try_first(
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 16, ITEMS = 4),
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 4),
-        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 16, ITEMS = 4, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 4, HINT = streaming),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),

@@ -6,6 +6,7 @@
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
 //   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
 //   ITEMS         runs that a thread takes between two loop checks
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
 
 #include "../common/rows.cuh"
 
@@ -31,6 +32,6 @@ rms_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restric
     for_columns(length, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
         const auto scaled = [&](float x, float weight) { return x * scale * weight; };
-        store_run<W>(y + col, combined(load_run<W>(x + col), load_run<W>(weight + col), scaled));
+        store_output<W>(y + col, combined(load_run<W>(x + col), load_run<W>(weight + col), scaled));
     });
 }

@@ -34,6 +34,7 @@ pub use self::softmax::KERNEL;
         ITEMS in [1, 2, 4],
         METHOD in [passes, online],
         KEEP in [0, 1],
+        HINT in [plain, streaming],
     ),
     where(
         // One thread per row only on processors that run threads one after another.
@@ -45,11 +46,11 @@ pub use self::softmax::KERNEL;
         KEEP == 0 || METHOD == passes,
         4 * KEEP * ROWS * cols <= device.shared_bytes_per_block,
     ),
-    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes, KEEP = 0),
+    baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, METHOD = passes, KEEP = 0, HINT = plain),
     try_first(
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 1),
-        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 0),
-        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = online, KEEP = 0),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 1, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 0, HINT = streaming),
+        (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = online, KEEP = 0, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),
     block(THREADS, ROWS),

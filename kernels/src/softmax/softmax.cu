@@ -9,6 +9,7 @@
 //                 one, the sum scaled anew whenever the maximum grows (M. Milakov and N. Gimelshein, "Online normalizer
 //                 calculation for softmax", arXiv:1805.02867)
 //   KEEP          1: the exponentials are kept in shared memory from the sum until they are written, not computed again
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
 
 #include "../common/rows.cuh"
 
@@ -106,10 +107,10 @@ softmax(unsigned int rows, unsigned int cols, const T* __restrict__ x, T* __rest
     for_columns(length, [&](auto width, unsigned int col) {
         constexpr int W = decltype(width)::value;
 #if KEEP
-        store_run<W>(y + col, mapped(load_run<W>(kept + col), [&](float x) { return x * scale; }));
+        store_output<W>(y + col, mapped(load_run<W>(kept + col), [&](float x) { return x * scale; }));
 #else
         const auto share = [&](float x) { return power(x - seen.largest) * scale; };
-        store_run<W>(y + col, mapped(load_run<W>(x + col), share));
+        store_output<W>(y + col, mapped(load_run<W>(x + col), share));
 #endif
     });
 }

@@ -4,6 +4,7 @@
 //   VECTOR_WIDTH  elements that a thread moves at once
 //   THREADS       threads of a block
 //   ITEMS         runs that a thread takes, THREADS runs apart so that neighbours read neighbours
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
 
 #include "../common/elements.cuh"
 
@@ -14,6 +15,6 @@ tensor_mul(unsigned int n, const T* __restrict__ a, const T* __restrict__ b, T* 
         constexpr int W = decltype(width)::value;
         const Run<W> x = load_run<W>(a + at);
         const Run<W> y = load_run<W>(b + at);
-        store_run<W>(c + at, combined(x, y, [](float x, float y) { return x * y; }));
+        store_output<W>(c + at, combined(x, y, [](float x, float y) { return x * y; }));
     });
 }

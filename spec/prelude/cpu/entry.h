@@ -232,6 +232,10 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
         kiln_cpu_job_body = blocks;
         KILN_CPU_SUSPEND(kiln_cpu_run_here);
 #endif
+#if defined(__x86_64__)
+        // Streaming stores are not ordered before what tells other threads that these blocks are done.
+        __builtin_ia32_sfence();
+#endif
 #if KILN_CPU_WATCH
         launch->history->interval = kiln_cpu_watch.interval;
 #endif

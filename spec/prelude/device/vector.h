@@ -117,6 +117,29 @@ template <hint how, class Word> KILN_INLINE void store_word(Word* to, Word word)
 #endif
 }
 
+// Check builds look at each access, and see none of these.
+#if defined(KILN_CPU) && !KILN_CPU_CHECK && (defined(__clang__) || defined(__x86_64__))
+#define KILN_STREAMING_STORES 1
+struct streamed_word {
+    typedef float type __attribute__((vector_size(16), may_alias));
+};
+// Copies bytes to an address that is a multiple of 16, past the caches: the processor does not first read the lines
+// that it writes, which saves a third of the memory traffic of a copy.
+template <int bytes> KILN_INLINE void stream_bytes(void* to, const void* from) {
+    typedef streamed_word::type word;
+    KILN_EACH_ELEMENT
+    for (int i = 0; i < bytes / 16; ++i) {
+        word part;
+        copy_bytes<16>(&part, (const char*)from + 16 * i);
+#if defined(__clang__)
+        __builtin_nontemporal_store(part, (word*)to + i);
+#else
+        __builtin_ia32_movntps((float*)to + 4 * i, part);
+#endif
+    }
+}
+#endif
+
 // The N elements at `from`, which must be aligned to a vec<T, N>.
 template <int N, hint how = hint::plain, class T> KILN_INLINE vec<T, N> load_aligned(const T* from) {
 #if defined(KILN_CPU)
@@ -137,6 +160,9 @@ template <int N, hint how = hint::plain, class T> KILN_INLINE vec<T, N> load_ali
 template <hint how = hint::plain, class T, int N>
 KILN_INLINE void store_aligned(T* to, const vec<T, N>& from) {
 #if defined(KILN_CPU)
+#ifdef KILN_STREAMING_STORES
+    if constexpr (how == hint::streaming && alignof(vec<T, N>) == 16) return stream_bytes<sizeof(from)>(to, &from);
+#endif
     *reinterpret_cast<vec<T, N>*>(to) = from;
 #else
     typedef typename memory_word<(int)alignof(vec<T, N>)>::type word;
@@ -170,6 +196,11 @@ template <int N, hint how = hint::plain, class T> KILN_INLINE vec<T, N> load(con
 // Writes N elements to `to`, wherever that is: in one operation where it is aligned.
 template <hint how = hint::plain, class T, int N> KILN_INLINE void store(T* to, const vec<T, N>& from) {
 #if defined(KILN_CPU)
+#ifdef KILN_STREAMING_STORES
+    if constexpr (how == hint::streaming && alignof(vec<T, N>) == 16) {
+        if (is_aligned<N>(to)) return stream_bytes<sizeof(from)>(to, &from);
+    }
+#endif
     copy_bytes<sizeof(from)>(to, &from);
 #else
     if (is_aligned<N>(to)) {
