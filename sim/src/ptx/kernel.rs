@@ -175,7 +175,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Static shared memory, in bytes.
-    pub fn shared_bytes(&self) -> u32 {
+    pub fn static_bytes(&self) -> u32 {
         self.code.static_bytes
     }
 

@@ -252,7 +252,7 @@ fn lanes_reference(
             fold(|a, b| a + b),
             fold(u32::min).wrapping_sub(50),
             fold(u32::max),
-            lanes(!0).fold(!0, |a, b| a & (b | 64)) ^ lanes(!0).fold(0, |a, b| a | b * 256),
+            lanes(!0).fold(!0, |a, b| a & (b | 64)) ^ lanes(!0).fold(0, |a, b| a | (b * 256)),
             fold(|a, b| a ^ b),
         ];
         for (number, result) in results.into_iter().enumerate() {

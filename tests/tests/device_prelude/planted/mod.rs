@@ -153,8 +153,11 @@ fn every_planted_fault_is_caught_on_simulated_gpus_and_nothing_else_is() {
                 .map(|alarm| format!("{target:?}: {text}: {alarm}"))
         })
         .collect();
+    let faults: BTreeSet<_> = outcomes.iter().map(|(what, ..)| what).collect();
     println!(
-        "{} planted, {} caught; {} false alarms from {} configs without a fault",
+        "{} faults on {} simulated GPUs: {} planted, {} caught; {} false alarms from {} configs without a fault",
+        faults.len(),
+        targets.len(),
         outcomes.len(),
         outcomes.len() - missed.len(),
         alarms.len(),

@@ -20,7 +20,7 @@ const MATRICES_OF_ROWS: Subject = Subject {
 };
 const CHAIN: Subject = Subject {
     kernel: &kernels::tile_chain::KERNEL,
-    config: "",
+    config: "WARPS=1,ALIGNED=8",
     types: "T=f16",
 };
 const COPIES: Subject = Subject {

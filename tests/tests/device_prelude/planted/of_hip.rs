@@ -11,7 +11,7 @@ const TILES: Subject = Subject {
 };
 const CHAIN: Subject = Subject {
     kernel: &kernels::tile_chain::KERNEL,
-    config: "",
+    config: "WARPS=1,ALIGNED=8",
     types: "T=f16",
 };
 const WARPS: Subject = Subject {

@@ -129,8 +129,8 @@ fn of_order() -> Vec<Fault> {
         of(
             "what other warps wrote is read after a barrier of the warp",
             (
-                "tile[t ^ 33] = value;\n    __syncthreads();",
-                "tile[t ^ 33] = value;\n    __syncwarp();",
+                "tile[t ^ 1] = value;\n    __syncthreads();",
+                "tile[t ^ 1] = value;\n    __syncwarp();",
             ),
             SMALL,
         ),
@@ -139,11 +139,21 @@ fn of_order() -> Vec<Fault> {
             ("    __syncthreads();\n", ""),
             TRANSPOSE,
         ),
-        of(
+        // On gfx11 the value that is there already may be written again.
+        source(
+            PTX,
             "every warp clears a counter",
             (
                 "if (t == 0) {\n        count",
                 "if (t % 32 == 0) {\n        count",
+            ),
+            SMALL,
+        ),
+        of(
+            "every warp sets a counter to another value",
+            (
+                "if (t == 0) {\n        count = 0;",
+                "if (t % 32 == 0) {\n        count = t;",
             ),
             SMALL,
         ),
@@ -171,16 +181,25 @@ fn of_order() -> Vec<Fault> {
         of(
             "half of the warps skip a barrier",
             (
-                "tile[t ^ 33] = value;\n    __syncthreads();",
-                "tile[t ^ 33] = value;\n    if (t < 32) __syncthreads();",
+                "tile[t ^ 1] = value;\n    __syncthreads();",
+                "tile[t ^ 1] = value;\n    if (t < 32) __syncthreads();",
             ),
             SMALL,
         ),
         of(
-            "a warp waits at two barriers while the other waits at one",
+            "a warp waits at one barrier more than the other",
             (
-                "const float crossed = tile[t];",
-                "const float crossed = tile[t];\n    if (t >= 32) __syncthreads();",
+                "tile[t ^ 1] = value;",
+                "if (t >= 32) __syncthreads();\n    tile[t ^ 1] = value;",
+            ),
+            SMALL,
+        ),
+        source(
+            PTX,
+            "half of the lanes of a warp skip a barrier",
+            (
+                "tile[t ^ 1] = value;\n    __syncthreads();",
+                "tile[t ^ 1] = value;\n    if (t % 2 == 0) __syncthreads();",
             ),
             SMALL,
         ),

@@ -43,7 +43,7 @@ fn reference(
     for i in 0..n as usize {
         let (block, thread) = (i / THREADS * THREADS, i % THREADS);
         y[i] = x(block + THREADS - 1 - thread) + 1000.0 * x(block + (thread ^ 33));
-        let count = (block..block + THREADS).filter(|i| x(*i) as u32 % 2 != 0);
+        let count = (block..block + THREADS).filter(|i| x(*i) as u32 & 1 != 0);
         odd[i] = count.count() as u32;
         bins[x(i) as usize % 8] += 1;
         sums[i] = x(i) * 28.0;
