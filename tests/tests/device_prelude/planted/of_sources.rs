@@ -2,6 +2,7 @@
 
 use super::trial::Subject;
 use super::{BOTH, Fault, GFX11, PTX, small, source};
+use crate::stand_ins;
 
 const SMALL: Subject = Subject {
     kernel: &small::small::KERNEL,
@@ -18,6 +19,7 @@ pub(super) fn faults() -> Vec<Fault> {
     let mut all = of_bounds();
     all.extend(of_order());
     all.extend(of_garbage());
+    all.extend(of_masks());
     all
 }
 
@@ -106,6 +108,46 @@ fn of_bounds() -> Vec<Fault> {
                 "sum += held[(k * 3 + t) % 8 + (k == 7 ? 4096 : 0)];",
             ),
             SMALL,
+        ),
+    ]
+}
+
+/// In a branch that three lanes in four take.
+fn of_masks() -> Vec<Fault> {
+    let of = |on, what, change| {
+        let subject = Subject {
+            kernel: &stand_ins::lanes::KERNEL,
+            ..SMALL
+        };
+        source(on, what, change, subject)
+    };
+    vec![
+        of(
+            BOTH,
+            "a match of the whole warp in a branch",
+            (
+                "__match_any_sync(PART, own % 3)",
+                "__match_any_sync(ALL, own % 3)",
+            ),
+        ),
+        of(
+            BOTH,
+            "a reduction of the whole warp in a branch",
+            ("__reduce_max_sync(PART,", "__reduce_max_sync(ALL,"),
+        ),
+        of(
+            BOTH,
+            "a reduction of fewer lanes than take part",
+            (
+                "__reduce_add_sync(PART, own)",
+                "__reduce_add_sync(0x11111111u, own)",
+            ),
+        ),
+        // A vote of gfx11 counts the lanes that run, whatever the mask names beyond them.
+        of(
+            PTX,
+            "a vote of the whole warp in a branch",
+            ("__ballot_sync(PART,", "__ballot_sync(ALL,"),
         ),
     ]
 }
