@@ -89,6 +89,12 @@ pub enum FaultKind {
         /// The size of the shared memory, dynamic included.
         size: usize,
     },
+    /// An access between two variables of shared memory.
+    #[error("shared memory at {offset:#x} is between two variables")]
+    BetweenVariables {
+        /// The offset of the byte.
+        offset: u64,
+    },
     /// Shared memory is read before anything wrote it.
     #[error("shared memory at {offset:#x} is read and was never written")]
     Unwritten {
@@ -102,13 +108,13 @@ pub enum FaultKind {
         offset: u64,
     },
     /// Two threads access one place without synchronisation, and one of them writes.
-    #[error("a race on shared memory at {offset:#x} with warp {other}, which was at `{instruction}`{}", at(.line))]
+    #[error("a race on shared memory at {offset:#x} with {}, last at `{instruction}`{}", warps(.other), at(.line))]
     Race {
         /// The offset of the byte.
         offset: u64,
-        /// The other warp.
-        other: u32,
-        /// What the other warp executed.
+        /// The other warp; `None` if there are several.
+        other: Option<u32>,
+        /// What the other warp, or the last of them, executed.
         instruction: String,
         /// The source line of that instruction.
         line: Option<(String, u32)>,
@@ -147,6 +153,10 @@ fn near(nearest: &Option<(u64, usize)>) -> String {
         Some((base, bytes)) => format!("; the nearest one has {bytes} bytes at {base:#x}"),
         None => String::new(),
     }
+}
+
+fn warps(other: &Option<u32>) -> String {
+    other.map_or_else(|| "several warps".into(), |warp| format!("warp {warp}"))
 }
 
 fn at(line: &Option<(String, u32)>) -> String {

@@ -138,7 +138,7 @@ impl Kernel {
                 .map(|&(offset, bytes)| Parameter { offset, bytes })
                 .collect(),
             parameter_bytes: entry.parameter_bytes(),
-            static_shared_bytes: entry.shared_bytes(),
+            static_shared_bytes: entry.static_bytes(),
             max_threads: entry.max_threads(),
         };
         Kernel {

@@ -577,11 +577,13 @@ fn generic_addresses_name_shared_and_global_memory() {
     let device = device();
     for which in [0, 1] {
         let out = device.floats(&[9.0; 64]);
-        device
-            .launch("generic", 1, 32, &[P(out), W(which)], Order::Forward)
-            .unwrap();
+        let counters = device.launch("generic", 1, 32, &[P(out), W(which)], Order::Forward);
         let expected = if which == 1 { 6.0 } else { 10.0 };
         assert_eq!(device.read_floats(out, 32), [expected; 32]);
+        // A load and a store by the generic address; besides, one store to each memory.
+        let moved = counters.unwrap().total();
+        let expected = if which == 1 { (3, 1) } else { (1, 3) };
+        assert_eq!((moved.shared_requests, moved.global_requests), expected);
     }
 }
 

@@ -168,6 +168,16 @@ const BARS: &[Bar] = &[
         "no seed makes a baseline be refused",
         &[("kiln-tests", "library", "no_seed_is_refused")],
     ),
+    (
+        47,
+        "counters of simulated GPUs equal what is computed by hand",
+        &[("kiln-tests", "tuning", "inspect::micro")],
+    ),
+    (
+        48,
+        "planted faults are caught on simulated GPUs",
+        &[("kiln-tests", "device_prelude", "planted")],
+    ),
 ];
 
 /// The bar that a run of `tune` measures.

@@ -84,6 +84,7 @@ pub(super) fn flat(
     if one.segment == Segment::Flat {
         let apertures = lanes_of(exec).any(|lane| is_aperture(addresses[lane]));
         if apertures {
+            count_generic(shared, one.op.access, &addresses, exec);
             return lanes_of(exec)
                 .try_for_each(|lane| flat_lane(w, shared, one, lane, addresses[lane], who));
         }
@@ -148,12 +149,28 @@ fn registers(access: Access) -> u8 {
 
 /// Counts the sectors of 32 bytes that the lanes touch together.
 fn count_sectors(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
-    let bytes = match access {
-        Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
-            u32::from(bytes)
-        }
+    let bytes = super::share::width(access);
+    shared.traffic().global(addresses, exec, bytes.into());
+}
+
+/// Counts a request to each memory that lanes name by generic addresses.
+fn count_generic(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
+    let lanes_in = |aperture: u32| -> u32 {
+        let there = lanes_of(exec).filter(|&lane| (addresses[lane] >> 32) as u32 == aperture);
+        there.map(|lane| 1 << lane).sum()
     };
-    shared.traffic().global(addresses, exec, bytes);
+    let (of_block, private) = (lanes_in(SHARED_APERTURE), lanes_in(PRIVATE_APERTURE));
+    if of_block != 0 {
+        // Apertures begin at a multiple of all banks.
+        super::share::count(shared, addresses, of_block, super::share::width(access));
+    }
+    if private != 0 {
+        shared.traffic().private_requests += 1;
+    }
+    let global = exec & !of_block & !private;
+    if global != 0 {
+        count_sectors(shared, access, addresses, global);
+    }
 }
 
 /// The region that the last lane used, which is most often that of the next.

@@ -78,7 +78,7 @@ impl<'a> GfxBlock<'a> {
                 let other = self.kernel.place(at);
                 FaultKind::Race {
                     offset,
-                    other: wave.into(),
+                    other: (wave != super::lds::SEVERAL).then(|| wave.into()),
                     instruction: other.instruction,
                     line: other.line,
                 }

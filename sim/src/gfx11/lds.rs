@@ -30,7 +30,7 @@ impl From<FaultKind> for ShareFault {
 /// No wave.
 const NOBODY: u32 = 0xffff_ffff;
 /// More than one wave.
-const SEVERAL: u8 = 0xfe;
+pub(super) const SEVERAL: u8 = 0xfe;
 
 /// What is known of the four bytes of a word.
 #[derive(Clone, Copy)]

@@ -121,7 +121,8 @@ fn address(base: u32, offset: u32) -> u64 {
     base.wrapping_add(offset).into()
 }
 
-fn width(access: Access) -> u8 {
+/// The bytes of one lane.
+pub(super) fn width(access: Access) -> u8 {
     match access {
         Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
             bytes
@@ -175,7 +176,7 @@ fn two(
 
 /// Counts a request, and the cycles that it takes beyond the fewest: lanes are served in groups that need 128 bytes, and
 /// each bank gives one word per cycle.
-fn count(shared: &mut Shared<'_>, addresses: &[u64; 32], exec: u32, bytes: u8) {
+pub(super) fn count(shared: &mut Shared<'_>, addresses: &[u64; 32], exec: u32, bytes: u8) {
     shared.traffic().shared_requests += 1;
     let words = usize::from(bytes.div_ceil(4));
     let group = (32 / words.next_power_of_two()).max(1);

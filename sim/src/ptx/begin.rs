@@ -36,12 +36,13 @@ impl Program for Kernel {
             )
         });
         let warps: Vec<Warp> = warps.collect();
-        let shared = Shared::new(
+        let mut shared = Shared::new(
             self.shared_total(launch),
             self.code.granule,
             warps.len(),
             seed,
         );
+        self.gaps().for_each(|gap| shared.forbid(gap));
         Ok(PtxBlock {
             kernel: self,
             launch,

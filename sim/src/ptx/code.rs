@@ -1,5 +1,7 @@
 //! The decoded form of a kernel.
 
+use std::ops::Range;
+
 use super::regs::{Args, Run};
 
 /// A file of registers.
@@ -289,8 +291,12 @@ pub(super) struct Code {
     /// Offset and size of each parameter.
     pub parameters: Vec<(u32, u32)>,
     pub parameter_bytes: u32,
-    /// Static shared memory.
+    /// Static shared memory as it is on a GPU.
+    pub static_bytes: u32,
+    /// The same with the gaps between variables.
     pub shared_bytes: u32,
+    /// What belongs to no variable.
+    pub gaps: Vec<Range<u32>>,
     /// The alignment of dynamic shared memory, behind the static one.
     pub dynamic_align: u32,
     pub local_bytes: u32,
@@ -300,10 +306,18 @@ pub(super) struct Code {
     pub granule: u32,
 }
 
+/// Bytes between two variables of shared memory. An access past the end of one is then not an access to the next.
+const GAP: u32 = 16;
+
+/// Where the next variable of shared memory begins.
+pub(super) fn after_gap(end: u32, align: u32) -> u32 {
+    let gap = if end == 0 { 0 } else { GAP };
+    (end + gap).next_multiple_of(align.max(1))
+}
+
 impl Code {
     /// The offset of dynamic shared memory.
     pub fn dynamic_base(&self) -> u32 {
-        self.shared_bytes
-            .next_multiple_of(self.dynamic_align.max(1))
+        after_gap(self.shared_bytes, self.dynamic_align)
     }
 }

@@ -1,6 +1,7 @@
 //! The public face: modules, their variables in memory, and kernels that can be launched.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::ParseError;
@@ -174,8 +175,8 @@ impl<'a> Entry<'a> {
     }
 
     /// Static shared memory, in bytes.
-    pub fn shared_bytes(&self) -> u32 {
-        self.code.shared_bytes
+    pub fn static_bytes(&self) -> u32 {
+        self.code.static_bytes
     }
 
     /// Private memory of a thread, in bytes.
@@ -355,7 +356,10 @@ impl Kernel {
                 File::Pred => {}
             }
         }
-        let total = self.shared_total(launch) as u32;
+        let before = code
+            .static_bytes
+            .next_multiple_of(code.dynamic_align.max(1));
+        let total = before + launch.shared_bytes;
         for &(row, special) in &code.specials {
             let value = match special {
                 Special::Ntid(axis) => launch.block[axis],
@@ -372,7 +376,16 @@ impl Kernel {
     }
 
     pub(super) fn shared_total(&self, launch: &Launch) -> usize {
-        self.code.dynamic_base() as usize + launch.shared_bytes as usize
+        match launch.shared_bytes {
+            0 => self.code.shared_bytes as usize,
+            bytes => self.code.dynamic_base() as usize + bytes as usize,
+        }
+    }
+
+    /// What belongs to no variable of shared memory.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Range<u32>> {
+        let before_dynamic = self.code.shared_bytes..self.code.dynamic_base();
+        self.code.gaps.iter().cloned().chain([before_dynamic])
     }
 
     pub(super) fn fill_warp(&self, regs: &mut Regs, launch: &Launch, index: [u32; 3], warp: u32) {

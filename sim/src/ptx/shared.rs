@@ -9,6 +9,7 @@
 //! operation, because the 16-bit atomics of CUDA's headers begin with one: such a race can be missed.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::FaultKind;
 
@@ -106,7 +107,8 @@ impl Shared {
             strong: false,
         };
         let garbage = (seed >> 7) as u8 | 0x81;
-        let mut clocks = vec![vec![0; warps]; warps];
+        // One more than there are: whoever owns what belongs to no variable.
+        let mut clocks = vec![vec![0; warps + 1]; warps + 1];
         for (warp, clock) in clocks.iter_mut().enumerate() {
             clock[warp] = 1;
         }
@@ -118,6 +120,33 @@ impl Shared {
             flags: HashMap::new(),
             copies: Vec::new(),
         }
+    }
+
+    /// Forbids access to a range, of which only whole granules can be told from what lies next to it: a warp that does
+    /// not exist writes there at the end of time.
+    pub fn forbid(&mut self, range: Range<u32>) {
+        let (first, end) = (
+            (range.start as usize).div_ceil(1 << self.shift),
+            range.end as usize >> self.shift,
+        );
+        let who = Who {
+            warp: self.nobody(),
+            ..NONE.who
+        };
+        let write = Access {
+            who,
+            clock: u32::MAX,
+        };
+        let end = end.min(self.cells.len());
+        for cell in self.cells.get_mut(first..end).unwrap_or_default() {
+            cell.write = write;
+            cell.written = true;
+        }
+    }
+
+    /// The warp that does not exist.
+    fn nobody(&self) -> u8 {
+        (self.clocks.len() - 1) as u8
     }
 
     /// Checks an access of a lane, and remembers it.
@@ -168,6 +197,9 @@ impl Shared {
         match wrong {
             CellWrong::Unwritten => Wrong::Kind(FaultKind::Unwritten { offset }),
             CellWrong::BeforeWait => Wrong::Kind(FaultKind::BeforeWait { offset }),
+            CellWrong::Race(who) if who.warp == self.nobody() => {
+                Wrong::Kind(FaultKind::BetweenVariables { offset })
+            }
             CellWrong::Race(who) => Wrong::Race(offset, who),
         }
     }

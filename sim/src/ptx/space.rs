@@ -3,9 +3,10 @@
 
 use super::code::Room;
 
-const SHARED: u64 = 0x0100_0000_0000;
-const LOCAL: u64 = 0x0200_0000_0000;
-const PARAM: u64 = 0x0300_0000_0000;
+// The low halves differ from the addresses in the spaces, so that a generic address without its high half names nothing.
+const SHARED: u64 = 0x0100_0100_0000;
+const LOCAL: u64 = 0x0200_0200_0000;
+const PARAM: u64 = 0x0300_0300_0000;
 const WINDOW: u64 = 1 << 32;
 
 /// The generic address of a space's first byte.

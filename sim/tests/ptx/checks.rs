@@ -240,3 +240,34 @@ fn dynamic_shared_memory_is_as_long_as_the_launch_says() {
         "{fault}"
     );
 }
+
+#[test]
+fn an_access_past_the_end_of_a_shared_variable_is_not_one_to_the_next() {
+    let variables = ".shared .align 4 .b8 first[256];\n.shared .align 4 .b8 second[256];";
+    let text = |behind: u32| {
+        let body = "mov.u32 %r5, first;\nmad.lo.u32 %r6, %r1, 4, %r5;\n";
+        let store = format!(
+            "st.shared.u32 [%r6+{behind}], %r1;\nmov.u32 %r7, second;\nst.shared.u32 [%r7], 1;\n"
+        );
+        kernel(variables, &format!("{body}{store}"))
+    };
+    let launch = |behind| Case::of(32).launch(&text(behind), &mut []);
+    launch(128).unwrap();
+    let fault = launch(132).unwrap_err();
+    assert!(
+        matches!(fault.kind, FaultKind::BetweenVariables { offset: 256 }),
+        "{fault}"
+    );
+    assert_eq!(fault.place.lane, Some(31));
+}
+
+#[test]
+fn a_generic_address_without_its_high_half_names_no_shared_memory() {
+    let body = "mov.u64 %rd21, tile;\ncvta.shared.u64 %rd20, %rd21;\ncvt.u32.u64 %r20, %rd20;\n\
+                st.shared.u32 [%r20], %r1;";
+    let kind = fault(body);
+    assert!(
+        matches!(kind, FaultKind::SharedOutOfBounds { .. }),
+        "{kind}"
+    );
+}

@@ -8,6 +8,7 @@ mod instructions;
 mod kernels;
 mod on_device;
 mod on_targets;
+mod planted;
 mod stand_ins;
 
 use kiln::Kernel;

@@ -161,6 +161,7 @@ on_the_device! { in stand_ins:
     collectives_of_cub_reduce_and_scan: collectives, 2;
     headers_that_kernels_include_by_habit_have_what_they_use: library, 2;
     fragments_of_wmma_multiply_in_every_shape: fragments, 3;
+    cudas_own_functions_of_a_warp_take_values_of_8_bytes_and_parts_of_a_warp: lanes, 1;
 }
 
 #[test]
@@ -193,12 +194,13 @@ fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
 
 /// Every test of a function on simulated GPUs. The shapes of `nvcuda::wmma` are for AMD's only: PTX has instructions of its
 /// own for them, which the simulator lacks.
-const SIMULATED: [&str; 17] = [
+const SIMULATED: [&str; 18] = [
     "on_device::a_product_of_tiles_goes_on_in_registers",
     "on_device::atomics_on_unsigned_elements_lose_nothing",
     "on_device::atomics_lose_nothing_in_global_and_in_shared_memory",
     "on_device::collectives_of_cub_reduce_and_scan",
     "on_device::cooperative_groups_exchange_and_combine",
+    "on_device::cudas_own_functions_of_a_warp_take_values_of_8_bytes_and_parts_of_a_warp",
     "on_device::copies_arrive_through_any_number_of_stages",
     "on_device::dynamic_shared_memory_is_one_array_for_all_threads",
     "on_device::every_element_of_a_tile_is_held_by_a_lane",

@@ -11,6 +11,7 @@ pub const ALL: &[&kiln::Kernel] = &[
     &collectives::KERNEL,
     &library::KERNEL,
     &fragments::KERNEL,
+    &lanes::KERNEL,
     &ptx::KERNEL,
 ];
 
@@ -173,6 +174,99 @@ fn fragments_reference<T: Element>(m: u32, n: u32, k: u32, a: &[T], b: &[T], c: 
         for col in 0..n {
             let product = |i: usize| a[row * k + i].to_f64() * b[col * k + i].to_f64();
             c[row * n + col] = 2.0 * (0..k).map(product).sum::<f64>();
+        }
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/lanes.cu",
+    params(THREADS in [96]),
+    baseline(THREADS = 96),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 960)),
+    verify((n = 101), (n = 1)),
+    tolerance(relative = 0),
+    reference = lanes_reference,
+)]
+unsafe extern "C" {
+    pub fn lanes(
+        n: u32,
+        #[len(n)]
+        #[fill(below(100))]
+        x: &[u32],
+        #[len(5 * n)] wide: &mut [u64],
+        #[len(n)] doubles: &mut [f64],
+        #[len(2 * n)] votes: &mut [u32],
+        #[len(6 * n)] whole: &mut [u32],
+        #[len(4 * n)] part: &mut [u32],
+    );
+}
+
+#[allow(clippy::too_many_arguments)] // as the kernel
+fn lanes_reference(
+    n: u32,
+    x: &[u32],
+    wide: &mut [u64],
+    doubles: &mut [f64],
+    votes: &mut [u32],
+    whole: &mut [u32],
+    part: &mut [u32],
+) {
+    const THREADS: usize = 96;
+    /// The lanes that vote in part.
+    const PART: u32 = 0x7777_7777;
+    let n = n as usize;
+    let x = |i: usize| x.get(i).copied().unwrap_or(0);
+    let value = |i: usize| u64::from(x(i) + 1) << 32 | u64::from(x(i) * 3 + i as u32 % 32);
+    for i in 0..n {
+        let (warp, lane) = (i / 32 * 32, i % 32);
+        let block = || (i / THREADS * THREADS..).take(THREADS).map(x);
+        let of_mask = |mask: u32| (0..32).filter(move |lane| mask >> lane & 1 != 0);
+        let lanes = |mask: u32| of_mask(mask).map(|lane| x(warp + lane));
+        let ballot = |mask: u32, is: &dyn Fn(u32) -> bool| -> u32 {
+            let those = of_mask(mask).filter(|lane| is(x(warp + lane)));
+            those.map(|lane| 1 << lane).sum()
+        };
+        let from = [
+            (lane * 7 + 3) % 32,
+            if lane % 16 < 3 { lane } else { lane - 3 },
+            if lane % 8 + 5 > 7 { lane } else { lane + 5 },
+            lane ^ 9,
+            if lane ^ 9 > lane | 7 { lane } else { lane ^ 9 },
+        ];
+        for (number, from) in from.into_iter().enumerate() {
+            wide[number * n + i] = value(warp + from);
+        }
+        let other = lane ^ 17;
+        doubles[i] = f64::from(x(warp + other)) * 1_048_576.5 + other as f64;
+        votes[i] = ballot(!0, &|x| x.is_multiple_of(3));
+        votes[n + i] = u32::from(lanes(!0).any(|x| x == 7))
+            + 2 * u32::from(lanes(!0).all(|x| x < 98))
+            + 4 * u32::from(block().any(|x| x == 98))
+            + 8 * u32::from(block().all(|x| x < 97))
+            + 16 * block().map(|x| x % 2).sum::<u32>();
+        let fold = |combine: fn(u32, u32) -> u32| lanes(!0).reduce(combine).unwrap_or(0);
+        let results = [
+            ballot(!0, &|other| other % 5 == x(i) % 5),
+            fold(|a, b| a + b),
+            fold(u32::min).wrapping_sub(50),
+            fold(u32::max),
+            lanes(!0).fold(!0, |a, b| a & (b | 64)) ^ lanes(!0).fold(0, |a, b| a | (b * 256)),
+            fold(|a, b| a ^ b),
+        ];
+        for (number, result) in results.into_iter().enumerate() {
+            whole[number * n + i] = result;
+        }
+        let results = [
+            ballot(PART, &|other| other % 3 == x(i) % 3),
+            lanes(PART).sum(),
+            lanes(PART).max().unwrap_or(0).wrapping_sub(200),
+            ballot(PART, &|x| x.is_multiple_of(3)),
+        ];
+        let takes_part = PART >> lane & 1;
+        for (number, result) in results.into_iter().enumerate() {
+            part[number * n + i] = result * takes_part;
         }
     }
 }

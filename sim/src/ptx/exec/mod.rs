@@ -141,7 +141,7 @@ impl PtxBlock<'_> {
                 let (instruction, line) = self.kernel.describe(who.pc);
                 FaultKind::Race {
                     offset,
-                    other: who.warp.into(),
+                    other: Some(who.warp.into()),
                     instruction,
                     line,
                 }

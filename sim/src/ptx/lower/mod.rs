@@ -9,7 +9,7 @@ mod warp;
 use std::collections::HashMap;
 
 use super::ParseError;
-use super::code::{Code, File, Inst, Op, Origin, Reg, Value};
+use super::code::{Code, File, Inst, Op, Origin, Reg, Value, after_gap};
 use super::flow::fill_joins;
 use super::syntax::{Ast, Function, Item, Space, Statement, Variable};
 use names::{Binding, Scope};
@@ -297,14 +297,17 @@ impl<'a> Lower<'a> {
 
     fn reserve_shared(&mut self, variable: &Variable<'a>) -> Result<u32, ParseError> {
         debug_assert!(variable.space == Space::Shared);
-        let offset =
-            u64::from(self.code.shared_bytes).next_multiple_of(u64::from(variable.align.max(1)));
-        let end = offset + variable.bytes();
-        if end > 1 << 20 {
+        let align = variable.align.max(1);
+        let packed = u64::from(self.code.static_bytes.next_multiple_of(align)) + variable.bytes();
+        if packed > 1 << 20 {
             return self.error("the shared variables are larger than 1 MiB");
         }
-        self.code.shared_bytes = end as u32;
-        Ok(offset as u32)
+        self.code.static_bytes = packed as u32;
+        let last = self.code.shared_bytes;
+        let offset = after_gap(last, align);
+        self.code.gaps.push(last..offset);
+        self.code.shared_bytes = offset + variable.bytes() as u32;
+        Ok(offset)
     }
 
     fn reserve_local(&mut self, variable: &Variable<'a>) -> Result<u32, ParseError> {

@@ -3,6 +3,7 @@
 
 mod commands;
 mod damage;
+mod micro;
 mod profile;
 mod sources;
 

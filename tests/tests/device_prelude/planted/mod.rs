@@ -1,0 +1,168 @@
+//! Planted faults: one-line edits of the prelude, of kernels of the library and of a small kernel, and wrong geometries.
+//! Each is caught on simulated GPUs by at least one of a few launches, and what is not edited raises no alarm in the same
+//! launches. An edit that no longer applies exactly once fails the test.
+
+mod geometries;
+mod of_cuda;
+mod of_device;
+mod of_hip;
+mod of_sources;
+mod small;
+mod trial;
+
+use std::collections::BTreeSet;
+
+use kiln_tests::capability::{Need, have, in_full};
+use rayon::prelude::*;
+
+use trial::{Plant, Subject, Target};
+
+/// A fault.
+struct Fault {
+    what: &'static str,
+    /// Where it is planted and must be caught.
+    on: &'static [Target],
+    plant: Plant,
+    subject: Subject,
+}
+
+const GFX11: &[Target] = &[Target::Gfx1151];
+const PTX: &[Target] = &[Target::Sm86];
+const BOTH: &[Target] = &[Target::Gfx1151, Target::Sm86];
+
+/// An edit of a header of the prelude.
+const fn edit(
+    on: &'static [Target],
+    what: &'static str,
+    file: &'static str,
+    (from, to): (&'static str, &'static str),
+    subject: Subject,
+) -> Fault {
+    Fault {
+        what,
+        on,
+        plant: Plant::Header { file, from, to },
+        subject,
+    }
+}
+
+/// An edit of the kernel's own source.
+const fn source(
+    on: &'static [Target],
+    what: &'static str,
+    (from, to): (&'static str, &'static str),
+    subject: Subject,
+) -> Fault {
+    Fault {
+        what,
+        on,
+        plant: Plant::Source { from, to },
+        subject,
+    }
+}
+
+fn all() -> Vec<Fault> {
+    let tables = [
+        of_hip::faults(),
+        of_cuda::faults(),
+        of_device::faults(),
+        of_sources::faults(),
+        geometries::faults(),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+/// The targets whose compilers are installed.
+fn targets(test: &str) -> Vec<Target> {
+    let needs = [
+        (Target::Gfx1151, Need::AmdClang),
+        (Target::Sm86, Need::Nvrtc),
+    ];
+    let there = needs
+        .into_iter()
+        .filter(|(target, need)| have(&format!("{test} ({target:?})"), &[*need]));
+    there.map(|(target, _)| target).collect()
+}
+
+#[test]
+fn faults_are_counted_once() {
+    let all = all();
+    let names: BTreeSet<_> = all.iter().map(|fault| fault.what).collect();
+    assert_eq!(names.len(), all.len(), "each has a name of its own");
+    assert!(all.len() >= 40, "{}", all.len());
+}
+
+#[test]
+fn every_fault_still_applies_in_exactly_one_place() {
+    for fault in all() {
+        for target in fault.on {
+            fault.subject.planted(*target, &fault.plant);
+        }
+    }
+}
+
+#[test]
+fn every_planted_fault_is_caught_on_simulated_gpus_and_nothing_else_is() {
+    let test = "every_planted_fault_is_caught_on_simulated_gpus_and_nothing_else_is";
+    let targets = targets(test);
+    // Each is compiled for itself: the ordinary suite takes one in six.
+    let step = if in_full() { 1 } else { 6 };
+    let all = all();
+    let planted: Vec<(&Fault, Target)> = all
+        .iter()
+        .step_by(step)
+        .flat_map(|fault| fault.on.iter().map(move |&target| (fault, target)))
+        .filter(|(_, target)| targets.contains(target))
+        .collect();
+    let outcomes: Vec<_> = planted
+        .par_iter()
+        .map(|(fault, target)| {
+            (
+                fault.what,
+                *target,
+                fault.subject.run(*target, &fault.plant),
+            )
+        })
+        .collect();
+    let mut missed = Vec::new();
+    for (what, target, outcome) in &outcomes {
+        match outcome {
+            Err(alarm) => {
+                let line = alarm.lines().next().unwrap_or_default();
+                println!("{target:?}: {what}: {line}");
+            }
+            Ok(launches) => {
+                missed.push(format!("{target:?}: {what}: {launches} launches are right"))
+            }
+        }
+    }
+    let subjects: BTreeSet<_> = planted
+        .iter()
+        .map(|(fault, target)| (*target, fault.subject.text()))
+        .collect();
+    let first = |target: Target, text: &str| {
+        let of = |(fault, its): &&(&Fault, Target)| *its == target && fault.subject.text() == text;
+        planted.iter().find(of).map(|(fault, _)| &fault.subject)
+    };
+    let alarms: Vec<_> = subjects
+        .par_iter()
+        .filter_map(|(target, text)| {
+            let outcome = first(*target, text)?.run(*target, &Plant::Nothing);
+            outcome
+                .err()
+                .map(|alarm| format!("{target:?}: {text}: {alarm}"))
+        })
+        .collect();
+    let faults: BTreeSet<_> = outcomes.iter().map(|(what, ..)| what).collect();
+    println!(
+        "{} faults on {} simulated GPUs: {} planted, {} caught; {} false alarms from {} configs without a fault",
+        faults.len(),
+        targets.len(),
+        outcomes.len(),
+        outcomes.len() - missed.len(),
+        alarms.len(),
+        subjects.len()
+    );
+    assert!(missed.is_empty(), "not caught:\n{}", missed.join("\n"));
+    assert!(alarms.is_empty(), "false alarms:\n{}", alarms.join("\n"));
+}

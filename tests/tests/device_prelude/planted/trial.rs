@@ -1,0 +1,227 @@
+//! Plants one fault, and launches the kernel that shows it.
+
+use std::sync::Arc;
+
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::CompileRequest;
+use kiln::device::Schedule;
+use kiln::prepare::{self, Prepared};
+use kiln::receipt::ExpectedReceipt;
+use kiln::recipe::Recipe;
+use kiln::rig::{Expected, Layout, Rig, RigError};
+use kiln::spec::codegen::{self, TranslationUnit};
+use kiln::spec::{Backend, Config, LaunchPlan, Problem};
+use kiln::{Kernel, Stream};
+
+use crate::problems_by_type;
+
+/// A simulated GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Target {
+    Gfx1151,
+    Sm86,
+}
+
+impl Target {
+    fn stream(self) -> Stream {
+        let name = match self {
+            Target::Gfx1151 => "sim:gfx1151",
+            Target::Sm86 => "sim:sm_86",
+        };
+        Stream::default_of(kiln::open(name).unwrap())
+    }
+
+    fn dialect(self) -> Backend {
+        match self {
+            Target::Gfx1151 => Backend::Hip,
+            Target::Sm86 => Backend::Cuda,
+        }
+    }
+
+    fn prelude(self) -> &'static [(&'static str, &'static str)] {
+        codegen::Target::from(self.dialect()).prelude()
+    }
+}
+
+/// What is wrong.
+pub(super) enum Plant {
+    /// Nothing.
+    Nothing,
+    /// A header of the prelude is changed in one place.
+    Header {
+        file: &'static str,
+        from: &'static str,
+        to: &'static str,
+    },
+    /// The kernel's source is changed in one place.
+    Source {
+        from: &'static str,
+        to: &'static str,
+    },
+    /// The launch has another geometry than intended.
+    Geometry(fn(&mut LaunchPlan)),
+}
+
+/// Headers of a prelude: names and texts.
+pub(super) type Headers = Vec<(String, String)>;
+
+/// The kernel that shows a fault.
+#[derive(Clone, Copy)]
+pub(super) struct Subject {
+    pub kernel: &'static Kernel,
+    /// Its config; the baseline if it is empty.
+    pub config: &'static str,
+    /// A part of the problem's text, which selects the element type.
+    pub types: &'static str,
+}
+
+const SEED: u64 = 3;
+
+/// The orders of one launch each, after which every output must be right.
+const ORDERS: [Schedule; 4] = [
+    Schedule::Forward,
+    Schedule::Reversed,
+    Schedule::Seeded(1),
+    Schedule::Seeded(2),
+];
+
+impl Subject {
+    /// Tells it from others.
+    pub fn text(&self) -> String {
+        format!("{} {} {}", self.kernel.name(), self.config, self.types)
+    }
+
+    /// The problems with its element types.
+    fn problems(&self) -> Vec<Problem> {
+        let mut groups = problems_by_type(self.kernel).into_iter();
+        let group = groups.find(|group| group[0].to_string().contains(self.types));
+        group.expect("a problem of the type")
+    }
+
+    fn config(&self) -> Config {
+        let spec = self.kernel.spec();
+        match self.config {
+            "" => spec.baseline.config.clone(),
+            text => spec.parse_config(text).unwrap(),
+        }
+    }
+
+    /// The unit and the headers with a fault in them.
+    ///
+    /// # Panics
+    /// If an edit does not apply in exactly one place.
+    pub fn planted(&self, target: Target, plant: &Plant) -> (TranslationUnit, Headers) {
+        let problem = &self.problems()[0];
+        let (entry, config) = (&self.kernel.spec().entry, self.config());
+        let unit = prepare::generate(self.kernel, entry, &config, problem, target.dialect());
+        let mut unit = unit.unwrap();
+        let headers = planted(self.kernel, &mut unit, target, plant);
+        (unit, headers)
+    }
+
+    /// Launches on every problem of the type. Returns the launches, all of which were right.
+    ///
+    /// # Errors
+    /// The first alarm: a fault of a launch, a wrong output or a wrong receipt.
+    pub fn run(&self, target: Target, plant: &Plant) -> Result<usize, String> {
+        let stream = target.stream();
+        let (problems, config) = (self.problems(), self.config());
+        let (unit, headers) = self.planted(target, plant);
+        let prepared = compiled(&stream, &unit, headers);
+        let mut launches = 0;
+        for problem in problems {
+            launches += self.launch(&stream, &prepared, &config, &problem, plant)?;
+        }
+        Ok(launches)
+    }
+
+    fn launch(
+        &self,
+        stream: &Stream,
+        prepared: &Prepared,
+        config: &Config,
+        problem: &Problem,
+        plant: &Plant,
+    ) -> Result<usize, String> {
+        let spec = Arc::new(self.kernel.spec().clone());
+        let limits = stream.device().info().limits;
+        let intended = spec.plan(config, problem, Some(&limits)).unwrap();
+        let mut plan = intended;
+        if let Plant::Geometry(change) = plant {
+            change(&mut plan);
+        }
+        let reference = self.kernel.reference().expect("a reference");
+        let expected = Expected::by_reference(reference, &spec, problem, SEED).unwrap();
+        let rig = Rig::new(stream, &spec, problem, SEED, Layout::Fences).unwrap();
+        let wrong = |how: String, error: RigError| format!("{how}, {problem}: {error}");
+        for schedule in ORDERS {
+            rig.reset()
+                .and_then(|()| rig.launch_scheduled(&prepared.release, &plan, schedule))
+                .and_then(|()| rig.check(&expected).map(drop))
+                .map_err(|error| wrong(schedule.to_string(), error))?;
+        }
+        let receipt = rig
+            .reset()
+            .and_then(|()| rig.launch_for_receipt(&prepared.receipt, &plan, SEED))
+            .map_err(|error| wrong("receipt entry".into(), error))?;
+        rig.check(&expected)
+            .map_err(|error| wrong("receipt entry".into(), error))?;
+        let expected = ExpectedReceipt {
+            nonce: SEED,
+            symbol_hash: prepared.symbol_hash,
+            config_hash: prepared.config_hash,
+            plan: intended,
+        };
+        receipt
+            .check(&expected)
+            .map_err(|error| format!("receipt, {problem}: {error}"))?;
+        Ok(ORDERS.len() + 1)
+    }
+}
+
+/// Edits the unit, and returns the headers with which it is compiled.
+fn planted(kernel: &Kernel, unit: &mut TranslationUnit, target: Target, plant: &Plant) -> Headers {
+    let own = target.prelude().iter();
+    let mut headers: Headers = own
+        .map(|(name, text)| ((*name).into(), (*text).into()))
+        .collect();
+    match *plant {
+        Plant::Nothing | Plant::Geometry(_) => {}
+        Plant::Header { file, from, to } => {
+            let header = headers.iter_mut().find(|(name, _)| name == file);
+            let (_, text) = header.unwrap_or_else(|| panic!("{file} should be a header"));
+            assert_eq!(text.matches(from).count(), 1, "{file}: {from}");
+            *text = text.replace(from, to);
+        }
+        Plant::Source { from, to } => {
+            assert_eq!(
+                kernel.source().matches(from).count(),
+                1,
+                "{}: {from}",
+                kernel.name()
+            );
+            // The release and the receipt entry have a copy each.
+            assert_eq!(
+                unit.text.matches(from).count(),
+                2,
+                "{}: {from}",
+                kernel.name()
+            );
+            unit.text = unit.text.replace(from, to);
+        }
+    }
+    headers
+}
+
+fn compiled(stream: &Stream, unit: &TranslationUnit, headers: Headers) -> Prepared {
+    let device = &**stream.device();
+    let mut request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
+    request.recipe = Some(Arc::new(Recipe::new(headers, None).unwrap()));
+    let compiler = device.compiler().unwrap();
+    let artifact = match ArtifactCache::of_user() {
+        Some(cache) => cache.compile(compiler, device.info().key.backend, &request),
+        None => compiler.compile(&request),
+    };
+    let artifact = artifact.unwrap_or_else(|error| panic!("{}: {error}", unit.release));
+    prepare::load(device, unit, &artifact).unwrap()
+}
