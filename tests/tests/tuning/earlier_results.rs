@@ -78,7 +78,7 @@ fn configs_that_the_author_wants_first_are_tried_before_any_other() {
         .into_iter()
         .map(|(config, _)| config)
         .collect();
-    let wanted = "VECTOR_WIDTH=4,THREADS=256,ITEMS=1";
+    let wanted = "VECTOR_WIDTH=4,THREADS=256,ITEMS=1,HINT=plain";
     assert!(tried.iter().any(|config| config == wanted), "{tried:?}");
 }
 

@@ -48,8 +48,8 @@ fn launched(shop: &Shop, device: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-const WIDE: &str = "VECTOR_WIDTH=4,THREADS=128,ITEMS=1";
-const NARROW: &str = "VECTOR_WIDTH=1,THREADS=64,ITEMS=1";
+const WIDE: &str = "VECTOR_WIDTH=4,THREADS=128,ITEMS=1,HINT=plain";
+const NARROW: &str = "VECTOR_WIDTH=1,THREADS=64,ITEMS=1,HINT=plain";
 
 #[test]
 fn rows_are_chosen_as_a_build_chooses_them() {
