@@ -160,7 +160,7 @@ const TABLE: &[Micro] = &[
     micro("SHARED_QUADS", 1, 0, through_shared(32, 0)),
     micro("SHARED_QUADS", 2, 0, through_shared(32, 4 + 4)),
     micro("SHARED_QUADS", 4, 0, through_shared(32, 12 + 12)),
-    // 16-bit elements: two lanes share a word, which is no conflict. Here nothing is loaded from global memory.
+    // 16-bit elements: two lanes share a word without a conflict. Here nothing is loaded from global memory.
     micro("SHARED_HALVES", 1, 0, halves(0)),
     // A stride of four elements, two words: 32 words in 16 banks.
     micro("SHARED_HALVES", 4, 0, halves(1 + 1)),
