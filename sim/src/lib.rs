@@ -8,6 +8,7 @@ pub mod gfx11;
 mod grid;
 pub mod image;
 pub mod instruction;
+mod lanes;
 pub mod launch;
 pub mod memory;
 pub mod ptx;

@@ -13,6 +13,7 @@ use super::private;
 use super::space::{self, Space};
 use super::trouble::{Shared, Trouble};
 use super::wave::Wave;
+use crate::lanes::{each, over};
 use crate::{FaultKind, Region};
 
 pub(super) use super::share::share;
@@ -46,12 +47,14 @@ fn addresses(w: &Wave, one: &Flat) -> [u64; 32] {
     match (one.address, one.base) {
         (Some(register), Some(base)) => {
             let base = w.s64(base).wrapping_add_signed(offset);
-            w.vector[usize::from(register)].map(|low| base.wrapping_add(low.into()))
+            over(&w.vector[usize::from(register)], |low| {
+                base.wrapping_add(low.into())
+            })
         }
         (Some(register), None) => {
             let low = &w.vector[usize::from(register)];
             let high = &w.vector[usize::from(register.wrapping_add(1))];
-            std::array::from_fn(|lane| {
+            each(|lane| {
                 (u64::from(low[lane]) | u64::from(high[lane]) << 32).wrapping_add_signed(offset)
             })
         }

@@ -9,6 +9,7 @@ use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
 use super::lds::{Lds, ShareFault, Who};
 use super::trouble::{Shared, Trouble};
 use super::wave::{Lanes, Wave};
+use crate::lanes::{each, over};
 
 /// Banks of shared memory, each four bytes wide.
 const BANKS: usize = 32;
@@ -73,7 +74,7 @@ pub(super) fn share(
         ShareKind::One(access) | ShareKind::Returning(access) => {
             let returns = matches!(one.op.kind, ShareKind::Returning(_));
             let offset = u16::from_le_bytes(one.offsets);
-            let addresses = base.map(|base| address(base, offset.into()));
+            let addresses = over(&base, |base| address(base, offset.into()));
             count(shared, &addresses, exec, width(access));
             let what = Lane {
                 access,
@@ -93,7 +94,7 @@ pub(super) fn share(
         } => {
             for (i, offset) in one.offsets.into_iter().enumerate() {
                 let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
-                let addresses = base.map(|base| address(base, offset));
+                let addresses = over(&base, |base| address(base, offset));
                 count(shared, &addresses, exec, bytes);
                 shared.traffic().shared_requests -= i as u64;
             }
@@ -231,7 +232,7 @@ fn backward_permute(w: &mut Wave, one: &Share, exec: u32) {
         w.vector[usize::from(one.data[0])],
     );
     let offset = u32::from(u16::from_le_bytes(one.offsets));
-    let result: Lanes = std::array::from_fn(|lane| {
+    let result: Lanes = each(|lane| {
         let from = lane_of(index[lane], offset);
         if exec >> from & 1 != 0 {
             value[from]
@@ -251,7 +252,7 @@ fn lane_of(index: u32, offset: u32) -> usize {
 fn swizzle(w: &mut Wave, one: &Share, exec: u32) {
     let value = w.vector[usize::from(one.address)];
     let pattern = usize::from(u16::from_le_bytes(one.offsets));
-    let result: Lanes = std::array::from_fn(|lane| {
+    let result: Lanes = each(|lane| {
         let from = match (pattern >> 15, pattern >> 13) {
             (0, _) => (lane & pattern & 31 | pattern >> 5 & 31) ^ pattern >> 10 & 31,
             (_, 0b111) => lane,

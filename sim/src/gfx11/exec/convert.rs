@@ -2,6 +2,7 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", `V_CVT_*`. A conversion to an integer saturates, and gives 0 for a NaN.
 
+use crate::lanes::over;
 use half::f16;
 
 use super::Handler;
@@ -149,27 +150,27 @@ fn doubles(op: VectorOp) -> Option<Handler> {
     Some(match op {
         CvtF32F64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_f32(i, a.map(|a| (f64::from_bits(a) as f32).to_bits()));
+            w.set_f32(i, over(&a, |a| (f64::from_bits(a) as f32).to_bits()));
         },
         CvtF64F32 => |w, i| {
             let a = w.f32(i, 0);
-            w.set_f64(i, a.map(|a| f64::from(float(a)).to_bits()));
+            w.set_f64(i, over(&a, |a| f64::from(float(a)).to_bits()));
         },
         CvtI32F64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_b32(i, &a.map(|a| f64::from_bits(a) as i32 as u32));
+            w.set_b32(i, &over(&a, |a| f64::from_bits(a) as i32 as u32));
         },
         CvtU32F64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_b32(i, &a.map(|a| f64::from_bits(a) as u32));
+            w.set_b32(i, &over(&a, |a| f64::from_bits(a) as u32));
         },
         CvtF64I32 => |w, i| {
             let a = w.b32(i, 0);
-            w.set_f64(i, a.map(|a| f64::from(a as i32).to_bits()));
+            w.set_f64(i, over(&a, |a| f64::from(a as i32).to_bits()));
         },
         CvtF64U32 => |w, i| {
             let a = w.b32(i, 0);
-            w.set_f64(i, a.map(|a| f64::from(a).to_bits()));
+            w.set_f64(i, over(&a, |a| f64::from(a).to_bits()));
         },
         _ => return None,
     })

@@ -3,6 +3,7 @@
 //! AMD, "RDNA3 Instruction Set Architecture", section 7.6 ("Dual Issue VALU"): both halves read their sources before either
 //! one writes.
 
+use crate::lanes::each;
 use half::f16;
 
 use super::float32::{dx9_product, max, min};
@@ -63,7 +64,7 @@ fn half(w: &Wave, one: &Half) -> Lanes {
         DualOp::AddNc => map2(&a, &b, u32::wrapping_add),
         DualOp::Lshlrev => map2(&a, &b, |a, b| b << (a & 31)),
         DualOp::And => map2(&a, &b, |a, b| a & b),
-        DualOp::Dot2accF16 => std::array::from_fn(|lane| {
+        DualOp::Dot2accF16 => each(|lane| {
             let part = |bits: u32| f16::from_bits(bits as u16).to_f32();
             let products = [0, 16].map(|shift| part(a[lane] >> shift) * part(b[lane] >> shift));
             (f32::from_bits(c[lane]) + products[0] + products[1]).to_bits()
