@@ -10,6 +10,7 @@ pub mod image;
 pub mod instruction;
 mod lanes;
 pub mod launch;
+mod marks;
 pub mod memory;
 pub mod ptx;
 mod traffic;

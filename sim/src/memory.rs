@@ -150,6 +150,11 @@ impl Region {
         &self.words[offset / 4]
     }
 
+    /// All words; the last one may reach past the end.
+    pub(crate) fn words(&self) -> &[AtomicU32] {
+        &self.words
+    }
+
     /// Loads a byte.
     pub fn load_u8(&self, offset: usize) -> u8 {
         (self.words[offset / 4].load(Ordering::Relaxed) >> (offset % 4 * 8)) as u8

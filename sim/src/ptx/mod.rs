@@ -2,6 +2,7 @@
 
 mod alu;
 mod begin;
+mod cells;
 mod code;
 mod exec;
 mod flow;
@@ -9,6 +10,7 @@ mod kernel;
 mod lexer;
 mod lower;
 mod mma;
+mod notes;
 mod number;
 mod pack;
 mod parser;

@@ -1,5 +1,6 @@
 //! Comparison and selection (PTX ISA 9.7.6 and 9.7.7).
 
+use crate::lanes::each;
 use half::{bf16, f16};
 
 use super::{Alu, Mods, flagged};
@@ -198,15 +199,13 @@ fn select(ty: Type) -> Option<Alu> {
         false => |r, x, m| {
             let p = r.preds[x.c as usize];
             let (a, b) = (&r.words[x.a as usize], &r.words[x.b as usize]);
-            let out: [_; LANES] =
-                std::array::from_fn(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
+            let out: [_; LANES] = each(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
             write::<u32>(r, x.d, m, &out);
         },
         true => |r, x, m| {
             let p = r.preds[x.c as usize];
             let (a, b) = (&r.longs[x.a as usize], &r.longs[x.b as usize]);
-            let out: [_; LANES] =
-                std::array::from_fn(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
+            let out: [_; LANES] = each(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
             write::<u64>(r, x.d, m, &out);
         },
     };

@@ -31,7 +31,7 @@ pub(super) fn direction(flags: u32) -> Mode {
 
 /// The NaN that instructions on `f32` give.
 #[inline(always)]
-pub(super) fn canonical(x: f32) -> f32 {
+pub(in crate::ptx) fn canonical(x: f32) -> f32 {
     if x.is_nan() {
         f32::from_bits(0x7fff_ffff)
     } else {
@@ -150,10 +150,11 @@ fn binary(r: &mut Regs, x: &Args, mask: u32, f: impl Fn(f64, f64, Mode) -> f64) 
 fn fused(r: &mut Regs, x: &Args, mask: u32) {
     let mut out = [0u32; LANES];
     let mut doubtful = 0u32;
-    let [a, b, c] = [x.a, x.b, x.c].map(|i| &r.words[i as usize]);
+    let row = |register: u32| &r.words[register as usize];
+    let (a, b, c) = (row(x.a), row(x.b), row(x.c));
+    let wide = |bits: u32| f64::from(f32::from_bits(bits));
     for lane in 0..LANES {
-        let [a, b, c] = [a[lane], b[lane], c[lane]].map(|v| f64::from(f32::from_bits(v)));
-        let s = a * b + c;
+        let s = wide(a[lane]) * wide(b[lane]) + wide(c[lane]);
         let bits = canonical(s as f32).to_bits();
         let between = u32::from(s.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000);
         let small = u32::from(bits & 0x7fff_ffff <= 0x0080_0000);

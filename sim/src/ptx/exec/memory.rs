@@ -1,11 +1,13 @@
-//! Loads, stores and asynchronous copies.
+//! Loads and stores, lane by lane.
 
+use crate::lanes::over;
 use std::sync::Mutex;
 
-use super::count;
+use super::{count, whole};
+use crate::ptx::cells::{Intent, Who};
 use crate::ptx::code::{Access, Address, File, Room};
 use crate::ptx::regs::{LANES, Regs, lanes};
-use crate::ptx::shared::{Intent, Shared, Who, Wrong};
+use crate::ptx::shared::{Shared, Wrong};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
 use crate::{Counters, FaultKind, MemoryView, Region, Traffic};
@@ -56,14 +58,14 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-fn at_lane(lane: usize) -> impl Fn(Wrong) -> Trouble {
+pub(super) fn at_lane(lane: usize) -> impl Fn(Wrong) -> Trouble {
     move |wrong| Trouble {
         wrong,
         lane: Some(lane as u32),
     }
 }
 
-fn kind_at(lane: usize) -> impl Fn(FaultKind) -> Trouble {
+pub(super) fn kind_at(lane: usize) -> impl Fn(FaultKind) -> Trouble {
     move |kind| at_lane(lane)(Wrong::Kind(kind))
 }
 
@@ -71,8 +73,12 @@ fn kind_at(lane: usize) -> impl Fn(FaultKind) -> Trouble {
 pub(super) fn addresses(regs: &Regs, address: &Address) -> [u64; LANES] {
     let index = address.base.index as usize;
     match address.base.file {
-        File::Long => regs.longs[index].map(|base| base.wrapping_add(address.offset as u64)),
-        _ => regs.words[index].map(|base| u64::from(base.wrapping_add(address.offset as u32))),
+        File::Long => over(&regs.longs[index], |base| {
+            base.wrapping_add(address.offset as u64)
+        }),
+        _ => over(&regs.words[index], |base| {
+            u64::from(base.wrapping_add(address.offset as u32))
+        }),
     }
 }
 
@@ -95,7 +101,7 @@ pub(super) fn aligned(address: u64, bytes: u32, lane: usize) -> Result<(), Troub
 
 /// Finds the allocation, most often the one of the lane before.
 #[inline(always)]
-fn region<'m>(
+pub(super) fn region<'m>(
     memory: &'m MemoryView,
     last: &mut Option<&'m Region>,
     address: u64,
@@ -133,7 +139,7 @@ pub(super) fn write(region: &Region, offset: usize, bytes: u32, value: u64) {
     }
 }
 
-fn extended(value: u64, access: &Access) -> u64 {
+pub(super) fn extended(value: u64, access: &Access) -> u64 {
     match access.signed {
         true => {
             let unused = 64 - 8 * access.bytes;
@@ -143,7 +149,7 @@ fn extended(value: u64, access: &Access) -> u64 {
     }
 }
 
-fn set(regs: &mut Regs, reg: crate::ptx::code::Reg, lane: usize, value: u64) {
+pub(super) fn set(regs: &mut Regs, reg: crate::ptx::code::Reg, lane: usize, value: u64) {
     match reg.file {
         File::Long => regs.longs[reg.index as usize][lane] = value,
         _ => regs.words[reg.index as usize][lane] = value as u32,
@@ -177,8 +183,11 @@ pub(super) fn load(
     let room = room(&access.address, &at, mask);
     let bytes = access.bytes * access.regs.len() as u32;
     count_access(s, room, &at, mask, bytes);
-    if room == Room::Shared && access.bytes == 4 {
-        return load_words(s, w, access, &at, mask);
+    if room == Room::Shared {
+        return whole::load_shared(s, w, access, &at, mask);
+    }
+    if room == Room::Global && !access.strong && whole::load_global(s, w, access, &at, mask) {
+        return Ok(());
     }
     let mut last = None;
     for lane in lanes(mask) {
@@ -227,38 +236,6 @@ pub(super) fn load(
     Ok(())
 }
 
-/// A load of words from shared memory: all lanes are checked, then each register is filled.
-fn load_words(
-    s: &mut Surroundings,
-    w: &mut Warp,
-    access: &Access,
-    at: &[u64; LANES],
-    mask: u32,
-) -> Result<(), Trouble> {
-    let bytes = 4 * access.regs.len() as u32;
-    let intent = if access.strong {
-        Intent::StrongRead
-    } else {
-        Intent::Read
-    };
-    let mut starts = [0; LANES];
-    for lane in lanes(mask) {
-        aligned(at[lane], bytes, lane)?;
-        let who = s.who(lane);
-        starts[lane] = s
-            .shared
-            .check(at[lane], bytes, intent, who)
-            .map_err(at_lane(lane))?;
-    }
-    for (i, &reg) in access.regs.iter().enumerate() {
-        for lane in lanes(mask) {
-            let value = s.shared.load(starts[lane] + 4 * i, 4);
-            set(&mut w.regs, reg, lane, extended(value, access));
-        }
-    }
-    Ok(())
-}
-
 fn little(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -291,6 +268,12 @@ pub(super) fn store(
     let room = room(&access.address, &at, mask);
     let bytes = access.bytes * access.regs.len() as u32;
     count_access(s, room, &at, mask, bytes);
+    if room == Room::Shared {
+        return whole::store_shared(s, w, access, &at, mask);
+    }
+    if room == Room::Global && !access.strong && whole::store_global(s, w, access, &at, mask) {
+        return Ok(());
+    }
     let mut last = None;
     for lane in lanes(mask) {
         let (room, address) = if room == Room::Generic {
@@ -343,51 +326,4 @@ pub(super) fn store(
         }
     }
     Ok(())
-}
-
-/// `cp.async`: the data lies in shared memory at once, and counts as pending until a wait.
-pub(super) fn copy(
-    s: &mut Surroundings,
-    w: &mut Warp,
-    (to, from): (&Address, &Address),
-    bytes: u32,
-    source_bytes: Option<u32>,
-    mask: u32,
-) -> Result<(), Trouble> {
-    let (target, source) = (addresses(&w.regs, to), addresses(&w.regs, from));
-    s.traffic().global(&source, mask, bytes);
-    count::shared(s.traffic(), &target, mask, bytes);
-    let mut last = None;
-    for lane in lanes(mask) {
-        let wanted = source_bytes.map_or(bytes, |reg| w.regs.words[reg as usize][lane]);
-        if wanted > bytes {
-            let what = format!("`cp.async` reads {wanted} bytes and copies {bytes}");
-            return Err(kind_at(lane)(FaultKind::Invalid { what }));
-        }
-        aligned(source[lane], bytes, lane)?;
-        let who = s.who(lane);
-        let start = s
-            .shared
-            .check(target[lane], bytes, Intent::Copy, who)
-            .map_err(at_lane(lane))?;
-        let found = match wanted {
-            0 => None,
-            _ => Some(region(s.memory, &mut last, source[lane], wanted, lane)?),
-        };
-        for i in 0..bytes {
-            let byte = match found {
-                Some((region, offset)) if i < wanted => region.load_u8(offset + i as usize),
-                _ => 0,
-            };
-            s.shared.store(start + i as usize, 1, byte.into());
-        }
-        s.shared.begin_copy(start, bytes, who, w.committed[lane]);
-    }
-    Ok(())
-}
-
-/// `cp.async.wait_group`: at most `left` groups stay pending.
-pub(super) fn wait(s: &mut Surroundings, w: &Warp, left: u32, mask: u32) {
-    let groups = w.committed.map(|committed| committed.saturating_sub(left));
-    s.shared.complete(s.warp, mask, &groups);
 }

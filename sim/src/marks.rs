@@ -1,0 +1,172 @@
+//! What is known of shared memory at a glance: a bit per granule.
+//!
+//! Most accesses cannot be in a race: a read of what was written before the last barrier, or a write of what nobody touched
+//! since. The bits tell them apart for all lanes of a warp at once. They err on one side only: whoever they stop is to be
+//! checked in full.
+
+/// The bits of 64 granules.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    /// Ever written.
+    written: u64,
+    /// Written by a copy that is not complete.
+    pending: u64,
+    /// Written, complete, and not written since the last barrier.
+    readable: u64,
+    /// Accessed since the last barrier. Granules that do not exist are always touched.
+    touched: u64,
+}
+
+/// The bits of all granules.
+#[derive(Clone, Debug)]
+pub(crate) struct Marks {
+    words: Vec<Word>,
+    /// The size of a granule in bytes, as a power of two.
+    shift: u32,
+    granules: usize,
+}
+
+/// What an access does to the bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    Read,
+    Write,
+    /// A write that is complete later.
+    Copy,
+    /// The end of such a write.
+    Complete,
+}
+
+impl Marks {
+    /// Memory that nothing wrote.
+    pub fn new(bytes: usize, shift: u32) -> Marks {
+        let granules = bytes.div_ceil(1 << shift);
+        let mut marks = Marks {
+            words: vec![Word::default(); granules.div_ceil(64)],
+            shift,
+            granules,
+        };
+        marks.barrier();
+        marks
+    }
+
+    /// Marks what the lanes of `mask` access, `bytes` bytes each, a multiple of the granule, aligned to it. `false` if the
+    /// access needs a full check.
+    #[inline(always)]
+    pub fn touch(&mut self, at: &[u32; 32], bytes: u32, mask: u32, touch: Touch) -> bool {
+        let one = u64::MAX >> (64 - (bytes >> self.shift).clamp(1, 64));
+        let (mut place, mut bits, mut stopped) = (0, 0, 0);
+        for (lane, at) in at.iter().enumerate() {
+            if mask >> lane & 1 == 0 {
+                continue;
+            }
+            let first = at >> self.shift;
+            if (first >> 6) as usize != place {
+                stopped |= self.word(place, bits, touch);
+                (place, bits) = ((first >> 6) as usize, 0);
+            }
+            bits |= one << (first & 63);
+        }
+        stopped |= self.word(place, bits, touch);
+        stopped == 0
+    }
+
+    /// Marks granules of one word; gives those that need a full check.
+    #[inline(always)]
+    fn word(&mut self, place: usize, bits: u64, touch: Touch) -> u64 {
+        let Some(word) = self.words.get_mut(place) else {
+            return bits;
+        };
+        let stopped = match touch {
+            Touch::Read => bits & !word.readable,
+            Touch::Write | Touch::Copy => bits & word.touched,
+            Touch::Complete => 0,
+        };
+        word.touched |= bits;
+        if touch == Touch::Read {
+            return stopped;
+        }
+        word.readable &= !bits;
+        word.written |= bits;
+        match touch {
+            Touch::Copy => word.pending |= bits,
+            _ => word.pending &= !bits,
+        }
+        stopped
+    }
+
+    /// Marks one granule.
+    pub fn touch_one(&mut self, granule: usize, touch: Touch) {
+        self.word(granule / 64, 1 << (granule % 64), touch);
+    }
+
+    /// Whether a granule was ever written.
+    pub fn is_written(&self, granule: usize) -> bool {
+        self.bit(granule, |word| word.written)
+    }
+
+    /// Whether a copy into a granule is not complete.
+    pub fn is_pending(&self, granule: usize) -> bool {
+        self.bit(granule, |word| word.pending)
+    }
+
+    fn bit(&self, granule: usize, of: impl Fn(&Word) -> u64) -> bool {
+        let word = self.words.get(granule / 64);
+        word.is_some_and(|word| of(word) >> (granule % 64) & 1 != 0)
+    }
+
+    /// All accesses so far are before all that follow.
+    pub fn barrier(&mut self) {
+        for word in &mut self.words {
+            word.readable = word.written & !word.pending;
+            word.touched = 0;
+        }
+        if let (Some(last), used @ 1..) = (self.words.last_mut(), self.granules % 64) {
+            last.touched = u64::MAX << used;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lanes(stride: u32) -> [u32; 32] {
+        std::array::from_fn(|lane| lane as u32 * stride)
+    }
+
+    #[test]
+    fn what_was_written_before_a_barrier_may_be_read_behind_it() {
+        let mut marks = Marks::new(512, 2);
+        assert!(!marks.touch(&lanes(4), 4, !0, Touch::Read));
+        marks.barrier();
+        assert!(marks.touch(&lanes(16), 16, !0, Touch::Write));
+        assert!(!marks.touch(&lanes(4), 4, !0, Touch::Read));
+        marks.barrier();
+        assert!(marks.touch(&lanes(4), 4, !0, Touch::Read));
+        assert!(marks.touch(&lanes(0), 4, !0, Touch::Read));
+        assert!(!marks.touch(&lanes(4), 4, !0, Touch::Write));
+    }
+
+    #[test]
+    fn a_copy_may_be_read_behind_the_barrier_that_follows_its_end() {
+        let mut marks = Marks::new(512, 2);
+        assert!(marks.touch(&lanes(16), 16, !0, Touch::Copy));
+        marks.barrier();
+        assert!(!marks.touch(&lanes(4), 4, !0, Touch::Read));
+        marks.barrier();
+        assert!(marks.touch(&lanes(16), 16, !0, Touch::Complete));
+        assert!(!marks.touch(&lanes(4), 4, !0, Touch::Read));
+        marks.barrier();
+        assert!(marks.touch(&lanes(4), 4, !0, Touch::Read));
+    }
+
+    #[test]
+    fn lanes_that_do_not_take_part_have_no_marks_and_memory_has_an_end() {
+        let mut marks = Marks::new(120, 2);
+        assert!(marks.touch(&lanes(4), 4, 0x3fff_ffff, Touch::Write));
+        assert!(!marks.touch(&lanes(4), 4, 0x4000_0000, Touch::Write));
+        assert!(!marks.touch(&lanes(256), 4, 0x8000_0000, Touch::Write));
+        assert!(marks.is_written(29));
+    }
+}
