@@ -1,9 +1,10 @@
 //! `mma.sync` (PTX ISA 9.7.14.5). Products are exact, and the ISA leaves the order of their sum open: here they are added
 //! in `f64` by ascending `k`, then to the accumulator, and rounded once.
 
-use half::{bf16, f16};
+use half::f16;
 
-use super::alu::Mods;
+use super::alu::{Mods, canonical};
+use super::product::{columns, product, rows};
 use super::regs::{LANES, Regs};
 use super::rounding::{F16, Mode, round};
 
@@ -96,9 +97,12 @@ impl Mma {
 
     /// Executes it for the whole warp.
     pub fn run(&self, regs: &mut Regs) {
-        let out = match bytes(self.a_type) {
-            1 => self.integers(regs),
-            _ => self.floats(regs),
+        let out = match (bytes(self.a_type), self.k) {
+            (1, 16) => self.integers::<16>(regs),
+            (1, _) => self.integers::<32>(regs),
+            (_, 4) => self.floats::<4>(regs),
+            (_, 8) => self.floats::<8>(regs),
+            _ => self.floats::<16>(regs),
         };
         for (i, row) in out.iter().enumerate() {
             match self.half_out {
@@ -114,56 +118,23 @@ impl Mma {
         }
     }
 
-    /// The element at a place of a register: `a` has its rows in `lane / 4` and `lane / 4 + 8`, alternating by register;
-    /// a register holds consecutive elements of `k` (9.7.14.5.7 to 9.7.14.5.10).
-    fn factors(&self, regs: &Regs) -> ([[f64; 16]; 32], [[f64; 8]; 32]) {
-        let per = 4 / bytes(self.a_type);
-        let mut a = [[0f64; 16]; 32];
-        let mut b = [[0f64; 8]; 32];
-        for (i, &reg) in self.a.iter().enumerate() {
-            let row = &regs.words[reg as usize];
-            for part in 0..per {
-                let values = elements(row, part, self.a_type);
-                for (lane, value) in values.into_iter().enumerate() {
-                    let k = lane % 4 * per + part + i / 2 * 4 * per;
-                    a[k][lane / 4 + i % 2 * 8] = value;
-                }
-            }
-        }
-        for (i, &reg) in self.b.iter().enumerate() {
-            let row = &regs.words[reg as usize];
-            for part in 0..per {
-                let values = elements(row, part, self.b_type);
-                for (lane, value) in values.into_iter().enumerate() {
-                    b[lane % 4 * per + part + i * 4 * per][lane / 4] = value;
-                }
-            }
-        }
-        (a, b)
-    }
-
     /// Accumulator `i` of a lane is in row `lane / 4 + i / 2 * 8` and column `lane % 4 * 2 + i % 2`.
-    fn floats(&self, regs: &Regs) -> [[u32; LANES]; 4] {
-        let (a, b) = self.factors(regs);
-        let mut sums = [[0f64; 8]; 16];
-        for (a, b) in a.iter().zip(&b).take(self.k) {
-            for (sums, &a) in sums.iter_mut().zip(a) {
-                for (sum, &b) in sums.iter_mut().zip(b) {
-                    *sum += a * b;
-                }
-            }
-        }
+    fn floats<const K: usize>(&self, regs: &Regs) -> [[u32; LANES]; 4] {
+        let a = rows::<f64, K>(regs, &self.a, |row, to| floats_of(row, self.a_type, to));
+        let b = columns::<f64, K>(regs, &self.b, |row, to| floats_of(row, self.b_type, to));
+        let sums = product(&a, &b);
         let mut out = [[0; LANES]; 4];
         for (i, out) in out.iter_mut().enumerate() {
-            for (lane, out) in out.iter_mut().enumerate() {
+            let sums = &sums[i / 2 * 64 + i % 2..];
+            let c = &regs.words[self.c[if self.half_in { i / 2 } else { i }] as usize];
+            for lane in 0..LANES {
                 let c = match self.half_in {
-                    false => f64::from(f32::from_bits(regs.words[self.c[i] as usize][lane])),
-                    true => element(regs.words[self.c[i / 2] as usize][lane], i % 2, Factor::F16),
+                    false => f64::from(f32::from_bits(c[lane])),
+                    true => f64::from(half_value((c[lane] >> (i % 2 * 16)) as u16)),
                 };
-                let sum = c + sums[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
-                *out = match self.half_out {
-                    false if sum.is_nan() => 0x7fff_ffff,
-                    false => (sum as f32).to_bits(),
+                let sum = c + sums[2 * lane];
+                out[lane] = match self.half_out {
+                    false => canonical(sum as f32).to_bits(),
                     true if sum.is_nan() => 0x7fff,
                     true => f16::from_f64(round(sum, F16, Mode::Near)).to_bits().into(),
                 };
@@ -172,23 +143,20 @@ impl Mma {
         out
     }
 
-    fn integers(&self, regs: &Regs) -> [[u32; LANES]; 4] {
-        let (a, b) = self.factors(regs);
+    fn integers<const K: usize>(&self, regs: &Regs) -> [[u32; LANES]; 4] {
+        let a = rows::<i32, K>(regs, &self.a, |row, to| integers_of(row, self.a_type, to));
+        let b = columns::<i32, K>(regs, &self.b, |row, to| integers_of(row, self.b_type, to));
+        let sums = product(&a, &b);
         let mut out = [[0; LANES]; 4];
         for (i, out) in out.iter_mut().enumerate() {
-            for (lane, out) in out.iter_mut().enumerate() {
-                let (row, column) = (lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2);
-                let dot: i64 = a
-                    .iter()
-                    .zip(&b)
-                    .map(|(a, b)| (a[row] * b[column]) as i64)
-                    .sum();
-                let sum = dot + i64::from(regs.words[self.c[i] as usize][lane] as i32);
-                let bounds = (i64::from(i32::MIN), i64::from(i32::MAX));
-                *out = if self.saturates {
-                    sum.clamp(bounds.0, bounds.1) as u32
-                } else {
-                    sum as u32
+            let sums = &sums[i / 2 * 64 + i % 2..];
+            let c = &regs.words[self.c[i] as usize];
+            for lane in 0..LANES {
+                // Sums of products of 8 bits are far from the bounds of 32.
+                let (sum, c) = (sums[2 * lane], c[lane] as i32);
+                out[lane] = match self.saturates {
+                    true => c.saturating_add(sum) as u32,
+                    false => c.wrapping_add(sum) as u32,
                 };
             }
         }
@@ -204,38 +172,54 @@ fn bytes(factor: Factor) -> usize {
     }
 }
 
-/// One part of every lane.
-fn elements(row: &[u32; LANES], part: usize, factor: Factor) -> [f64; LANES] {
+/// Values of a register's elements, as they lie there.
+fn floats_of(row: &[u32; LANES], factor: Factor, to: &mut [f64]) {
+    let words = row.iter().zip(to.chunks_exact_mut(4 / bytes(factor)));
     match factor {
-        Factor::F16 => row.map(|word| half_value((word >> (16 * part)) as u16)),
-        Factor::Bf16 => row.map(|word| f64::from(f32::from_bits(word >> (16 * part) << 16))),
-        _ => row.map(|word| element(word, part, factor)),
+        Factor::F16 => {
+            for (&word, to) in words {
+                to[0] = half_value(word as u16).into();
+                to[1] = half_value((word >> 16) as u16).into();
+            }
+        }
+        Factor::Bf16 => {
+            for (&word, to) in words {
+                to[0] = f32::from_bits(word << 16).into();
+                to[1] = f32::from_bits(word & 0xffff_0000).into();
+            }
+        }
+        // The low 13 bits of a `tf32` are not defined (5.2.3); the hardware ignores them.
+        _ => {
+            for (&word, to) in words {
+                to[0] = f32::from_bits(word & 0xffff_e000).into();
+            }
+        }
+    }
+}
+
+fn integers_of(row: &[u32; LANES], factor: Factor, to: &mut [i32]) {
+    for (word, to) in row.iter().zip(to.chunks_exact_mut(4)) {
+        for (byte, to) in word.to_le_bytes().into_iter().zip(to) {
+            *to = match factor {
+                Factor::S8 => i32::from(byte as i8),
+                _ => i32::from(byte),
+            };
+        }
     }
 }
 
 /// The value of an `f16`: its exponent and fraction as those of an `f32`, which is then 2^112 times too small.
 #[inline(always)]
-fn half_value(half: u16) -> f64 {
+fn half_value(half: u16) -> f32 {
     let bits = u32::from(half & 0x7fff) << 13;
     let finite = f32::from_bits(bits) * f32::from_bits(0x7780_0000);
     let magnitude = if bits >= 0x0f80_0000 {
-        f32::from_bits(bits | 0x7f80_0000)
+        bits | 0x7f80_0000
     } else {
-        finite
+        finite.to_bits()
     };
     let sign = u32::from(half & 0x8000) << 16;
-    f64::from(f32::from_bits(magnitude.to_bits() | sign))
-}
-
-fn element(word: u32, part: usize, factor: Factor) -> f64 {
-    match factor {
-        Factor::F16 => f16::from_bits((word >> (16 * part)) as u16).to_f64(),
-        Factor::Bf16 => bf16::from_bits((word >> (16 * part)) as u16).to_f64(),
-        // The low 13 bits of a `tf32` are not defined (5.2.3); the hardware ignores them.
-        Factor::Tf32 => f64::from(f32::from_bits(word & 0xffff_e000)),
-        Factor::S8 => f64::from((word >> (8 * part)) as i8),
-        Factor::U8 => f64::from((word >> (8 * part)) as u8),
-    }
+    f32::from_bits(magnitude | sign)
 }
 
 #[cfg(test)]
@@ -245,7 +229,7 @@ mod tests {
     #[test]
     fn every_half_has_its_value() {
         for bits in 0..=u16::MAX {
-            let (mine, right) = (half_value(bits), f16::from_bits(bits).to_f64());
+            let (mine, right) = (half_value(bits), f16::from_bits(bits).to_f32());
             assert!(
                 mine == right && mine.is_sign_negative() == right.is_sign_negative()
                     || mine.is_nan() && right.is_nan()

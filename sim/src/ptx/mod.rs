@@ -15,6 +15,7 @@ mod number;
 mod pack;
 mod parser;
 mod parser_body;
+mod product;
 mod regs;
 mod rounding;
 mod shared;
