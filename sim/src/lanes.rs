@@ -22,3 +22,41 @@ pub(crate) fn over<A: Copy, T: Copy + Default>(
 ) -> [T; LANES] {
     each(|lane| f(values[lane]))
 }
+
+/// The number of lanes in a mask, most often all.
+#[inline(always)]
+pub(crate) fn count(mask: u32) -> u64 {
+    match mask {
+        u32::MAX => LANES as u64,
+        _ => mask.count_ones().into(),
+    }
+}
+
+/// The lanes in a mask, in order.
+#[inline(always)]
+pub(crate) fn of_mask(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
+}
+
+/// Turns what each lane has, most often words that lie next to each other, into rows of all lanes; four lanes at once, so
+/// that the compiler turns them in registers.
+#[inline(always)]
+pub(crate) fn spread<const N: usize>(
+    rows: &mut [[u32; LANES]; N],
+    of_lane: impl Fn(usize) -> Option<[u32; N]>,
+) {
+    for four in 0..LANES / 4 {
+        let first = 4 * four;
+        let (Some(a), Some(b), Some(c), Some(d)) = (
+            of_lane(first),
+            of_lane(first + 1),
+            of_lane(first + 2),
+            of_lane(first + 3),
+        ) else {
+            continue;
+        };
+        for (i, row) in rows.iter_mut().enumerate() {
+            row.as_chunks_mut::<4>().0[four] = [a[i], b[i], c[i], d[i]];
+        }
+    }
+}

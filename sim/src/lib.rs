@@ -4,8 +4,10 @@
 
 pub mod counters;
 pub mod fault;
+mod fused;
 pub mod gfx11;
 mod grid;
+mod halves;
 pub mod image;
 pub mod instruction;
 mod lanes;
@@ -14,6 +16,7 @@ mod marks;
 pub mod memory;
 pub mod ptx;
 mod traffic;
+mod wide;
 
 pub use counters::{Counters, Traffic};
 pub use fault::{Fault, FaultKind, Place};

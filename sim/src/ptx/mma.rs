@@ -2,11 +2,16 @@
 //! in `f64` by ascending `k`, then to the accumulator, and rounded once.
 
 use half::f16;
+use pulp::{Simd, WithSimd};
 
 use super::alu::{Mods, canonical};
-use super::product::{columns, product, rows};
+use super::factors::{Brain, Bytes, Form, Half, SmallHalf, Tensor, UNSCALE, has_special_halves};
+use super::product::{columns, exact_product, product, rows};
 use super::regs::{LANES, Regs};
 use super::rounding::{F16, Mode, round};
+use crate::halves::half_value;
+use crate::lanes::{each, over};
+use crate::wide::wide;
 
 /// The type of the factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,12 +102,28 @@ impl Mma {
 
     /// Executes it for the whole warp.
     pub fn run(&self, regs: &mut Regs) {
-        let out = match (bytes(self.a_type), self.k) {
-            (1, 16) => self.integers::<16>(regs),
-            (1, _) => self.integers::<32>(regs),
-            (_, 4) => self.floats::<4>(regs),
-            (_, 8) => self.floats::<8>(regs),
-            _ => self.floats::<16>(regs),
+        wide(Run { mma: self, regs });
+    }
+
+    #[inline(always)]
+    fn execute<S: Simd>(&self, simd: S, regs: &mut Regs) {
+        let mut special = false;
+        for &register in self.a.iter().chain(&self.b) {
+            special |= has_special_halves(&regs.words[register as usize]);
+        }
+        let out = match (self.a_type, self.k) {
+            (Factor::F16, _) if special => match self.k {
+                8 => self.floats::<S, Half, 8, 8, 4, 2>(simd, regs, 1.0),
+                _ => self.floats::<S, Half, 16, 8, 8, 2>(simd, regs, 1.0),
+            },
+            (Factor::F16, 8) => self.floats::<S, SmallHalf, 8, 8, 4, 2>(simd, regs, UNSCALE),
+            (Factor::F16, _) => self.floats::<S, SmallHalf, 16, 8, 8, 2>(simd, regs, UNSCALE),
+            (Factor::Bf16, 8) => self.floats::<S, Brain, 8, 8, 4, 2>(simd, regs, 1.0),
+            (Factor::Bf16, _) => self.floats::<S, Brain, 16, 8, 8, 2>(simd, regs, 1.0),
+            (Factor::Tf32, 4) => self.floats::<S, Tensor, 4, 4, 4, 1>(simd, regs, 1.0),
+            (Factor::Tf32, _) => self.floats::<S, Tensor, 8, 4, 8, 1>(simd, regs, 1.0),
+            (_, 16) => self.integers::<16, 4>(regs),
+            _ => self.integers::<32, 8>(regs),
         };
         for (i, row) in out.iter().enumerate() {
             match self.half_out {
@@ -119,121 +140,101 @@ impl Mma {
     }
 
     /// Accumulator `i` of a lane is in row `lane / 4 + i / 2 * 8` and column `lane % 4 * 2 + i % 2`.
-    fn floats<const K: usize>(&self, regs: &Regs) -> [[u32; LANES]; 4] {
-        let a = rows::<f64, K>(regs, &self.a, |row, to| floats_of(row, self.a_type, to));
-        let b = columns::<f64, K>(regs, &self.b, |row, to| floats_of(row, self.b_type, to));
-        let sums = product(&a, &b);
+    #[inline(always)]
+    fn floats<
+        S: Simd,
+        F: Form<Element = f64>,
+        const K: usize,
+        const RUN: usize,
+        const OF_PART: usize,
+        const PARTS: usize,
+    >(
+        &self,
+        simd: S,
+        regs: &Regs,
+        scale: f64,
+    ) -> [[u32; LANES]; 4] {
+        let mut a = [[[0.0; OF_PART]; 16]; PARTS];
+        rows::<F, OF_PART, PARTS>(regs, &self.a, &mut a);
+        let mut b = [[0.0; 8]; K];
+        columns::<F, K, RUN>(regs, &self.b, &mut b);
+        let sums = exact_product(simd, &a, &b);
         let mut out = [[0; LANES]; 4];
         for (i, out) in out.iter_mut().enumerate() {
-            let sums = &sums[i / 2 * 64 + i % 2..];
+            let sums = sums[i / 2 * 64..].as_chunks::<2>().0;
             let c = &regs.words[self.c[if self.half_in { i / 2 } else { i }] as usize];
-            for lane in 0..LANES {
-                let c = match self.half_in {
-                    false => f64::from(f32::from_bits(c[lane])),
-                    true => f64::from(half_value((c[lane] >> (i % 2 * 16)) as u16)),
-                };
-                let sum = c + sums[2 * lane];
-                out[lane] = match self.half_out {
-                    false => canonical(sum as f32).to_bits(),
-                    true if sum.is_nan() => 0x7fff,
-                    true => f16::from_f64(round(sum, F16, Mode::Near)).to_bits().into(),
-                };
-            }
+            let sum = match self.half_in {
+                false => {
+                    each(|lane| f64::from(f32::from_bits(c[lane])) + sums[lane][i % 2] * scale)
+                }
+                true => each(|lane| {
+                    let c = half_value((c[lane] >> (i % 2 * 16)) as u16);
+                    f64::from(c) + sums[lane][i % 2] * scale
+                }),
+            };
+            *out = match self.half_out {
+                false => over(&sum, |sum| canonical(sum as f32).to_bits()),
+                true => over(&sum, half_bits),
+            };
         }
         out
     }
 
-    fn integers<const K: usize>(&self, regs: &Regs) -> [[u32; LANES]; 4] {
-        let a = rows::<i32, K>(regs, &self.a, |row, to| integers_of(row, self.a_type, to));
-        let b = columns::<i32, K>(regs, &self.b, |row, to| integers_of(row, self.b_type, to));
+    #[inline(always)]
+    fn integers<const K: usize, const OF_PART: usize>(&self, regs: &Regs) -> [[u32; LANES]; 4] {
+        let mut a = [[[0; OF_PART]; 16]; 4];
+        match self.a_type {
+            Factor::S8 => rows::<Bytes<true>, OF_PART, 4>(regs, &self.a, &mut a),
+            _ => rows::<Bytes<false>, OF_PART, 4>(regs, &self.a, &mut a),
+        }
+        let mut b = [[0; 8]; K];
+        match self.b_type {
+            Factor::S8 => columns::<Bytes<true>, K, 16>(regs, &self.b, &mut b),
+            _ => columns::<Bytes<false>, K, 16>(regs, &self.b, &mut b),
+        }
         let sums = product(&a, &b);
         let mut out = [[0; LANES]; 4];
         for (i, out) in out.iter_mut().enumerate() {
-            let sums = &sums[i / 2 * 64 + i % 2..];
+            let sums = sums[i / 2 * 64..].as_chunks::<2>().0;
             let c = &regs.words[self.c[i] as usize];
-            for lane in 0..LANES {
-                // Sums of products of 8 bits are far from the bounds of 32.
-                let (sum, c) = (sums[2 * lane], c[lane] as i32);
-                out[lane] = match self.saturates {
-                    true => c.saturating_add(sum) as u32,
-                    false => c.wrapping_add(sum) as u32,
-                };
-            }
+            // Sums of products of 8 bits are far from the bounds of 32.
+            *out = match self.saturates {
+                true => each(|lane| (c[lane] as i32).saturating_add(sums[lane][i % 2]) as u32),
+                false => each(|lane| (c[lane] as i32).wrapping_add(sums[lane][i % 2]) as u32),
+            };
         }
         out
     }
 }
 
+/// An `f16`, rounded once.
+fn half_bits(sum: f64) -> u32 {
+    match sum.is_nan() {
+        true => 0x7fff,
+        false => f16::from_f64(round(sum, F16, Mode::Near)).to_bits().into(),
+    }
+}
+
+/// Executes a product with the widest vectors.
+struct Run<'a> {
+    mma: &'a Mma,
+    regs: &'a mut Regs,
+}
+
+impl WithSimd for Run<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.mma.execute(simd, self.regs);
+    }
+}
+
+#[inline(always)]
 fn bytes(factor: Factor) -> usize {
     match factor {
         Factor::F16 | Factor::Bf16 => 2,
         Factor::Tf32 => 4,
         Factor::S8 | Factor::U8 => 1,
-    }
-}
-
-/// Values of a register's elements, as they lie there.
-fn floats_of(row: &[u32; LANES], factor: Factor, to: &mut [f64]) {
-    let words = row.iter().zip(to.chunks_exact_mut(4 / bytes(factor)));
-    match factor {
-        Factor::F16 => {
-            for (&word, to) in words {
-                to[0] = half_value(word as u16).into();
-                to[1] = half_value((word >> 16) as u16).into();
-            }
-        }
-        Factor::Bf16 => {
-            for (&word, to) in words {
-                to[0] = f32::from_bits(word << 16).into();
-                to[1] = f32::from_bits(word & 0xffff_0000).into();
-            }
-        }
-        // The low 13 bits of a `tf32` are not defined (5.2.3); the hardware ignores them.
-        _ => {
-            for (&word, to) in words {
-                to[0] = f32::from_bits(word & 0xffff_e000).into();
-            }
-        }
-    }
-}
-
-fn integers_of(row: &[u32; LANES], factor: Factor, to: &mut [i32]) {
-    for (word, to) in row.iter().zip(to.chunks_exact_mut(4)) {
-        for (byte, to) in word.to_le_bytes().into_iter().zip(to) {
-            *to = match factor {
-                Factor::S8 => i32::from(byte as i8),
-                _ => i32::from(byte),
-            };
-        }
-    }
-}
-
-/// The value of an `f16`: its exponent and fraction as those of an `f32`, which is then 2^112 times too small.
-#[inline(always)]
-fn half_value(half: u16) -> f32 {
-    let bits = u32::from(half & 0x7fff) << 13;
-    let finite = f32::from_bits(bits) * f32::from_bits(0x7780_0000);
-    let magnitude = if bits >= 0x0f80_0000 {
-        bits | 0x7f80_0000
-    } else {
-        finite.to_bits()
-    };
-    let sign = u32::from(half & 0x8000) << 16;
-    f32::from_bits(magnitude | sign)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_half_has_its_value() {
-        for bits in 0..=u16::MAX {
-            let (mine, right) = (half_value(bits), f16::from_bits(bits).to_f32());
-            assert!(
-                mine == right && mine.is_sign_negative() == right.is_sign_negative()
-                    || mine.is_nan() && right.is_nan()
-            );
-        }
     }
 }

@@ -5,6 +5,7 @@ mod begin;
 mod cells;
 mod code;
 mod exec;
+mod factors;
 mod flow;
 mod kernel;
 mod lexer;

@@ -2,13 +2,13 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", VOPC: a lane that is not active gives 0.
 
-use crate::lanes::over;
 use half::f16;
 
 use super::vector::{mask_of, permuted};
 use crate::gfx11::isa::compare::Kind;
 use crate::gfx11::isa::instruction::{Compare, Modifiers};
 use crate::gfx11::wave::{Lanes, Lanes64, Wave};
+use crate::lanes::over;
 
 /// Outcomes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
 #[inline(always)]

@@ -2,7 +2,6 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", `V_CVT_*`. A conversion to an integer saturates, and gives 0 for a NaN.
 
-use crate::lanes::over;
 use half::f16;
 
 use super::Handler;
@@ -11,6 +10,7 @@ use super::vector::{map1, map2, map3};
 use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
+use crate::lanes::over;
 
 fn float(bits: u32) -> f32 {
     f32::from_bits(bits)

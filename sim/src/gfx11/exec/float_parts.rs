@@ -2,13 +2,13 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture": `V_LDEXP_*`, `V_FREXP_EXP_*`, `V_FREXP_MANT_*`.
 
-use crate::lanes::{each, over};
 use half::f16;
 
 use super::Handler;
 use super::float16::{narrow, wide};
 use super::vector::{map1, map2};
 use crate::gfx11::isa::vector::VectorOp;
+use crate::lanes::{each, over};
 
 /// `x * 2^n`, rounded once.
 pub(super) fn ldexp(x: f64, n: i32) -> f64 {

@@ -3,16 +3,16 @@
 //! AMD, "RDNA3 Instruction Set Architecture": `V_FMA_MIX_F32`, `V_FMA_MIXLO_F16`, `V_FMA_MIXHI_F16`, `V_DOT2_F32_F16`,
 //! `V_DOT2_F32_BF16`. `op_sel_hi` says which sources have 16 bits and `op_sel` which half; `neg_hi` is the absolute value.
 
-use crate::lanes::{each, over};
 use half::f16;
 
 use super::convert::f16_bits;
-use super::fused::fma32;
 use super::packed_operands::{set, source};
+use crate::fused::fma32;
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::{Lanes, Wave};
+use crate::lanes::{each, over};
 
 fn operand(w: &Wave, one: &Packed, n: usize) -> Lanes {
     let value = source(w, one, n);

@@ -7,8 +7,8 @@
 use super::Handler;
 use super::float_parts::{ldexp, ldexp32};
 use super::float16::{narrow, wide};
-use super::fused::fma32;
 use super::vector::map3;
+use crate::fused::fma32;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::lanes::each;
 

@@ -1,9 +1,9 @@
 //! Comparison and selection (PTX ISA 9.7.6 and 9.7.7).
 
-use crate::lanes::each;
 use half::{bf16, f16};
 
 use super::{Alu, Mods, flagged};
+use crate::lanes::each;
 use crate::ptx::regs::{Args, LANES, Regs, Run, lanes, map3, test2, write, write_pred};
 use crate::ptx::types::Type::{self, B, Bf16, F16, F32, F64, Pred, S, U};
 

@@ -1,8 +1,8 @@
 //! `f32` and `f64` (PTX ISA 9.7.3). A NaN that an instruction on `f32` gives is 0x7fffffff (9.7.3, "NaN payload").
 
 use super::{Alu, Mods, flagged};
-use crate::ptx::regs::{Args, LANES, Regs, Run, map1, map2, map3, write};
-use crate::ptx::rounding::{F32 as SINGLE, Mode, fma32, quotient, root, round, sum, two_sum};
+use crate::ptx::regs::{Args, Regs, Run, map1, map2, map3, write};
+use crate::ptx::rounding::{F32 as SINGLE, Mode, quotient, root, round, sum, two_sum};
 use crate::ptx::types::Type::{F32, F64};
 
 /// Bits of `flags`; the low two are the direction.
@@ -145,26 +145,12 @@ fn binary(r: &mut Regs, x: &Args, mask: u32, f: impl Fn(f64, f64, Mode) -> f64) 
     });
 }
 
-/// `fma.rn.f32`: the product is exact in `f64`, and only a sum that lies exactly between two `f32`, or is subnormal there,
-/// can be rounded twice. Only if a lane has such a sum, the slower way is taken.
+/// `fma.rn.f32`
 fn fused(r: &mut Regs, x: &Args, mask: u32) {
-    let mut out = [0u32; LANES];
-    let mut doubtful = 0u32;
     let row = |register: u32| &r.words[register as usize];
-    let (a, b, c) = (row(x.a), row(x.b), row(x.c));
-    let wide = |bits: u32| f64::from(f32::from_bits(bits));
-    for lane in 0..LANES {
-        let s = wide(a[lane]) * wide(b[lane]) + wide(c[lane]);
-        let bits = canonical(s as f32).to_bits();
-        let between = u32::from(s.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000);
-        let small = u32::from(bits & 0x7fff_ffff <= 0x0080_0000);
-        doubtful |= between | small;
-        out[lane] = bits;
-    }
-    if doubtful != 0 {
-        return map3(r, x, mask, |a: f32, b: f32, c: f32| {
-            canonical(fma32(a, b, c))
-        });
+    let mut out = crate::fused::fma32(row(x.a), row(x.b), row(x.c));
+    for bits in &mut out {
+        *bits = canonical(f32::from_bits(*bits)).to_bits();
     }
     write::<u32>(r, x.d, mask, &out);
 }
