@@ -28,7 +28,7 @@ pub fn cases(matrix: &'static str) -> [Case; 4] {
     };
     [
         case("gemm", false, 256, 16, 1024),
-        case(matrix, true, 128, 16, 4096),
+        case(matrix, true, 128, 64, 1024),
         case("softmax", false, 256, 32, 4096),
         case("spin", false, 64, 64, 2000),
     ]
