@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod banks;
 pub mod counters;
 pub mod fault;
 mod fused;

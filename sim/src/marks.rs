@@ -4,6 +4,10 @@
 //! since. The bits tell them apart for all lanes of a warp at once. They err on one side only: whoever they stop is to be
 //! checked in full.
 
+use pulp::{Simd, WithSimd};
+
+use crate::wide::wide;
+
 /// The bits of 64 granules.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
@@ -50,25 +54,57 @@ impl Marks {
         marks
     }
 
-    /// Marks what the lanes of `mask` access, `bytes` bytes each, a multiple of the granule, aligned to it. `false` if the
-    /// access needs a full check.
-    #[inline(always)]
+    /// Marks what the lanes of `mask` access, `bytes` bytes each: granules, at multiples of one, or a part of one. `false` if
+    /// the access needs a full check.
     pub fn touch(&mut self, at: &[u32; 32], bytes: u32, mask: u32, touch: Touch) -> bool {
-        let one = u64::MAX >> (64 - (bytes >> self.shift).clamp(1, 64));
+        let count = (bytes >> self.shift).clamp(1, 64);
+        if mask == u32::MAX
+            && let Some((place, bits)) = wide(InOneWord {
+                at,
+                shift: self.shift,
+                count,
+            })
+        {
+            return self.word(place, bits, touch) == 0;
+        }
+        let one = u64::MAX >> (64 - count);
         let (mut place, mut bits, mut stopped) = (0, 0, 0);
         for (lane, at) in at.iter().enumerate() {
             if mask >> lane & 1 == 0 {
                 continue;
             }
             let first = at >> self.shift;
-            if (first >> 6) as usize != place {
+            let (word, bit) = ((first >> 6) as usize, first & 63);
+            if word != place {
                 stopped |= self.word(place, bits, touch);
-                (place, bits) = ((first >> 6) as usize, 0);
+                (place, bits) = (word, 0);
             }
-            bits |= one << (first & 63);
+            bits |= one << bit;
+            if bit + count > 64 {
+                stopped |= self.word(word + 1, one >> (64 - bit), touch);
+            }
         }
         stopped |= self.word(place, bits, touch);
         stopped == 0
+    }
+
+    /// Whether nobody accessed what the lanes of `mask` are about to access.
+    #[inline(always)]
+    pub fn are_untouched(&self, at: &[u32; 32], bytes: u32, mask: u32) -> bool {
+        let count = (bytes >> self.shift).clamp(1, 64);
+        let one = u128::from(u64::MAX >> (64 - count));
+        let mut touched = 0;
+        for lane in crate::lanes::of_mask(mask) {
+            let first = at[lane] >> self.shift;
+            let bits = one << (first & 63);
+            let place = (first >> 6) as usize;
+            for (place, bits) in [(place, bits as u64), (place + 1, (bits >> 64) as u64)] {
+                if bits != 0 {
+                    touched |= self.words.get(place).map_or(!0, |word| word.touched) & bits;
+                }
+            }
+        }
+        touched == 0
     }
 
     /// Marks granules of one word; gives those that need a full check.
@@ -124,6 +160,38 @@ impl Marks {
         if let (Some(last), used @ 1..) = (self.words.last_mut(), self.granules % 64) {
             last.touched = u64::MAX << used;
         }
+    }
+}
+
+/// Looks for the word and the granules of it that all lanes access, if no lane accesses another word.
+struct InOneWord<'a> {
+    at: &'a [u32; 32],
+    shift: u32,
+    count: u32,
+}
+
+impl WithSimd for InOneWord<'_> {
+    type Output = Option<(usize, u64)>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Option<(usize, u64)> {
+        let InOneWord { at, shift, count } = self;
+        let first = at[0] >> shift;
+        let (mut different, mut last) = (0, 0);
+        for at in at {
+            let granule = at >> shift;
+            different |= granule ^ first;
+            last |= (granule & 63) + count - 1;
+        }
+        if (different | last) >> 6 != 0 {
+            return None;
+        }
+        let one = u64::MAX >> (64 - count);
+        let mut bits = 0;
+        for at in at {
+            bits |= one << (at >> shift & 63);
+        }
+        Some(((first >> 6) as usize, bits))
     }
 }
 

@@ -8,7 +8,8 @@ use super::garbage::Garbage;
 use super::isa::instruction::Instruction;
 use super::isa::operand::EXEC;
 use super::kernel::Kernel;
-use super::lds::{Lds, ShareFault, Who};
+use super::lds::{Lds, ShareFault};
+use super::lds_trace::Who;
 use super::space::{ARGUMENTS, PACKET, Space};
 use super::trouble::{Shared, Trouble};
 use super::wave::{Standing, Wave};
@@ -137,7 +138,7 @@ impl<'a> GfxBlock<'a> {
             };
             shared.counters.instructions += 1;
             shared.counters.executed[at as usize] += 1;
-            shared.counters.lanes[at as usize] += u64::from(wave.exec().count_ones());
+            shared.counters.lanes[at as usize] += crate::lanes::count(wave.exec());
             shared.at = at;
             wave.next = at + 1;
             let who = Who {

@@ -131,10 +131,10 @@ impl Wave {
     /// Writes two registers of the lanes of a mask.
     #[inline]
     pub fn put64(&mut self, register: u8, value: &Lanes64, mask: u32) {
-        self.put(register, &over(&value, |value| value as u32), mask);
+        self.put(register, &over(value, |value| value as u32), mask);
         self.put(
             register.wrapping_add(1),
-            &over(&value, |value| (value >> 32) as u32),
+            &over(value, |value| (value >> 32) as u32),
             mask,
         );
     }

@@ -207,7 +207,7 @@ impl Shared {
             who,
             mask,
             bytes,
-            at: over(&at, |at| at as u32),
+            at: over(at, |at| at as u32),
             groups: *groups,
         });
     }
@@ -271,5 +271,86 @@ fn aligned(at: &[u64; LANES], bytes: u32, mask: u32) -> Option<[u32; LANES]> {
         all |= at & 0u64.wrapping_sub(u64::from(mask >> lane & 1));
     }
     let fits = all >> 32 == 0 && all & u64::from(bytes - 1) == 0;
-    fits.then(|| over(&at, |at| at as u32))
+    fits.then(|| over(at, |at| at as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WARPS: usize = 3;
+
+    /// What a warp does: the first offset, the stride and the size in words, and the lanes.
+    #[derive(Clone, Debug)]
+    enum Action {
+        Access(u8, Intent, [u32; 3], u32),
+        Wait(u8),
+        WarpSync(u8),
+        Barrier(usize),
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        let intent = prop_oneof![
+            4 => Just(Intent::Read),
+            3 => Just(Intent::Write),
+            1 => Just(Intent::Copy),
+            1 => Just(Intent::StrongRead),
+            1 => Just(Intent::StrongWrite),
+        ];
+        let place = (0u32..12, 0u32..3, 0u32..3)
+            .prop_map(|(first, stride, size)| [first, stride, 1 << size]);
+        let lanes = prop_oneof![Just(!0u32), Just(0xffu32), Just(1u32), any::<u32>()];
+        prop_oneof![
+            8 => (0..WARPS as u8, intent, place, lanes)
+                .prop_map(|(warp, intent, place, mask)| Action::Access(warp, intent, place, mask)),
+            1 => (0..WARPS as u8).prop_map(Action::Wait),
+            1 => (0..WARPS as u8).prop_map(Action::WarpSync),
+            3 => (1..=WARPS).prop_map(Action::Barrier),
+        ]
+    }
+
+    fn apply(shared: &mut Shared, notes: bool, pc: u32, action: &Action) -> Result<(), Wrong> {
+        match *action {
+            Action::Access(warp, intent, [first, stride, words], mask) => {
+                let who = |lane: usize| Who {
+                    warp,
+                    lane: lane as u8,
+                    group: u32::from(warp),
+                    pc,
+                };
+                let bytes = 4 * words;
+                let at =
+                    crate::lanes::each(|lane| u64::from(bytes * (first + stride * lane as u32)));
+                if !(notes && shared.note(&at, bytes, mask, intent, who(0))) {
+                    for lane in crate::ptx::regs::lanes(mask) {
+                        shared.check(at[lane], bytes, intent, who(lane))?;
+                    }
+                }
+                if intent == Intent::Copy {
+                    shared.begin_copies(&at, bytes, mask, who(0), &[0; LANES]);
+                }
+            }
+            Action::Wait(warp) => shared.complete(warp, !0, &[1; LANES]),
+            Action::WarpSync(warp) => shared.warp_sync(warp),
+            Action::Barrier(count) => shared.barrier(&(0..count).collect::<Vec<_>>()),
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn accesses_that_are_noted_are_judged_as_those_that_are_checked(actions in prop::collection::vec(action(), 1..40)) {
+            let [mut quick, mut full] = [(); 2].map(|()| Shared::new(1 << 10, 4, WARPS, 7));
+            for (pc, action) in (0..).zip(&actions) {
+                let results = (apply(&mut quick, true, pc, action), apply(&mut full, false, pc, action));
+                prop_assert_eq!(&results.0, &results.1);
+                if results.0.is_err() {
+                    break;
+                }
+            }
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! Asynchronous copies (PTX ISA 9.7.9.25).
 
-use crate::lanes::over;
 use std::sync::atomic::Ordering;
 
+use super::access::{Surroundings, Trouble, addresses, aligned, at_lane, kind_at, region};
 use super::count;
-use super::memory::{Surroundings, Trouble, addresses, aligned, at_lane, kind_at, region};
+use crate::lanes::over;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::Address;
 use crate::ptx::regs::lanes;

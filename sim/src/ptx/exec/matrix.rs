@@ -1,9 +1,9 @@
 //! Instructions on matrices (PTX ISA 9.7.14.5), which all lanes of a warp execute.
 
+use super::access::{Surroundings, Trouble, addresses, at_lane};
 use super::count;
-use super::memory::{Surroundings, Trouble, addresses, at_lane};
 use crate::FaultKind;
-use crate::lanes::{each, over};
+use crate::lanes::over;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::{Address, File, MatrixOp, Room};
 use crate::ptx::regs::{LANES, Regs};
@@ -31,7 +31,7 @@ pub(super) fn matrix(
         MatrixOp::Mma(mma) => mma.run(&mut w.regs),
         MatrixOp::Transpose { d, a } => {
             let a = to_matrix(&w.regs.words[*a as usize]);
-            w.regs.words[*d as usize] = to_lanes(&transposed(&a));
+            w.regs.words[*d as usize] = turned_to_lanes(&a);
         }
         MatrixOp::Load {
             address,
@@ -40,9 +40,12 @@ pub(super) fn matrix(
         } => {
             let rows = rows(s, &w.regs, address, d.len(), Intent::Read)?;
             for (rows, &d) in rows.chunks_exact(8).zip(d) {
-                let matrix: Matrix = std::array::from_fn(|row| load(s.shared.bytes(), rows[row]));
+                let mut matrix = [[0; 8]; 8];
+                for (row, &at) in matrix.iter_mut().zip(rows) {
+                    *row = load(s.shared.bytes(), at);
+                }
                 w.regs.words[d as usize] = match turns {
-                    true => to_lanes(&transposed(&matrix)),
+                    true => turned_to_lanes(&matrix),
                     false => to_lanes(&matrix),
                 };
             }
@@ -68,29 +71,58 @@ pub(super) fn matrix(
 /// A lane holds two elements of row `lane / 4` (9.7.14.5.15).
 #[inline(always)]
 fn to_lanes(matrix: &Matrix) -> [u32; LANES] {
-    each(|lane| {
-        let [low, high] = [0, 1].map(|part| matrix[lane / 4][lane % 4 * 2 + part]);
-        u32::from(low) | u32::from(high) << 16
-    })
+    let mut lanes = [0; LANES];
+    for (lanes, row) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(matrix) {
+        for (lane, [low, high]) in lanes.iter_mut().zip(row.as_chunks::<2>().0) {
+            *lane = u32::from(*low) | u32::from(*high) << 16;
+        }
+    }
+    lanes
+}
+
+/// The same of the transposed matrix.
+#[inline(always)]
+fn turned_to_lanes(matrix: &Matrix) -> [u32; LANES] {
+    let mut lanes = [0; LANES];
+    for (i, [low, high]) in matrix.as_chunks::<2>().0.iter().enumerate() {
+        for (column, (low, high)) in low.iter().zip(high).enumerate() {
+            lanes[4 * column + i] = u32::from(*low) | u32::from(*high) << 16;
+        }
+    }
+    lanes
 }
 
 #[inline(always)]
 fn to_matrix(lanes: &[u32; LANES]) -> Matrix {
-    std::array::from_fn(|row| {
-        std::array::from_fn(|column| (lanes[row * 4 + column / 2] >> (column % 2 * 16)) as u16)
-    })
+    let mut matrix = [[0; 8]; 8];
+    for (row, lanes) in matrix.iter_mut().zip(lanes.as_chunks::<4>().0) {
+        for (pair, lane) in row.as_chunks_mut::<2>().0.iter_mut().zip(lanes) {
+            *pair = [*lane as u16, (*lane >> 16) as u16];
+        }
+    }
+    matrix
 }
 
 #[inline(always)]
 fn transposed(matrix: &Matrix) -> Matrix {
-    std::array::from_fn(|row| std::array::from_fn(|column| matrix[column][row]))
+    let mut out = [[0; 8]; 8];
+    for (row, from) in matrix.iter().enumerate() {
+        for (column, from) in from.iter().enumerate() {
+            out[column][row] = *from;
+        }
+    }
+    out
 }
 
 #[inline(always)]
 fn load(bytes: &[u8], at: usize) -> [u16; 8] {
-    let row = bytes.get(at..).and_then(|rest| rest.first_chunk::<ROW>());
-    let row = row.copied().unwrap_or_default();
-    std::array::from_fn(|i| u16::from_le_bytes([row[2 * i], row[2 * i + 1]]))
+    let mut row = [0; 8];
+    if let Some(bytes) = bytes.get(at..at + ROW) {
+        for (to, from) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
+            *to = u16::from_le_bytes(*from);
+        }
+    }
+    row
 }
 
 #[inline(always)]
@@ -129,9 +161,7 @@ fn rows(
             checked.map_err(at_lane(lane))?;
         }
     }
-    for matrix in 0..matrices.min(4) {
-        count::matrix(s.traffic(), &given, 0xff << (8 * matrix));
-    }
+    count::matrices(s.traffic(), &given, mask);
     s.traffic().shared_requests += 1;
     Ok(over(&at, |at| at as usize))
 }

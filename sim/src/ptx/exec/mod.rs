@@ -1,5 +1,6 @@
 //! Executes a block.
 
+mod access;
 mod atomic;
 mod barrier;
 mod copy;
@@ -11,7 +12,7 @@ mod whole;
 
 use std::ops::ControlFlow;
 
-use memory::{Surroundings, Trouble};
+use access::{Surroundings, Trouble};
 
 use super::code::{Code, Inst, Op, Room, Together};
 use super::kernel::Kernel;
@@ -179,7 +180,7 @@ impl PtxBlock<'_> {
             self.counters.executed[group.pc as usize] += 1;
             done += 1;
             let active = active(inst, &w.regs.preds, group.mask);
-            self.counters.lanes[group.pc as usize] += u64::from(active.count_ones());
+            self.counters.lanes[group.pc as usize] += crate::lanes::count(active);
             if let Op::Alu { run, args } = &inst.op {
                 group.pc += 1;
                 run(&mut w.regs, args, active);

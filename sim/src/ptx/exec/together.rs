@@ -1,7 +1,7 @@
 //! What lanes of a warp do together (PTX ISA 9.7.9.5 to 9.7.9.6 and 9.7.13.8 to 9.7.13.13).
 
+use super::access::{Surroundings, Trouble, get};
 use super::matrix::matrix;
-use super::memory::{Surroundings, Trouble, get};
 use crate::lanes::each;
 use crate::ptx::code::{Atomic, MatrixOp, Shuffle, Together};
 use crate::ptx::regs::{LANES, Regs, lanes, write, write_pred};

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::memory::{Surroundings, Trouble, aligned, at_lane, extended, get, set};
+use super::access::{Surroundings, Trouble, aligned, at_lane, extended, get, set};
+use crate::lanes::spread;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::{Access, File};
 use crate::ptx::regs::{LANES, Regs, lanes};
@@ -91,13 +92,7 @@ fn fill<const N: usize>(
 ) {
     let mut out = [[0; LANES]; N];
     match mask {
-        u32::MAX => {
-            for lane in 0..LANES {
-                for (out, value) in out.iter_mut().zip(value(lane)) {
-                    out[lane] = value;
-                }
-            }
-        }
+        u32::MAX => spread(&mut out, |lane| Some(value(lane))),
         _ => {
             for lane in lanes(mask) {
                 for (out, value) in out.iter_mut().zip(value(lane)) {
@@ -173,18 +168,7 @@ fn common<'m>(
 ) -> Option<(&'m Region, [usize; LANES])> {
     let first = at[mask.trailing_zeros() as usize % LANES];
     let (region, _) = memory.find(first, bytes).ok()?;
-    let room = region.bytes() as u64 - u64::from(bytes);
-    let (mut wrong, mut low) = (false, 0);
-    let mut offsets = [0; LANES];
-    for (lane, offset) in offsets.iter_mut().enumerate() {
-        let taken = 0u64.wrapping_sub(u64::from(mask >> lane & 1));
-        let within = at[lane].wrapping_sub(region.base()) & taken;
-        wrong |= within > room;
-        low |= within;
-        *offset = within as usize;
-    }
-    // Allocations begin at multiples of 256.
-    (!wrong && low & u64::from(bytes - 1) == 0).then_some((region, offsets))
+    Some((region, region.offsets(at, bytes, mask, bytes)?))
 }
 
 /// Words of global memory.
