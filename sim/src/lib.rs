@@ -2,16 +2,22 @@
 #![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod banks;
 pub mod counters;
 pub mod fault;
+mod fused;
 pub mod gfx11;
 mod grid;
+mod halves;
 pub mod image;
 pub mod instruction;
+mod lanes;
 pub mod launch;
+mod marks;
 pub mod memory;
 pub mod ptx;
 mod traffic;
+mod wide;
 
 pub use counters::{Counters, Traffic};
 pub use fault::{Fault, FaultKind, Place};

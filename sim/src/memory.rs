@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::FaultKind;
+use crate::lanes::LANES;
 
 /// The address of the first allocation; above 4 GiB, so that a truncated pointer faults.
 const FIRST: u64 = 0x7e00_0000_0000;
@@ -148,6 +149,35 @@ impl Region {
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset.is_multiple_of(4));
         &self.words[offset / 4]
+    }
+
+    /// The offsets of the lanes of a mask if all of `bytes` bytes at each address are in it and aligned to `align`, a power
+    /// of two of at most 256; 0 for other lanes.
+    #[inline(always)]
+    pub(crate) fn offsets(
+        &self,
+        at: &[u64; LANES],
+        bytes: u32,
+        mask: u32,
+        align: u32,
+    ) -> Option<[usize; LANES]> {
+        let most = (self.bytes as u64).checked_sub(bytes.into())?;
+        let (mut outside, mut low) = (false, 0);
+        let mut offsets = [0; LANES];
+        for (lane, offset) in offsets.iter_mut().enumerate() {
+            let taken = 0u64.wrapping_sub(u64::from(mask >> lane & 1));
+            let within = at[lane].wrapping_sub(self.base) & taken;
+            outside |= within > most;
+            low |= within;
+            *offset = within as usize;
+        }
+        // Allocations begin at multiples of 256.
+        (!outside && low & u64::from(align - 1) == 0).then_some(offsets)
+    }
+
+    /// All words; the last one may reach past the end.
+    pub(crate) fn words(&self) -> &[AtomicU32] {
+        &self.words
     }
 
     /// Loads a byte.

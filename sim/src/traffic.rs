@@ -9,6 +9,17 @@ impl Traffic {
     /// Counts one request to global memory: the lanes of `mask` access `bytes` each.
     pub(crate) fn global(&mut self, addresses: &[u64; 32], mask: u32, bytes: u32) {
         let bytes = u64::from(bytes);
+        self.global_requests += 1;
+        let first = addresses[0];
+        let dense =
+            |(lane, &address): (u64, &u64)| u64::from(address != first.wrapping_add(lane * bytes));
+        if mask == !0 && (0..).zip(addresses).map(dense).sum::<u64>() == 0 {
+            // Without gaps: the ends decide.
+            let last = first.wrapping_add(32 * bytes - 1);
+            self.global_sectors += (last / SECTOR).saturating_sub(first / SECTOR) + 1;
+            self.global_ideal_sectors += bytes;
+            return;
+        }
         let mut spans = Spans::default();
         let in_order = lanes(mask).all(|lane| spans.push(addresses[lane], bytes));
         if !in_order {
@@ -24,7 +35,6 @@ impl Traffic {
                 spans.push(address, bytes);
             }
         }
-        self.global_requests += 1;
         self.global_sectors += spans.sectors;
         self.global_ideal_sectors += spans.bytes.div_ceil(SECTOR);
     }

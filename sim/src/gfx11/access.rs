@@ -3,16 +3,20 @@
 //! AMD, "RDNA3 Instruction Set Architecture", chapters 8 (scalar memory) and 11 (flat memory), and LLVM, "User Guide for
 //! AMDGPU Backend", "Address Spaces". Global memory is accessed in unaligned mode, as HSA runs gfx11.
 
+use std::sync::atomic::Ordering;
+
 use super::atomic;
 use super::isa::instruction::{Flat, ScalarLoad, Segment};
 use super::isa::memory::Access;
 use super::isa::operand::{NULL, PRIVATE_APERTURE, SHARED_APERTURE};
 use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
-use super::lds::{ShareFault, Who};
+use super::lds::ShareFault;
+use super::lds_trace::Who;
 use super::private;
 use super::space::{self, Space};
 use super::trouble::{Shared, Trouble};
 use super::wave::Wave;
+use crate::lanes::{each, over};
 use crate::{FaultKind, Region};
 
 pub(super) use super::share::share;
@@ -46,12 +50,14 @@ fn addresses(w: &Wave, one: &Flat) -> [u64; 32] {
     match (one.address, one.base) {
         (Some(register), Some(base)) => {
             let base = w.s64(base).wrapping_add_signed(offset);
-            w.vector[usize::from(register)].map(|low| base.wrapping_add(low.into()))
+            over(&w.vector[usize::from(register)], |low| {
+                base.wrapping_add(low.into())
+            })
         }
         (Some(register), None) => {
             let low = &w.vector[usize::from(register)];
             let high = &w.vector[usize::from(register.wrapping_add(1))];
-            std::array::from_fn(|lane| {
+            each(|lane| {
                 (u64::from(low[lane]) | u64::from(high[lane]) << 32).wrapping_add_signed(offset)
             })
         }
@@ -161,8 +167,8 @@ fn count_generic(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32],
     };
     let (of_block, private) = (lanes_in(SHARED_APERTURE), lanes_in(PRIVATE_APERTURE));
     if of_block != 0 {
-        // Apertures begin at a multiple of all banks.
-        super::share::count(shared, addresses, of_block, super::share::width(access));
+        let offsets = addresses.map(|address| address as u32);
+        super::share::count(shared, &offsets, of_block, super::share::width(access));
     }
     if private != 0 {
         shared.traffic().private_requests += 1;
@@ -195,6 +201,44 @@ impl<'a> Recent<'a> {
     }
 }
 
+/// Loads or stores words for all lanes at once, in one allocation that is not the image; `false` if each lane is to be
+/// looked at.
+fn whole(w: &mut Wave, space: &Space<'_>, one: &Flat, at: &[u64; 32], exec: u32) -> bool {
+    let (bytes, loads) = match one.op.access {
+        Access::Load { bytes, .. } => (bytes, true),
+        Access::Store { bytes, .. } => (bytes, false),
+        Access::Atomic { .. } => return false,
+    };
+    let first = at[exec.trailing_zeros() as usize % 32];
+    let Some((region, _)) = space.view.find(first, bytes.into()).ok() else {
+        return false;
+    };
+    let image = space.is_in_image(region);
+    let Some(offsets) = region.offsets(at, bytes.into(), exec, 4) else {
+        return false;
+    };
+    if !bytes.is_multiple_of(4) || image {
+        return false;
+    }
+    let words = region.words();
+    let count = usize::from(bytes / 4);
+    if loads {
+        for i in 0..count {
+            // Lanes that do not take part have the offset 0.
+            let value = each(|lane| words[offsets[lane] / 4 + i].load(Ordering::Relaxed));
+            w.put(one.dst.wrapping_add(i as u8), &value, exec);
+        }
+        return true;
+    }
+    for lane in lanes_of(exec) {
+        for (i, word) in words[offsets[lane] / 4..][..count].iter().enumerate() {
+            let value = w.vector[usize::from(one.data.wrapping_add(i as u8))][lane];
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+    true
+}
+
 /// Accesses global memory.
 fn global(
     w: &mut Wave,
@@ -203,6 +247,9 @@ fn global(
     addresses: &[u64; 32],
     exec: u32,
 ) -> Result<(), Trouble> {
+    if whole(w, space, one, addresses, exec) {
+        return Ok(());
+    }
     let mut recent = Recent(None);
     match one.op.access {
         Access::Load { bytes, .. } => {

@@ -8,7 +8,8 @@ use super::garbage::Garbage;
 use super::isa::instruction::Instruction;
 use super::isa::operand::EXEC;
 use super::kernel::Kernel;
-use super::lds::{Lds, ShareFault, Who};
+use super::lds::{Lds, ShareFault};
+use super::lds_trace::Who;
 use super::space::{ARGUMENTS, PACKET, Space};
 use super::trouble::{Shared, Trouble};
 use super::wave::{Standing, Wave};
@@ -78,7 +79,7 @@ impl<'a> GfxBlock<'a> {
                 let other = self.kernel.place(at);
                 FaultKind::Race {
                     offset,
-                    other: (wave != super::lds::SEVERAL).then(|| wave.into()),
+                    other: (wave != super::lds_trace::SEVERAL).then(|| wave.into()),
                     instruction: other.instruction,
                     line: other.line,
                 }
@@ -137,7 +138,7 @@ impl<'a> GfxBlock<'a> {
             };
             shared.counters.instructions += 1;
             shared.counters.executed[at as usize] += 1;
-            shared.counters.lanes[at as usize] += u64::from(wave.exec().count_ones());
+            shared.counters.lanes[at as usize] += crate::lanes::count(wave.exec());
             shared.at = at;
             wave.next = at + 1;
             let who = Who {

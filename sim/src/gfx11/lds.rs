@@ -2,15 +2,15 @@
 //!
 //! A byte may be read once it was written. Between two barriers, a byte that one wave writes may not be read or written by
 //! another one, unless the value does not change or both waves executed an atomic operation, which may have ordered them.
+//!
+//! Accesses that cannot be in a race, because nobody wrote there since the last barrier, are only noted. What is noted counts
+//! from the next access that may be in a race, or is forgotten at the next barrier.
 
+use super::lds_notes::{Kind, MAX_NOTES, Note};
+use super::lds_trace::{Former, SEVERAL, Trace, UNTOUCHED, Who};
 use crate::FaultKind;
-
-/// A wave and the index of the instruction that it executes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Who {
-    pub wave: u8,
-    pub at: u32,
-}
+use crate::lanes::of_mask;
+use crate::marks::{Marks, Touch};
 
 /// Why an access failed.
 #[derive(Debug)]
@@ -27,34 +27,6 @@ impl From<FaultKind> for ShareFault {
     }
 }
 
-/// No wave.
-const NOBODY: u32 = 0xffff_ffff;
-/// More than one wave.
-pub(super) const SEVERAL: u8 = 0xfe;
-
-/// What is known of the four bytes of a word.
-#[derive(Clone, Copy)]
-struct Trace {
-    /// Bytes that were ever written: 0xff each.
-    written: u32,
-    /// The interval between barriers in which `writers` and `readers` hold.
-    interval: u32,
-    /// The wave that wrote each byte.
-    writers: u32,
-    writer_at: u32,
-    readers: u32,
-    reader_at: u32,
-}
-
-const UNTOUCHED: Trace = Trace {
-    written: 0,
-    interval: 0,
-    writers: NOBODY,
-    writer_at: 0,
-    readers: NOBODY,
-    reader_at: 0,
-};
-
 /// Shared memory.
 pub(super) struct Lds {
     bytes: usize,
@@ -63,6 +35,8 @@ pub(super) struct Lds {
     interval: u32,
     /// Waves that executed an atomic operation in this interval.
     atomics: u32,
+    marks: Marks,
+    notes: Vec<Note>,
 }
 
 impl Lds {
@@ -76,6 +50,9 @@ impl Lds {
             traces: vec![UNTOUCHED; count],
             interval: 1,
             atomics: 0,
+            // Words that are only begun are not marked.
+            marks: Marks::new(bytes / 4 * 4, 2),
+            notes: Vec::new(),
         }
     }
 
@@ -83,6 +60,98 @@ impl Lds {
     pub fn next_interval(&mut self) {
         self.interval += 1;
         self.atomics = 0;
+        self.marks.barrier();
+        self.notes.clear();
+    }
+
+    /// Notes a load of the lanes of a mask if nothing can be wrong with it.
+    pub fn note_load(&mut self, at: &[u32; 32], bytes: u32, mask: u32, who: Who) -> bool {
+        if !are_within_words(at, bytes, mask) || !self.marks.touch(at, bytes, mask, Touch::Read) {
+            return false;
+        }
+        self.push(Note {
+            kind: Kind::Read,
+            who,
+            bytes,
+            mask,
+            at: *at,
+        });
+        true
+    }
+
+    /// Stores words of the lanes of a mask if nothing can be wrong with it: what the function says for a lane and a word.
+    #[inline(always)]
+    pub fn note_store(
+        &mut self,
+        at: &[u32; 32],
+        bytes: u32,
+        mask: u32,
+        who: Who,
+        value: impl Fn(usize, usize) -> u32,
+    ) -> bool {
+        if !bytes.is_multiple_of(4)
+            || !are_within_words(at, bytes, mask)
+            || !self.marks.are_untouched(at, bytes, mask)
+        {
+            return false;
+        }
+        let mut same = [0; 4];
+        let count = bytes as usize / 4;
+        for lane in of_mask(mask) {
+            let first = at[lane] as usize / 4;
+            let words = &mut self.words[first..first + count];
+            for (i, (word, same)) in words.iter_mut().zip(&mut same).enumerate() {
+                let value = value(lane, i);
+                // Garbage is not a value that was there.
+                if *word == value && self.marks.is_written(first + i) {
+                    *same |= 1 << lane;
+                }
+                *word = value;
+            }
+        }
+        self.marks.touch(at, bytes, mask, Touch::Write);
+        self.push(Note {
+            kind: Kind::Write { same },
+            who,
+            bytes,
+            mask,
+            at: *at,
+        });
+        true
+    }
+
+    #[inline(always)]
+    fn push(&mut self, note: Note) {
+        if self.notes.len() == MAX_NOTES {
+            self.settle();
+        }
+        self.notes.push(note);
+    }
+
+    /// From now on the traces know of what was noted.
+    #[inline]
+    fn settle(&mut self) {
+        if !self.notes.is_empty() {
+            self.write_down();
+        }
+    }
+
+    #[inline(never)]
+    fn write_down(&mut self) {
+        for note in std::mem::take(&mut self.notes) {
+            for (word, bits, same) in note.words() {
+                // Nothing is wrong with what was noted.
+                match note.kind {
+                    Kind::Read => drop(self.note_reader(word, bits, note.who)),
+                    Kind::Write { .. } => drop(self.note_writer(word, bits, same, note.who)),
+                }
+            }
+        }
+    }
+
+    /// The words themselves, for loads that were checked.
+    pub fn words(&self) -> &[u32] {
+        &self.words
     }
 
     /// A wave executed an atomic operation, in whatever memory.
@@ -104,6 +173,7 @@ impl Lds {
     /// Loads up to 16 bytes as words.
     pub fn load(&mut self, address: u64, bytes: u32, who: Who) -> Result<[u32; 4], ShareFault> {
         self.check(address, bytes)?;
+        self.settle();
         let mut value = [0; 4];
         if address.is_multiple_of(4) && bytes.is_multiple_of(4) {
             let first = (address / 4) as usize;
@@ -131,6 +201,7 @@ impl Lds {
         who: Who,
     ) -> Result<(), ShareFault> {
         self.check(address, bytes)?;
+        self.settle();
         if address.is_multiple_of(4) && bytes.is_multiple_of(4) {
             let first = (address / 4) as usize;
             for (i, &value) in value.iter().take(bytes as usize / 4).enumerate() {
@@ -162,7 +233,7 @@ impl Lds {
         let first = (address / 4) as usize;
         let high = if bytes == 8 { self.words[first + 1] } else { 0 };
         for word in first..first + bytes as usize / 4 {
-            if self.traces[word].written != u32::MAX {
+            if !self.marks.is_written(word) {
                 return Err(FaultKind::Unwritten {
                     offset: word as u64 * 4,
                 }
@@ -182,6 +253,9 @@ impl Lds {
     #[inline]
     fn trace(&mut self, word: usize) -> &mut Trace {
         let trace = &mut self.traces[word];
+        if self.marks.is_written(word) {
+            trace.written = u32::MAX;
+        }
         if trace.interval != self.interval {
             *trace = Trace {
                 written: trace.written,
@@ -192,9 +266,9 @@ impl Lds {
         trace
     }
 
+    /// A wave reads bits of a word.
     #[inline]
     fn reads(&mut self, word: usize, mask: u32, who: Who) -> Result<(), ShareFault> {
-        let me = u32::from(who.wave) * 0x0101_0101;
         let trace = self.trace(word);
         if trace.written & mask != mask {
             let byte = (!trace.written & mask).trailing_zeros() / 8;
@@ -203,34 +277,56 @@ impl Lds {
             }
             .into());
         }
-        // Bytes that another wave wrote.
-        let foreign = foreign(trace.writers, me, mask);
-        let (writers, writer_at) = (trace.writers, trace.writer_at);
+        self.marks.touch_one(word, Touch::Read);
+        match self.note_reader(word, mask, who) {
+            None => Ok(()),
+            Some(Former { byte, waves, .. }) if (waves >> (8 * byte)) as u8 == SEVERAL => Ok(()),
+            Some(former) => self.race(word, former, who),
+        }
+    }
+
+    /// Remembers a read; the former write of another wave.
+    #[inline]
+    fn note_reader(&mut self, word: usize, mask: u32, who: Who) -> Option<Former> {
+        let me = u32::from(who.wave) * 0x0101_0101;
+        let trace = self.trace(word);
+        let former = Former::of(trace.writers, trace.writer_at, me, mask);
         let others = trace.readers & mask;
         trace.readers = match others == mask || others == me & mask {
             true => trace.readers & !mask | me & mask,
             false => trace.readers & !mask | (u32::from(SEVERAL) * 0x0101_0101) & mask,
         };
         trace.reader_at = who.at;
-        match foreign {
-            None => Ok(()),
-            Some(byte) if (writers >> (8 * byte)) as u8 == SEVERAL => Ok(()),
-            Some(byte) => self.race(word, byte, writers, writer_at, who),
-        }
+        former
     }
 
+    /// A wave writes bits of a word.
     #[inline]
     fn writes(&mut self, word: usize, mask: u32, value: u32, who: Who) -> Result<(), ShareFault> {
-        let me = u32::from(who.wave) * 0x0101_0101;
         let old = self.words[word];
         let trace = self.trace(word);
         let same = trace.written & mask == mask && old & mask == value & mask;
-        let conflict = match foreign(trace.writers, me, mask) {
-            Some(byte) => Some((byte, trace.writers, trace.writer_at)),
-            None => {
-                foreign(trace.readers, me, mask).map(|byte| (byte, trace.readers, trace.reader_at))
-            }
+        let former = self.note_writer(word, mask, same, who);
+        let touch = match self.traces[word].written {
+            u32::MAX => Touch::Write,
+            // Not all of it may be read yet.
+            _ => Touch::Read,
         };
+        self.marks.touch_one(word, touch);
+        self.words[word] = old & !mask | value & mask;
+        match former {
+            Some(former) if !same => self.race(word, former, who),
+            _ => Ok(()),
+        }
+    }
+
+    /// Remembers a write; the former access of another wave.
+    #[inline]
+    fn note_writer(&mut self, word: usize, mask: u32, same: bool, who: Who) -> Option<Former> {
+        let me = u32::from(who.wave) * 0x0101_0101;
+        let trace = self.trace(word);
+        let former = Former::of(trace.writers, trace.writer_at, me, mask)
+            .or_else(|| Former::of(trace.readers, trace.reader_at, me, mask));
         trace.written |= mask;
         // Whoever writes the value that is there already does not disturb others.
         let writer = if same && trace.writers & mask != me & mask {
@@ -240,22 +336,12 @@ impl Lds {
         };
         trace.writers = trace.writers & !mask | writer & mask;
         trace.writer_at = who.at;
-        self.words[word] = old & !mask | value & mask;
-        match conflict {
-            Some((byte, waves, at)) if !same => self.race(word, byte, waves, at, who),
-            _ => Ok(()),
-        }
+        former
     }
 
     /// A conflict with the wave of a byte, unless atomic operations may have ordered the two.
-    fn race(
-        &self,
-        word: usize,
-        byte: u32,
-        waves: u32,
-        at: u32,
-        who: Who,
-    ) -> Result<(), ShareFault> {
+    fn race(&self, word: usize, former: Former, who: Who) -> Result<(), ShareFault> {
+        let Former { byte, waves, at } = former;
         let wave = (waves >> (8 * byte)) as u8;
         let both = 1u32 << (who.wave & 31) | 1u32.checked_shl(wave.into()).unwrap_or(0);
         // Several readers: any of them may have been ordered.
@@ -270,98 +356,17 @@ impl Lds {
     }
 }
 
-/// The first byte of a mask that belongs to another wave than `me`.
-#[inline]
-fn foreign(waves: u32, me: u32, mask: u32) -> Option<u32> {
-    let mine = waves ^ me;
-    if waves == NOBODY || mine & mask == 0 {
-        return None;
+/// Whether each access is one of whole words, or lies in one word.
+#[inline(always)]
+fn are_within_words(at: &[u32; 32], bytes: u32, mask: u32) -> bool {
+    let mut all = 0;
+    for (lane, at) in at.iter().enumerate() {
+        all |= at & 0u32.wrapping_sub(mask >> lane & 1);
     }
-    (0..4).find(|byte| {
-        let one = 0xff << (8 * byte);
-        mask & one != 0 && waves & one != one && mine & one != 0
-    })
+    // A part of a word ends in it if it is aligned to its size.
+    all & (bytes.min(4) - 1) == 0
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn memory() -> Lds {
-        Lds::new(64, || 0xdead_beef)
-    }
-
-    fn who(wave: u8) -> Who {
-        Who { wave, at: 7 }
-    }
-
-    fn is_race(result: Result<impl Sized, ShareFault>) -> bool {
-        matches!(result, Err(ShareFault::Race { .. }))
-    }
-
-    #[test]
-    fn a_byte_that_was_not_written_cannot_be_read() {
-        let mut lds = memory();
-        lds.store(2, 2, &[0x1234, 0, 0, 0], who(0)).unwrap();
-        assert_eq!(lds.load(2, 2, who(0)).unwrap()[0], 0x1234);
-        let fault = lds.load(0, 4, who(0));
-        assert!(matches!(
-            fault,
-            Err(ShareFault::Plain(FaultKind::Unwritten { offset: 0 }))
-        ));
-        let fault = lds.load(62, 4, who(0));
-        assert!(matches!(
-            fault,
-            Err(ShareFault::Plain(FaultKind::SharedOutOfBounds {
-                offset: 62,
-                ..
-            }))
-        ));
-    }
-
-    #[test]
-    fn waves_between_two_barriers_race_and_behind_a_barrier_do_not() {
-        let mut lds = memory();
-        lds.store(0, 4, &[1, 0, 0, 0], who(0)).unwrap();
-        assert!(is_race(lds.load(0, 4, who(1))));
-        lds.next_interval();
-        lds.load(0, 4, who(1)).unwrap();
-        lds.load(0, 4, who(2)).unwrap();
-        assert!(is_race(lds.store(0, 4, &[2, 0, 0, 0], who(0))));
-        lds.next_interval();
-        lds.store(0, 4, &[3, 0, 0, 0], who(0)).unwrap();
-        lds.store(0, 4, &[4, 0, 0, 0], who(0)).unwrap();
-        assert_eq!(lds.load(0, 4, who(0)).unwrap()[0], 4);
-    }
-
-    #[test]
-    fn waves_may_write_different_bytes_of_a_word_or_the_same_value() {
-        let mut lds = memory();
-        for wave in 0..4u8 {
-            lds.store(u64::from(wave), 1, &[u32::from(wave), 0, 0, 0], who(wave))
-                .unwrap();
-        }
-        assert!(is_race(lds.store(1, 1, &[9, 0, 0, 0], who(0))));
-        lds.next_interval();
-        lds.store(8, 4, &[5, 0, 0, 0], who(0)).unwrap();
-        lds.store(8, 4, &[5, 0, 0, 0], who(1)).unwrap();
-        assert!(is_race(lds.store(8, 4, &[6, 0, 0, 0], who(1))));
-    }
-
-    #[test]
-    fn atomic_operations_do_not_race() {
-        let mut lds = memory();
-        lds.store(0, 4, &[0, 0, 0, 0], who(0)).unwrap();
-        lds.next_interval();
-        for wave in 0..3 {
-            assert_eq!(
-                lds.update(0, 4, who(wave), |old| old + 1).unwrap(),
-                u64::from(wave)
-            );
-        }
-        assert!(matches!(
-            lds.update(2, 4, who(0), |old| old),
-            Err(ShareFault::Plain(FaultKind::Misaligned { .. }))
-        ));
-    }
-}
+#[path = "lds_tests.rs"]
+mod tests;

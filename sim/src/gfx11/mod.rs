@@ -13,6 +13,8 @@ mod isa;
 mod kernel;
 mod lane_data;
 mod lds;
+mod lds_notes;
+mod lds_trace;
 mod lines;
 mod metadata;
 mod msgpack;

@@ -6,12 +6,12 @@ use super::atomic;
 use super::isa::instruction::Share;
 use super::isa::memory::{Access, Part, ShareKind};
 use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
-use super::lds::{Lds, ShareFault, Who};
+use super::lds::{Lds, ShareFault};
+use super::lds_trace::Who;
 use super::trouble::{Shared, Trouble};
 use super::wave::{Lanes, Wave};
-
-/// Banks of shared memory, each four bytes wide.
-const BANKS: usize = 32;
+use crate::banks::conflicts;
+use crate::lanes::{each, over};
 
 /// What one lane does.
 pub(super) struct Lane {
@@ -73,15 +73,25 @@ pub(super) fn share(
         ShareKind::One(access) | ShareKind::Returning(access) => {
             let returns = matches!(one.op.kind, ShareKind::Returning(_));
             let offset = u16::from_le_bytes(one.offsets);
-            let addresses = base.map(|base| address(base, offset.into()));
+            let addresses = over(&base, |base| address(base, offset.into()));
             count(shared, &addresses, exec, width(access));
+            if whole(
+                w,
+                shared,
+                (access, one.dst, one.data[0]),
+                &addresses,
+                exec,
+                who,
+            ) {
+                return Ok(());
+            }
             let what = Lane {
                 access,
                 dst: one.dst,
                 returns,
             };
             for lane_number in lanes_of(exec) {
-                let address = addresses[lane_number];
+                let address = addresses[lane_number].into();
                 let done = lane(w, shared, &what, one.data, lane_number, address, who);
                 done.map_err(|fault| trouble(fault, lane_number))?;
             }
@@ -93,9 +103,16 @@ pub(super) fn share(
         } => {
             for (i, offset) in one.offsets.into_iter().enumerate() {
                 let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
-                let addresses = base.map(|base| address(base, offset));
+                let addresses = over(&base, |base| address(base, offset));
                 count(shared, &addresses, exec, bytes);
                 shared.traffic().shared_requests -= i as u64;
+            }
+            let done = match load {
+                true => load_both(w, shared, one, (bytes, stride), &base, exec, who),
+                false => store_both(w, shared, one, (bytes, stride), &base, exec, who),
+            };
+            if done {
+                return Ok(());
             }
             for lane_number in lanes_of(exec) {
                 let done = two(
@@ -116,9 +133,139 @@ pub(super) fn share(
     Ok(())
 }
 
+/// Accesses shared memory for all lanes at once; `false` if each is to be looked at.
+fn whole(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    (access, dst, data): (Access, u8, u8),
+    addresses: &Lanes,
+    exec: u32,
+    who: Who,
+) -> bool {
+    match access {
+        Access::Load { bytes, .. } => {
+            let lds = &mut shared.lds;
+            let noted = lds.note_load(addresses, bytes.into(), exec, who);
+            if noted {
+                gather(w, lds, access, dst, addresses, exec);
+            }
+            noted
+        }
+        Access::Store { bytes, .. } => {
+            let registers = &w.vector;
+            shared
+                .lds
+                .note_store(addresses, bytes.into(), exec, who, |lane, i| {
+                    registers[usize::from(data.wrapping_add(i as u8))][lane]
+                })
+        }
+        Access::Atomic { .. } => false,
+    }
+}
+
+/// Loads from two places for all lanes at once; `false` if each is to be looked at.
+fn load_both(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &Share,
+    (bytes, stride): (u8, u8),
+    base: &Lanes,
+    exec: u32,
+    who: Who,
+) -> bool {
+    let lds = &mut shared.lds;
+    let mut at = [[0; 32]; 2];
+    for (at, offset) in at.iter_mut().zip(one.offsets) {
+        let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
+        *at = over(base, |base| address(base, offset));
+        if !lds.note_load(at, bytes.into(), exec, who) {
+            return false;
+        }
+    }
+    let access = Access::Load {
+        bytes,
+        signed: false,
+        part: Part::Whole,
+    };
+    for (i, at) in at.iter().enumerate() {
+        let dst = one.dst.wrapping_add(i as u8 * bytes / 4);
+        gather(w, lds, access, dst, at, exec);
+    }
+    true
+}
+
+/// Stores to two places for all lanes at once; `false` if each is to be looked at, in the order of lanes if the places
+/// overlap.
+fn store_both(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &Share,
+    (bytes, stride): (u8, u8),
+    base: &Lanes,
+    exec: u32,
+    who: Who,
+) -> bool {
+    let registers = &w.vector;
+    one.offsets.into_iter().zip(one.data).all(|(offset, data)| {
+        let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
+        let addresses = over(base, |base| address(base, offset));
+        shared
+            .lds
+            .note_store(&addresses, bytes.into(), exec, who, |lane, i| {
+                registers[usize::from(data.wrapping_add(i as u8))][lane]
+            })
+    })
+}
+
+/// Fills registers with what lies at checked addresses.
+#[inline(always)]
+fn gather(w: &mut Wave, lds: &Lds, access: Access, dst: u8, at: &Lanes, exec: u32) {
+    let Access::Load { bytes, .. } = access else {
+        return;
+    };
+    let words = lds.words();
+    match (bytes, exec) {
+        (4, u32::MAX) => fill::<1>(w, words, dst, at),
+        (8, u32::MAX) => fill::<2>(w, words, dst, at),
+        (12, u32::MAX) => fill::<3>(w, words, dst, at),
+        (16, u32::MAX) => fill::<4>(w, words, dst, at),
+        _ => {
+            for lane in lanes_of(exec) {
+                let first = at[lane] as usize / 4;
+                let mut value = [0; 4];
+                for (i, value) in value
+                    .iter_mut()
+                    .take(usize::from(bytes.div_ceil(4)))
+                    .enumerate()
+                {
+                    *value = words[first + i];
+                }
+                // A part of a word.
+                if bytes < 4 {
+                    value[0] = value[0] >> (at[lane] % 4 * 8) & ((1 << (8 * bytes)) - 1);
+                }
+                deliver(w, dst, lane, &value, access);
+            }
+        }
+    }
+}
+
+/// Fills registers of all lanes with words.
+#[inline(always)]
+fn fill<const N: usize>(w: &mut Wave, words: &[u32], dst: u8, at: &Lanes) {
+    let mut rows = [[0; 32]; N];
+    crate::lanes::spread(&mut rows, |lane| {
+        let rest = words.get(at[lane] as usize / 4..);
+        rest.and_then(|rest| rest.first_chunk()).copied()
+    });
+    for (i, row) in rows.iter().enumerate() {
+        w.vector[usize::from(dst.wrapping_add(i as u8))] = *row;
+    }
+}
+
 /// The address of an access. It has 32 bits: clang folds a constant into the offset when the base is negative.
-fn address(base: u32, offset: u32) -> u64 {
-    base.wrapping_add(offset).into()
+fn address(base: u32, offset: u32) -> u32 {
+    base.wrapping_add(offset)
 }
 
 /// The bytes of one lane.
@@ -149,13 +296,13 @@ fn two(
     if !load {
         for i in 0..2 {
             let value = data(w, one.data[i], lane, bytes, Part::Whole);
-            lds.store(at(i), bytes.into(), &value, who)?;
+            lds.store(at(i).into(), bytes.into(), &value, who)?;
         }
         return Ok(());
     }
     let values = [
-        lds.load(at(0), bytes.into(), who)?,
-        lds.load(at(1), bytes.into(), who)?,
+        lds.load(at(0).into(), bytes.into(), who)?,
+        lds.load(at(1).into(), bytes.into(), who)?,
     ];
     let access = Access::Load {
         bytes,
@@ -176,39 +323,11 @@ fn two(
 
 /// Counts a request, and the cycles that it takes beyond the fewest: lanes are served in groups that need 128 bytes, and
 /// each bank gives one word per cycle.
-pub(super) fn count(shared: &mut Shared<'_>, addresses: &[u64; 32], exec: u32, bytes: u8) {
+pub(super) fn count(shared: &mut Shared<'_>, addresses: &Lanes, exec: u32, bytes: u8) {
     shared.traffic().shared_requests += 1;
     let words = usize::from(bytes.div_ceil(4));
-    let group = (32 / words.next_power_of_two()).max(1);
-    for first in (0..32).step_by(group) {
-        shared.traffic().shared_conflicts +=
-            conflicts(&addresses[first..first + group], exec >> first, words);
-    }
-}
-
-/// The most different words of one bank, less one.
-fn conflicts(addresses: &[u64], exec: u32, words: usize) -> u64 {
-    let mut seen = [u64::MAX; BANKS];
-    let mut more: Vec<u64> = Vec::new();
-    for (lane, &address) in addresses.iter().enumerate() {
-        if exec >> lane & 1 == 0 {
-            continue;
-        }
-        for word in address / 4..address / 4 + words as u64 {
-            let bank = &mut seen[word as usize % BANKS];
-            match *bank {
-                u64::MAX => *bank = word,
-                known if known == word => {}
-                _ if more.contains(&word) => {}
-                _ => more.push(word),
-            }
-        }
-    }
-    let mut load = [0u64; BANKS];
-    for word in more {
-        load[word as usize % BANKS] += 1;
-    }
-    load.into_iter().max().unwrap_or(0)
+    let turn = (32 / words.next_power_of_two()).max(1);
+    shared.traffic().shared_conflicts += conflicts(addresses, exec, words, turn);
 }
 
 /// Each lane sends its data to the lane that it names; the highest lane wins.
@@ -232,7 +351,7 @@ fn backward_permute(w: &mut Wave, one: &Share, exec: u32) {
         w.vector[usize::from(one.data[0])],
     );
     let offset = u32::from(u16::from_le_bytes(one.offsets));
-    let result: Lanes = std::array::from_fn(|lane| {
+    let result: Lanes = each(|lane| {
         let from = lane_of(index[lane], offset);
         if exec >> from & 1 != 0 {
             value[from]
@@ -252,7 +371,7 @@ fn lane_of(index: u32, offset: u32) -> usize {
 fn swizzle(w: &mut Wave, one: &Share, exec: u32) {
     let value = w.vector[usize::from(one.address)];
     let pattern = usize::from(u16::from_le_bytes(one.offsets));
-    let result: Lanes = std::array::from_fn(|lane| {
+    let result: Lanes = each(|lane| {
         let from = match (pattern >> 15, pattern >> 13) {
             (0, _) => (lane & pattern & 31 | pattern >> 5 & 31) ^ pattern >> 10 & 31,
             (_, 0b111) => lane,
@@ -275,21 +394,4 @@ fn swizzle(w: &mut Wave, one: &Share, exec: u32) {
         }
     });
     w.put(one.dst, &result, exec);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn different_words_of_one_bank_cost_cycles_and_one_word_does_not() {
-        let strided = |stride: u64| -> Vec<u64> { (0..32).map(|lane| lane * stride).collect() };
-        assert_eq!(conflicts(&strided(4), u32::MAX, 1), 0);
-        assert_eq!(conflicts(&strided(0), u32::MAX, 1), 0);
-        assert_eq!(conflicts(&strided(8), u32::MAX, 1), 1);
-        assert_eq!(conflicts(&strided(128), u32::MAX, 1), 31);
-        assert_eq!(conflicts(&strided(132), u32::MAX, 1), 0);
-        assert_eq!(conflicts(&strided(128), 0b11, 1), 1);
-        assert_eq!(conflicts(&strided(16)[..8], 0xff, 4), 0);
-    }
 }

@@ -41,6 +41,14 @@ impl Space<'_> {
             .any(|&(first, end)| first <= address && address < end)
     }
 
+    /// Whether any part of an allocation must not change.
+    pub fn is_in_image(&self, region: &Region) -> bool {
+        let end = region.base() + region.bytes() as u64;
+        self.constant
+            .iter()
+            .any(|&(first, last)| region.base() < last && first < end)
+    }
+
     /// The same for a store.
     pub fn find_to_write(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
         let image = self

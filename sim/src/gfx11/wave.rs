@@ -2,6 +2,7 @@
 
 use super::descriptor::FloatMode;
 use super::isa::operand::{EXEC, M0, NULL, Src, VCC};
+use crate::lanes::{each, over};
 
 /// One register of every lane.
 pub(super) type Lanes = [u32; 32];
@@ -111,7 +112,7 @@ impl Wave {
             Src::Vector(register) => {
                 let low = &self.vector[usize::from(register)];
                 let high = &self.vector[usize::from(register.wrapping_add(1))];
-                std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
+                each(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
             }
             _ => [self.scalar64(src); 32],
         }
@@ -130,10 +131,10 @@ impl Wave {
     /// Writes two registers of the lanes of a mask.
     #[inline]
     pub fn put64(&mut self, register: u8, value: &Lanes64, mask: u32) {
-        self.put(register, &value.map(|value| value as u32), mask);
+        self.put(register, &over(value, |value| value as u32), mask);
         self.put(
             register.wrapping_add(1),
-            &value.map(|value| (value >> 32) as u32),
+            &over(value, |value| (value >> 32) as u32),
             mask,
         );
     }

@@ -1,11 +1,17 @@
 //! `mma.sync` (PTX ISA 9.7.14.5). Products are exact, and the ISA leaves the order of their sum open: here they are added
 //! in `f64` by ascending `k`, then to the accumulator, and rounded once.
 
-use half::{bf16, f16};
+use half::f16;
+use pulp::{Simd, WithSimd};
 
-use super::alu::Mods;
+use super::alu::{Mods, canonical};
+use super::factors::{Brain, Bytes, Form, Half, SmallHalf, Tensor, UNSCALE, has_special_halves};
+use super::product::{columns, exact_product, product, rows};
 use super::regs::{LANES, Regs};
 use super::rounding::{F16, Mode, round};
+use crate::halves::half_value;
+use crate::lanes::{each, over};
+use crate::wide::wide;
 
 /// The type of the factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +102,28 @@ impl Mma {
 
     /// Executes it for the whole warp.
     pub fn run(&self, regs: &mut Regs) {
-        let out = match bytes(self.a_type) {
-            1 => self.integers(regs),
-            _ => self.floats(regs),
+        wide(Run { mma: self, regs });
+    }
+
+    #[inline(always)]
+    fn execute<S: Simd>(&self, simd: S, regs: &mut Regs) {
+        let mut special = false;
+        for &register in self.a.iter().chain(&self.b) {
+            special |= has_special_halves(&regs.words[register as usize]);
+        }
+        let out = match (self.a_type, self.k) {
+            (Factor::F16, _) if special => match self.k {
+                8 => self.floats::<S, Half, 8, 8, 4, 2>(simd, regs, 1.0),
+                _ => self.floats::<S, Half, 16, 8, 8, 2>(simd, regs, 1.0),
+            },
+            (Factor::F16, 8) => self.floats::<S, SmallHalf, 8, 8, 4, 2>(simd, regs, UNSCALE),
+            (Factor::F16, _) => self.floats::<S, SmallHalf, 16, 8, 8, 2>(simd, regs, UNSCALE),
+            (Factor::Bf16, 8) => self.floats::<S, Brain, 8, 8, 4, 2>(simd, regs, 1.0),
+            (Factor::Bf16, _) => self.floats::<S, Brain, 16, 8, 8, 2>(simd, regs, 1.0),
+            (Factor::Tf32, 4) => self.floats::<S, Tensor, 4, 4, 4, 1>(simd, regs, 1.0),
+            (Factor::Tf32, _) => self.floats::<S, Tensor, 8, 4, 8, 1>(simd, regs, 1.0),
+            (_, 16) => self.integers::<16, 4>(regs),
+            _ => self.integers::<32, 8>(regs),
         };
         for (i, row) in out.iter().enumerate() {
             match self.half_out {
@@ -114,142 +139,102 @@ impl Mma {
         }
     }
 
-    /// The element at a place of a register: `a` has its rows in `lane / 4` and `lane / 4 + 8`, alternating by register;
-    /// a register holds consecutive elements of `k` (9.7.14.5.7 to 9.7.14.5.10).
-    fn factors(&self, regs: &Regs) -> ([[f64; 16]; 32], [[f64; 8]; 32]) {
-        let per = 4 / bytes(self.a_type);
-        let mut a = [[0f64; 16]; 32];
-        let mut b = [[0f64; 8]; 32];
-        for (i, &reg) in self.a.iter().enumerate() {
-            let row = &regs.words[reg as usize];
-            for part in 0..per {
-                let values = elements(row, part, self.a_type);
-                for (lane, value) in values.into_iter().enumerate() {
-                    let k = lane % 4 * per + part + i / 2 * 4 * per;
-                    a[k][lane / 4 + i % 2 * 8] = value;
-                }
-            }
-        }
-        for (i, &reg) in self.b.iter().enumerate() {
-            let row = &regs.words[reg as usize];
-            for part in 0..per {
-                let values = elements(row, part, self.b_type);
-                for (lane, value) in values.into_iter().enumerate() {
-                    b[lane % 4 * per + part + i * 4 * per][lane / 4] = value;
-                }
-            }
-        }
-        (a, b)
-    }
-
     /// Accumulator `i` of a lane is in row `lane / 4 + i / 2 * 8` and column `lane % 4 * 2 + i % 2`.
-    fn floats(&self, regs: &Regs) -> [[u32; LANES]; 4] {
-        let (a, b) = self.factors(regs);
-        let mut sums = [[0f64; 8]; 16];
-        for (a, b) in a.iter().zip(&b).take(self.k) {
-            for (sums, &a) in sums.iter_mut().zip(a) {
-                for (sum, &b) in sums.iter_mut().zip(b) {
-                    *sum += a * b;
-                }
-            }
-        }
+    #[inline(always)]
+    fn floats<
+        S: Simd,
+        F: Form<Element = f64>,
+        const K: usize,
+        const RUN: usize,
+        const OF_PART: usize,
+        const PARTS: usize,
+    >(
+        &self,
+        simd: S,
+        regs: &Regs,
+        scale: f64,
+    ) -> [[u32; LANES]; 4] {
+        let mut a = [[[0.0; OF_PART]; 16]; PARTS];
+        rows::<F, OF_PART, PARTS>(regs, &self.a, &mut a);
+        let mut b = [[0.0; 8]; K];
+        columns::<F, K, RUN>(regs, &self.b, &mut b);
+        let sums = exact_product(simd, &a, &b);
         let mut out = [[0; LANES]; 4];
         for (i, out) in out.iter_mut().enumerate() {
-            for (lane, out) in out.iter_mut().enumerate() {
-                let c = match self.half_in {
-                    false => f64::from(f32::from_bits(regs.words[self.c[i] as usize][lane])),
-                    true => element(regs.words[self.c[i / 2] as usize][lane], i % 2, Factor::F16),
-                };
-                let sum = c + sums[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
-                *out = match self.half_out {
-                    false if sum.is_nan() => 0x7fff_ffff,
-                    false => (sum as f32).to_bits(),
-                    true if sum.is_nan() => 0x7fff,
-                    true => f16::from_f64(round(sum, F16, Mode::Near)).to_bits().into(),
-                };
-            }
+            let sums = sums[i / 2 * 64..].as_chunks::<2>().0;
+            let c = &regs.words[self.c[if self.half_in { i / 2 } else { i }] as usize];
+            let sum = match self.half_in {
+                false => {
+                    each(|lane| f64::from(f32::from_bits(c[lane])) + sums[lane][i % 2] * scale)
+                }
+                true => each(|lane| {
+                    let c = half_value((c[lane] >> (i % 2 * 16)) as u16);
+                    f64::from(c) + sums[lane][i % 2] * scale
+                }),
+            };
+            *out = match self.half_out {
+                false => over(&sum, |sum| canonical(sum as f32).to_bits()),
+                true => over(&sum, half_bits),
+            };
         }
         out
     }
 
-    fn integers(&self, regs: &Regs) -> [[u32; LANES]; 4] {
-        let (a, b) = self.factors(regs);
+    #[inline(always)]
+    fn integers<const K: usize, const OF_PART: usize>(&self, regs: &Regs) -> [[u32; LANES]; 4] {
+        let mut a = [[[0; OF_PART]; 16]; 4];
+        match self.a_type {
+            Factor::S8 => rows::<Bytes<true>, OF_PART, 4>(regs, &self.a, &mut a),
+            _ => rows::<Bytes<false>, OF_PART, 4>(regs, &self.a, &mut a),
+        }
+        let mut b = [[0; 8]; K];
+        match self.b_type {
+            Factor::S8 => columns::<Bytes<true>, K, 16>(regs, &self.b, &mut b),
+            _ => columns::<Bytes<false>, K, 16>(regs, &self.b, &mut b),
+        }
+        let sums = product(&a, &b);
         let mut out = [[0; LANES]; 4];
         for (i, out) in out.iter_mut().enumerate() {
-            for (lane, out) in out.iter_mut().enumerate() {
-                let (row, column) = (lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2);
-                let dot: i64 = a
-                    .iter()
-                    .zip(&b)
-                    .map(|(a, b)| (a[row] * b[column]) as i64)
-                    .sum();
-                let sum = dot + i64::from(regs.words[self.c[i] as usize][lane] as i32);
-                let bounds = (i64::from(i32::MIN), i64::from(i32::MAX));
-                *out = if self.saturates {
-                    sum.clamp(bounds.0, bounds.1) as u32
-                } else {
-                    sum as u32
-                };
-            }
+            let sums = sums[i / 2 * 64..].as_chunks::<2>().0;
+            let c = &regs.words[self.c[i] as usize];
+            // Sums of products of 8 bits are far from the bounds of 32.
+            *out = match self.saturates {
+                true => each(|lane| (c[lane] as i32).saturating_add(sums[lane][i % 2]) as u32),
+                false => each(|lane| (c[lane] as i32).wrapping_add(sums[lane][i % 2]) as u32),
+            };
         }
         out
     }
 }
 
+/// An `f16`, rounded once.
+fn half_bits(sum: f64) -> u32 {
+    match sum.is_nan() {
+        true => 0x7fff,
+        false => f16::from_f64(round(sum, F16, Mode::Near)).to_bits().into(),
+    }
+}
+
+/// Executes a product with the widest vectors.
+struct Run<'a> {
+    mma: &'a Mma,
+    regs: &'a mut Regs,
+}
+
+impl WithSimd for Run<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.mma.execute(simd, self.regs);
+    }
+}
+
+#[inline(always)]
 fn bytes(factor: Factor) -> usize {
     match factor {
         Factor::F16 | Factor::Bf16 => 2,
         Factor::Tf32 => 4,
         Factor::S8 | Factor::U8 => 1,
-    }
-}
-
-/// One part of every lane.
-fn elements(row: &[u32; LANES], part: usize, factor: Factor) -> [f64; LANES] {
-    match factor {
-        Factor::F16 => row.map(|word| half_value((word >> (16 * part)) as u16)),
-        Factor::Bf16 => row.map(|word| f64::from(f32::from_bits(word >> (16 * part) << 16))),
-        _ => row.map(|word| element(word, part, factor)),
-    }
-}
-
-/// The value of an `f16`: its exponent and fraction as those of an `f32`, which is then 2^112 times too small.
-#[inline(always)]
-fn half_value(half: u16) -> f64 {
-    let bits = u32::from(half & 0x7fff) << 13;
-    let finite = f32::from_bits(bits) * f32::from_bits(0x7780_0000);
-    let magnitude = if bits >= 0x0f80_0000 {
-        f32::from_bits(bits | 0x7f80_0000)
-    } else {
-        finite
-    };
-    let sign = u32::from(half & 0x8000) << 16;
-    f64::from(f32::from_bits(magnitude.to_bits() | sign))
-}
-
-fn element(word: u32, part: usize, factor: Factor) -> f64 {
-    match factor {
-        Factor::F16 => f16::from_bits((word >> (16 * part)) as u16).to_f64(),
-        Factor::Bf16 => bf16::from_bits((word >> (16 * part)) as u16).to_f64(),
-        // The low 13 bits of a `tf32` are not defined (5.2.3); the hardware ignores them.
-        Factor::Tf32 => f64::from(f32::from_bits(word & 0xffff_e000)),
-        Factor::S8 => f64::from((word >> (8 * part)) as i8),
-        Factor::U8 => f64::from((word >> (8 * part)) as u8),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_half_has_its_value() {
-        for bits in 0..=u16::MAX {
-            let (mine, right) = (half_value(bits), f16::from_bits(bits).to_f64());
-            assert!(
-                mine == right && mine.is_sign_negative() == right.is_sign_negative()
-                    || mine.is_nan() && right.is_nan()
-            );
-        }
     }
 }

@@ -2,17 +2,21 @@
 
 mod alu;
 mod begin;
+mod cells;
 mod code;
 mod exec;
+mod factors;
 mod flow;
 mod kernel;
 mod lexer;
 mod lower;
 mod mma;
+mod notes;
 mod number;
 mod pack;
 mod parser;
 mod parser_body;
+mod product;
 mod regs;
 mod rounding;
 mod shared;

@@ -1,57 +1,18 @@
 //! A block's shared memory, and what is known about each part of it: whether it was written, which asynchronous copy fills
 //! it, and who accessed it last.
 //!
-//! Order between warps is a vector clock (Flanagan and Freund, "FastTrack", PLDI 2009): barriers of the block join the
-//! clocks of their warps; atomic, volatile, acquiring and releasing accesses join through their address, more than the
-//! ISA promises, so that flags never cause a false alarm. A part keeps its last write and two reads by different warps:
-//! races with other reads can be missed. Within a warp a race is reported only between different groups of divergent
-//! lanes, and only if no `.sync` instruction of the warp lies between. A plain load is never in a race with an atomic
-//! operation, because the 16-bit atomics of CUDA's headers begin with one: such a race can be missed.
+//! Accesses that cannot be in a race, because nobody wrote there since the last barrier of all warps, are only noted. What
+//! is noted counts from the next access that may be in a race, or is forgotten at the next barrier of all warps: nothing
+//! before that barrier can be in a race with what follows.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use super::cells::{Access, Cells, Intent, Who};
+use super::notes::{Note, Notes};
+use super::regs::LANES;
 use crate::FaultKind;
-
-/// No access.
-const NOBODY: u8 = u8::MAX;
-
-/// Who accesses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Who {
-    pub warp: u8,
-    pub lane: u8,
-    /// The group of divergent lanes.
-    pub group: u32,
-    pub pc: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Access {
-    who: Who,
-    clock: u32,
-}
-
-const NONE: Access = Access {
-    who: Who {
-        warp: NOBODY,
-        lane: 0,
-        group: 0,
-        pc: 0,
-    },
-    clock: 0,
-};
-
-/// What is known about a granule.
-#[derive(Clone, Copy, Debug)]
-struct Cell {
-    write: Access,
-    reads: [Access; 2],
-    written: bool,
-    pending: bool,
-    /// The last write was atomic or volatile.
-    strong: bool,
-}
+use crate::lanes::over;
+use crate::marks::{Marks, Touch};
 
 /// What is wrong with an access.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,96 +22,85 @@ pub(super) enum Wrong {
     Race(u64, Who),
 }
 
-/// How an access is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Intent {
-    Read,
-    Write,
-    /// A write that completes at a wait.
-    Copy,
-    /// A read that may synchronise.
-    StrongRead,
-    /// A write or an atomic operation that may synchronise.
-    StrongWrite,
-}
-
-/// A copy that is not complete.
+/// Copies of a warp that are not complete.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    warp: u8,
-    lane: u8,
-    group: u32,
-    first: u32,
-    end: u32,
+    who: Who,
+    mask: u32,
+    bytes: u32,
+    at: [u32; LANES],
+    groups: [u32; LANES],
 }
 
 /// Shared memory.
 #[derive(Debug)]
 pub(super) struct Shared {
     bytes: Vec<u8>,
-    cells: Vec<Cell>,
     shift: u32,
-    /// What each warp knows of each other's clock.
-    clocks: Vec<Vec<u32>>,
-    flags: HashMap<u64, Vec<u32>>,
+    marks: Marks,
+    cells: Cells,
+    notes: Notes,
     copies: Vec<Pending>,
 }
 
 impl Shared {
     pub fn new(bytes: usize, granule: u32, warps: usize, seed: u64) -> Shared {
         let shift = granule.max(1).trailing_zeros();
-        let cell = Cell {
-            write: NONE,
-            reads: [NONE; 2],
-            written: false,
-            pending: false,
-            strong: false,
-        };
         let garbage = (seed >> 7) as u8 | 0x81;
-        // One more than there are: whoever owns what belongs to no variable.
-        let mut clocks = vec![vec![0; warps + 1]; warps + 1];
-        for (warp, clock) in clocks.iter_mut().enumerate() {
-            clock[warp] = 1;
-        }
         Shared {
             bytes: vec![garbage; bytes],
-            cells: vec![cell; bytes.div_ceil(1 << shift)],
             shift,
-            clocks,
-            flags: HashMap::new(),
+            marks: Marks::new(bytes, shift),
+            cells: Cells::new(bytes.div_ceil(1 << shift), warps),
+            notes: Notes::new(shift),
             copies: Vec::new(),
         }
     }
 
-    /// Forbids access to a range, of which only whole granules can be told from what lies next to it: a warp that does
-    /// not exist writes there at the end of time.
+    /// Forbids access to a range, of which only whole granules can be told from what lies next to it.
     pub fn forbid(&mut self, range: Range<u32>) {
-        let (first, end) = (
-            (range.start as usize).div_ceil(1 << self.shift),
-            range.end as usize >> self.shift,
-        );
-        let who = Who {
-            warp: self.nobody(),
-            ..NONE.who
+        let first = (range.start as usize).div_ceil(1 << self.shift);
+        self.marks.forbid(first..range.end as usize >> self.shift);
+    }
+
+    /// Remembers an access of the lanes of `mask` if nothing can be wrong with it; `false` if each lane is to be checked.
+    #[inline(always)]
+    pub fn note(
+        &mut self,
+        at: &[u64; LANES],
+        bytes: u32,
+        mask: u32,
+        intent: Intent,
+        who: Who,
+    ) -> bool {
+        let touch = match intent {
+            Intent::Read => Touch::Read,
+            Intent::Write => Touch::Write,
+            Intent::Copy => Touch::Copy,
+            Intent::StrongRead | Intent::StrongWrite => return false,
         };
-        let write = Access {
-            who,
-            clock: u32::MAX,
+        let Some(at) = aligned(at, bytes, mask) else {
+            return false;
         };
-        let end = end.min(self.cells.len());
-        for cell in self.cells.get_mut(first..end).unwrap_or_default() {
-            cell.write = write;
-            cell.written = true;
+        if !self.marks.touch(&at, bytes, mask, touch) {
+            return false;
         }
+        let note = Note {
+            touch,
+            who,
+            clock: self.cells.clock(who.warp),
+            bytes,
+            mask,
+            at,
+        };
+        self.notes.push(note, &mut self.cells);
+        true
     }
 
-    /// The warp that does not exist.
-    fn nobody(&self) -> u8 {
-        (self.clocks.len() - 1) as u8
-    }
-
-    /// Checks an access of a lane, and remembers it.
-    #[inline]
+    /// Checks an access of a lane, and remembers it; its offset.
+    ///
+    /// # Errors
+    /// What is wrong with it.
     pub fn check(
         &mut self,
         offset: u64,
@@ -176,102 +126,54 @@ impl Shared {
                 bytes,
             }));
         }
+        self.notes.settle(&mut self.cells);
         if matches!(intent, Intent::StrongRead | Intent::StrongWrite) {
-            self.synchronise(offset, who.warp);
+            self.cells.synchronise(offset, who.warp);
         }
-        let clock = self.clocks[usize::from(who.warp)][usize::from(who.warp)];
+        let clock = self.cells.clock(who.warp);
         let access = Access { who, clock };
         let (first, end) = (
             offset as usize >> self.shift,
             (offset as usize + bytes as usize - 1) >> self.shift,
         );
         for at in first..=end {
-            self.check_cell(at, intent, access)
-                .map_err(|wrong| self.wrong(wrong, at))?;
+            self.check_granule(at, intent, access)?;
         }
         Ok(offset as usize)
     }
 
-    fn wrong(&self, wrong: CellWrong, at: usize) -> Wrong {
+    fn check_granule(&mut self, at: usize, intent: Intent, now: Access) -> Result<(), Wrong> {
         let offset = (at << self.shift) as u64;
-        match wrong {
-            CellWrong::Unwritten => Wrong::Kind(FaultKind::Unwritten { offset }),
-            CellWrong::BeforeWait => Wrong::Kind(FaultKind::BeforeWait { offset }),
-            CellWrong::Race(who) if who.warp == self.nobody() => {
-                Wrong::Kind(FaultKind::BetweenVariables { offset })
-            }
-            CellWrong::Race(who) => Wrong::Race(offset, who),
+        if self.marks.is_forbidden(at) {
+            return Err(Wrong::Kind(FaultKind::BetweenVariables { offset }));
         }
+        let reads = matches!(intent, Intent::Read | Intent::StrongRead);
+        if reads && !self.marks.is_written(at) {
+            return Err(Wrong::Kind(FaultKind::Unwritten { offset }));
+        }
+        if reads && self.marks.is_pending(at) {
+            return Err(Wrong::Kind(FaultKind::BeforeWait { offset }));
+        }
+        self.cells
+            .access(at, intent, now)
+            .map_err(|who| Wrong::Race(offset, who))?;
+        let touch = match intent {
+            Intent::Read | Intent::StrongRead => Touch::Read,
+            Intent::Write | Intent::StrongWrite => Touch::Write,
+            Intent::Copy => Touch::Copy,
+        };
+        self.marks.touch_one(at, touch);
+        Ok(())
     }
 
-    #[inline(always)]
-    fn check_cell(&mut self, at: usize, intent: Intent, now: Access) -> Result<(), CellWrong> {
-        if intent == Intent::Read {
-            // The warp read it before at this moment of its clock, and a write since then would have removed that read.
-            let cell = &self.cells[at];
-            let [read, _] = &cell.reads;
-            let again = read.who.warp == now.who.warp
-                && read.clock == now.clock
-                && read.who.group == now.who.group;
-            if again
-                && (cell.write.who.warp != now.who.warp || cell.write.who.group == now.who.group)
-            {
-                return Ok(());
-            }
-        }
-        let known = &self.clocks[usize::from(now.who.warp)];
-        let races = |earlier: &Access| {
-            let (then, now_who) = (&earlier.who, &now.who);
-            match then.warp {
-                NOBODY => false,
-                warp if warp == now_who.warp => {
-                    earlier.clock == now.clock
-                        && then.lane != now_who.lane
-                        && then.group != now_who.group
-                }
-                warp => known[usize::from(warp)] < earlier.clock,
-            }
-        };
-        let cell = &mut self.cells[at];
-        let both_strong = cell.strong && matches!(intent, Intent::StrongRead | Intent::StrongWrite);
-        if intent == Intent::Read || intent == Intent::StrongRead {
-            if !cell.written {
-                return Err(CellWrong::Unwritten);
-            }
-            if cell.pending {
-                return Err(CellWrong::BeforeWait);
-            }
-        }
-        // A compare-and-swap loop of CUDA's own headers begins with a plain load.
-        let of_loop = cell.strong && intent == Intent::Read;
-        if !both_strong && !of_loop && races(&cell.write) {
-            return Err(CellWrong::Race(cell.write.who));
-        }
-        match intent {
-            Intent::Read => {
-                let [a, b] = &mut cell.reads;
-                // The older of two reads gives way, but a warp has only one place.
-                let place = if a.who.warp == now.who.warp || a.who.warp == NOBODY || !races(a) {
-                    a
-                } else {
-                    b
-                };
-                *place = now;
-            }
-            Intent::StrongRead => {}
-            _ => {
-                let read = cell.reads.iter().find(|read| races(read));
-                if let Some(read) = read.filter(|_| intent != Intent::StrongWrite) {
-                    return Err(CellWrong::Race(read.who));
-                }
-                cell.write = now;
-                cell.reads = [NONE; 2];
-                cell.written = true;
-                cell.pending = intent == Intent::Copy;
-                cell.strong = intent == Intent::StrongWrite;
-            }
-        }
-        Ok(())
+    /// The bytes themselves, for accesses that were checked.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bytes themselves, for writes that were checked.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
     }
 
     /// The bytes at an offset that was checked.
@@ -303,71 +205,163 @@ impl Shared {
         }
     }
 
-    /// Remembers an asynchronous copy that was checked as [`Intent::Copy`].
-    pub fn begin_copy(&mut self, offset: usize, bytes: u32, who: Who, group: u32) {
+    /// Remembers asynchronous copies that were checked as [`Intent::Copy`], and the group that each lane will close.
+    pub fn begin_copies(
+        &mut self,
+        at: &[u64; LANES],
+        bytes: u32,
+        mask: u32,
+        who: Who,
+        groups: &[u32; LANES],
+    ) {
         self.copies.push(Pending {
-            warp: who.warp,
-            lane: who.lane,
-            group,
-            first: (offset >> self.shift) as u32,
-            end: ((offset + bytes as usize - 1) >> self.shift) as u32,
+            who,
+            mask,
+            bytes,
+            at: over(at, |at| at as u32),
+            groups: *groups,
         });
     }
 
-    /// Completes the copies of a lane's groups before `group`: they are writes of this moment.
-    pub fn complete(&mut self, warp: u8, mask: u32, groups: &[u32; 32]) {
-        let clock = self.clocks[usize::from(warp)][usize::from(warp)];
-        let cells = &mut self.cells;
-        self.copies.retain(|copy| {
-            let lane = usize::from(copy.lane);
-            let done = copy.warp == warp && mask >> lane & 1 != 0 && copy.group < groups[lane];
-            if done {
-                for cell in &mut cells[copy.first as usize..=copy.end as usize] {
-                    cell.pending = false;
-                    cell.write.clock = clock;
-                }
+    /// Completes the copies of each lane's groups before `groups`: they are writes of this moment.
+    pub fn complete(&mut self, warp: u8, mask: u32, groups: &[u32; LANES]) {
+        let clock = self.cells.clock(warp);
+        let (marks, notes, cells) = (&mut self.marks, &mut self.notes, &mut self.cells);
+        self.copies.retain_mut(|copy| {
+            let mut done = 0;
+            for (lane, (own, end)) in copy.groups.iter().zip(groups).enumerate() {
+                done |= u32::from(own < end) << lane;
             }
-            !done
+            done &= copy.mask & mask;
+            if copy.who.warp != warp || done == 0 {
+                return true;
+            }
+            marks.touch(&copy.at, copy.bytes, done, Touch::Complete);
+            let note = Note {
+                touch: Touch::Complete,
+                who: copy.who,
+                clock,
+                bytes: copy.bytes,
+                mask: done,
+                at: copy.at,
+            };
+            notes.push(note, cells);
+            copy.mask &= !done;
+            copy.mask != 0
         });
     }
 
     /// A flag at an address: what the warps before knew, this one knows.
     pub fn synchronise(&mut self, address: u64, warp: u8) {
-        let warp = usize::from(warp);
-        let clocks = &mut self.clocks[warp];
-        let flag = self
-            .flags
-            .entry(address)
-            .or_insert_with(|| vec![0; clocks.len()]);
-        for (flag, clock) in flag.iter_mut().zip(clocks.iter_mut()) {
-            *flag = (*flag).max(*clock);
-            *clock = *flag;
-        }
-        clocks[warp] += 1;
+        self.notes.settle(&mut self.cells);
+        self.cells.synchronise(address, warp);
     }
 
     /// A `.sync` instruction of a warp.
     pub fn warp_sync(&mut self, warp: u8) {
-        self.clocks[usize::from(warp)][usize::from(warp)] += 1;
+        self.cells.warp_sync(warp);
     }
 
     /// A barrier of these warps.
     pub fn barrier(&mut self, warps: &[usize]) {
-        let mut joined = vec![0; self.clocks.len()];
-        for &warp in warps {
-            for (joined, clock) in joined.iter_mut().zip(&self.clocks[warp]) {
-                *joined = (*joined).max(*clock);
-            }
+        if warps.len() < self.cells.warps() {
+            self.notes.settle(&mut self.cells);
+        } else {
+            self.notes.forget();
+            self.marks.barrier();
         }
-        for &warp in warps {
-            self.clocks[warp].copy_from_slice(&joined);
-            self.clocks[warp][warp] += 1;
-        }
+        self.cells.barrier(warps);
     }
 }
 
-enum CellWrong {
-    Unwritten,
-    BeforeWait,
-    Race(Who),
+/// The offsets, if all lanes of the mask have one that is aligned and below 4 GiB.
+#[inline(always)]
+fn aligned(at: &[u64; LANES], bytes: u32, mask: u32) -> Option<[u32; LANES]> {
+    let mut all = 0;
+    for (lane, at) in at.iter().enumerate() {
+        all |= at & 0u64.wrapping_sub(u64::from(mask >> lane & 1));
+    }
+    let fits = all >> 32 == 0 && all & u64::from(bytes - 1) == 0;
+    fits.then(|| over(at, |at| at as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WARPS: usize = 3;
+
+    /// What a warp does: the first offset, the stride and the size in words, and the lanes.
+    #[derive(Clone, Debug)]
+    enum Action {
+        Access(u8, Intent, [u32; 3], u32),
+        Wait(u8),
+        WarpSync(u8),
+        Barrier(usize),
+    }
+
+    fn action() -> impl Strategy<Value = Action> {
+        let intent = prop_oneof![
+            4 => Just(Intent::Read),
+            3 => Just(Intent::Write),
+            1 => Just(Intent::Copy),
+            1 => Just(Intent::StrongRead),
+            1 => Just(Intent::StrongWrite),
+        ];
+        let place = (0u32..12, 0u32..3, 0u32..3)
+            .prop_map(|(first, stride, size)| [first, stride, 1 << size]);
+        let lanes = prop_oneof![Just(!0u32), Just(0xffu32), Just(1u32), any::<u32>()];
+        prop_oneof![
+            8 => (0..WARPS as u8, intent, place, lanes)
+                .prop_map(|(warp, intent, place, mask)| Action::Access(warp, intent, place, mask)),
+            1 => (0..WARPS as u8).prop_map(Action::Wait),
+            1 => (0..WARPS as u8).prop_map(Action::WarpSync),
+            3 => (1..=WARPS).prop_map(Action::Barrier),
+        ]
+    }
+
+    fn apply(shared: &mut Shared, notes: bool, pc: u32, action: &Action) -> Result<(), Wrong> {
+        match *action {
+            Action::Access(warp, intent, [first, stride, words], mask) => {
+                let who = |lane: usize| Who {
+                    warp,
+                    lane: lane as u8,
+                    group: u32::from(warp),
+                    pc,
+                };
+                let bytes = 4 * words;
+                let at =
+                    crate::lanes::each(|lane| u64::from(bytes * (first + stride * lane as u32)));
+                if !(notes && shared.note(&at, bytes, mask, intent, who(0))) {
+                    for lane in crate::ptx::regs::lanes(mask) {
+                        shared.check(at[lane], bytes, intent, who(lane))?;
+                    }
+                }
+                if intent == Intent::Copy {
+                    shared.begin_copies(&at, bytes, mask, who(0), &[0; LANES]);
+                }
+            }
+            Action::Wait(warp) => shared.complete(warp, !0, &[1; LANES]),
+            Action::WarpSync(warp) => shared.warp_sync(warp),
+            Action::Barrier(count) => shared.barrier(&(0..count).collect::<Vec<_>>()),
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn accesses_that_are_noted_are_judged_as_those_that_are_checked(actions in prop::collection::vec(action(), 1..40)) {
+            let [mut quick, mut full] = [(); 2].map(|()| Shared::new(1 << 10, 4, WARPS, 7));
+            for (pc, action) in (0..).zip(&actions) {
+                let results = (apply(&mut quick, true, pc, action), apply(&mut full, false, pc, action));
+                prop_assert_eq!(&results.0, &results.1);
+                if results.0.is_err() {
+                    break;
+                }
+            }
+        }
+    }
 }

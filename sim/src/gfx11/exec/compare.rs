@@ -8,6 +8,7 @@ use super::vector::{mask_of, permuted};
 use crate::gfx11::isa::compare::Kind;
 use crate::gfx11::isa::instruction::{Compare, Modifiers};
 use crate::gfx11::wave::{Lanes, Lanes64, Wave};
+use crate::lanes::over;
 
 /// Outcomes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
 #[inline(always)]
@@ -40,13 +41,13 @@ fn float(w: &Wave, one: &Compare, n: usize, sign: u32) -> Lanes {
     let flip = u32::from(one.mods.neg >> n & 1 != 0) << sign;
     match one.mods == Modifiers::default() {
         true => value,
-        false => value.map(|bits| bits & !clear ^ flip),
+        false => over(&value, |bits| bits & !clear ^ flip),
     }
 }
 
 fn flushed(w: &Wave, value: Lanes) -> Lanes {
     match w.mode.denormals & 1 {
-        0 => value.map(|bits| {
+        0 => over(&value, |bits| {
             if bits & 0x7f80_0000 == 0 {
                 bits & 0x8000_0000
             } else {
@@ -59,19 +60,21 @@ fn flushed(w: &Wave, value: Lanes) -> Lanes {
 
 fn half_of(w: &Wave, one: &Compare, n: usize) -> Lanes {
     let shift = if one.mods.high >> n & 1 != 0 { 16 } else { 0 };
-    source(w, one, n).map(|bits| bits >> shift & 0xffff)
+    over(&source(w, one, n), |bits| bits >> shift & 0xffff)
 }
 
 fn half_float(w: &Wave, one: &Compare, n: usize) -> [f16; 32] {
     let clear = u32::from(one.mods.abs >> n & 1 != 0) << 15;
     let flip = u32::from(one.mods.neg >> n & 1 != 0) << 15;
-    half_of(w, one, n).map(|bits| f16::from_bits((bits & !clear ^ flip) as u16))
+    over(&half_of(w, one, n), |bits| {
+        f16::from_bits((bits & !clear ^ flip) as u16)
+    })
 }
 
 fn double(w: &Wave, one: &Compare, n: usize) -> Lanes64 {
     let clear = u64::from(one.mods.abs >> n & 1 != 0) << 63;
     let flip = u64::from(one.mods.neg >> n & 1 != 0) << 63;
-    w.lanes64(one.src[n]).map(|bits| bits & !clear ^ flip)
+    over(&w.lanes64(one.src[n]), |bits| bits & !clear ^ flip)
 }
 
 /// The bit of a class: signalling NaN, quiet NaN, -infinity, -normal, -denormal, -0, and the positive ones upwards.

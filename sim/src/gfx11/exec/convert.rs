@@ -10,6 +10,7 @@ use super::vector::{map1, map2, map3};
 use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
+use crate::lanes::over;
 
 fn float(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -149,27 +150,27 @@ fn doubles(op: VectorOp) -> Option<Handler> {
     Some(match op {
         CvtF32F64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_f32(i, a.map(|a| (f64::from_bits(a) as f32).to_bits()));
+            w.set_f32(i, over(&a, |a| (f64::from_bits(a) as f32).to_bits()));
         },
         CvtF64F32 => |w, i| {
             let a = w.f32(i, 0);
-            w.set_f64(i, a.map(|a| f64::from(float(a)).to_bits()));
+            w.set_f64(i, over(&a, |a| f64::from(float(a)).to_bits()));
         },
         CvtI32F64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_b32(i, &a.map(|a| f64::from_bits(a) as i32 as u32));
+            w.set_b32(i, &over(&a, |a| f64::from_bits(a) as i32 as u32));
         },
         CvtU32F64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_b32(i, &a.map(|a| f64::from_bits(a) as u32));
+            w.set_b32(i, &over(&a, |a| f64::from_bits(a) as u32));
         },
         CvtF64I32 => |w, i| {
             let a = w.b32(i, 0);
-            w.set_f64(i, a.map(|a| f64::from(a as i32).to_bits()));
+            w.set_f64(i, over(&a, |a| f64::from(a as i32).to_bits()));
         },
         CvtF64U32 => |w, i| {
             let a = w.b32(i, 0);
-            w.set_f64(i, a.map(|a| f64::from(a).to_bits()));
+            w.set_f64(i, over(&a, |a| f64::from(a).to_bits()));
         },
         _ => return None,
     })

@@ -5,8 +5,8 @@
 //! rounded from 64 bits.
 
 use super::Handler;
-use super::fused::fma32;
 use super::vector::{map1, map2, map3};
+use crate::fused::fma32;
 use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;

@@ -7,14 +7,12 @@ use super::Handler;
 use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
+use crate::lanes::each;
 
 #[inline(always)]
 fn one(w: &mut Wave, i: &Vector, f: impl Fn(f64) -> f64) {
     let a = w.f64(i, 0);
-    w.set_f64(
-        i,
-        std::array::from_fn(|lane| f(f64::from_bits(a[lane])).to_bits()),
-    );
+    w.set_f64(i, each(|lane| f(f64::from_bits(a[lane])).to_bits()));
 }
 
 #[inline(always)]
@@ -22,7 +20,7 @@ fn two(w: &mut Wave, i: &Vector, f: impl Fn(f64, f64) -> f64) {
     let (a, b) = (w.f64(i, 0), w.f64(i, 1));
     w.set_f64(
         i,
-        std::array::from_fn(|lane| f(f64::from_bits(a[lane]), f64::from_bits(b[lane])).to_bits()),
+        each(|lane| f(f64::from_bits(a[lane]), f64::from_bits(b[lane])).to_bits()),
     );
 }
 
@@ -30,7 +28,7 @@ fn fma(w: &mut Wave, i: &Vector) {
     let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
     let exec = w.mask(i);
     // Only active lanes: the host may compute a fused product by a function.
-    let value = std::array::from_fn(|lane| match exec >> lane & 1 {
+    let value = each(|lane| match exec >> lane & 1 {
         0 => 0,
         _ => f64::from_bits(a[lane])
             .mul_add(f64::from_bits(b[lane]), f64::from_bits(c[lane]))

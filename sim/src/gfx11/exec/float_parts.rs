@@ -8,6 +8,7 @@ use super::Handler;
 use super::float16::{narrow, wide};
 use super::vector::{map1, map2};
 use crate::gfx11::isa::vector::VectorOp;
+use crate::lanes::{each, over};
 
 /// `x * 2^n`, rounded once.
 pub(super) fn ldexp(x: f64, n: i32) -> f64 {
@@ -78,9 +79,7 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
             let (a, b) = (w.f64(i, 0), w.b32(i, 1));
             w.set_f64(
                 i,
-                std::array::from_fn(|lane| {
-                    ldexp(f64::from_bits(a[lane]), b[lane] as i32).to_bits()
-                }),
+                each(|lane| ldexp(f64::from_bits(a[lane]), b[lane] as i32).to_bits()),
             );
         },
         LdexpF16 => |w, i| {
@@ -107,11 +106,11 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
         },
         FrexpExpI32F64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_b32(i, &a.map(|a| exponent(f64::from_bits(a)) as u32));
+            w.set_b32(i, &over(&a, |a| exponent(f64::from_bits(a)) as u32));
         },
         FrexpMantF64 => |w, i| {
             let a = w.f64(i, 0);
-            w.set_f64(i, a.map(|a| mantissa(f64::from_bits(a)).to_bits()));
+            w.set_f64(i, over(&a, |a| mantissa(f64::from_bits(a)).to_bits()));
         },
         FrexpExpI16F16 => |w, i| {
             let a = w.f16(i, 0);

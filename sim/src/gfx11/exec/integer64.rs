@@ -6,12 +6,13 @@ use super::Handler;
 use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
+use crate::lanes::each;
 
 /// A shift by the low six bits of the first source.
 #[inline(always)]
 fn shift(w: &mut Wave, i: &Vector, f: impl Fn(u32, u64) -> u64) {
     let (a, b) = (w.b32(i, 0), w.b64(i, 1));
-    let value = std::array::from_fn(|lane| f(a[lane] & 63, b[lane]));
+    let value = each(|lane| f(a[lane] & 63, b[lane]));
     w.set_b64(i, &value);
 }
 

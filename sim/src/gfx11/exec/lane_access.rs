@@ -8,6 +8,7 @@ use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
+use crate::lanes::each;
 
 /// A register `m0` after another one.
 fn relative(register: u8, m0: u32) -> u8 {
@@ -28,7 +29,7 @@ fn permlane(w: &mut Wave, i: &Vector, across: usize) {
     let exec = w.exec();
     let (fetch_inactive, bound_zero) = (i.mods.high & 1 != 0, i.mods.high & 2 != 0);
     let old = w.vector[usize::from(i.dst)];
-    let result = std::array::from_fn(|lane| {
+    let result = each(|lane| {
         let from = (lane & 16 ^ across) + (select >> (4 * (lane & 15)) & 15) as usize;
         match fetch_inactive || exec >> from & 1 != 0 {
             true => value[from],

@@ -6,12 +6,13 @@
 use half::f16;
 
 use super::convert::f16_bits;
-use super::fused::fma32;
 use super::packed_operands::{set, source};
+use crate::fused::fma32;
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::{Lanes, Wave};
+use crate::lanes::{each, over};
 
 fn operand(w: &Wave, one: &Packed, n: usize) -> Lanes {
     let value = source(w, one, n);
@@ -19,7 +20,7 @@ fn operand(w: &Wave, one: &Packed, n: usize) -> Lanes {
     let high = one.select_low >> n & 1 != 0 && !matches!(one.src[n], Src::Constant(_));
     let clear = u32::from(one.neg_high >> n & 1 != 0) << 31;
     let flip = u32::from(one.neg_low >> n & 1 != 0) << 31;
-    value.map(|bits| {
+    over(&value, |bits| {
         let bits = match (narrow, high) {
             (true, true) => f16::from_bits((bits >> 16) as u16).to_f32().to_bits(),
             (true, false) => f16::from_bits(bits as u16).to_f32().to_bits(),
@@ -41,16 +42,16 @@ pub(super) fn mixed(w: &mut Wave, one: &Packed) {
         // Not `clamp`, which keeps NaN: the hardware gives 0 for it.
         #[expect(clippy::manual_clamp)]
         let clamped = |bits| f32::from_bits(bits).max(0.0).min(1.0).to_bits();
-        sum = sum.map(clamped);
+        sum = over(&sum, clamped);
     }
     let old = w.vector[usize::from(one.dst)];
     let value = match one.op {
-        PackedOp::FmaMixloF16 => std::array::from_fn(|lane| {
-            old[lane] & 0xffff_0000 | f16_bits(f32::from_bits(sum[lane]))
-        }),
-        PackedOp::FmaMixhiF16 => std::array::from_fn(|lane| {
-            old[lane] & 0xffff | f16_bits(f32::from_bits(sum[lane])) << 16
-        }),
+        PackedOp::FmaMixloF16 => {
+            each(|lane| old[lane] & 0xffff_0000 | f16_bits(f32::from_bits(sum[lane])))
+        }
+        PackedOp::FmaMixhiF16 => {
+            each(|lane| old[lane] & 0xffff | f16_bits(f32::from_bits(sum[lane])) << 16)
+        }
         _ => sum,
     };
     set(w, one, &value);
@@ -73,7 +74,7 @@ pub(super) fn dot2(w: &mut Wave, one: &Packed) {
             f32::from_bits(bits << 16)
         }
     };
-    let value = std::array::from_fn(|lane| {
+    let value = each(|lane| {
         let low = half(0, a[lane], one.select_low, one.neg_low)
             * half(1, b[lane], one.select_low, one.neg_low);
         let high = half(0, a[lane], one.select_high, one.neg_high)

@@ -7,7 +7,6 @@ mod float16;
 mod float32;
 mod float64;
 mod float_parts;
-mod fused;
 mod integer16;
 mod integer32;
 mod integer64;

@@ -9,6 +9,7 @@ use crate::FaultKind;
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::Wave;
+use crate::lanes::each;
 
 /// The halves of a source that the low and the high operation take, without negation.
 fn halves(one: &Packed, n: usize, bits: u32) -> (u32, u32) {
@@ -32,7 +33,7 @@ fn float_halves(one: &Packed, n: usize, bits: u32) -> (u32, u32) {
 #[inline(always)]
 fn two(w: &mut Wave, one: &Packed, f: impl Fn(u16, u16) -> u16) {
     let (a, b) = (source(w, one, 0), source(w, one, 1));
-    let value = std::array::from_fn(|lane| {
+    let value = each(|lane| {
         let (a, b) = (halves(one, 0, a[lane]), halves(one, 1, b[lane]));
         u32::from(f(a.0 as u16, b.0 as u16)) | u32::from(f(a.1 as u16, b.1 as u16)) << 16
     });
@@ -42,7 +43,7 @@ fn two(w: &mut Wave, one: &Packed, f: impl Fn(u16, u16) -> u16) {
 #[inline(always)]
 fn three(w: &mut Wave, one: &Packed, f: impl Fn(u16, u16, u16) -> u16) {
     let (a, b, c) = (source(w, one, 0), source(w, one, 1), source(w, one, 2));
-    let value = std::array::from_fn(|lane| {
+    let value = each(|lane| {
         let (a, b, c) = (
             halves(one, 0, a[lane]),
             halves(one, 1, b[lane]),
@@ -63,7 +64,7 @@ fn floats(w: &mut Wave, one: &Packed, sources: usize, f: impl Fn(f64, f64, f64) 
         [0; 32]
     };
     let limit = |x: f64| if one.clamp { x.clamp(0.0, 1.0) } else { x };
-    let value = std::array::from_fn(|lane| {
+    let value = each(|lane| {
         let (a, b) = (float_halves(one, 0, a[lane]), float_halves(one, 1, b[lane]));
         let c = float_halves(one, 2, c[lane]);
         let low = narrow(limit(f(wide(a.0), wide(b.0), wide(c.0))));
@@ -76,7 +77,7 @@ fn floats(w: &mut Wave, one: &Packed, sources: usize, f: impl Fn(f64, f64, f64) 
 #[inline(always)]
 fn dot(w: &mut Wave, one: &Packed, f: impl Fn(u32, u32, u32) -> u32) {
     let (a, b, c) = (source(w, one, 0), source(w, one, 1), source(w, one, 2));
-    let value = std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]));
+    let value = each(|lane| f(a[lane], b[lane], c[lane]));
     set(w, one, &value);
 }
 

@@ -7,9 +7,10 @@
 use super::Handler;
 use super::float_parts::{ldexp, ldexp32};
 use super::float16::{narrow, wide};
-use super::fused::fma32;
 use super::vector::map3;
+use crate::fused::fma32;
 use crate::gfx11::isa::vector::VectorOp;
+use crate::lanes::each;
 
 fn exponent32(x: f32) -> i32 {
     (x.to_bits() >> 23 & 0xff) as i32
@@ -158,7 +159,7 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
         DivFmasF64 => |w, i| {
             let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
             let vcc = w.vcc();
-            let value = std::array::from_fn(|lane| {
+            let value = each(|lane| {
                 let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
                 let sum = a.mul_add(b, c);
                 match vcc >> lane & 1 {
@@ -182,7 +183,7 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
                 let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
                 fixup64(a, b, c).to_bits()
             };
-            w.set_f64(i, std::array::from_fn(f));
+            w.set_f64(i, each(f));
         },
         DivFixupF16 => |w, i| {
             let (a, b, c) = (w.f16(i, 0), w.f16(i, 1), w.f16(i, 2));

@@ -1,5 +1,6 @@
 //! Operands and results of vector instructions.
 
+use crate::lanes::{each, over};
 use half::f16;
 
 use crate::gfx11::isa::instruction::{Dpp, Vector};
@@ -8,7 +9,7 @@ use crate::gfx11::wave::{Lanes, Lanes64, Wave};
 
 /// The first source of an instruction with DPP.
 pub(super) fn permuted(value: &Lanes, dpp: &Dpp, exec: u32) -> Lanes {
-    std::array::from_fn(|lane| {
+    each(|lane| {
         let from = usize::from(dpp.lanes[lane]);
         match from < 32 && (dpp.fetch_inactive || exec >> from & 1 != 0) {
             true => value[from],
@@ -91,7 +92,7 @@ impl Wave {
         if one.modified {
             let clear = u32::from(one.mods.abs >> n & 1 != 0) << 31;
             let flip = u32::from(one.mods.neg >> n & 1 != 0) << 31;
-            value = value.map(|bits| bits & !clear ^ flip);
+            value = over(&value, |bits| bits & !clear ^ flip);
         }
         if self.mode.denormals & 1 == 0 {
             flush32(&mut value);
@@ -103,8 +104,8 @@ impl Wave {
     pub(super) fn b16(&self, one: &Vector, n: usize) -> Lanes {
         let value = self.b32(one, n);
         match one.mods.high >> n & 1 != 0 && !matches!(one.src[n], Src::Constant(_)) {
-            true => value.map(|bits| bits >> 16),
-            false => value.map(|bits| bits & 0xffff),
+            true => over(&value, |bits| bits >> 16),
+            false => over(&value, |bits| bits & 0xffff),
         }
     }
 
@@ -114,7 +115,7 @@ impl Wave {
         if one.modified {
             let clear = u32::from(one.mods.abs >> n & 1 != 0) << 15;
             let flip = u32::from(one.mods.neg >> n & 1 != 0) << 15;
-            value = value.map(|bits| bits & !clear ^ flip);
+            value = over(&value, |bits| bits & !clear ^ flip);
         }
         if self.mode.denormals & 4 == 0 {
             flush16(&mut value);
@@ -131,7 +132,7 @@ impl Wave {
     pub(super) fn f64(&self, one: &Vector, n: usize) -> Lanes64 {
         let clear = u64::from(one.mods.abs >> n & 1 != 0) << 63;
         let flip = u64::from(one.mods.neg >> n & 1 != 0) << 63;
-        let mut value = self.b64(one, n).map(|bits| bits & !clear ^ flip);
+        let mut value = over(&self.b64(one, n), |bits| bits & !clear ^ flip);
         if self.mode.denormals & 4 == 0 {
             flush64(&mut value);
         }
@@ -158,7 +159,7 @@ impl Wave {
     }
 
     fn adjusted32(&self, one: &Vector, value: Lanes) -> Lanes {
-        value.map(|bits| {
+        over(&value, |bits| {
             let scaled = scaled(f32::from_bits(bits).into(), one.mods.omod) as f32;
             match one.mods.clamp {
                 true => clamped(scaled.into(), self.mode.clamp_nan) as f32,
@@ -174,7 +175,7 @@ impl Wave {
         let mask = self.mask(one);
         let old = self.vector[usize::from(one.dst)];
         let high = one.mods.high & 8 != 0;
-        let value = std::array::from_fn(|lane| match high {
+        let value = each(|lane| match high {
             true => old[lane] & 0xffff | value[lane] << 16,
             false => old[lane] & 0xffff_0000 | value[lane] & 0xffff,
         });
@@ -184,7 +185,7 @@ impl Wave {
     /// Writes a float result of 16 bits.
     pub(super) fn set_f16(&mut self, one: &Vector, mut value: Lanes) {
         if one.mods.clamp || one.mods.omod != 0 {
-            value = value.map(|bits| {
+            value = over(&value, |bits| {
                 let wide = scaled(f16::from_bits(bits as u16).to_f64(), one.mods.omod);
                 let wide = if one.mods.clamp {
                     clamped(wide, self.mode.clamp_nan)
@@ -209,7 +210,7 @@ impl Wave {
     /// Writes a float result of 64 bits.
     pub(super) fn set_f64(&mut self, one: &Vector, mut value: Lanes64) {
         if one.mods.clamp || one.mods.omod != 0 {
-            value = value.map(|bits| {
+            value = over(&value, |bits| {
                 let value = scaled(f64::from_bits(bits), one.mods.omod);
                 if one.mods.clamp {
                     clamped(value, self.mode.clamp_nan)

@@ -5,7 +5,7 @@
 //! `2 * r + l / 16`, column `l % 16`. The document does not say in which order products are added; here each is added in 32
 //! bits by its index.
 
-use half::f16;
+use pulp::{Simd, WithSimd};
 
 use super::convert::f16_bits;
 use super::packed_operands::parts;
@@ -14,10 +14,13 @@ use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::{Lanes, Wave};
+use crate::halves::half_value;
+use crate::wide::wide;
 
-/// A row of A or a column of B.
+/// Sixteen elements: of the rows of A or the columns of B, those of one `k`.
 type Line = [f32; 16];
 
+#[inline(always)]
 fn bf16(bits: u32) -> f32 {
     f32::from_bits(bits << 16)
 }
@@ -27,25 +30,40 @@ fn bf16_bits(value: f32) -> u32 {
     u32::from(half::bf16::from_f32(value).to_bits())
 }
 
-/// The registers of a source; all lanes of both halves must agree.
-fn repeated(w: &Wave, one: &Packed, n: usize, count: usize) -> Result<Vec<Lanes>, FaultKind> {
-    let registers: Vec<Lanes> = (0..count).map(|r| register(w, one.src[n], r)).collect();
-    for (r, lanes) in registers.iter().enumerate() {
-        if let Some(lane) = (0..16).find(|&lane| lanes[lane] != lanes[lane + 16]) {
-            let (name, matrix) = (one.op.name(), ["A", "B"][n]);
-            let what = format!(
-                "{name} needs every row of A and column of B in both halves of the wave, but register {r} of {matrix} \
-                 holds {:#x} in lane {lane} and {:#x} in lane {}",
-                lanes[lane],
-                lanes[lane + 16],
-                lane + 16
-            );
-            return Err(FaultKind::Invalid { what });
+/// All lanes of both halves must agree in the registers of A and B.
+#[inline(always)]
+fn check(w: &Wave, one: &Packed, count: usize) -> Result<(), FaultKind> {
+    for n in 0..2 {
+        for r in 0..count {
+            let lanes = register(w, one.src[n], r);
+            let mut different = 0;
+            for lane in 0..16 {
+                different |= lanes[lane] ^ lanes[lane + 16];
+            }
+            if different != 0 {
+                return Err(differ(one, n, r, &lanes));
+            }
         }
     }
-    Ok(registers)
+    Ok(())
 }
 
+#[inline(never)]
+fn differ(one: &Packed, n: usize, r: usize, lanes: &Lanes) -> FaultKind {
+    let lane = (0..16).find(|&lane| lanes[lane] != lanes[lane + 16]);
+    let lane = lane.unwrap_or_default();
+    let (name, matrix) = (one.op.name(), ["A", "B"][n]);
+    let what = format!(
+        "{name} needs every row of A and column of B in both halves of the wave, but register {r} of {matrix} holds {:#x} in \
+         lane {lane} and {:#x} in lane {}",
+        lanes[lane],
+        lanes[lane + 16],
+        lane + 16
+    );
+    FaultKind::Invalid { what }
+}
+
+#[inline(always)]
 fn register(w: &Wave, src: Src, r: usize) -> Lanes {
     match src {
         Src::Vector(first) => w.vector[usize::from(first.wrapping_add(r as u8))],
@@ -53,44 +71,39 @@ fn register(w: &Wave, src: Src, r: usize) -> Lanes {
     }
 }
 
-/// Rows of A or columns of B, in 32 bits.
-fn lines(w: &Wave, one: &Packed, n: usize) -> Result<[Line; 16], FaultKind> {
-    let registers = repeated(w, one, n, 8)?;
-    let is_f16 = matches!(one.op, PackedOp::WmmaF32F16 | PackedOp::WmmaF16F16);
-    let value = |bits: u32, neg: u8| {
-        let bits = bits & 0xffff ^ u32::from(neg >> n & 1) << 15;
-        if is_f16 {
-            f16::from_bits(bits as u16).to_f32()
-        } else {
-            bf16(bits)
-        }
-    };
+/// A or B, in 32 bits.
+#[inline(always)]
+fn lines(w: &Wave, one: &Packed, n: usize, value: impl Fn(u32) -> f32) -> [Line; 16] {
     let mut lines = [[0.0; 16]; 16];
-    for (lane, line) in lines.iter_mut().enumerate() {
-        for k in 0..8 {
-            let bits = registers[k][lane];
-            line[2 * k] = value(bits, one.neg_low);
-            line[2 * k + 1] = value(bits >> 16, one.neg_high);
+    let flips = [
+        u32::from(one.neg_low >> n & 1) << 15,
+        u32::from(one.neg_high >> n & 1) << 15,
+    ];
+    for r in 0..8 {
+        let words = register(w, one.src[n], r);
+        for i in 0..16 {
+            lines[2 * r][i] = value(words[i] & 0xffff ^ flips[0]);
+            lines[2 * r + 1][i] = value(words[i] >> 16 ^ flips[1]);
         }
     }
-    Ok(lines)
+    lines
 }
 
 /// Adds the products of A and B to the rows of C.
+#[inline(always)]
 fn multiply(a: &[Line; 16], b: &[Line; 16], sum: &mut [Line; 16]) {
-    // By rows of B, so that sixteen columns are one step.
-    let mut rows = [[0.0; 16]; 16];
-    for (k, row) in rows.iter_mut().enumerate() {
-        for (column, value) in row.iter_mut().enumerate() {
-            *value = b[column][k];
-        }
-    }
-    for (a, sum) in a.iter().zip(sum) {
-        for (&factor, row) in a.iter().zip(&rows) {
-            for (sum, value) in sum.iter_mut().zip(row) {
-                *sum += factor * value;
+    // Four rows at once, so that one sum does not wait for another.
+    for (i, four) in sum.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let mut sums = *four;
+        for (a, b) in a.iter().zip(b) {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let factor = a[4 * i + row];
+                for (sum, value) in sums.iter_mut().zip(b) {
+                    *sum += factor * value;
+                }
             }
         }
+        *four = sums;
     }
 }
 
@@ -105,60 +118,84 @@ pub(super) fn wmma(w: &mut Wave, one: &Packed) -> Result<(), FaultKind> {
         return Err(FaultKind::Invalid { what });
     }
     match one.op {
-        PackedOp::WmmaF32F16 | PackedOp::WmmaF32Bf16 => {
-            let (a, b) = (lines(w, one, 0)?, lines(w, one, 1)?);
-            let mut sum = addend(w, one, f32::from_bits);
-            multiply(&a, &b, &mut sum);
-            store(w, one, |row, column, _| sum[row][column].to_bits());
-        }
-        PackedOp::WmmaF16F16 | PackedOp::WmmaBf16Bf16 => {
-            let (a, b) = (lines(w, one, 0)?, lines(w, one, 1)?);
-            let shift = if one.select_low & 4 != 0 { 16 } else { 0 };
-            let is_f16 = one.op == PackedOp::WmmaF16F16;
-            let value = |bits: u32| match is_f16 {
-                true => f16::from_bits((bits >> shift) as u16).to_f32(),
-                false => bf16(bits >> shift & 0xffff),
-            };
-            let mut sum = addend(w, one, value);
-            multiply(&a, &b, &mut sum);
-            store(w, one, |row, column, old| {
-                let bits = if is_f16 {
-                    f16_bits(sum[row][column])
-                } else {
-                    bf16_bits(sum[row][column])
-                };
-                old & !(0xffff << shift) | bits << shift
-            });
-        }
-        _ => integers(w, one)?,
+        PackedOp::WmmaI32Iu8 | PackedOp::WmmaI32Iu4 => integers(w, one),
+        _ => wide(Floats { w, one }),
     }
-    Ok(())
+}
+
+struct Floats<'a> {
+    w: &'a mut Wave,
+    one: &'a Packed,
+}
+
+impl WithSimd for Floats<'_> {
+    type Output = Result<(), FaultKind>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Result<(), FaultKind> {
+        let Floats { w, one } = self;
+        check(w, one, 8)?;
+        let half = |bits| half_value(bits as u16);
+        match one.op {
+            PackedOp::WmmaF32F16 => to_single(w, one, half),
+            PackedOp::WmmaF32Bf16 => to_single(w, one, bf16),
+            PackedOp::WmmaF16F16 => to_half(w, one, half, f16_bits),
+            _ => to_half(w, one, bf16, bf16_bits),
+        }
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn to_single(w: &mut Wave, one: &Packed, value: impl Fn(u32) -> f32) {
+    let (a, b) = (lines(w, one, 0, &value), lines(w, one, 1, &value));
+    let mut sum = addend(w, one, f32::from_bits);
+    multiply(&a, &b, &mut sum);
+    store(w, one, |row, column, _| sum[row][column].to_bits());
+}
+
+/// C and D are halves of registers.
+#[inline(always)]
+fn to_half(w: &mut Wave, one: &Packed, value: impl Fn(u32) -> f32, bits: impl Fn(f32) -> u32) {
+    let (a, b) = (lines(w, one, 0, &value), lines(w, one, 1, &value));
+    let shift = if one.select_low & 4 != 0 { 16 } else { 0 };
+    let mut sum = addend(w, one, |bits| value(bits >> shift & 0xffff));
+    multiply(&a, &b, &mut sum);
+    store(w, one, |row, column, old| {
+        old & !(0xffff << shift) | bits(sum[row][column]) << shift
+    });
 }
 
 /// Rows of C.
+#[inline(always)]
 fn addend(w: &Wave, one: &Packed, value: impl Fn(u32) -> f32) -> [Line; 16] {
     let mut rows = [[0.0; 16]; 16];
     for r in 0..8 {
         let lanes = register(w, one.src[2], r);
-        for (lane, &bits) in lanes.iter().enumerate() {
-            let value = value(bits);
-            let value = if one.neg_high & 4 != 0 {
-                value.abs()
-            } else {
-                value
-            };
-            rows[2 * r + lane / 16][lane % 16] = if one.neg_low & 4 != 0 { -value } else { value };
+        for (row, lanes) in rows[2 * r..].iter_mut().zip(lanes.as_chunks::<16>().0) {
+            for (to, &bits) in row.iter_mut().zip(lanes) {
+                let value = value(bits);
+                let value = if one.neg_high & 4 != 0 {
+                    value.abs()
+                } else {
+                    value
+                };
+                *to = if one.neg_low & 4 != 0 { -value } else { value };
+            }
         }
     }
     rows
 }
 
 /// Writes D; the function has the row, the column and the former value.
+#[inline(always)]
 fn store(w: &mut Wave, one: &Packed, value: impl Fn(usize, usize, u32) -> u32) {
     for r in 0..8 {
         let lanes = &mut w.vector[usize::from(one.dst.wrapping_add(r as u8))];
-        for (lane, bits) in lanes.iter_mut().enumerate() {
-            *bits = value(2 * r + lane / 16, lane % 16, *bits);
+        for (half, lanes) in lanes.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            for (column, bits) in lanes.iter_mut().enumerate() {
+                *bits = value(2 * r + half, column, *bits);
+            }
         }
     }
 }
@@ -169,16 +206,16 @@ fn integers(w: &mut Wave, one: &Packed) -> Result<(), FaultKind> {
     } else {
         (4, 2)
     };
-    let (a, b) = (repeated(w, one, 0, count)?, repeated(w, one, 1, count)?);
-    let line = |registers: &[Lanes], n: usize, lane: usize| -> Vec<i64> {
+    check(w, one, count)?;
+    let line = |n: usize, lane: usize| -> Vec<i64> {
         let is_signed = one.neg_low >> n & 1 != 0;
-        registers
-            .iter()
-            .flat_map(|lanes| parts(lanes[lane], bits, is_signed))
+        let words = (0..count).map(|r| register(w, one.src[n], r)[lane]);
+        words
+            .flat_map(|word| parts(word, bits, is_signed))
             .collect()
     };
-    let rows: Vec<Vec<i64>> = (0..16).map(|lane| line(&a, 0, lane)).collect();
-    let columns: Vec<Vec<i64>> = (0..16).map(|lane| line(&b, 1, lane)).collect();
+    let rows: Vec<Vec<i64>> = (0..16).map(|lane| line(0, lane)).collect();
+    let columns: Vec<Vec<i64>> = (0..16).map(|lane| line(1, lane)).collect();
     let addends: Vec<Lanes> = (0..8).map(|r| register(w, one.src[2], r)).collect();
     store(w, one, |row, column, _| {
         let sum: i64 = rows[row]

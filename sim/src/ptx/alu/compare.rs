@@ -3,6 +3,7 @@
 use half::{bf16, f16};
 
 use super::{Alu, Mods, flagged};
+use crate::lanes::each;
 use crate::ptx::regs::{Args, LANES, Regs, Run, lanes, map3, test2, write, write_pred};
 use crate::ptx::types::Type::{self, B, Bf16, F16, F32, F64, Pred, S, U};
 
@@ -198,15 +199,13 @@ fn select(ty: Type) -> Option<Alu> {
         false => |r, x, m| {
             let p = r.preds[x.c as usize];
             let (a, b) = (&r.words[x.a as usize], &r.words[x.b as usize]);
-            let out: [_; LANES] =
-                std::array::from_fn(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
+            let out: [_; LANES] = each(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
             write::<u32>(r, x.d, m, &out);
         },
         true => |r, x, m| {
             let p = r.preds[x.c as usize];
             let (a, b) = (&r.longs[x.a as usize], &r.longs[x.b as usize]);
-            let out: [_; LANES] =
-                std::array::from_fn(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
+            let out: [_; LANES] = each(|lane| if p >> lane & 1 != 0 { a[lane] } else { b[lane] });
             write::<u64>(r, x.d, m, &out);
         },
     };

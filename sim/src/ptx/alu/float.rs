@@ -1,8 +1,8 @@
 //! `f32` and `f64` (PTX ISA 9.7.3). A NaN that an instruction on `f32` gives is 0x7fffffff (9.7.3, "NaN payload").
 
 use super::{Alu, Mods, flagged};
-use crate::ptx::regs::{Args, LANES, Regs, Run, map1, map2, map3, write};
-use crate::ptx::rounding::{F32 as SINGLE, Mode, fma32, quotient, root, round, sum, two_sum};
+use crate::ptx::regs::{Args, Regs, Run, map1, map2, map3, write};
+use crate::ptx::rounding::{F32 as SINGLE, Mode, quotient, root, round, sum, two_sum};
 use crate::ptx::types::Type::{F32, F64};
 
 /// Bits of `flags`; the low two are the direction.
@@ -31,7 +31,7 @@ pub(super) fn direction(flags: u32) -> Mode {
 
 /// The NaN that instructions on `f32` give.
 #[inline(always)]
-pub(super) fn canonical(x: f32) -> f32 {
+pub(in crate::ptx) fn canonical(x: f32) -> f32 {
     if x.is_nan() {
         f32::from_bits(0x7fff_ffff)
     } else {
@@ -145,25 +145,12 @@ fn binary(r: &mut Regs, x: &Args, mask: u32, f: impl Fn(f64, f64, Mode) -> f64) 
     });
 }
 
-/// `fma.rn.f32`: the product is exact in `f64`, and only a sum that lies exactly between two `f32`, or is subnormal there,
-/// can be rounded twice. Only if a lane has such a sum, the slower way is taken.
+/// `fma.rn.f32`
 fn fused(r: &mut Regs, x: &Args, mask: u32) {
-    let mut out = [0u32; LANES];
-    let mut doubtful = 0u32;
-    let [a, b, c] = [x.a, x.b, x.c].map(|i| &r.words[i as usize]);
-    for lane in 0..LANES {
-        let [a, b, c] = [a[lane], b[lane], c[lane]].map(|v| f64::from(f32::from_bits(v)));
-        let s = a * b + c;
-        let bits = canonical(s as f32).to_bits();
-        let between = u32::from(s.to_bits() as u32 & 0x1fff_ffff == 0x1000_0000);
-        let small = u32::from(bits & 0x7fff_ffff <= 0x0080_0000);
-        doubtful |= between | small;
-        out[lane] = bits;
-    }
-    if doubtful != 0 {
-        return map3(r, x, mask, |a: f32, b: f32, c: f32| {
-            canonical(fma32(a, b, c))
-        });
+    let row = |register: u32| &r.words[register as usize];
+    let mut out = crate::fused::fma32(row(x.a), row(x.b), row(x.c));
+    for bits in &mut out {
+        *bits = canonical(f32::from_bits(*bits)).to_bits();
     }
     write::<u32>(r, x.d, mask, &out);
 }

@@ -8,6 +8,8 @@ mod int;
 mod logic;
 mod special;
 
+pub(super) use float::canonical;
+
 use super::regs::Run;
 use super::types::Type;
 

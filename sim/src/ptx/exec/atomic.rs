@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 
 use half::{bf16, f16};
 
+use super::access::{Surroundings, Trouble, addresses, aligned, get, read, write};
 use super::count;
-use super::memory::{Surroundings, Trouble, addresses, aligned, get, read, write};
 use crate::FaultKind;
+use crate::ptx::cells::Intent;
 use crate::ptx::code::{Atomic, AtomicAccess, File, Room};
 use crate::ptx::regs::lanes;
-use crate::ptx::shared::{Intent, Wrong};
+use crate::ptx::shared::Wrong;
 use crate::ptx::space::resolve;
 use crate::ptx::types::Type;
 use crate::ptx::warp::Warp;
@@ -23,7 +24,7 @@ pub(super) fn atomic(
     mask: u32,
 ) -> Result<(), Trouble> {
     let at = addresses(&w.regs, &x.address);
-    let room = super::memory::room(&x.address, &at, mask);
+    let room = super::access::room(&x.address, &at, mask);
     let bytes = x.ty.bytes();
     match room {
         Room::Global => s.traffic().global(&at, mask, bytes),

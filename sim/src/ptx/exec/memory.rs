@@ -1,161 +1,16 @@
-//! Loads, stores and asynchronous copies.
+//! Loads and stores, lane by lane.
 
-use std::sync::Mutex;
-
-use super::count;
-use crate::ptx::code::{Access, Address, File, Room};
-use crate::ptx::regs::{LANES, Regs, lanes};
-use crate::ptx::shared::{Intent, Shared, Who, Wrong};
+use super::access::{
+    Surroundings, Trouble, addresses, aligned, at_lane, extended, get, kind_at, read, region, room,
+    set, write,
+};
+use super::{count, whole};
+use crate::FaultKind;
+use crate::ptx::cells::Intent;
+use crate::ptx::code::{Access, Room};
+use crate::ptx::regs::{LANES, lanes};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
-use crate::{Counters, FaultKind, MemoryView, Region, Traffic};
-
-/// A fault before its place is known.
-#[derive(Debug)]
-pub(super) struct Trouble {
-    pub wrong: Wrong,
-    pub lane: Option<u32>,
-}
-
-impl From<FaultKind> for Trouble {
-    fn from(kind: FaultKind) -> Trouble {
-        Trouble {
-            wrong: Wrong::Kind(kind),
-            lane: None,
-        }
-    }
-}
-
-/// What an instruction sees besides its warp.
-pub(super) struct Surroundings<'a> {
-    pub memory: &'a MemoryView,
-    pub shared: &'a mut Shared,
-    pub counters: &'a mut Counters,
-    pub parameters: &'a [u8],
-    pub local_bytes: usize,
-    /// Held by atomic operations on 8 bytes, and on 2.
-    pub lock: &'a Mutex<()>,
-    pub warp: u8,
-    pub group: u32,
-    pub pc: u32,
-}
-
-impl<'a> Surroundings<'a> {
-    /// What the current instruction moved so far.
-    pub fn traffic(&mut self) -> &mut Traffic {
-        &mut self.counters.traffic[self.pc as usize]
-    }
-
-    pub fn who(&self, lane: usize) -> Who {
-        Who {
-            warp: self.warp,
-            lane: lane as u8,
-            group: self.group,
-            pc: self.pc,
-        }
-    }
-}
-
-fn at_lane(lane: usize) -> impl Fn(Wrong) -> Trouble {
-    move |wrong| Trouble {
-        wrong,
-        lane: Some(lane as u32),
-    }
-}
-
-fn kind_at(lane: usize) -> impl Fn(FaultKind) -> Trouble {
-    move |kind| at_lane(lane)(Wrong::Kind(kind))
-}
-
-/// The addresses of all lanes.
-pub(super) fn addresses(regs: &Regs, address: &Address) -> [u64; LANES] {
-    let index = address.base.index as usize;
-    match address.base.file {
-        File::Long => regs.longs[index].map(|base| base.wrapping_add(address.offset as u64)),
-        _ => regs.words[index].map(|base| u64::from(base.wrapping_add(address.offset as u32))),
-    }
-}
-
-/// Whether all lanes of a generic access are in global memory; then it is one.
-pub(super) fn room(address: &Address, at: &[u64; LANES], mask: u32) -> Room {
-    match address.room {
-        Room::Generic if lanes(mask).all(|lane| resolve(at[lane]).0 == Room::Global) => {
-            Room::Global
-        }
-        room => room,
-    }
-}
-
-pub(super) fn aligned(address: u64, bytes: u32, lane: usize) -> Result<(), Trouble> {
-    match address & u64::from(bytes - 1) == 0 {
-        true => Ok(()),
-        false => Err(kind_at(lane)(FaultKind::Misaligned { address, bytes })),
-    }
-}
-
-/// Finds the allocation, most often the one of the lane before.
-#[inline(always)]
-fn region<'m>(
-    memory: &'m MemoryView,
-    last: &mut Option<&'m Region>,
-    address: u64,
-    bytes: u32,
-    lane: usize,
-) -> Result<(&'m Region, usize), Trouble> {
-    if let Some(region) = last
-        && region.holds(address, bytes)
-    {
-        return Ok((region, (address - region.base()) as usize));
-    }
-    let (region, offset) = memory.find(address, bytes).map_err(kind_at(lane))?;
-    *last = Some(region);
-    Ok((region, offset))
-}
-
-pub(super) fn read(region: &Region, offset: usize, bytes: u32) -> u64 {
-    match bytes {
-        1 => region.load_u8(offset).into(),
-        2 => region.load_u16(offset).into(),
-        4 => region.load_u32(offset).into(),
-        _ => u64::from(region.load_u32(offset)) | u64::from(region.load_u32(offset + 4)) << 32,
-    }
-}
-
-pub(super) fn write(region: &Region, offset: usize, bytes: u32, value: u64) {
-    match bytes {
-        1 => region.store_u8(offset, value as u8),
-        2 => region.store_u16(offset, value as u16),
-        4 => region.store_u32(offset, value as u32),
-        _ => {
-            region.store_u32(offset, value as u32);
-            region.store_u32(offset + 4, (value >> 32) as u32);
-        }
-    }
-}
-
-fn extended(value: u64, access: &Access) -> u64 {
-    match access.signed {
-        true => {
-            let unused = 64 - 8 * access.bytes;
-            ((value << unused) as i64 >> unused) as u64
-        }
-        false => value,
-    }
-}
-
-fn set(regs: &mut Regs, reg: crate::ptx::code::Reg, lane: usize, value: u64) {
-    match reg.file {
-        File::Long => regs.longs[reg.index as usize][lane] = value,
-        _ => regs.words[reg.index as usize][lane] = value as u32,
-    }
-}
-
-pub(super) fn get(regs: &Regs, reg: crate::ptx::code::Reg, lane: usize) -> u64 {
-    match reg.file {
-        File::Long => regs.longs[reg.index as usize][lane],
-        _ => regs.words[reg.index as usize][lane].into(),
-    }
-}
 
 fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, bytes: u32) {
     match room {
@@ -177,8 +32,11 @@ pub(super) fn load(
     let room = room(&access.address, &at, mask);
     let bytes = access.bytes * access.regs.len() as u32;
     count_access(s, room, &at, mask, bytes);
-    if room == Room::Shared && access.bytes == 4 {
-        return load_words(s, w, access, &at, mask);
+    if room == Room::Shared {
+        return whole::load_shared(s, w, access, &at, mask);
+    }
+    if room == Room::Global && !access.strong && whole::load_global(s, w, access, &at, mask) {
+        return Ok(());
     }
     let mut last = None;
     for lane in lanes(mask) {
@@ -227,38 +85,6 @@ pub(super) fn load(
     Ok(())
 }
 
-/// A load of words from shared memory: all lanes are checked, then each register is filled.
-fn load_words(
-    s: &mut Surroundings,
-    w: &mut Warp,
-    access: &Access,
-    at: &[u64; LANES],
-    mask: u32,
-) -> Result<(), Trouble> {
-    let bytes = 4 * access.regs.len() as u32;
-    let intent = if access.strong {
-        Intent::StrongRead
-    } else {
-        Intent::Read
-    };
-    let mut starts = [0; LANES];
-    for lane in lanes(mask) {
-        aligned(at[lane], bytes, lane)?;
-        let who = s.who(lane);
-        starts[lane] = s
-            .shared
-            .check(at[lane], bytes, intent, who)
-            .map_err(at_lane(lane))?;
-    }
-    for (i, &reg) in access.regs.iter().enumerate() {
-        for lane in lanes(mask) {
-            let value = s.shared.load(starts[lane] + 4 * i, 4);
-            set(&mut w.regs, reg, lane, extended(value, access));
-        }
-    }
-    Ok(())
-}
-
 fn little(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -291,6 +117,12 @@ pub(super) fn store(
     let room = room(&access.address, &at, mask);
     let bytes = access.bytes * access.regs.len() as u32;
     count_access(s, room, &at, mask, bytes);
+    if room == Room::Shared {
+        return whole::store_shared(s, w, access, &at, mask);
+    }
+    if room == Room::Global && !access.strong && whole::store_global(s, w, access, &at, mask) {
+        return Ok(());
+    }
     let mut last = None;
     for lane in lanes(mask) {
         let (room, address) = if room == Room::Generic {
@@ -343,51 +175,4 @@ pub(super) fn store(
         }
     }
     Ok(())
-}
-
-/// `cp.async`: the data lies in shared memory at once, and counts as pending until a wait.
-pub(super) fn copy(
-    s: &mut Surroundings,
-    w: &mut Warp,
-    (to, from): (&Address, &Address),
-    bytes: u32,
-    source_bytes: Option<u32>,
-    mask: u32,
-) -> Result<(), Trouble> {
-    let (target, source) = (addresses(&w.regs, to), addresses(&w.regs, from));
-    s.traffic().global(&source, mask, bytes);
-    count::shared(s.traffic(), &target, mask, bytes);
-    let mut last = None;
-    for lane in lanes(mask) {
-        let wanted = source_bytes.map_or(bytes, |reg| w.regs.words[reg as usize][lane]);
-        if wanted > bytes {
-            let what = format!("`cp.async` reads {wanted} bytes and copies {bytes}");
-            return Err(kind_at(lane)(FaultKind::Invalid { what }));
-        }
-        aligned(source[lane], bytes, lane)?;
-        let who = s.who(lane);
-        let start = s
-            .shared
-            .check(target[lane], bytes, Intent::Copy, who)
-            .map_err(at_lane(lane))?;
-        let found = match wanted {
-            0 => None,
-            _ => Some(region(s.memory, &mut last, source[lane], wanted, lane)?),
-        };
-        for i in 0..bytes {
-            let byte = match found {
-                Some((region, offset)) if i < wanted => region.load_u8(offset + i as usize),
-                _ => 0,
-            };
-            s.shared.store(start + i as usize, 1, byte.into());
-        }
-        s.shared.begin_copy(start, bytes, who, w.committed[lane]);
-    }
-    Ok(())
-}
-
-/// `cp.async.wait_group`: at most `left` groups stay pending.
-pub(super) fn wait(s: &mut Surroundings, w: &Warp, left: u32, mask: u32) {
-    let groups = w.committed.map(|committed| committed.saturating_sub(left));
-    s.shared.complete(s.warp, mask, &groups);
 }

@@ -1,14 +1,18 @@
 //! Executes a block.
 
+mod access;
 mod atomic;
 mod barrier;
+mod copy;
 mod count;
+mod matrix;
 mod memory;
 mod together;
+mod whole;
 
 use std::ops::ControlFlow;
 
-use memory::{Surroundings, Trouble};
+use access::{Surroundings, Trouble};
 
 use super::code::{Code, Inst, Op, Room, Together};
 use super::kernel::Kernel;
@@ -176,7 +180,7 @@ impl PtxBlock<'_> {
             self.counters.executed[group.pc as usize] += 1;
             done += 1;
             let active = active(inst, &w.regs.preds, group.mask);
-            self.counters.lanes[group.pc as usize] += u64::from(active.count_ones());
+            self.counters.lanes[group.pc as usize] += crate::lanes::count(active);
             if let Op::Alu { run, args } = &inst.op {
                 group.pc += 1;
                 run(&mut w.regs, args, active);
@@ -193,6 +197,18 @@ impl PtxBlock<'_> {
                 group: group.id,
                 pc: group.pc,
             };
+            if let Op::Together { what, members } = &inst.op
+                && all_are_here(w, *members, active)
+            {
+                let done = together::together(&mut s, w, what, &code.matrices, active);
+                s.shared.warp_sync(warp as u8);
+                if let Err(trouble) = done {
+                    result = Err(trouble);
+                    break;
+                }
+                w.groups[w.current].pc += 1;
+                continue;
+            }
             match execute(&mut s, w, code, inst, active) {
                 Ok(ControlFlow::Continue(())) => {}
                 Ok(ControlFlow::Break(())) => break,
@@ -320,6 +336,21 @@ fn active(inst: &Inst, preds: &[u32], mask: u32) -> u32 {
     mask & if inst.negated { !guard } else { guard }
 }
 
+/// Whether all lanes that have not ended execute an instruction together, and each names all of them.
+#[inline(always)]
+fn all_are_here(w: &Warp, members: u32, active: u32) -> bool {
+    if active == 0 || active != w.alive || w.groups.len() != 1 {
+        return false;
+    }
+    let masks = &w.regs.words[members as usize];
+    let first = masks[active.trailing_zeros() as usize % 32];
+    let mut others = 0;
+    for (lane, mask) in masks.iter().enumerate() {
+        others |= (mask ^ first) & 0u32.wrapping_sub(active >> lane & 1);
+    }
+    others == 0 && first & active == active
+}
+
 /// Executes an instruction that is not one on registers only; breaks if the group waits.
 fn execute(
     s: &mut Surroundings,
@@ -378,9 +409,9 @@ fn data(s: &mut Surroundings, w: &mut Warp, _: &Code, op: &Op, active: u32) -> R
             from,
             bytes,
             source_bytes,
-        } => memory::copy(s, w, (to, from), *bytes, *source_bytes, active)?,
+        } => copy::copy(s, w, (to, from), *bytes, *source_bytes, active)?,
         Op::Commit => lanes(active).for_each(|lane| w.committed[lane] += 1),
-        Op::Wait(left) => memory::wait(s, w, *left, active),
+        Op::Wait(left) => copy::wait(s, w, *left, active),
         Op::ActiveMask { d } => super::regs::write::<u32>(&mut w.regs, *d, active, &[active; 32]),
         Op::Clock { d, upper } => clock(s, w, *d, *upper, active),
         Op::IsSpace { d, a, room } => {

@@ -1,10 +1,10 @@
 //! What lanes of a warp do together (PTX ISA 9.7.9.5 to 9.7.9.6 and 9.7.13.8 to 9.7.13.13).
 
-use super::memory::{Surroundings, Trouble, addresses, get};
-use crate::FaultKind;
-use crate::ptx::code::{Address, Atomic, File, MatrixOp, Shuffle, Together};
+use super::access::{Surroundings, Trouble, get};
+use super::matrix::matrix;
+use crate::lanes::each;
+use crate::ptx::code::{Atomic, MatrixOp, Shuffle, Together};
 use crate::ptx::regs::{LANES, Regs, lanes, write, write_pred};
-use crate::ptx::shared::Intent;
 use crate::ptx::warp::Warp;
 
 /// Executes it for the lanes of a member mask that arrived.
@@ -28,13 +28,13 @@ pub(super) fn together(
             }
         }
         Together::Match { all, d, p, a } => {
-            let values: [u64; LANES] = std::array::from_fn(|lane| get(regs, a, lane));
+            let values: [u64; LANES] = each(|lane| get(regs, a, lane));
             let equal = |to: usize| {
                 lanes(mask)
                     .filter(|&lane| values[lane] == values[to])
                     .fold(0, |m, lane| m | 1 << lane)
             };
-            let peers: [u32; LANES] = std::array::from_fn(equal);
+            let peers: [u32; LANES] = each(equal);
             let agree = lanes(mask).all(|lane| peers[lane] == mask);
             let out = if all && !agree { [0; LANES] } else { peers };
             write::<u32>(regs, d, mask, &out);
@@ -116,103 +116,4 @@ fn shuffle(regs: &mut Regs, way: Shuffle, [d, p, a, b, c]: [u32; 5], mask: u32) 
     }
     write::<u32>(regs, d, mask, &out);
     write_pred(regs, p, mask, inside);
-}
-
-fn matrix(s: &mut Surroundings, w: &mut Warp, op: &MatrixOp, mask: u32) -> Result<(), Trouble> {
-    if mask != !0 {
-        let what =
-            format!("an instruction on matrices needs all lanes, and {mask:#010x} are there");
-        return Err(FaultKind::Invalid { what }.into());
-    }
-    match op {
-        MatrixOp::Mma(mma) => mma.run(&mut w.regs),
-        MatrixOp::Transpose { d, a } => {
-            let a = w.regs.words[*a as usize];
-            let half =
-                |row: usize, column: usize| a[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
-            w.regs.words[*d as usize] = std::array::from_fn(|lane| {
-                half(lane % 4 * 2, lane / 4) | half(lane % 4 * 2 + 1, lane / 4) << 16
-            });
-        }
-        MatrixOp::Load {
-            address,
-            transposed,
-            d,
-        } => {
-            let rows = rows(s, &w.regs, address, d.len(), Intent::Read)?;
-            for (matrix, &d) in d.iter().enumerate() {
-                let rows = &rows[matrix * 8..];
-                let half =
-                    |row: usize, column: usize| s.shared.load(rows[row] + 2 * column, 2) as u32;
-                // A lane holds two elements of row `lane / 4` (9.7.14.5.15), or of the column if transposed.
-                let row: [u32; LANES] = std::array::from_fn(|lane| {
-                    let (major, minor) = (lane / 4, lane % 4 * 2);
-                    match transposed {
-                        false => half(major, minor) | half(major, minor + 1) << 16,
-                        true => half(minor, major) | half(minor + 1, major) << 16,
-                    }
-                });
-                w.regs.words[d as usize] = row;
-            }
-        }
-        MatrixOp::Store {
-            address,
-            transposed,
-            a,
-        } => {
-            let rows = rows(s, &w.regs, address, a.len(), Intent::Write)?;
-            for (matrix, &a) in a.iter().enumerate() {
-                let values = w.regs.words[a as usize];
-                for (lane, value) in values.into_iter().enumerate() {
-                    for part in 0..2 {
-                        let (major, minor) = (lane / 4, lane % 4 * 2 + part);
-                        let (row, column) = if *transposed {
-                            (minor, major)
-                        } else {
-                            (major, minor)
-                        };
-                        s.shared.store(
-                            rows[matrix * 8 + row] + 2 * column,
-                            2,
-                            u64::from(value >> (16 * part)),
-                        );
-                    }
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The rows of the matrices: lane `8 i + j` has the address of row `j` of matrix `i`; each has 16 bytes.
-fn rows(
-    s: &mut Surroundings,
-    regs: &Regs,
-    address: &Address,
-    matrices: usize,
-    intent: Intent,
-) -> Result<Vec<usize>, Trouble> {
-    let at = addresses(regs, address);
-    let generic =
-        address.room == crate::ptx::code::Room::Generic && address.base.file == File::Long;
-    let mut found = Vec::with_capacity(8 * matrices);
-    for (lane, &at) in at.iter().enumerate().take(8 * matrices) {
-        let here = if generic {
-            crate::ptx::space::resolve(at).1
-        } else {
-            at
-        };
-        let who = s.who(lane);
-        let checked = s.shared.check(here, 16, intent, who);
-        found.push(checked.map_err(|wrong| Trouble {
-            wrong,
-            lane: Some(lane as u32),
-        })?);
-    }
-    for matrix in 0..matrices.min(4) {
-        let mask = 0xff << (8 * matrix);
-        super::count::matrix(s.traffic(), &at, mask);
-    }
-    s.traffic().shared_requests += 1;
-    Ok(found)
 }

@@ -1,0 +1,118 @@
+//! Conflicts of lanes over the banks of shared memory.
+
+use crate::lanes::LANES;
+
+/// Banks of shared memory; each is 4 bytes wide.
+const BANKS: usize = 32;
+
+/// The cycles beyond the first that lanes need, `turn` of which have their turn at once, for `words` words each: a bank
+/// gives one word a cycle, to all lanes that want it.
+pub(crate) fn conflicts(at: &[u32; LANES], mask: u32, words: usize, turn: usize) -> u64 {
+    // The banks of an aligned access all give their words in the same cycle, and count as one.
+    let unaligned = at.iter().fold(0, |all, at| all | at) & (4 * words as u32 - 4) != 0;
+    match (unaligned, words) {
+        (false, 1) => of_units(at, mask, (2, 1), turn),
+        (false, 2) => of_units(at, mask, (3, 1), turn),
+        (false, 4) => of_units(at, mask, (4, 1), turn),
+        (false, 8) => of_units(at, mask, (5, 1), turn),
+        _ => of_units(at, mask, (2, words), turn),
+    }
+}
+
+/// The same for units of a size that is a power of two; a lane wants some that follow each other.
+#[inline(always)]
+fn of_units(at: &[u32; LANES], mask: u32, (shift, units): (u32, usize), turn: usize) -> u64 {
+    let banks = BANKS >> (shift - 2);
+    let mut sum = 0;
+    // The turn in the high half, and the last unit of each bank.
+    let mut seen = [0u64; BANKS];
+    for (number, lanes) in (1..).zip(at.chunks(turn)) {
+        let mask = mask >> ((number - 1) * turn as u32);
+        // Lanes that do not take part can only make it look worse, and then it is looked at closely.
+        if are_apart(lanes, (shift, units)) {
+            continue;
+        }
+        let mut doubtful = false;
+        let mut before = None;
+        for (lane, &at) in lanes.iter().enumerate() {
+            // Most often, lanes that want the same are neighbours.
+            if mask >> lane & 1 == 0 || before.replace(at) == Some(at) {
+                continue;
+            }
+            for unit in (at >> shift)..(at >> shift) + units as u32 {
+                let now = u64::from(number) << 32 | u64::from(unit);
+                let last = &mut seen[unit as usize % banks];
+                doubtful |= *last != now && *last >> 32 == u64::from(number);
+                *last = now;
+            }
+        }
+        if doubtful {
+            sum += most_different(lanes, mask, (shift, units)) - 1;
+        }
+    }
+    sum
+}
+
+/// Whether lanes that all take part need every bank for one word at most, by what is quickly seen: they want what lies in
+/// 128 bytes, or one unit each of different banks.
+#[inline(always)]
+fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
+    let bytes = 4 * BANKS as u32;
+    let (mut different, mut last, mut banks) = (0, 0, 0u32);
+    for one in at {
+        different |= one ^ at[0];
+        last |= one % bytes + ((units as u32) << shift) - 1;
+        banks |= 1 << (one >> shift & ((bytes >> shift) - 1));
+    }
+    let together = (different | if units == 1 { 0 } else { last }) < bytes;
+    together || units == 1 && banks.count_ones() == at.len() as u32
+}
+
+/// The most different units of one bank.
+#[inline(never)]
+fn most_different(at: &[u32], mask: u32, (shift, units): (u32, usize)) -> u64 {
+    let banks = BANKS >> (shift - 2);
+    let mut different = [0; 8 * LANES];
+    let mut count = 0;
+    let mut of_bank = [0u64; BANKS];
+    for (lane, &at) in at.iter().enumerate() {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        for unit in (at >> shift)..(at >> shift) + units as u32 {
+            if !different[..count].contains(&unit) {
+                different[count] = unit;
+                count += 1;
+                of_bank[unit as usize % banks] += 1;
+            }
+        }
+    }
+    of_bank.into_iter().max().unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::each;
+
+    #[test]
+    fn different_words_of_one_bank_cost_cycles_and_one_word_does_not() {
+        let strided = |stride: u32| each(|lane| lane as u32 * stride);
+        assert_eq!(conflicts(&strided(4), !0, 1, 32), 0);
+        assert_eq!(conflicts(&strided(0), !0, 1, 32), 0);
+        assert_eq!(conflicts(&strided(2), !0, 1, 32), 0);
+        assert_eq!(conflicts(&strided(8), !0, 1, 32), 1);
+        assert_eq!(conflicts(&strided(128), !0, 1, 32), 31);
+        assert_eq!(conflicts(&strided(132), !0, 1, 32), 0);
+        assert_eq!(conflicts(&strided(128), 0b11, 1, 32), 1);
+        assert_eq!(conflicts(&strided(16), 0xff, 4, 8), 0);
+        assert_eq!(conflicts(&strided(32), 0xff, 4, 8), 1);
+        assert_eq!(conflicts(&strided(12), 0xff, 3, 8), 0);
+        assert_eq!(conflicts(&strided(128), 0xff, 3, 8), 7);
+        assert_eq!(conflicts(&each(|lane| 4 + 16 * lane as u32), 0xff, 4, 8), 0);
+        assert_eq!(
+            conflicts(&each(|lane| 4 + 128 * lane as u32), 0xff, 4, 8),
+            7
+        );
+    }
+}

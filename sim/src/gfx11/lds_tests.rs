@@ -1,0 +1,156 @@
+//! Tests of [`super::Lds`].
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn memory() -> Lds {
+    Lds::new(64, || 0xdead_beef)
+}
+
+fn who(wave: u8) -> Who {
+    Who { wave, at: 7 }
+}
+
+fn is_race(result: Result<impl Sized, ShareFault>) -> bool {
+    matches!(result, Err(ShareFault::Race { .. }))
+}
+
+#[test]
+fn a_byte_that_was_not_written_cannot_be_read() {
+    let mut lds = memory();
+    lds.store(2, 2, &[0x1234, 0, 0, 0], who(0)).unwrap();
+    assert_eq!(lds.load(2, 2, who(0)).unwrap()[0], 0x1234);
+    let fault = lds.load(0, 4, who(0));
+    assert!(matches!(
+        fault,
+        Err(ShareFault::Plain(FaultKind::Unwritten { offset: 0 }))
+    ));
+    let fault = lds.load(62, 4, who(0));
+    assert!(matches!(
+        fault,
+        Err(ShareFault::Plain(FaultKind::SharedOutOfBounds {
+            offset: 62,
+            ..
+        }))
+    ));
+}
+
+#[test]
+fn waves_between_two_barriers_race_and_behind_a_barrier_do_not() {
+    let mut lds = memory();
+    lds.store(0, 4, &[1, 0, 0, 0], who(0)).unwrap();
+    assert!(is_race(lds.load(0, 4, who(1))));
+    lds.next_interval();
+    lds.load(0, 4, who(1)).unwrap();
+    lds.load(0, 4, who(2)).unwrap();
+    assert!(is_race(lds.store(0, 4, &[2, 0, 0, 0], who(0))));
+    lds.next_interval();
+    lds.store(0, 4, &[3, 0, 0, 0], who(0)).unwrap();
+    lds.store(0, 4, &[4, 0, 0, 0], who(0)).unwrap();
+    assert_eq!(lds.load(0, 4, who(0)).unwrap()[0], 4);
+}
+
+#[test]
+fn waves_may_write_different_bytes_of_a_word_or_the_same_value() {
+    let mut lds = memory();
+    for wave in 0..4u8 {
+        lds.store(u64::from(wave), 1, &[u32::from(wave), 0, 0, 0], who(wave))
+            .unwrap();
+    }
+    assert!(is_race(lds.store(1, 1, &[9, 0, 0, 0], who(0))));
+    lds.next_interval();
+    lds.store(8, 4, &[5, 0, 0, 0], who(0)).unwrap();
+    lds.store(8, 4, &[5, 0, 0, 0], who(1)).unwrap();
+    assert!(is_race(lds.store(8, 4, &[6, 0, 0, 0], who(1))));
+}
+
+#[test]
+fn atomic_operations_do_not_race() {
+    let mut lds = memory();
+    lds.store(0, 4, &[0, 0, 0, 0], who(0)).unwrap();
+    lds.next_interval();
+    for wave in 0..3 {
+        assert_eq!(
+            lds.update(0, 4, who(wave), |old| old + 1).unwrap(),
+            u64::from(wave)
+        );
+    }
+    assert!(matches!(
+        lds.update(2, 4, who(0), |old| old),
+        Err(ShareFault::Plain(FaultKind::Misaligned { .. }))
+    ));
+}
+
+/// What a wave does: the first offset, the stride and the size in words, the lanes, and what it writes.
+#[derive(Clone, Debug)]
+enum Action {
+    Load(u8, [u32; 3], u32),
+    Store(u8, [u32; 3], u32, u32),
+    Byte(u8, u32),
+    Add(u8, u32),
+    Barrier,
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let place =
+        || (0u32..12, 0u32..3, 1u32..=4).prop_map(|(first, stride, words)| [first, stride, words]);
+    let lanes = || prop_oneof![Just(!0u32), Just(0xffu32), Just(1u32), any::<u32>()];
+    let wave = 0u8..3;
+    prop_oneof![
+        4 => (wave.clone(), place(), lanes()).prop_map(|(w, p, m)| Action::Load(w, p, m)),
+        4 => (wave.clone(), place(), lanes(), 0u32..2)
+            .prop_map(|(w, p, m, value)| Action::Store(w, p, m, value)),
+        1 => (wave.clone(), 0u32..64).prop_map(|(w, at)| Action::Byte(w, at)),
+        1 => (wave, 0u32..64).prop_map(|(w, at)| Action::Add(w, 4 * at)),
+        3 => Just(Action::Barrier),
+    ]
+}
+
+fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<(), ShareFault> {
+    let place = |[first, stride, words]: [u32; 3]| {
+        crate::lanes::each(|lane| 4 * (first + stride * words * lane as u32))
+    };
+    match *action {
+        Action::Load(wave, p, mask) => {
+            let (addresses, bytes, who) = (place(p), 4 * p[2], Who { wave, at });
+            if !(notes && lds.note_load(&addresses, bytes, mask, who)) {
+                for lane in of_mask(mask) {
+                    lds.load(addresses[lane].into(), bytes, who)?;
+                }
+            }
+        }
+        Action::Store(wave, p, mask, value) => {
+            let (addresses, bytes, who) = (place(p), 4 * p[2], Who { wave, at });
+            if !(notes && lds.note_store(&addresses, bytes, mask, who, |_, _| value)) {
+                for lane in of_mask(mask) {
+                    lds.store(addresses[lane].into(), bytes, &[value; 4], who)?;
+                }
+            }
+        }
+        Action::Byte(wave, address) => {
+            lds.store(address.into(), 1, &[1, 0, 0, 0], Who { wave, at })?;
+        }
+        Action::Add(wave, address) => {
+            lds.update(address.into(), 4, Who { wave, at }, |old| old + 1)?;
+        }
+        Action::Barrier => lds.next_interval(),
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn accesses_that_are_noted_are_judged_as_those_that_are_checked(actions in prop::collection::vec(action(), 1..40)) {
+        let [mut quick, mut full] = [(); 2].map(|()| Lds::new(1022, || 0xdead_beef));
+        for (at, action) in (0..).zip(&actions) {
+            let results = (apply(&mut quick, true, at, action), apply(&mut full, false, at, action));
+            prop_assert_eq!(format!("{:?}", results.0), format!("{:?}", results.1));
+            if results.0.is_err() {
+                break;
+            }
+            prop_assert_eq!(&quick.words, &full.words);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What is known of a word of shared memory: who wrote and read it since the last barrier.
+
+/// A wave and the index of the instruction that it executes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Who {
+    pub wave: u8,
+    pub at: u32,
+}
+
+/// No wave.
+const NOBODY: u32 = 0xffff_ffff;
+/// More than one wave.
+pub(super) const SEVERAL: u8 = 0xfe;
+
+/// What is known of the four bytes of a word.
+#[derive(Clone, Copy)]
+pub(super) struct Trace {
+    /// Bytes that were ever written: 0xff each. Whether all were is known to the marks.
+    pub written: u32,
+    /// The interval between barriers in which `writers` and `readers` hold.
+    pub interval: u32,
+    /// The wave that wrote each byte.
+    pub writers: u32,
+    pub writer_at: u32,
+    pub readers: u32,
+    pub reader_at: u32,
+}
+
+pub(super) const UNTOUCHED: Trace = Trace {
+    written: 0,
+    interval: 0,
+    writers: NOBODY,
+    writer_at: 0,
+    readers: NOBODY,
+    reader_at: 0,
+};
+
+/// An access of another wave to a byte of a word.
+#[derive(Clone, Copy)]
+pub(super) struct Former {
+    pub byte: u32,
+    pub waves: u32,
+    pub at: u32,
+}
+
+impl Former {
+    #[inline]
+    pub fn of(waves: u32, at: u32, me: u32, mask: u32) -> Option<Former> {
+        foreign(waves, me, mask).map(|byte| Former { byte, waves, at })
+    }
+}
+
+/// The first byte of a mask that belongs to another wave than `me`.
+#[inline]
+fn foreign(waves: u32, me: u32, mask: u32) -> Option<u32> {
+    let mine = waves ^ me;
+    if waves == NOBODY || mine & mask == 0 {
+        return None;
+    }
+    (0..4).find(|byte| {
+        let one = 0xff << (8 * byte);
+        mask & one != 0 && waves & one != one && mine & one != 0
+    })
+}

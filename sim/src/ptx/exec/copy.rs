@@ -1,0 +1,79 @@
+//! Asynchronous copies (PTX ISA 9.7.9.25).
+
+use std::sync::atomic::Ordering;
+
+use super::access::{Surroundings, Trouble, addresses, aligned, at_lane, kind_at, region};
+use super::count;
+use crate::lanes::over;
+use crate::ptx::cells::Intent;
+use crate::ptx::code::Address;
+use crate::ptx::regs::lanes;
+use crate::ptx::warp::Warp;
+use crate::{FaultKind, Region};
+
+/// `cp.async`: the data lies in shared memory at once, and counts as pending until a wait.
+pub(super) fn copy(
+    s: &mut Surroundings,
+    w: &mut Warp,
+    (to, from): (&Address, &Address),
+    bytes: u32,
+    source_bytes: Option<u32>,
+    mask: u32,
+) -> Result<(), Trouble> {
+    let (target, source) = (addresses(&w.regs, to), addresses(&w.regs, from));
+    s.traffic().global(&source, mask, bytes);
+    count::shared(s.traffic(), &target, mask, bytes);
+    let who = s.who(0);
+    let noted = s.shared.note(&target, bytes, mask, Intent::Copy, who);
+    let mut last = None;
+    for lane in lanes(mask) {
+        let wanted = source_bytes.map_or(bytes, |reg| w.regs.words[reg as usize][lane]);
+        if wanted > bytes {
+            let what = format!("`cp.async` reads {wanted} bytes and copies {bytes}");
+            return Err(kind_at(lane)(FaultKind::Invalid { what }));
+        }
+        aligned(source[lane], bytes, lane)?;
+        if !noted {
+            s.shared
+                .check(target[lane], bytes, Intent::Copy, s.who(lane))
+                .map_err(at_lane(lane))?;
+        }
+        let from = match wanted {
+            0 => None,
+            _ => Some(region(s.memory, &mut last, source[lane], wanted, lane)?),
+        };
+        let start = target[lane] as usize;
+        move_bytes(
+            &mut s.shared.bytes_mut()[start..start + bytes as usize],
+            from,
+            wanted as usize,
+        );
+    }
+    s.shared
+        .begin_copies(&target, bytes, mask, who, &w.committed);
+    Ok(())
+}
+
+/// The first `wanted` bytes of `to` from global memory at a multiple of four, and zeros behind them.
+#[inline(always)]
+fn move_bytes(to: &mut [u8], from: Option<(&Region, usize)>, wanted: usize) {
+    let words = from.and_then(|(region, offset)| region.words().get(offset / 4..));
+    let (Some(words), true) = (words, wanted == to.len()) else {
+        for (i, to) in to.iter_mut().enumerate() {
+            *to = match from {
+                Some((region, offset)) if i < wanted => region.load_u8(offset + i),
+                _ => 0,
+            };
+        }
+        return;
+    };
+    for (to, from) in to.chunks_exact_mut(4).zip(words) {
+        to.copy_from_slice(&from.load(Ordering::Relaxed).to_le_bytes());
+    }
+}
+
+/// `cp.async.wait_group`: at most `left` groups stay pending.
+pub(super) fn wait(s: &mut Surroundings, w: &Warp, left: u32, mask: u32) {
+    let groups = over(&w.committed, |committed| committed.saturating_sub(left));
+    s.shared.complete(s.warp, mask, &groups);
+}

@@ -1,0 +1,242 @@
+//! Loads and stores of a whole warp at once: each register is filled in one go. What cannot be done so is done lane by lane.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::access::{Surroundings, Trouble, aligned, at_lane, extended, get, set};
+use crate::lanes::spread;
+use crate::ptx::cells::Intent;
+use crate::ptx::code::{Access, File};
+use crate::ptx::regs::{LANES, Regs, lanes};
+use crate::ptx::warp::Warp;
+use crate::{MemoryView, Region};
+
+/// Checks an access to shared memory in all lanes of the mask.
+fn check(
+    s: &mut Surroundings,
+    at: &[u64; LANES],
+    bytes: u32,
+    mask: u32,
+    intent: Intent,
+) -> Result<(), Trouble> {
+    let who = s.who(0);
+    if s.shared.note(at, bytes, mask, intent, who) {
+        return Ok(());
+    }
+    for lane in lanes(mask) {
+        aligned(at[lane], bytes, lane)?;
+        s.shared
+            .check(at[lane], bytes, intent, s.who(lane))
+            .map_err(at_lane(lane))?;
+    }
+    Ok(())
+}
+
+/// A load from shared memory.
+pub(super) fn load_shared(
+    s: &mut Surroundings,
+    w: &mut Warp,
+    access: &Access,
+    at: &[u64; LANES],
+    mask: u32,
+) -> Result<(), Trouble> {
+    let intent = if access.strong {
+        Intent::StrongRead
+    } else {
+        Intent::Read
+    };
+    check(s, at, access.bytes * access.regs.len() as u32, mask, intent)?;
+    let bytes = s.shared.bytes();
+    if plain(access) {
+        let word = |at: u64| at as usize;
+        match *access.regs.as_slice() {
+            [a] => fill(&mut w.regs, [a.index], mask, |lane| {
+                chunk(bytes, word(at[lane]))
+            }),
+            [a, b] => fill(&mut w.regs, [a.index, b.index], mask, |lane| {
+                chunk(bytes, word(at[lane]))
+            }),
+            [a, b, c, d] => fill(
+                &mut w.regs,
+                [a.index, b.index, c.index, d.index],
+                mask,
+                |lane| chunk(bytes, word(at[lane])),
+            ),
+            _ => {}
+        }
+        return Ok(());
+    }
+    for (i, &reg) in access.regs.iter().enumerate() {
+        for lane in lanes(mask) {
+            let from = at[lane] as usize + i * access.bytes as usize;
+            let value = s.shared.load(from, access.bytes);
+            set(&mut w.regs, reg, lane, extended(value, access));
+        }
+    }
+    Ok(())
+}
+
+/// Whether it moves 1, 2 or 4 words as they are.
+fn plain(access: &Access) -> bool {
+    access.bytes == 4
+        && matches!(access.regs.len(), 1 | 2 | 4)
+        && access.regs.iter().all(|reg| reg.file != File::Long)
+}
+
+/// Fills registers with what the function gives each lane.
+#[inline(always)]
+fn fill<const N: usize>(
+    regs: &mut Regs,
+    to: [u32; N],
+    mask: u32,
+    value: impl Fn(usize) -> [u32; N],
+) {
+    let mut out = [[0; LANES]; N];
+    match mask {
+        u32::MAX => spread(&mut out, |lane| Some(value(lane))),
+        _ => {
+            for lane in lanes(mask) {
+                for (out, value) in out.iter_mut().zip(value(lane)) {
+                    out[lane] = value;
+                }
+            }
+        }
+    }
+    for (out, to) in out.iter().zip(to) {
+        crate::ptx::regs::write::<u32>(regs, to, mask, out);
+    }
+}
+
+/// Words at an offset.
+#[inline(always)]
+fn chunk<const N: usize>(bytes: &[u8], at: usize) -> [u32; N] {
+    let mut words = [0; N];
+    if let Some(bytes) = bytes.get(at..at + 4 * N) {
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+    }
+    words
+}
+
+/// A store to shared memory.
+pub(super) fn store_shared(
+    s: &mut Surroundings,
+    w: &mut Warp,
+    access: &Access,
+    at: &[u64; LANES],
+    mask: u32,
+) -> Result<(), Trouble> {
+    let intent = if access.strong {
+        Intent::StrongWrite
+    } else {
+        Intent::Write
+    };
+    check(s, at, access.bytes * access.regs.len() as u32, mask, intent)?;
+    // Where lanes store to one place, the last one wins, in each element.
+    for (i, &reg) in access.regs.iter().enumerate() {
+        let from = i * access.bytes as usize;
+        match (access.bytes, reg.file) {
+            (4, File::Word) => {
+                let row = &w.regs.words[reg.index as usize];
+                let bytes = s.shared.bytes_mut();
+                for lane in lanes(mask) {
+                    let from = at[lane] as usize + from;
+                    if let Some(to) = bytes.get_mut(from..from + 4) {
+                        to.copy_from_slice(&row[lane].to_le_bytes());
+                    }
+                }
+            }
+            _ => {
+                for lane in lanes(mask) {
+                    let value = get(&w.regs, reg, lane);
+                    s.shared
+                        .store(at[lane] as usize + from, access.bytes, value);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The allocation that all lanes of the mask access, and the offset of each in it, if there is one and all are aligned.
+#[inline(always)]
+fn common<'m>(
+    memory: &'m MemoryView,
+    at: &[u64; LANES],
+    bytes: u32,
+    mask: u32,
+) -> Option<(&'m Region, [usize; LANES])> {
+    let first = at[mask.trailing_zeros() as usize % LANES];
+    let (region, _) = memory.find(first, bytes).ok()?;
+    Some((region, region.offsets(at, bytes, mask, bytes)?))
+}
+
+/// Words of global memory.
+#[inline(always)]
+fn words<const N: usize>(words: &[AtomicU32], offset: usize) -> [u32; N] {
+    let mut out = [0; N];
+    if let Some(words) = words.get(offset / 4..offset / 4 + N) {
+        for (out, word) in out.iter_mut().zip(words) {
+            *out = word.load(Ordering::Relaxed);
+        }
+    }
+    out
+}
+
+/// A load from global memory; `false` if lanes must be looked at one by one.
+pub(super) fn load_global(
+    s: &mut Surroundings,
+    w: &mut Warp,
+    access: &Access,
+    at: &[u64; LANES],
+    mask: u32,
+) -> bool {
+    if !plain(access) {
+        return false;
+    }
+    let bytes = 4 * access.regs.len() as u32;
+    let Some((region, at)) = common(s.memory, at, bytes, mask) else {
+        return false;
+    };
+    let from = region.words();
+    match *access.regs.as_slice() {
+        [a] => fill(&mut w.regs, [a.index], mask, |lane| words(from, at[lane])),
+        [a, b] => fill(&mut w.regs, [a.index, b.index], mask, |lane| {
+            words(from, at[lane])
+        }),
+        [a, b, c, d] => fill(
+            &mut w.regs,
+            [a.index, b.index, c.index, d.index],
+            mask,
+            |lane| words(from, at[lane]),
+        ),
+        _ => {}
+    }
+    true
+}
+
+/// A store to global memory; `false` if lanes must be looked at one by one.
+pub(super) fn store_global(
+    s: &mut Surroundings,
+    w: &mut Warp,
+    access: &Access,
+    at: &[u64; LANES],
+    mask: u32,
+) -> bool {
+    if !plain(access) {
+        return false;
+    }
+    let bytes = 4 * access.regs.len() as u32;
+    let Some((region, at)) = common(s.memory, at, bytes, mask) else {
+        return false;
+    };
+    for (i, reg) in access.regs.iter().enumerate() {
+        let row = &w.regs.words[reg.index as usize];
+        for lane in lanes(mask) {
+            if let Some(word) = region.words().get(at[lane] / 4 + i) {
+                word.store(row[lane], Ordering::Relaxed);
+            }
+        }
+    }
+    true
+}
