@@ -2,8 +2,8 @@
 
 use super::lds_trace::Who;
 
-/// So that notes stay in the cache.
-pub(super) const MAX_NOTES: usize = 1024;
+/// So that a block's notes have at most a few MiB. To write them down takes longer than to remember them.
+pub(super) const MAX_NOTES: usize = 1 << 14;
 
 /// What lanes did.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@ use super::cells::{Access, Cells, Intent, Who};
 use super::regs::{LANES, lanes};
 use crate::marks::Touch;
 
-/// So that notes stay in the cache.
-const MAX_NOTES: usize = 1024;
+/// So that a block's notes have at most a few MiB. To write them down takes longer than to remember them.
+const MAX_NOTES: usize = 1 << 14;
 
 /// An access of a warp.
 #[derive(Clone, Debug)]

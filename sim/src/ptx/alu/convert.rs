@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::float::{FTZ, SAT, canonical, direction, flush, modifiers};
 use super::{Alu, Mods, flagged};
+use crate::halves::half_value;
 use crate::ptx::regs::{Args, Cell, Regs, Run, map1, map2};
 use crate::ptx::rounding::{BF16, F16, F32, Format, Mode, TF32, round};
 use crate::ptx::types::Type::{self, B, S, U};
@@ -305,7 +306,7 @@ fn floats(to: Type, from: Type, flags: u32) -> Option<Run> {
     match (to, from) {
         // Without modifiers a wider type holds every value, and needs no rounding.
         (Type::F32, Type::F16) if flags == 0 => {
-            Some(|r, x, m| map1(r, x, m, |a: f16| canonical(a.to_f32())))
+            Some(|r, x, m| map1(r, x, m, |a: u16| canonical(half_value(a))))
         }
         (Type::F32, Type::Bf16) if flags == 0 => {
             Some(|r, x, m| map1(r, x, m, |a: bf16| canonical(a.to_f32())))

@@ -65,6 +65,15 @@ pub(super) fn load_shared(
         }
         return Ok(());
     }
+    if is_half(access) {
+        let reg = access.regs[0].index;
+        fill(&mut w.regs, [reg], mask, |lane| {
+            let at = at[lane] as usize;
+            let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
+            [bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes).into())]
+        });
+        return Ok(());
+    }
     for (i, &reg) in access.regs.iter().enumerate() {
         for lane in lanes(mask) {
             let from = at[lane] as usize + i * access.bytes as usize;
@@ -80,6 +89,14 @@ fn plain(access: &Access) -> bool {
     access.bytes == 4
         && matches!(access.regs.len(), 1 | 2 | 4)
         && access.regs.iter().all(|reg| reg.file != File::Long)
+}
+
+/// Whether it moves 16 bits that are not extended by their sign.
+fn is_half(access: &Access) -> bool {
+    access.bytes == 2
+        && !access.signed
+        && access.regs.len() == 1
+        && access.regs[0].file == File::Word
 }
 
 /// Fills registers with what the function gives each lane.
@@ -191,15 +208,20 @@ pub(super) fn load_global(
     at: &[u64; LANES],
     mask: u32,
 ) -> bool {
-    if !plain(access) {
+    let half = is_half(access);
+    if !half && !plain(access) {
         return false;
     }
-    let bytes = 4 * access.regs.len() as u32;
+    let bytes = access.bytes * access.regs.len() as u32;
     let Some((region, at)) = common(s.memory, at, bytes, mask) else {
         return false;
     };
     let from = region.words();
     match *access.regs.as_slice() {
+        [a] if half => fill(&mut w.regs, [a.index], mask, |lane| {
+            let [word] = words(from, at[lane]);
+            [word >> (at[lane] % 4 * 8) & 0xffff]
+        }),
         [a] => fill(&mut w.regs, [a.index], mask, |lane| words(from, at[lane])),
         [a, b] => fill(&mut w.regs, [a.index, b.index], mask, |lane| {
             words(from, at[lane])
