@@ -10,6 +10,23 @@ use kiln_spec::source::Mode;
 use kiln_spec::{ElemType, ParamValue};
 use units::{Case, compile, compilers, exports, instructions};
 
+#[test]
+fn streaming_stores_go_past_the_caches_and_plain_ones_do_not() {
+    for (hint, wanted) in [("streaming", true), ("plain", false)] {
+        let source = format!(
+            "#include \"kiln.cuh\"\nextern \"C\" __global__ void fill(float x, float* y) {{\n    \
+             kiln::store_aligned<kiln::hint::{hint}>(y + 8 * threadIdx.x, kiln::splat<8>(x));\n}}\n"
+        );
+        let unit = Case::new("fill", &[]).unit(&[("kernel.cu", &source)]);
+        for cxx in compilers() {
+            let object = compile(cxx, &unit.text).unwrap_or_else(|messages| panic!("{messages}"));
+            let all = instructions(&object, |_| true);
+            let past = all.iter().flatten().any(|line| line.contains("movnt"));
+            assert_eq!(past, wanted, "{cxx}, {hint}");
+        }
+    }
+}
+
 /// Compiles a unit with every compiler and checks for both entries.
 fn check(unit: &TranslationUnit) {
     for cxx in compilers() {
