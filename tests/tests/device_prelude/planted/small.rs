@@ -46,6 +46,6 @@ fn reference(
         let count = (block..block + THREADS).filter(|i| x(*i) as u32 & 1 != 0);
         odd[i] = count.count() as u32;
         bins[x(i) as usize % 8] += 1;
-        sums[i] = x(i) * 28.0;
+        sums[i] = x(i) * 36.0;
     }
 }
