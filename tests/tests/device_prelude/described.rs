@@ -9,7 +9,7 @@ use kiln_tests::command::workspace;
 const PAGE: &str = include_str!("../../../docs/device-prelude.md");
 
 /// Internal functions, which the documented ones use.
-const INTERNAL: [&str; 20] = [
+const INTERNAL: [&str; 21] = [
     "atomic_update_16",
     "combine_threads",
     "combine_warps",
@@ -19,6 +19,7 @@ const INTERNAL: [&str; 20] = [
     "load_word",
     "shuffle_words",
     "store_word",
+    "stream_bytes",
     "tile_group",
     "tile_in_group",
     "vec_alignment",
