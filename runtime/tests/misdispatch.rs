@@ -234,6 +234,49 @@ fn rows_of_every_device_run_on_the_cpu_with_their_own_blocks() {
 }
 
 #[test]
+fn rows_of_absent_gpus_are_launched_from_their_own_code_on_simulations() {
+    let options = SmokeOptions {
+        simulate_absent: true,
+        ..SmokeOptions::default()
+    };
+    let report = kiln::smoke::run(rows::kernel(), &cpu(), &options, |_, _| {});
+    assert_eq!(report.counts(), (8, 0, 0), "{report}");
+    let blocks = report.checks.iter().map(|check| match check.outcome {
+        CheckOutcome::Passed { plan, .. } => plan.block[0],
+        _ => 0,
+    });
+    let blocks: Vec<_> = blocks.collect();
+    assert_eq!(blocks, [128, 384, 384, 64, 128, 64, 384, 384]);
+    // Without the compiler of a GPU its rows are launched on the cpu device.
+    let simulated = |arch: &str| {
+        let name = format!("sim:{arch}");
+        let device = kiln::open(&name).unwrap();
+        device.compiler().is_ok().then_some(name)
+    };
+    let (l4, strix_halo) = (simulated("sm_89"), simulated("gfx1151"));
+    let wanted = [
+        None,
+        l4.clone(),
+        l4.clone(),
+        l4.clone(),
+        l4,
+        strix_halo,
+        None,
+        None,
+    ];
+    for (check, wanted) in report.checks.iter().zip(wanted) {
+        assert_eq!(check.simulated_on, wanted, "{check}");
+        if let Some(name) = wanted {
+            let said = check.to_string();
+            assert!(
+                said.contains(&format!(" on {name}: launched as intended")),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_row_beyond_the_devices_limits_is_counted_as_not_run() {
     let mut script = Script::default();
     script.limits.max_threads_per_block = 128;

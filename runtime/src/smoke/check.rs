@@ -261,6 +261,7 @@ impl<'a> CheckedLaunch<'a> {
         let options = SmokeOptions {
             seed: self.seed,
             max_work: MAX_CHECKED_WORK,
+            simulate_absent: false,
         };
         let problem = match problem::choose(kernel, device, choice, self.problem, &options) {
             Ok(problem) => problem,

@@ -1,6 +1,6 @@
 //! Smoke tests: proof that every baked row, and the baseline, launches as intended.
 //!
-//! Each row of every device is forced on the present device, through the same generated launch function that programs
+//! Each row of every device is forced on the present device, or on a simulation of the row's GPU, through the same generated launch function that programs
 //! call. The device itself records the launch (a [`Receipt`](crate::receipt::Receipt)). This record, the symbol, the
 //! plan and the outputs must match the row's literals, the spec and the reference. Nothing is timed.
 //!
@@ -12,6 +12,7 @@ mod compared_with;
 mod expected;
 mod problem;
 mod report;
+mod stand_in;
 mod worker;
 
 use kiln_spec::{Backend, Problem};
@@ -32,6 +33,9 @@ pub struct SmokeOptions {
     /// Maximum work of a launch, in operations and bytes. If a row's own problem exceeds it, a verification problem
     /// is launched instead.
     pub max_work: u64,
+    /// Launch rows of absent GPUs on simulations of these GPUs instead of on the cpu device, as far as this build has
+    /// the feature `sim`, the compiler for the GPU is installed, and the simulator implements the row's instructions.
+    pub simulate_absent: bool,
 }
 
 impl Default for SmokeOptions {
@@ -39,6 +43,7 @@ impl Default for SmokeOptions {
         SmokeOptions {
             seed: 1,
             max_work: 200_000_000,
+            simulate_absent: false,
         }
     }
 }
@@ -56,17 +61,10 @@ pub fn run(
         .into_iter()
         .enumerate()
         .map(|(number, (choice, like))| {
-            let seed = options
-                .seed
-                .wrapping_mul(1_000_003)
-                .wrapping_add(number as u64);
-            match problem::choose(kernel, device, choice, &like, options) {
-                Err(why) => Check::not_run(kernel, choice, like, why.to_string()),
-                Ok(problem) => {
-                    before(choice, &problem);
-                    check::check(kernel, device, choice, problem, seed)
-                }
-            }
+            let seed = options.seed.wrapping_mul(1_000_003);
+            let seed = seed.wrapping_add(number as u64);
+            let options = SmokeOptions { seed, ..*options };
+            launch(kernel, device, choice, &like, &options, &mut before)
         })
         .collect();
     SmokeReport {
@@ -91,9 +89,44 @@ pub fn prove(
         Choice::Row(row) => kernel.row_problem(&kernel.rows()[row]),
         Choice::Baseline => kernel.spec().problems[0].clone(),
     };
-    match problem::choose(kernel, device, choice, &like, options) {
-        Err(why) => Check::not_run(kernel, choice, like, why.to_string()),
-        Ok(problem) => check::check(kernel, device, choice, problem, options.seed),
+    launch(kernel, device, choice, &like, options, &mut |_, _| {})
+}
+
+/// Launches a choice on the device, or on the simulation of the GPU that it was tuned on.
+fn launch(
+    kernel: &'static Kernel,
+    device: &Device,
+    choice: Choice,
+    like: &Problem,
+    options: &SmokeOptions,
+    before: &mut dyn FnMut(Choice, &Problem),
+) -> Check {
+    if options.simulate_absent
+        && let Some(simulated) = stand_in::of(kernel, choice, device)
+    {
+        let options = stand_in::options(options);
+        let check = launch_on(kernel, &simulated, choice, like, &options, before);
+        if !stand_in::is_out_of_reach(&check) {
+            return check.on(crate::device::devices::name_of(&*simulated));
+        }
+    }
+    launch_on(kernel, device, choice, like, options, before)
+}
+
+fn launch_on(
+    kernel: &'static Kernel,
+    device: &Device,
+    choice: Choice,
+    like: &Problem,
+    options: &SmokeOptions,
+    before: &mut dyn FnMut(Choice, &Problem),
+) -> Check {
+    match problem::choose(kernel, device, choice, like, options) {
+        Err(why) => Check::not_run(kernel, choice, like.clone(), why.to_string()),
+        Ok(problem) => {
+            before(choice, &problem);
+            check::check(kernel, device, choice, problem, options.seed)
+        }
     }
 }
 

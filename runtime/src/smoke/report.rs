@@ -38,6 +38,8 @@ pub struct Check {
     pub tuned_on: Option<String>,
     /// The problem for which it was launched, or would have been.
     pub problem: Problem,
+    /// The simulated GPU on which it was launched (`sim:sm_89`); `None` if it was the device of the report.
+    pub simulated_on: Option<String>,
     /// Its result.
     pub outcome: CheckOutcome,
 }
@@ -155,7 +157,16 @@ impl Check {
                 Choice::Row(row) => Some(kernel.rows()[row].device.to_string()),
             },
             problem,
+            simulated_on: None,
             outcome,
+        }
+    }
+
+    /// The same, launched on a simulated GPU.
+    pub(super) fn on(self, simulated: String) -> Check {
+        Check {
+            simulated_on: Some(simulated),
+            ..self
         }
     }
 
@@ -208,7 +219,11 @@ impl fmt::Display for Check {
         if let Some(device) = &self.tuned_on {
             write!(f, " ({device})")?;
         }
-        write!(f, " {} for {}: ", self.config, self.problem)?;
+        write!(f, " {} for {}", self.config, self.problem)?;
+        if let Some(device) = &self.simulated_on {
+            write!(f, " on {device}")?;
+        }
+        write!(f, ": ")?;
         match &self.outcome {
             CheckOutcome::Passed {
                 plan,

@@ -28,9 +28,12 @@ const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
 /// If a row does not launch as intended, the process dies or hangs, or the device does not exist; this makes the test
 /// fail.
 pub fn test(kernel: &'static Kernel, path: &str) {
-    let device = std::env::var(DEVICE).unwrap_or_else(|_| "cpu".into());
+    let named = std::env::var(DEVICE).ok();
+    // Whoever names a device wants all rows on it.
+    let simulate_absent = named.is_none();
+    let device = named.unwrap_or_else(|| "cpu".into());
     if std::env::var(WORKER).is_ok_and(|name| name == kernel.name()) {
-        run_here(kernel, &device);
+        run_here(kernel, &device, simulate_absent);
         return;
     }
     // The test harness names tests without their crate.
@@ -46,19 +49,18 @@ pub fn test(kernel: &'static Kernel, path: &str) {
 }
 
 /// The work of the child.
-fn run_here(kernel: &'static Kernel, device: &str) {
+fn run_here(kernel: &'static Kernel, device: &str, simulate_absent: bool) {
     let device = match open(device) {
         Ok(device) => device,
         Err(error) => panic!("no device: {error}"),
     };
-    let report = run(
-        kernel,
-        &device,
-        &SmokeOptions::default(),
-        |choice, problem| {
-            println!("kiln smoke: {} for {problem}", choice);
-        },
-    );
+    let options = SmokeOptions {
+        simulate_absent,
+        ..SmokeOptions::default()
+    };
+    let report = run(kernel, &device, &options, |choice, problem| {
+        println!("kiln smoke: {} for {problem}", choice);
+    });
     if report.passed() {
         println!("{report}");
         return;

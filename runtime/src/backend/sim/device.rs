@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use kiln_sim::{Kernel, Launch, Order};
+use kiln_sim::{FaultKind, Kernel, Launch, Order};
 use kiln_spec::targets::{KnownTarget, TARGETS};
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, LaunchPlan};
 
@@ -130,9 +130,14 @@ impl SimDevice {
         let ran = self
             .profiler
             .launch(function.symbol(), kernel, &launch, memory);
-        ran.map_err(|fault| DeviceError::KernelFault {
-            symbol: function.symbol().into(),
-            text: fault.to_string(),
+        ran.map_err(|fault| match fault.kind {
+            FaultKind::NotImplemented { .. } => DeviceError::Unsupported {
+                what: format!("`{}` on a simulated GPU ({fault})", function.symbol()),
+            },
+            _ => DeviceError::KernelFault {
+                symbol: function.symbol().into(),
+                text: fault.to_string(),
+            },
         })?;
         Ok(())
     }
