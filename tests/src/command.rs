@@ -65,6 +65,23 @@ fn profile_folder() -> String {
     folder.to_string_lossy().into_owned()
 }
 
+/// A test of this program that is otherwise ignored, in a process of its own. `module` is the `module_path!()` from which
+/// `test` is named.
+///
+/// # Panics
+/// If this program has no path.
+pub fn child_test(module: &str, test: &str) -> Command {
+    let program = std::env::current_exe().expect("this program should have a path");
+    // The harness names tests without their crate.
+    let test = match module.split_once("::") {
+        Some((_, module)) => format!("{module}::{test}"),
+        None => test.to_owned(),
+    };
+    let mut command = Command::new(program);
+    command.args([&test, "--exact", "--ignored", "--nocapture"]);
+    command
+}
+
 /// The target directory of this workspace.
 pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)

@@ -2,13 +2,12 @@
 
 #![forbid(unsafe_code)]
 
-use std::process::Command;
-
 use kiln::Device;
 use kiln::backend::cpu::{CpuDevice, CpuOptions};
 use kiln::backend::fake::script::Time;
 use kiln::backend::fake::{FakeDevice, Script};
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::child_test;
 use kiln_tests::conformance::{DIFFERENCES, failure, failures, suite};
 use kiln_tests::hip_host;
 
@@ -59,14 +58,7 @@ const CHECK: &str = "KILN_CONFORMANCE_CHECK";
 /// Runs one check on a device in a separate process: after an error that a GPU's context does not survive, every
 /// later check of the process would fail. Returns the failure, if any.
 fn in_a_process_of_its_own(device: &str, check: &str) -> Option<String> {
-    let program = std::env::current_exe().expect("this program should have a path");
-    let mut command = Command::new(program);
-    command.args([
-        "one_check_of_a_device",
-        "--exact",
-        "--ignored",
-        "--nocapture",
-    ]);
+    let mut command = child_test(module_path!(), "one_check_of_a_device");
     command.env(CHECK, format!("{device} {check}"));
     let output = command.output().expect("the child should start");
     print!("{}", String::from_utf8_lossy(&output.stdout));

@@ -1,6 +1,5 @@
 //! The hip backend with the runtime of the host processor: memory of another library, and more than one device.
 
-use std::process::Command;
 use std::sync::Arc;
 
 use kiln::backend::hip::HipDevice;
@@ -11,6 +10,7 @@ use kiln::{Buffer, Choice, Device, DeviceError, DeviceSlice as _, Graph, LaunchC
 use kiln_kernels::tensor_add::tensor_add;
 use kiln_spec::{ElemType, ProblemValue};
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::child_test;
 use kiln_tests::hip_host;
 
 /// Memory of another library, which may free it as soon as it is not borrowed.
@@ -65,14 +65,7 @@ fn a_default_stream_is_that_of_its_device_whatever_the_thread_has_chosen() {
         return;
     }
     // With two devices: in a separate process, since the runtime is queried once.
-    let program = std::env::current_exe().expect("this program should have a path");
-    let mut child = Command::new(program);
-    child.args([
-        "child_has_two_devices",
-        "--exact",
-        "--ignored",
-        "--nocapture",
-    ]);
+    let mut child = child_test(module_path!(), "child_has_two_devices");
     child.env("KILN_HIP_HOST_DEVICES", "2");
     let output = child.output().expect("the child should start");
     let said = String::from_utf8_lossy(&output.stderr);

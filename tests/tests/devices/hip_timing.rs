@@ -1,11 +1,11 @@
 //! Batches of the hip backend are recorded before they are timed, and queued if the runtime cannot record.
-use std::process::Command;
 use std::sync::Arc;
 
 use kiln::rig::{HostPace, Layout, Rig, RigError};
 use kiln::{Choice, Stream, prepare};
 use kiln_spec::{ElemType, ProblemValue};
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::child_test;
 use kiln_tests::hip_host;
 
 /// Runs one of the ignored tests below in a separate process, in which these calls of the runtime fail.
@@ -15,9 +15,7 @@ fn in_child(child: &str, faults: &str) {
     }
     // Built first: a child does not build.
     hip_host::library();
-    let program = std::env::current_exe().expect("this program should have a path");
-    let mut command = Command::new(program);
-    command.args([child, "--exact", "--ignored", "--nocapture"]);
+    let mut command = child_test(module_path!(), child);
     command.env("KILN_HIP_HOST_FAULTS", faults);
     let output = command.output().expect("the child should start");
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

@@ -1,14 +1,13 @@
 //! AMD's run-time compiler, simulated with clang (`tests/fixtures/hiprtc/hiprtc.c`): found, refused, and used for
 //! compiling, in programs and through `tune`.
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 
 use kiln::backend::hip::{HipCompiler, HiprtcCompiler, compiler};
 use kiln::compiler::{BuildKind, CompileError, CompileRequest, Compiler};
 use kiln::recipe::Recipe;
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
+use kiln_tests::command::{child_test, expect_code, stderr, stdout, tune, workspace};
 use kiln_tests::hiprtc_stand_in::build;
 use kiln_tests::stand_in::without;
 
@@ -25,9 +24,7 @@ fn in_child(child: &str, role: &str, variables: &[(&str, &str)]) -> Option<Strin
     }
     let folder = tempfile::tempdir().expect("a folder should be made");
     let library = build(folder.path(), "libhiprtc.so.6");
-    let program = std::env::current_exe().expect("this program should have a path");
-    let mut command = Command::new(program);
-    command.args([child, "--exact", "--ignored", "--nocapture"]);
+    let mut command = child_test(module_path!(), child);
     command
         .env("KILN_HIPRTC", library)
         .env("KILN_HIPRTC_CLANG", clang())

@@ -8,7 +8,6 @@ mod constants;
 mod graphs;
 mod refusals;
 
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -22,6 +21,7 @@ use kiln::{Buffer, Choice, Graph, LaunchCause, LaunchError, Stream};
 use kiln_kernels::tensor_add::tensor_add;
 use kiln_spec::{Backend, ElemType, LaunchPlan, Problem, ProblemValue};
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::child_test;
 use kiln_tests::cuda_stand_in::{build, build_nvml};
 
 /// Runs one of the ignored tests below in a separate process, with the stand-in as its driver.
@@ -38,9 +38,7 @@ fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder should be made");
     build(folder.path());
     build_nvml(folder.path());
-    let mut command =
-        Command::new(std::env::current_exe().expect("this program should have a path"));
-    command.args([child, "--exact", "--ignored", "--nocapture"]);
+    let mut command = child_test(module_path!(), child);
     command.env("LD_LIBRARY_PATH", folder.path());
     // With an empty cache, so that NVRTC compiles in the process in which the driver is loaded.
     command.env("KILN_CACHE", folder.path().join("cache"));
