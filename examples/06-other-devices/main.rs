@@ -27,7 +27,7 @@
 //! The generated smoke test does the same for every row, on a `cpu` device with its largest limits:
 //!
 //! ```console
-//! $ cargo test --example 06-other-devices -- --nocapture
+//! $ KILN_SMOKE_DEVICE=cpu cargo test --example 06-other-devices -- --nocapture
 //! …
 //! row_norms: baseline THREADS=64 for rows=64,cols=1000: launched as intended, grid=(64,1,1) block=(64,1,1) shared=0; max error … of its bound against the reference
 //! row_norms: baked row 0 (cuda/sm_89/NVIDIA L4) THREADS=384 for rows=64,cols=1000: launched as intended, grid=(64,1,1) block=(384,1,1) shared=0; max error … of its bound against the reference
@@ -35,6 +35,9 @@
 //! row_norms on …: 3 launched as intended, 0 failed, 0 not run
 //! …
 //! ```
+//!
+//! Without `KILN_SMOKE_DEVICE`, a build with the feature `sim` of `kiln-gpu` launches each row from the code of its own
+//! GPU, on a [simulation](../../docs/simulated-gpus.md) of it.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
