@@ -225,7 +225,7 @@ fn results_go_to_kernel_tuner_and_come_back_with_the_same_times_and_failures() {
     exported(folder.path());
     let file = |name: &str| -> PathBuf { folder.path().join(name) };
     let ours = entries(&file("t4.json"));
-    assert_eq!(ours.len(), 45, "every config of the space has a result");
+    assert_eq!(ours.len(), 90, "every config of the space has a result");
     let count = |invalidity| {
         ours.values()
             .filter(|entry| entry.invalidity == invalidity)
@@ -238,13 +238,13 @@ fn results_go_to_kernel_tuner_and_come_back_with_the_same_times_and_failures() {
             Invalidity::Correctness
         ]
         .map(count),
-        [3, 3, 3]
+        [6, 6, 6]
     );
     assert_eq!(
         kernel_tuner_says(&["validate"], &[&file("t4.json")]),
-        json!({"results": 45})
+        json!({"results": 90})
     );
-    assert_eq!(same_space(&file("t1.json")), 45);
+    assert_eq!(same_space(&file("t1.json")), 90);
 
     let (t1, cache, back) = (
         file("t1.json"),
@@ -252,7 +252,7 @@ fn results_go_to_kernel_tuner_and_come_back_with_the_same_times_and_failures() {
         file("back.json"),
     );
     let simulated = kernel_tuner_says(&["simulate"], &[&t1, &cache, &back]);
-    assert_eq!(simulated["results"], 45);
+    assert_eq!(simulated["results"], 90);
     let best = ours.iter().filter(|entry| entry.1.time_ms.is_some());
     let (config, best) = best
         .min_by(|a, b| {
