@@ -121,37 +121,49 @@ impl Counter {
 /// one of the others from time to time.
 pub const MAX_IN_FULL: usize = 12;
 
-/// Decides which finished tasks of a run are printed.
+/// Decides which lines of a run are printed, so that those of a long run fit on a screen.
 #[derive(Debug, Default)]
-struct Ends {
+struct Pace {
     in_full: bool,
     kernels: BTreeSet<String>,
     last: Option<Instant>,
 }
 
-impl Ends {
-    fn of(tasks: usize, verbose: bool) -> Ends {
-        Ends {
+impl Pace {
+    fn of(tasks: usize, verbose: bool) -> Pace {
+        Pace {
             in_full: verbose || tasks <= MAX_IN_FULL,
-            ..Ends::default()
+            ..Pace::default()
         }
     }
 
-    /// Whether to print a line that begins with a kernel's name.
-    fn are_told(&mut self, line: &str) -> bool {
+    /// A line was printed.
+    fn printed(&mut self) {
+        self.last = Some(Instant::now());
+    }
+
+    /// Whether no line was printed for so long that a reader wonders.
+    fn is_due(&self) -> bool {
+        let interval = match self.in_full {
+            true => LINE_EVERY,
+            false => LINE_EVERY_IN_LONG_RUN,
+        };
+        self.last.is_none_or(|last| last.elapsed() >= interval)
+    }
+
+    /// Whether to print the result of a task, a line that begins with a kernel's name.
+    fn prints_result(&mut self, line: &str) -> bool {
         let kernel = line.split(' ').next().unwrap_or_default();
         let first = self.kernels.insert(kernel.to_owned());
-        let due = self.last.is_none_or(|last| last.elapsed() >= END_EVERY);
-        let told = self.in_full || first || due;
-        if told {
-            self.last = Some(Instant::now());
-        }
-        told
+        self.in_full || first || self.is_due()
     }
 }
 
-/// Interval at which finished tasks are printed in a long run.
-const END_EVERY: Duration = Duration::from_secs(30);
+/// Interval at which a running task prints a line without a terminal.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Interval at which a long run prints more than the first result of each kernel.
+const LINE_EVERY_IN_LONG_RUN: Duration = Duration::from_secs(30);
 
 /// Plain lines on standard error, at most one every few seconds while a task runs.
 #[derive(Debug, Default)]
@@ -166,22 +178,18 @@ struct LinesState {
     index: usize,
     task: String,
     planned: u64,
-    last: Option<Instant>,
-    ends: Ends,
+    pace: Pace,
 }
 
 impl LinesState {
     /// The prefix of lines in a run of many tasks.
     fn place(&self) -> String {
-        match self.ends.in_full {
+        match self.pace.in_full {
             true => String::new(),
             false => format!("[{}/{}] ", self.index + 1, self.tasks),
         }
     }
 }
-
-/// Interval at which a running task prints a line without a terminal.
-const LINE_EVERY: Duration = Duration::from_secs(10);
 
 impl Lines {
     fn say(line: &str) {
@@ -200,7 +208,8 @@ impl Reporter for Lines {
     fn run_started(&self, tasks: usize, budget: Option<Duration>) {
         self.with(|state| {
             state.tasks = tasks;
-            state.ends = Ends::of(tasks, self.verbose);
+            state.pace = Pace::of(tasks, self.verbose);
+            state.pace.printed();
         });
         let budget = budget.map_or("no time limit".into(), |b| {
             format!("a budget of {} s", b.as_secs())
@@ -212,9 +221,9 @@ impl Reporter for Lines {
         self.with(|state| {
             name.clone_into(&mut state.task);
             state.planned = trials;
-            state.last = Some(Instant::now());
             state.index = index;
-            if state.ends.in_full {
+            if state.pace.in_full {
+                state.pace.printed();
                 Self::say(&format!(
                     "[{}/{}] {name}: up to {trials} configs",
                     index + 1,
@@ -230,10 +239,10 @@ impl Reporter for Lines {
 
     fn tried(&self, trials: u64, best: Option<f64>) {
         self.with(|state| {
-            if state.last.is_some_and(|last| last.elapsed() < LINE_EVERY) {
+            if !state.pace.is_due() {
                 return;
             }
-            state.last = Some(Instant::now());
+            state.pace.printed();
             Self::say(&format!(
                 "{}{}: {trials} of {} configs, {}",
                 state.place(),
@@ -246,10 +255,10 @@ impl Reporter for Lines {
 
     fn checked(&self, configs: u64, cannot: u64) {
         self.with(|state| {
-            if state.last.is_some_and(|last| last.elapsed() < LINE_EVERY) {
+            if !state.pace.is_due() {
                 return;
             }
-            state.last = Some(Instant::now());
+            state.pace.printed();
             Self::say(&format!(
                 "{}: {configs} of {} configs, {cannot} cannot be launched",
                 state.task, state.planned
@@ -265,7 +274,8 @@ impl Reporter for Lines {
 
     fn task_finished(&self, line: &str) {
         self.with(|state| {
-            if state.ends.are_told(line) {
+            if state.pace.prints_result(line) {
+                state.pace.printed();
                 Self::say(&format!("{}{line}", state.place()));
             }
         });
@@ -281,7 +291,7 @@ impl Reporter for Lines {
 /// Bars: one line for the run, one for the task, one for its stage.
 struct Bars {
     verbose: bool,
-    ends: Mutex<Ends>,
+    pace: Mutex<Pace>,
     all: MultiProgress,
     run: ProgressBar,
     task: ProgressBar,
@@ -303,7 +313,7 @@ impl Bars {
         let stage = bar("{bar:24.dim} {pos}/{len} {msg}");
         Bars {
             verbose,
-            ends: Mutex::default(),
+            pace: Mutex::default(),
             all,
             run,
             task,
@@ -314,8 +324,8 @@ impl Bars {
 
 impl Reporter for Bars {
     fn run_started(&self, tasks: usize, budget: Option<Duration>) {
-        if let Ok(mut ends) = self.ends.lock() {
-            *ends = Ends::of(tasks, self.verbose);
+        if let Ok(mut pace) = self.pace.lock() {
+            *pace = Pace::of(tasks, self.verbose);
         }
         self.run.set_length(tasks as u64);
         self.run
@@ -362,7 +372,11 @@ impl Reporter for Bars {
     }
 
     fn task_finished(&self, line: &str) {
-        if self.ends.lock().is_ok_and(|mut ends| ends.are_told(line)) {
+        let Ok(mut pace) = self.pace.lock() else {
+            return;
+        };
+        if pace.prints_result(line) {
+            pace.printed();
             self.notice(line);
         }
     }
@@ -398,9 +412,22 @@ mod tests {
             "softmax (n=1): c",
             "gemm (m=3): d",
         ];
-        let told = |mut ends: Ends| lines.map(|line| ends.are_told(line));
-        assert_eq!(told(Ends::of(68, false)), [true, false, true, false]);
-        assert_eq!(told(Ends::of(68, true)), [true; 4]);
-        assert_eq!(told(Ends::of(MAX_IN_FULL, false)), [true; 4]);
+        let told = |mut pace: Pace| {
+            pace.printed();
+            lines.map(|line| pace.prints_result(line))
+        };
+        assert_eq!(told(Pace::of(68, false)), [true, false, true, false]);
+        assert_eq!(told(Pace::of(68, true)), [true; 4]);
+        assert_eq!(told(Pace::of(MAX_IN_FULL, false)), [true; 4]);
+    }
+
+    #[test]
+    fn a_running_task_prints_nothing_right_after_another_line() {
+        for tasks in [MAX_IN_FULL, 68] {
+            let mut pace = Pace::of(tasks, false);
+            assert!(pace.is_due());
+            pace.printed();
+            assert!(!pace.is_due());
+        }
     }
 }
