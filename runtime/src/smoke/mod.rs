@@ -1,8 +1,9 @@
 //! Smoke tests: proof that every baked row, and the baseline, launches as intended.
 //!
-//! Each row of every device is forced on the present device, or on a simulation of the row's GPU, through the same generated launch function that programs
-//! call. The device itself records the launch (a [`Receipt`](crate::receipt::Receipt)). This record, the symbol, the
-//! plan and the outputs must match the row's literals, the spec and the reference. Nothing is timed.
+//! Each row of every device is forced on the present device, or on a simulation of the row's GPU, through the same
+//! generated launch function that programs call. The device itself records the launch (a
+//! [`Receipt`](crate::receipt::Receipt)). This record, the symbol, the plan and the outputs must match the row's
+//! literals, the spec and the reference. Nothing is timed.
 //!
 //! A generated test runs them in a child process of the same test binary, with a deadline, so that a crash or a hang
 //! fails with the name of the launch.
@@ -24,6 +25,7 @@ pub use worker::test;
 use crate::device::{Device, DeviceError};
 use crate::kernel::Kernel;
 use crate::selection::Choice;
+use stand_in::StandIn;
 
 /// The options of smoke tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,16 +103,26 @@ fn launch(
     options: &SmokeOptions,
     before: &mut dyn FnMut(Choice, &Problem),
 ) -> Check {
-    if options.simulate_absent
-        && let Some(simulated) = stand_in::of(kernel, choice, device)
-    {
-        let options = stand_in::options(options);
-        let check = launch_on(kernel, &simulated, choice, like, &options, before);
-        if !stand_in::is_out_of_reach(&check) {
-            return check.on(crate::device::devices::name_of(&*simulated));
+    let stand_in = match options.simulate_absent {
+        true => stand_in::of(kernel, choice, device),
+        false => None,
+    };
+    let not_simulated = match stand_in {
+        Some(StandIn::Simulation(simulated)) => {
+            let options = stand_in::options(options);
+            let check = launch_on(kernel, &simulated, choice, like, &options, before);
+            match stand_in::out_of_reach(&check) {
+                None => return check.on(crate::device::devices::name_of(&*simulated)),
+                why => why,
+            }
         }
+        Some(StandIn::Missing(why)) => Some(why),
+        None => None,
+    };
+    Check {
+        not_simulated,
+        ..launch_on(kernel, device, choice, like, options, before)
     }
-    launch_on(kernel, device, choice, like, options, before)
 }
 
 fn launch_on(

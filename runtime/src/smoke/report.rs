@@ -40,6 +40,8 @@ pub struct Check {
     pub problem: Problem,
     /// The simulated GPU on which it was launched (`sim:sm_89`); `None` if it was the device of the report.
     pub simulated_on: Option<String>,
+    /// Why the row of an absent GPU was not launched on a simulation of it, if that was requested.
+    pub not_simulated: Option<String>,
     /// Its result.
     pub outcome: CheckOutcome,
 }
@@ -158,6 +160,7 @@ impl Check {
             },
             problem,
             simulated_on: None,
+            not_simulated: None,
             outcome,
         }
     }
@@ -241,13 +244,16 @@ impl fmt::Display for Check {
                         )?;
                     }
                 }
-                match not_checked {
-                    None => Ok(()),
-                    Some(why) => write!(f, "; not checked for races and bounds: {why}"),
+                if let Some(why) = not_checked {
+                    write!(f, "; not checked for races and bounds: {why}")?;
                 }
             }
-            CheckOutcome::NotRun { why } => write!(f, "not run: {why}"),
-            CheckOutcome::Failed(failure) => write!(f, "FAILED: {failure}"),
+            CheckOutcome::NotRun { why } => write!(f, "not run: {why}")?,
+            CheckOutcome::Failed(failure) => write!(f, "FAILED: {failure}")?,
+        }
+        match &self.not_simulated {
+            None => Ok(()),
+            Some(why) => write!(f, "; its GPU was not simulated: {why}"),
         }
     }
 }
