@@ -1,15 +1,14 @@
-//! `mma.sync` (PTX ISA 9.7.14.5). Products are exact, and the ISA leaves the order of their sum open: here they are added
-//! in `f64` by ascending `k`, then to the accumulator, and rounded once.
+//! `mma.sync` (PTX ISA 9.7.14.5). Products are exact. The ISA leaves the order of their sum open, and asks for the precision
+//! of `f32` at least: here they are added in `f32` by ascending `k`, then to the accumulator.
 
 use half::f16;
 use pulp::{Simd, WithSimd};
 
 use super::alu::{Mods, canonical};
-use super::factors::{Brain, Bytes, Form, Half, SmallHalf, Tensor, UNSCALE, has_special_halves};
-use super::product::{columns, exact_product, product, rows};
+use super::factors::{Brain, Bytes, FiniteHalf, Form, Half, Tensor};
+use super::product::{columns, fused_product, product, rows};
 use super::regs::{LANES, Regs};
-use super::rounding::{F16, Mode, round};
-use crate::halves::half_value;
+use crate::halves::{half_value, has_special_halves};
 use crate::lanes::{each, over};
 use crate::wide::wide;
 
@@ -113,15 +112,15 @@ impl Mma {
         }
         let out = match (self.a_type, self.k) {
             (Factor::F16, _) if special => match self.k {
-                8 => self.floats::<S, Half, 8, 8, 4, 2>(simd, regs, 1.0),
-                _ => self.floats::<S, Half, 16, 8, 8, 2>(simd, regs, 1.0),
+                8 => self.floats::<S, Half, 8, 8, 4, 2>(simd, regs),
+                _ => self.floats::<S, Half, 16, 8, 8, 2>(simd, regs),
             },
-            (Factor::F16, 8) => self.floats::<S, SmallHalf, 8, 8, 4, 2>(simd, regs, UNSCALE),
-            (Factor::F16, _) => self.floats::<S, SmallHalf, 16, 8, 8, 2>(simd, regs, UNSCALE),
-            (Factor::Bf16, 8) => self.floats::<S, Brain, 8, 8, 4, 2>(simd, regs, 1.0),
-            (Factor::Bf16, _) => self.floats::<S, Brain, 16, 8, 8, 2>(simd, regs, 1.0),
-            (Factor::Tf32, 4) => self.floats::<S, Tensor, 4, 4, 4, 1>(simd, regs, 1.0),
-            (Factor::Tf32, _) => self.floats::<S, Tensor, 8, 4, 8, 1>(simd, regs, 1.0),
+            (Factor::F16, 8) => self.floats::<S, FiniteHalf, 8, 8, 4, 2>(simd, regs),
+            (Factor::F16, _) => self.floats::<S, FiniteHalf, 16, 8, 8, 2>(simd, regs),
+            (Factor::Bf16, 8) => self.floats::<S, Brain, 8, 8, 4, 2>(simd, regs),
+            (Factor::Bf16, _) => self.floats::<S, Brain, 16, 8, 8, 2>(simd, regs),
+            (Factor::Tf32, 4) => self.floats::<S, Tensor, 4, 4, 4, 1>(simd, regs),
+            (Factor::Tf32, _) => self.floats::<S, Tensor, 8, 4, 8, 1>(simd, regs),
             (_, 16) => self.integers::<16, 4>(regs),
             _ => self.integers::<32, 8>(regs),
         };
@@ -143,7 +142,7 @@ impl Mma {
     #[inline(always)]
     fn floats<
         S: Simd,
-        F: Form<Element = f64>,
+        F: Form<Element = f32>,
         const K: usize,
         const RUN: usize,
         const OF_PART: usize,
@@ -152,28 +151,24 @@ impl Mma {
         &self,
         simd: S,
         regs: &Regs,
-        scale: f64,
     ) -> [[u32; LANES]; 4] {
         let mut a = [[[0.0; OF_PART]; 16]; PARTS];
         rows::<F, OF_PART, PARTS>(regs, &self.a, &mut a);
         let mut b = [[0.0; 8]; K];
         columns::<F, K, RUN>(regs, &self.b, &mut b);
-        let sums = exact_product(simd, &a, &b);
+        let sums = fused_product(simd, &a, &b);
         let mut out = [[0; LANES]; 4];
         for (i, out) in out.iter_mut().enumerate() {
             let sums = sums[i / 2 * 64..].as_chunks::<2>().0;
             let c = &regs.words[self.c[if self.half_in { i / 2 } else { i }] as usize];
             let sum = match self.half_in {
-                false => {
-                    each(|lane| f64::from(f32::from_bits(c[lane])) + sums[lane][i % 2] * scale)
+                false => each(|lane| f32::from_bits(c[lane]) + sums[lane][i % 2]),
+                true => {
+                    each(|lane| half_value((c[lane] >> (i % 2 * 16)) as u16) + sums[lane][i % 2])
                 }
-                true => each(|lane| {
-                    let c = half_value((c[lane] >> (i % 2 * 16)) as u16);
-                    f64::from(c) + sums[lane][i % 2] * scale
-                }),
             };
             *out = match self.half_out {
-                false => over(&sum, |sum| canonical(sum as f32).to_bits()),
+                false => over(&sum, |sum| canonical(sum).to_bits()),
                 true => over(&sum, half_bits),
             };
         }
@@ -207,11 +202,11 @@ impl Mma {
     }
 }
 
-/// An `f16`, rounded once.
-fn half_bits(sum: f64) -> u32 {
+/// An `f16`, rounded to nearest even.
+fn half_bits(sum: f32) -> u32 {
     match sum.is_nan() {
         true => 0x7fff,
-        false => f16::from_f64(round(sum, F16, Mode::Near)).to_bits().into(),
+        false => f16::from_f32(sum).to_bits().into(),
     }
 }
 

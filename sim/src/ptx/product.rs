@@ -10,7 +10,7 @@ use super::regs::{LANES, Regs};
 use crate::lanes::{each, over};
 
 /// Rows of the product that are summed up at once, so that one sum does not wait for another.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 
 /// The rows of the first matrix: a list of every part of a lane, so that nothing is moved between lanes. Element `k` is at
 /// `k / parts` of list `k % parts`.
@@ -78,31 +78,33 @@ where
     out
 }
 
-/// The same with fused instructions, if there are any. The products must be exact, so that fusing changes nothing.
+/// The same with fused instructions, if there are any. If no product overflows and none is denormal, as those of `f16`
+/// never do, products are exact, and fusing changes nothing.
 #[inline(always)]
-pub(super) fn exact_product<S: Simd, const K: usize, const OF_PART: usize, const PARTS: usize>(
+pub(super) fn fused_product<S: Simd, const K: usize, const OF_PART: usize, const PARTS: usize>(
     simd: S,
-    a: &Rows<f64, OF_PART, PARTS>,
-    b: &[[f64; 8]; K],
-) -> [f64; 128] {
-    if S::IS_SCALAR || 8 % S::F64_LANES != 0 {
+    a: &Rows<f32, OF_PART, PARTS>,
+    b: &[[f32; 8]; K],
+) -> [f32; 128] {
+    if S::IS_SCALAR || 8 % S::F32_LANES != 0 {
         return product(a, b);
     }
+    const MAX_VECTORS: usize = 2;
     let mut out = [0.0; 128];
-    let vectors = 8 / S::F64_LANES;
-    for (four, out) in out.chunks_exact_mut(8 * AT_ONCE).enumerate() {
-        let mut sums = [[simd.splat_f64s(0.0); 8]; AT_ONCE];
+    let vectors = (8 / S::F32_LANES).min(MAX_VECTORS);
+    for (eight, out) in out.chunks_exact_mut(8 * AT_ONCE).enumerate() {
+        let mut sums = [[simd.splat_f32s(0.0); MAX_VECTORS]; AT_ONCE];
         for (k, b) in b.iter().enumerate() {
-            let b = S::as_simd_f64s(b).0;
+            let b = S::as_simd_f32s(b).0;
             let list = &a[k % PARTS];
             for (row, sums) in sums.iter_mut().enumerate() {
-                let a = simd.splat_f64s(list[AT_ONCE * four + row][k / PARTS]);
+                let a = simd.splat_f32s(list[AT_ONCE * eight + row][k / PARTS]);
                 for (sum, &b) in sums[..vectors].iter_mut().zip(b) {
-                    *sum = simd.mul_add_f64s(a, b, *sum);
+                    *sum = simd.mul_add_f32s(a, b, *sum);
                 }
             }
         }
-        let to = S::as_mut_simd_f64s(out).0.chunks_exact_mut(vectors);
+        let to = S::as_mut_simd_f32s(out).0.chunks_exact_mut(vectors);
         for (to, sums) in to.zip(&sums) {
             to.copy_from_slice(&sums[..vectors]);
         }

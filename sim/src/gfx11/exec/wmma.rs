@@ -14,7 +14,7 @@ use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::{Lanes, Wave};
-use crate::halves::half_value;
+use crate::halves::{finite_half_value, half_value, has_special_halves};
 use crate::wide::wide;
 
 /// Sixteen elements: of the rows of A or the columns of B, those of one `k`.
@@ -90,8 +90,38 @@ fn lines(w: &Wave, one: &Packed, n: usize, value: impl Fn(u32) -> f32) -> [Line;
 }
 
 /// Adds the products of A and B to the rows of C.
+///
+/// Fused instructions add them, if there are any. If no product overflows and none is denormal, as those of `f16` never
+/// do, products are exact, and fusing changes nothing.
 #[inline(always)]
-fn multiply(a: &[Line; 16], b: &[Line; 16], sum: &mut [Line; 16]) {
+fn multiply<S: Simd>(simd: S, a: &[Line; 16], b: &[Line; 16], sum: &mut [Line; 16]) {
+    const VECTORS: usize = 2;
+    if S::IS_SCALAR || S::F32_LANES * VECTORS != 16 {
+        return multiply_one_by_one(a, b, sum);
+    }
+    // Four rows at once, so that one sum does not wait for another.
+    for (i, four) in sum.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let mut sums = [[simd.splat_f32s(0.0); VECTORS]; 4];
+        for (sums, row) in sums.iter_mut().zip(&*four) {
+            sums.copy_from_slice(S::as_simd_f32s(row).0);
+        }
+        for (a, b) in a.iter().zip(b) {
+            let b = S::as_simd_f32s(b).0;
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let factor = simd.splat_f32s(a[4 * i + row]);
+                for (sum, &b) in sums.iter_mut().zip(b) {
+                    *sum = simd.mul_add_f32s(factor, b, *sum);
+                }
+            }
+        }
+        for (sums, row) in sums.iter().zip(four) {
+            S::as_mut_simd_f32s(row).0.copy_from_slice(sums);
+        }
+    }
+}
+
+#[inline(always)]
+fn multiply_one_by_one(a: &[Line; 16], b: &[Line; 16], sum: &mut [Line; 16]) {
     // Four rows at once, so that one sum does not wait for another.
     for (i, four) in sum.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         let mut sums = *four;
@@ -132,35 +162,56 @@ impl WithSimd for Floats<'_> {
     type Output = Result<(), FaultKind>;
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> Result<(), FaultKind> {
+    fn with_simd<S: Simd>(self, simd: S) -> Result<(), FaultKind> {
         let Floats { w, one } = self;
         check(w, one, 8)?;
         let half = |bits| half_value(bits as u16);
         match one.op {
-            PackedOp::WmmaF32F16 => to_single(w, one, half),
-            PackedOp::WmmaF32Bf16 => to_single(w, one, bf16),
-            PackedOp::WmmaF16F16 => to_half(w, one, half, f16_bits),
-            _ => to_half(w, one, bf16, bf16_bits),
+            PackedOp::WmmaF32F16 => match has_special_factors(w, one) {
+                true => to_single(simd, w, one, half),
+                false => to_single(simd, w, one, |bits| finite_half_value(bits << 16)),
+            },
+            PackedOp::WmmaF32Bf16 => to_single(simd, w, one, bf16),
+            PackedOp::WmmaF16F16 => to_half(simd, w, one, half, f16_bits),
+            _ => to_half(simd, w, one, bf16, bf16_bits),
         }
         Ok(())
     }
 }
 
+/// Whether A or B has an `f16` that is infinite or not a number.
 #[inline(always)]
-fn to_single(w: &mut Wave, one: &Packed, value: impl Fn(u32) -> f32) {
+fn has_special_factors(w: &Wave, one: &Packed) -> bool {
+    let mut special = false;
+    for n in 0..2 {
+        for r in 0..8 {
+            special |= has_special_halves(&register(w, one.src[n], r)[..16]);
+        }
+    }
+    special
+}
+
+#[inline(always)]
+fn to_single<S: Simd>(simd: S, w: &mut Wave, one: &Packed, value: impl Fn(u32) -> f32) {
     let (a, b) = (lines(w, one, 0, &value), lines(w, one, 1, &value));
     let mut sum = addend(w, one, f32::from_bits);
-    multiply(&a, &b, &mut sum);
+    multiply(simd, &a, &b, &mut sum);
     store(w, one, |row, column, _| sum[row][column].to_bits());
 }
 
 /// C and D are halves of registers.
 #[inline(always)]
-fn to_half(w: &mut Wave, one: &Packed, value: impl Fn(u32) -> f32, bits: impl Fn(f32) -> u32) {
+fn to_half<S: Simd>(
+    simd: S,
+    w: &mut Wave,
+    one: &Packed,
+    value: impl Fn(u32) -> f32,
+    bits: impl Fn(f32) -> u32,
+) {
     let (a, b) = (lines(w, one, 0, &value), lines(w, one, 1, &value));
     let shift = if one.select_low & 4 != 0 { 16 } else { 0 };
     let mut sum = addend(w, one, |bits| value(bits >> shift & 0xffff));
-    multiply(&a, &b, &mut sum);
+    multiply(simd, &a, &b, &mut sum);
     store(w, one, |row, column, old| {
         old & !(0xffff << shift) | bits(sum[row][column]) << shift
     });
