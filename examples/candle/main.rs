@@ -106,6 +106,16 @@ fn by_candle(x: &Tensor, weight: &Tensor, epsilon: f64) -> Result<Tensor> {
         .broadcast_mul(weight)
 }
 
+/// The largest difference between the two on random rows.
+fn largest_difference(rows: usize, cols: usize, device: &Device) -> Result<f32> {
+    let x = Tensor::randn(0.0_f32, 1.0, (rows, cols), device)?;
+    let weight = Tensor::rand(0.5_f32, 1.5, cols, device)?;
+    let epsilon = 1e-5_f32;
+    let ours = x.apply_op2_no_bwd(&weight, &RmsNorm { epsilon })?;
+    let theirs = by_candle(&x, &weight, f64::from(epsilon))?;
+    (ours - theirs)?.abs()?.max_all()?.to_scalar()
+}
+
 fn main() -> Result<()> {
     let device = if cfg!(feature = "cuda") {
         Device::new_cuda(0)?
@@ -113,12 +123,7 @@ fn main() -> Result<()> {
         Device::Cpu
     };
     let (rows, cols) = (8, 512);
-    let x = Tensor::randn(0.0_f32, 1.0, (rows, cols), &device)?;
-    let weight = Tensor::rand(0.5_f32, 1.5, cols, &device)?;
-    let epsilon = 1e-5_f32;
-    let ours = x.apply_op2_no_bwd(&weight, &RmsNorm { epsilon })?;
-    let theirs = by_candle(&x, &weight, f64::from(epsilon))?;
-    let largest = (ours - theirs)?.abs()?.max_all()?.to_scalar::<f32>()?;
+    let largest = largest_difference(rows, cols, &device)?;
     let place = if device.is_cuda() {
         "the GPU"
     } else {
@@ -131,4 +136,20 @@ fn main() -> Result<()> {
         candle_core::bail!("the two differ");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln_tests::capability::{Need, have};
+
+    use super::*;
+
+    #[test]
+    fn a_tuned_kernel_is_an_operation_of_candle_on_tensors_of_the_cpu() {
+        let name = "a_tuned_kernel_is_an_operation_of_candle_on_tensors_of_the_cpu";
+        if have(name, &[Need::HostCompiler]) {
+            let largest = largest_difference(8, 512, &Device::Cpu).unwrap();
+            assert!(largest <= 1e-5, "{largest}");
+        }
+    }
 }

@@ -69,6 +69,9 @@ impl Throwaway {
         let mut command = cargo(self.path());
         command.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
         command.env("CARGO_NET_OFFLINE", "true").env("CI", "true");
+        // Each crate is built once.
+        command.env("CARGO_INCREMENTAL", "0");
+        command.env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.env("KILN_CACHE", self.path().join("cache"));
         for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
             command.env_remove(name);
@@ -153,9 +156,16 @@ fn is_current(folder: &Path) -> bool {
     let Ok(stamp) = fs::metadata(folder.join("stamp")).and_then(|meta| meta.modified()) else {
         return false;
     };
-    ["spec", "macros", "runtime", "Cargo.toml", "Cargo.lock"]
-        .iter()
-        .all(|part| !newer_than(&workspace().join(part), stamp))
+    [
+        "sim",
+        "spec",
+        "macros",
+        "runtime",
+        "Cargo.toml",
+        "Cargo.lock",
+    ]
+    .iter()
+    .all(|part| !newer_than(&workspace().join(part), stamp))
 }
 
 fn newer_than(path: &Path, stamp: std::time::SystemTime) -> bool {

@@ -66,7 +66,7 @@ const BARS: &[Bar] = &[
         "bad input",
         &[
             ("kiln-tests", "users", "bad_input::"),
-            ("kiln-macros", "ui", ""),
+            ("kiln-macro-errors", "ui", ""),
         ],
     ),
     (

@@ -145,7 +145,6 @@ fn unsafe_allowed(file: &str) -> bool {
         || file.starts_with("tests/hip-host/")
         // Tests launch on bare devices and count allocations.
         || file.starts_with("runtime/tests/")
-        || file.starts_with("macros/tests/")
         // Tests that act as another library vouch for its memory.
         || ["tests/tests/devices/cuda_device/graphs.rs", "tests/tests/devices/hip_device.rs"].contains(&file)
         // Programs that call the HIP runtime and cuBLAS themselves.

@@ -63,12 +63,12 @@ fn what_the_space_admits_compiles_and_what_it_rejects_the_compiler_refuses() {
     let project = kernels();
     let mut found = Found::default();
     let mut in_all = 0;
-    for known in gpus() {
+    for (turn, known) in gpus().into_iter().enumerate() {
         let target = CompileTarget::open(known.arch).expect("the compiler was found just now");
-        let subjects: Vec<_> = project
-            .kernels
-            .iter()
-            .flat_map(|kernel| subjects(kernel, known))
+        let kernels = project.kernels.iter().enumerate();
+        let subjects: Vec<_> = kernels
+            .filter(|(number, _)| in_full() || (number + turn).is_multiple_of(3))
+            .flat_map(|(_, kernel)| subjects(kernel, known))
             .collect();
         compile(&target, &subjects, &mut found);
         println!("{}: {} configs", target.title(), subjects.len());

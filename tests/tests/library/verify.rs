@@ -106,9 +106,10 @@ impl Subject {
         let spec = self.kernel.spec();
         let space = SearchSpace::build(spec, like, &self.limits)
             .unwrap_or_else(|error| panic!("{} ({like}): {error}", spec.name));
-        match test_device::is_cpu(&**self.stream.device()) {
+        let device = &**self.stream.device();
+        match test_device::is_cpu(device) {
             true => configs::on_cpu(&space),
-            false => configs::on_gpu(&space),
+            false => configs::on_gpu(&space, device.info().is_simulated),
         }
     }
 

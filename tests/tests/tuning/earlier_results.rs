@@ -20,19 +20,19 @@ fn a_search_for_another_problem_begins_with_the_best_of_the_first() {
     }
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let folder = directory.path();
-    let first = run(folder, FIRST, &["--trials", "16"]);
+    let first = run(folder, FIRST, &["--trials", "12"]);
     assert_eq!(first["starts_from"], json!([]), "nothing is known yet");
-    let best = best_of(&trials(folder, FIRST), 8);
-    let second = run(folder, SECOND, &["--trials", "8"]);
+    let best = best_of(&trials(folder, FIRST), 6);
+    let second = run(folder, SECOND, &["--trials", "6"]);
     assert_eq!(second["starts_from"], json!([FIRST]));
     let tried: BTreeSet<String> = trials(folder, SECOND)
         .into_iter()
         .map(|(config, _)| config)
         .collect();
     let recalled = tried.intersection(&best).count();
-    // The baseline is one of the eight to try, and the race may rank similar ones differently.
-    assert!(recalled >= 6, "{recalled} of {best:#?} among {tried:#?}");
-    let third = run(folder, SECOND, &["--trials", "9", "--no-transfer"]);
+    // The baseline is one of the six to try, and the race may rank similar ones differently.
+    assert!(recalled >= 4, "{recalled} of {best:#?} among {tried:#?}");
+    let third = run(folder, SECOND, &["--trials", "7", "--no-transfer"]);
     assert_eq!(third["starts_from"], json!([]), "that was asked for");
 }
 
@@ -46,7 +46,7 @@ fn a_recording_of_another_tuner_is_a_start_and_one_of_another_kernel_is_refused(
     }
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let folder = directory.path();
-    run(folder, FIRST, &["--trials", "9"]);
+    run(folder, FIRST, &["--trials", "6"]);
     let trials = trials(folder, FIRST);
     let file = folder.join("gelu@elsewhere.json");
     std::fs::write(&file, recording(&trials).to_string()).expect("a file should be written");

@@ -8,7 +8,7 @@ use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::{Value, json};
 
 /// Number of configs that each search tries.
-const TRIALS: usize = 12;
+const TRIALS: usize = 9;
 
 /// Searches in parallel: the fake device's times come from its script, however busy the machine is.
 const AT_A_TIME: u64 = 4;

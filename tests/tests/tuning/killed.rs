@@ -53,7 +53,7 @@ fn a_killed_run_loses_no_acknowledged_trial_and_the_next_one_ends_it() {
     if !have(name, &[Need::HostCompiler]) {
         return;
     }
-    let rounds = if in_full() { 100 } else { 10 };
+    let rounds = if in_full() { 100 } else { 6 };
     let mut random = Random(std::env::var("KILN_SEED").map_or(SEED, |text| {
         text.parse().expect("KILN_SEED should be a number")
     }));

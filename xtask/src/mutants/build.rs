@@ -138,6 +138,8 @@ pub fn clean(command: &mut Command, tree: &Tree) {
     // In CI a test fails if a tool is missing, which would look like a caught mutation.
     command.env_remove("CI").env_remove("CARGO_MANIFEST_DIR");
     command.env("CARGO_TARGET_DIR", tree.target());
+    // Each mutation changes a line.
+    command.env("CARGO_INCREMENTAL", "1");
 }
 
 /// Cargo's message about one program or one error.
