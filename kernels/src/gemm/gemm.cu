@@ -125,6 +125,22 @@ static __device__ __forceinline__ Run<VECTOR_WIDTH> load_row(const float* __rest
     return run;
 }
 
+// Stores such floats; not those beyond the end of the row.
+static __device__ __forceinline__ void store_row(float* __restrict__ row, unsigned int col, unsigned int cols, bool aligned,
+                                                 const Run<VECTOR_WIDTH>& run)
+{
+    if (aligned && col + VECTOR_WIDTH <= cols) {
+        store_run(row + col, run);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < VECTOR_WIDTH; ++i) {
+        if (col + i < cols) {
+            row[col + i] = run[i];
+        }
+    }
+}
+
 #endif
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -145,7 +161,11 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
     const unsigned int first_row = blockIdx.y * BLOCK_M;
     const unsigned int first_col = blockIdx.x * BLOCK_N;
     const unsigned int thread_row = thread / THREADS_N * THREAD_M;
-    const unsigned int thread_col = thread % THREADS_N * THREAD_N;
+    // A thread's columns are runs of VECTOR_WIDTH, and those of its neighbours lie between them: a warp reads and writes whole
+    // lines.
+    const auto thread_col = [=](int col) {
+        return (col / VECTOR_WIDTH * THREADS_N + thread % THREADS_N) * VECTOR_WIDTH + col % VECTOR_WIDTH;
+    };
     const bool a_aligned = k % VECTOR_WIDTH == 0;
     const bool b_aligned = n % VECTOR_WIDTH == 0;
 
@@ -185,7 +205,7 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
             }
 #pragma unroll
             for (int col = 0; col < THREAD_N; ++col) {
-                b_run[col] = b_tile[i][thread_col + col];
+                b_run[col] = b_tile[i][thread_col(col)];
             }
 #pragma unroll
             for (int row = 0; row < THREAD_M; ++row) {
@@ -206,11 +226,13 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
         }
         float* __restrict__ to = c + (size_t)to_row * n;
 #pragma unroll
-        for (int col = 0; col < THREAD_N; ++col) {
-            const unsigned int to_col = first_col + thread_col + col;
-            if (to_col < n) {
-                to[to_col] = sum[row][col];
+        for (int col = 0; col < THREAD_N; col += VECTOR_WIDTH) {
+            Run<VECTOR_WIDTH> run;
+#pragma unroll
+            for (int i = 0; i < VECTOR_WIDTH; ++i) {
+                run[i] = sum[row][col + i];
             }
+            store_row(to, first_col + thread_col(col), n, b_aligned, run);
         }
     }
 #endif

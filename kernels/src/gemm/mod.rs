@@ -85,6 +85,8 @@ unsafe extern "C" {
         #[len(k * n)]
         #[align(VECTOR_WIDTH)]
         b: &[f32],
-        #[len(m * n)] c: &mut [f32],
+        #[len(m * n)]
+        #[align(VECTOR_WIDTH)]
+        c: &mut [f32],
     );
 }
