@@ -13,6 +13,7 @@
 #include "device/vector.h"
 #include "device/shared.h"
 #include "device/warp.h"
+#include "device/staged_copy.h"
 #include "device/block.h"
 #include "device/atomic.h"
 #include "device/tile.h"

@@ -1,6 +1,6 @@
 #pragma once
 // The product of two tiles in shared memory, spread over the warps of a block: sum += a * b in floats, a of BLOCK_M x
-// BLOCK_K and b of BLOCK_K x BLOCK_N elements of type T, both row-major.
+// BLOCK_K elements of type T, row-major, and b of BLOCK_K x BLOCK_N, as LAYOUT_B says.
 //
 // Tunable parameters:
 //   BLOCK_M, BLOCK_N, BLOCK_K  the tiles
@@ -20,6 +20,9 @@
 static __device__ constexpr int CHUNK = 16 / (int)sizeof(T);
 static __device__ constexpr int LEADING_A = BLOCK_K + CHUNK;
 static __device__ constexpr int LEADING_B = BLOCK_N + CHUNK;
+
+// How b lies in shared memory.
+static __device__ constexpr kiln::layout LAYOUT_B = TILES ? kiln::right_layout : kiln::layout::row_major;
 
 static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0, "warps tile the block");
 static_assert(BLOCK_M * BLOCK_N <= 128 * THREADS, "a thread's sums fit into registers");
@@ -56,8 +59,8 @@ struct Product {
         {
 #pragma unroll
             for (int col = 0; col < COLS; ++col) {
-                const T* from = b + k * LEADING_B + first_col() + col * 16;
-                kiln::tile_load_shared<kiln::layout::row_major>(right[col], from, LEADING_B);
+                const T* from = b + kiln::tile_offset<LAYOUT_B>(k, first_col() + col * 16, LEADING_B);
+                kiln::tile_load_shared<LAYOUT_B>(right[col], from, LEADING_B);
             }
 #pragma unroll
             for (int row = 0; row < ROWS; ++row) {

@@ -13,37 +13,105 @@ struct Piece {
     unsigned int count;
 };
 
-// Begins to copy a tile of ROWS x COLS elements, of which `piece(row, col)` gives CHUNK at a time. `whole` says that each
-// piece is there or is not, and that it is aligned to 16 bytes; it is the same for all threads.
+// The first row that a thread copies, of `place` = its number / ACROSS, if a row has ACROSS pieces of 16 bytes and one of
+// padding. Eight neighbouring threads write to shared memory at once. If they copy more than one row, these lie ACROSS
+// apart, so that they share no bank: piece p of row r is in the banks from 4 * ((ACROSS + 1) * r + p) on.
+template <int ACROSS, int DOWN>
+static __device__ __forceinline__ int first_row_of(int place)
+{
+#if !defined(KILN_CPU)
+    if (ACROSS < 8 && DOWN % 8 == 0) {
+        constexpr int AT_ONCE = ACROSS < 8 ? 8 / ACROSS : 1;
+        return place / 8 * 8 + place % AT_ONCE * ACROSS + place % 8 / AT_ONCE;
+    }
+#endif
+    return place;
+}
+
+// A piece of a tile that lies row by row, on its way.
+template <kiln::layout LAYOUT> struct PieceCopy {
+    static constexpr int ROWS = 1;
+    kiln::staged_copy<CHUNK, T> copy;
+
+    template <class Pieces> __device__ __forceinline__ void begin(T* to, Pieces piece, int row, int col)
+    {
+        const Piece from = piece(row, col);
+        copy.begin(to, from.from, from.count > 0);
+    }
+};
+
+// The pieces of a pair of rows.
+template <> struct PieceCopy<kiln::layout::row_pairs> {
+    static constexpr int ROWS = 2;
+    kiln::staged_pair_copy<CHUNK, T> copy;
+
+    template <class Pieces> __device__ __forceinline__ void begin(T* to, Pieces piece, int row, int col)
+    {
+        const Piece even = piece(row, col), odd = piece(row + 1, col);
+        copy.begin(to, even.from, even.count > 0, odd.from, odd.count > 0);
+    }
+};
+
+// Copies a tile of ROWS x COLS elements, of which `piece(row, col)` gives CHUNK at a time. `whole` says that each piece is
+// there or is not, and that it is aligned to 16 bytes; it is the same for all threads. What lies between begin() and end()
+// runs beside the copy of whole pieces.
 //
 // A step of the product spends its instructions here unless every turn's place is known at compile time: the number of
 // turns is a constant, and the path of single elements is a loop of its own that is not unrolled.
-template <int ROWS, int COLS, int LEADING, class Pieces>
-static __device__ __forceinline__ void fetch_tile(T* to, Pieces piece, bool whole)
-{
-    constexpr int ACROSS = COLS / CHUNK, DOWN = THREADS / ACROSS, TURNS = (ROWS + DOWN - 1) / DOWN;
+template <kiln::layout LAYOUT, int ROWS, int COLS, int LEADING> class TileCopy {
+    using Copy = PieceCopy<LAYOUT>;
+    static constexpr int ACROSS = COLS / CHUNK, DOWN = THREADS / ACROSS * Copy::ROWS, TURNS = (ROWS + DOWN - 1) / DOWN;
     static_assert(THREADS % ACROSS == 0, "threads copy whole rows of pieces");
-    const int first_row = (int)threadIdx.x / ACROSS, col = (int)threadIdx.x % ACROSS * CHUNK;
-    if (whole) {
+
+    Copy copies[TURNS];
+
+    __device__ __forceinline__ static int first_row()
+    {
+        return first_row_of<ACROSS, THREADS / ACROSS>((int)threadIdx.x / ACROSS) * Copy::ROWS;
+    }
+    __device__ __forceinline__ static int col() { return (int)threadIdx.x % ACROSS * CHUNK; }
+    __device__ __forceinline__ static int place(int row, int col)
+    {
+        return (int)kiln::tile_offset<LAYOUT>(row, col, LEADING);
+    }
+
+    // Calls `body(turn, row)` for each of this thread's rows, or pairs of rows.
+    template <class Body> __device__ __forceinline__ static void for_rows(Body body)
+    {
 #pragma unroll
         for (int turn = 0; turn < TURNS; ++turn) {
-            const int row = first_row + turn * DOWN;
+            const int row = first_row() + turn * DOWN;
             if (ROWS % DOWN == 0 || row < ROWS) {
-                const Piece from = piece(row, col);
-                kiln::copy_async_or_zero<CHUNK>(to + row * LEADING + col, from.from, from.count > 0);
+                body(turn, row);
             }
         }
-        return;
     }
+
+public:
+    template <class Pieces> __device__ __forceinline__ void begin(T* to, Pieces piece, bool whole)
+    {
+        if (whole) {
+            for_rows([&](int turn, int row) { copies[turn].begin(to + place(row, col()), piece, row, col()); });
+            return;
+        }
 #pragma unroll 1
-    for (int row = first_row; row < ROWS; row += DOWN) {
-        const Piece from = piece(row, col);
+        for (int row = (int)threadIdx.x / ACROSS; row < ROWS; row += THREADS / ACROSS) {
+            const Piece from = piece(row, col());
 #pragma unroll 1
-        for (int i = 0; i < CHUNK; ++i) {
-            to[row * LEADING + col + i] = (unsigned int)i < from.count ? from.from[i] : kiln::from_float<T>(0.0f);
+            for (int i = 0; i < CHUNK; ++i) {
+                const bool is_there = (unsigned int)i < from.count;
+                to[place(row, col() + i)] = is_there ? from.from[i] : kiln::from_float<T>(0.0f);
+            }
         }
     }
-}
+
+    __device__ __forceinline__ void end(T* to, bool whole)
+    {
+        if (kiln::staged_copy<CHUNK, T>::writes_at_end && whole) {
+            for_rows([&](int turn, int row) { copies[turn].copy.end(to + place(row, col())); });
+        }
+    }
+};
 
 // The sum over `steps` of the products of the tiles that `a(step, row, col)` and `b(step, row, col)` say piece by piece, for
 // a col that is a multiple of CHUNK.
@@ -52,39 +120,50 @@ static __device__ __forceinline__ Product sum_of_products(unsigned int steps, A 
 {
     T* const a_tiles = kiln::dynamic_shared<T>();
     T* const b_tiles = a_tiles + STAGES * BLOCK_M * LEADING_A;
-    const auto fetch = [&](unsigned int step) {
-        T* const to_a = a_tiles + step % STAGES * (BLOCK_M * LEADING_A);
-        T* const to_b = b_tiles + step % STAGES * (BLOCK_K * LEADING_B);
-        fetch_tile<BLOCK_M, BLOCK_K, LEADING_A>(to_a, [&](int row, int col) { return a(step, row, col); }, whole_a);
-        fetch_tile<BLOCK_K, BLOCK_N, LEADING_B>(to_b, [&](int row, int col) { return b(step, row, col); }, whole_b);
+    const auto a_tile = [&](unsigned int step) { return a_tiles + step % STAGES * (BLOCK_M * LEADING_A); };
+    const auto b_tile = [&](unsigned int step) { return b_tiles + step % STAGES * (BLOCK_K * LEADING_B); };
+    TileCopy<kiln::layout::row_major, BLOCK_M, BLOCK_K, LEADING_A> copy_a;
+    TileCopy<LAYOUT_B, BLOCK_K, BLOCK_N, LEADING_B> copy_b;
+    const auto begin = [&](unsigned int step) {
+        copy_a.begin(a_tile(step), [&](int row, int col) { return a(step, row, col); }, whole_a);
+        copy_b.begin(b_tile(step), [&](int row, int col) { return b(step, row, col); }, whole_b);
+    };
+    const auto end = [&](unsigned int step) {
+        copy_a.end(a_tile(step), whole_a);
+        copy_b.end(b_tile(step), whole_b);
     };
 
     Product product;
     product.clear();
     for (unsigned int step = 0; step + 1 < STAGES; ++step) {
         if (step < steps) {
-            fetch(step);
+            begin(step);
+            end(step);
         }
         kiln::copy_commit();
     }
     for (unsigned int step = 0; step < steps; ++step) {
 #if STAGES == 1
-        fetch(step);
+        begin(step);
+        end(step);
         kiln::copy_commit();
         kiln::copy_wait<0>();
+        __syncthreads();
+        product.add(a_tile(step), b_tile(step));
         __syncthreads();
 #else
         kiln::copy_wait<STAGES - 2>();
         // All have multiplied the pair of the last step: the next one may take its place.
         __syncthreads();
-        if (step + STAGES - 1 < steps) {
-            fetch(step + STAGES - 1);
+        const unsigned int next = step + STAGES - 1;
+        if (next < steps) {
+            begin(next);
+        }
+        product.add(a_tile(step), b_tile(step));
+        if (next < steps) {
+            end(next);
         }
         kiln::copy_commit();
-#endif
-        product.add(a_tiles + step % STAGES * (BLOCK_M * LEADING_A), b_tiles + step % STAGES * (BLOCK_K * LEADING_B));
-#if STAGES == 1
-        __syncthreads();
 #endif
     }
     return product;

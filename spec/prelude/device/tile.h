@@ -9,13 +9,33 @@
 
 namespace kiln {
 
-// How a matrix lies in memory: element (row, col) is at row * leading + col, or at col * leading + row.
-enum class layout { row_major, col_major };
+// How a matrix lies in memory: element (row, col) is at row * leading + col, or at col * leading + row. In row_pairs the
+// elements of two rows, of which the first is even, lie in turns: at (row / 2 * leading + col) * 2 + row % 2.
+enum class layout { row_major, col_major, row_pairs };
+
+// The layout in which shared memory gives up a right tile with the fewest instructions, of a matrix whose rows are copied
+// there. On gfx11 a lane holds a column, and 32 bits are the least that is read at full speed.
+#if defined(KILN_HIP) || defined(KILN_CPU_TILES_OF_GFX11)
+constexpr layout right_layout = layout::row_pairs;
+#else
+constexpr layout right_layout = layout::row_major;
+#endif
 
 constexpr int tile_size = 16;
 
 template <layout order> KILN_INLINE size_t tile_offset(int row, int col, int leading) {
+    if constexpr (order == layout::row_pairs) {
+        return ((size_t)(row / 2) * leading + col) * 2 + row % 2;
+    }
     return order == layout::row_major ? (size_t)row * leading + col : (size_t)col * leading + row;
+}
+
+// Elements `i` and `i + 1` of a right tile, which stand in a pair of rows.
+template <layout order, class Tile, class T>
+KILN_INLINE void load_row_pair(Tile& tile, int i, const T* from, int leading) {
+    static_assert(order == layout::row_pairs, "only there do they lie side by side");
+    const vec<T, 2> pair = load_aligned<2>(from + tile_offset<order>(Tile::row(i), Tile::col(i), leading));
+    copy_bytes<sizeof(pair)>(tile.value + i, &pair);
 }
 
 }  // namespace kiln

@@ -93,6 +93,7 @@ KILN_INLINE void load_matrices_transposed(unsigned int (&words)[4], const void* 
 // Reads a tile from shared memory, where `from` and every row (or column) begin at a multiple of 16 bytes.
 template <layout order, class T>
 KILN_INLINE void tile_load_shared(tile_a<T>& tile, const T* from, int leading) {
+    static_assert(order != layout::row_pairs, "only right tiles lie in pairs of rows");
     const int line = (int)lane() % 8, matrix = (int)lane() / 8;
     unsigned int words[4];
     if constexpr (order == layout::row_major) {
@@ -104,6 +105,11 @@ KILN_INLINE void tile_load_shared(tile_a<T>& tile, const T* from, int leading) {
 }
 template <layout order, class T>
 KILN_INLINE void tile_load_shared(tile_b<T>& tile, const T* from, int leading) {
+    if constexpr (order == layout::row_pairs) {
+#pragma unroll
+        for (int i = 0; i < 8; i += 2) load_row_pair<order>(tile, i, from, leading);
+        return;
+    }
     const int line = (int)lane() % 8, matrix = (int)lane() / 8;
     unsigned int words[4];
     if constexpr (order == layout::col_major) {

@@ -85,6 +85,7 @@ template <class T> KILN_INLINE void load_line(T (&line)[16], const T* from) {
 // Reads a tile from shared memory, where `from` and every row (or column) begin at a multiple of 16 bytes.
 template <layout order, class T>
 KILN_INLINE void tile_load_shared(tile_a<T>& tile, const T* from, int leading) {
+    static_assert(order != layout::row_pairs, "only right tiles lie in pairs of rows");
     if constexpr (order == layout::row_major) {
         load_line(tile.value, from + tile_a<T>::row(0) * leading);
     } else {
@@ -96,6 +97,9 @@ template <layout order, class T>
 KILN_INLINE void tile_load_shared(tile_b<T>& tile, const T* from, int leading) {
     if constexpr (order == layout::col_major) {
         load_line(tile.value, from + tile_b<T>::col(0) * leading);
+    } else if constexpr (order == layout::row_pairs) {
+#pragma unroll
+        for (int i = 0; i < 16; i += 2) load_row_pair<order>(tile, i, from, leading);
     } else {
 #pragma unroll
         for (int i = 0; i < 16; ++i) tile.value[i] = from[i * leading + tile_b<T>::col(0)];

@@ -56,6 +56,7 @@ macro_rules! prelude {
             "device/vector.h" = "device/vector.h",
             "device/shared.h" = "device/shared.h",
             "device/warp.h" = "device/warp.h",
+            "device/staged_copy.h" = "device/staged_copy.h",
             "device/block.h" = "device/block.h",
             "device/atomic.h" = "device/atomic.h",
             "device/tile.h" = "device/tile.h",

@@ -9,13 +9,14 @@ use kiln_tests::command::workspace;
 const PAGE: &str = include_str!("../../../docs/device-prelude.md");
 
 /// Internal functions, which the documented ones use.
-const INTERNAL: [&str; 21] = [
+const INTERNAL: [&str; 22] = [
     "atomic_update_16",
     "combine_threads",
     "combine_warps",
     "load_line",
     "load_matrices",
     "load_matrices_transposed",
+    "load_row_pair",
     "load_word",
     "shuffle_words",
     "store_word",

@@ -368,7 +368,7 @@ unsafe extern "C" {
     source = "../../fixtures/prelude/tiles.cu",
     types(T in [f16, bf16]),
     params(
-        LAYOUT_A in [row, col], LAYOUT_B in [row, col], LAYOUT_C in [row, col],
+        LAYOUT_A in [row, col], LAYOUT_B in [row, col, pairs], LAYOUT_C in [row, col],
         LOAD in [plain, aligned, part],
     ),
     baseline(LAYOUT_A = row, LAYOUT_B = row, LAYOUT_C = row, LOAD = plain),
