@@ -7,8 +7,10 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use serde_json::{Value, json};
 
-const FIRST: &str = "T=f32,n=1048576,form=1";
-const SECOND: &str = "T=f32,n=1048576,form=2";
+/// A kernel whose problems take little time to verify.
+const KERNEL: &str = "gemm";
+const FIRST: &str = "m=64,n=64,k=64";
+const SECOND: &str = "m=8,n=1024,k=1024";
 
 #[test]
 fn a_search_for_another_problem_begins_with_the_best_of_the_first() {
@@ -48,7 +50,7 @@ fn a_recording_of_another_tuner_is_a_start_and_one_of_another_kernel_is_refused(
     let folder = directory.path();
     run(folder, FIRST, &["--trials", "6"]);
     let trials = trials(folder, FIRST);
-    let file = folder.join("gelu@elsewhere.json");
+    let file = folder.join("gemm@elsewhere.json");
     std::fs::write(&file, recording(&trials).to_string()).expect("a file should be written");
     let file = file.to_str().expect("a path should be text");
     let other = tempfile::tempdir().expect("a temporary directory should be had");
@@ -57,10 +59,10 @@ fn a_recording_of_another_tuner_is_a_start_and_one_of_another_kernel_is_refused(
         SECOND,
         &["--trials", "4", "--transfer-from", file],
     );
-    assert_eq!(report["starts_from"], json!(["gelu@elsewhere"]));
+    assert_eq!(report["starts_from"], json!(["gemm@elsewhere"]));
 
     let mut wrong = tune(&workspace(), &folder.join("cache"));
-    wrong.args(["run", "-k", "gemm", "--budget", "5s", "--device", "cpu"]);
+    wrong.args(["run", "-k", "gelu", "--budget", "5s", "--device", "cpu"]);
     let message = stderr(&expect_code(wrong.args(["--transfer-from", file]), 1));
     assert!(
         message.contains("no kernel of this run has these") && message.contains("help: "),
@@ -78,7 +80,8 @@ fn configs_that_the_author_wants_first_are_tried_before_any_other() {
         .into_iter()
         .map(|(config, _)| config)
         .collect();
-    let wanted = "VECTOR_WIDTH=4,THREADS=256,ITEMS=1,HINT=plain";
+    let wanted =
+        "BLOCK_M=128,BLOCK_N=128,BLOCK_K=16,THREAD_M=8,THREAD_N=8,VECTOR_WIDTH=4,UNROLL=1,WALK=0";
     assert!(tried.iter().any(|config| config == wanted), "{tried:?}");
 }
 
@@ -113,7 +116,7 @@ fn recording(trials: &[(String, Option<u64>)]) -> Value {
         })
         .collect();
     json!({
-        "device_name": "elsewhere", "kernel_name": "gelu", "problem_size": [512, 512],
+        "device_name": "elsewhere", "kernel_name": KERNEL, "problem_size": [512, 512],
         "tune_params_keys": names, "tune_params": tunables, "objective": "time", "cache": cache,
     })
 }
@@ -180,7 +183,7 @@ fn run(folder: &Path, problem: &str, args: &[&str]) -> Value {
     let path = folder.join("script.json");
     std::fs::write(&path, script.to_string()).expect("the script should be written");
     let mut run = tune(&workspace(), &folder.join("cache"));
-    run.args(["run", "-k", "gelu", "--problem", problem, "--json"]);
+    run.args(["run", "-k", KERNEL, "--problem", problem, "--json"]);
     run.args(["--budget", "full"]).args(args);
     run.arg("--device").arg(format!("fake:{}", path.display()));
     let report: Value = serde_json::from_str(&stdout(&expect_code(&mut run, 0)))

@@ -157,9 +157,9 @@ fn run(folder: &Path, seed: u64, script: &Value) -> (Value, Value) {
     run.args([
         "run",
         "-k",
-        "tensor_add",
+        "gemm",
         "--problem",
-        "T=f32,n=1000003",
+        "m=64,n=64,k=64",
         "--strategy",
         "exhaustive",
         "--json",
