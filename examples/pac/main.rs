@@ -19,7 +19,12 @@ const RATE: f64 = 512.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let device = std::env::args().nth(1).unwrap_or_else(|| "cpu".into());
-    let device = Device::open(&device)?;
+    print!("{}", strongest(&Device::open(&device)?)?);
+    Ok(())
+}
+
+/// The bands of each channel that couple most, a line each.
+fn strongest(device: &Device) -> Result<String, Box<dyn Error>> {
     let settings = Settings {
         channels: 2,
         samples: 5120,
@@ -36,8 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A rhythm of 7 Hz with bursts of 80 Hz at its peaks; the bands that contain both should couple most.
     let analysis = Pac::plan(settings.clone(), 64 << 20)?;
     let coupling = analysis.run(&device.stream(), &recording)?;
-    println!(
-        "{} channels of 10 s, {} x {} bands, {:.1} MiB on {}",
+    let mut lines = format!(
+        "{} channels of 10 s, {} x {} bands, {:.1} MiB on {}\n",
         settings.channels,
         settings.phase_bands.len(),
         settings.amp_bands.len(),
@@ -52,9 +57,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let phase = &settings.phase_bands[pair / settings.amp_bands.len()];
         let amp = &settings.amp_bands[pair % settings.amp_bands.len()];
-        println!("channel {channel}: {phase} with {amp}, modulation index {index:.4}");
+        lines += &format!("channel {channel}: {phase} with {amp}, modulation index {index:.4}\n");
     }
-    Ok(())
+    Ok(lines)
 }
 
 fn sample(channel: u32, n: u32) -> f32 {
@@ -63,4 +68,23 @@ fn sample(channel: u32, n: u32) -> f32 {
     // The same noise in every run.
     let noise = f64::from(n.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24) - 0.5;
     (slow + 0.4 * (1.0 + slow) * (turn * 80.0).cos() + 2.0 * noise) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use kiln_tests::capability::{Need, have};
+
+    use super::*;
+
+    #[test]
+    fn the_bands_that_couple_are_found() {
+        if have("the_bands_that_couple_are_found", &[Need::HostCompiler]) {
+            let said = strongest(&Device::cpu().unwrap()).unwrap();
+            for channel in [0, 1] {
+                let found =
+                    format!("channel {channel}: 6..8 Hz with 70..90 Hz, modulation index 0.");
+                assert!(said.contains(&found), "{said}");
+            }
+        }
+    }
 }

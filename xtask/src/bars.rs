@@ -178,6 +178,11 @@ const BARS: &[Bar] = &[
         "planted faults are caught on simulated GPUs",
         &[("kiln-tests", "device_prelude", "planted")],
     ),
+    (
+        51,
+        "matrix kernels spend their instructions on products",
+        &[("kiln-tests", "tuning", "inspect::designs")],
+    ),
 ];
 
 /// The bar that a run of `tune` measures.

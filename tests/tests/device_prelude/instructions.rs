@@ -23,6 +23,8 @@ pub enum Instruction {
     StoreOf4Bytes,
     /// A store of 2 bytes to shared memory: STS.U16, ds_store_b16.
     SharedStoreOf2Bytes,
+    /// A load of 2 bytes from shared memory: LDS.U16, ds_load_u16, ds_load_u16_d16, ds_load_u16_d16_hi.
+    SharedLoadOf2Bytes,
     /// A copy from global to shared memory without registers: LDGSTS. AMD's gfx11 has none.
     AsyncCopy,
     /// Four 8 x 8 matrices from shared memory: LDSM. AMD's gfx11 has none.
@@ -79,6 +81,7 @@ fn on_nvidia(instruction: Instruction, word: u128) -> bool {
         Instruction::StoreOf16Bytes => matches!(operation, 0x386 | 0x986) && size == 6,
         Instruction::StoreOf4Bytes => matches!(operation, 0x386 | 0x986) && size == 4,
         Instruction::SharedStoreOf2Bytes => operation == 0x388 && size == 2,
+        Instruction::SharedLoadOf2Bytes => operation == 0x984 && size == 2,
         Instruction::AsyncCopy => operation == 0xfae,
         Instruction::MatrixLoad => operation == 0x83b,
         // 0x918 is NOP, which pads the section.
@@ -98,6 +101,8 @@ fn on_amd(instruction: Instruction, word: u32) -> bool {
         Instruction::StoreOf4Bytes => high == 0xdc6a,
         // DS, operation 31.
         Instruction::SharedStoreOf2Bytes => high == 0xd87c,
+        // DS, operations 60, 166 and 167.
+        Instruction::SharedLoadOf2Bytes => matches!(high, 0xd8f0 | 0xda98 | 0xda9c),
         Instruction::AsyncCopy | Instruction::MatrixLoad => false,
         // Instructions have one to five words.
         Instruction::Any => true,

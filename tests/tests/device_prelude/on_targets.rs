@@ -323,6 +323,23 @@ fn a_step_of_a_product_spends_its_instructions_on_products() {
 }
 
 #[test]
+fn on_amd_a_product_reads_its_right_tiles_in_words() {
+    let test = "on_amd_a_product_reads_its_right_tiles_in_words";
+    let config = "BLOCK_M=128,BLOCK_N=128,BLOCK_K=32,WARPS_M=2,WARPS_N=2,STAGES=2,TILES=1,LANES_M=4,GROUP_M=8";
+    for_each_gpu(test, |target| {
+        if target.backend != Backend::Hip {
+            return;
+        }
+        let of = [Instruction::SharedLoadOf2Bytes];
+        let tile = "LAYOUT_A=row,LAYOUT_B=row,LAYOUT_C=row,LOAD=aligned";
+        let by_rows = of_the_library(target, &kernels::tiles::KERNEL, tile, &of);
+        assert!(by_rows[0] > 0, "{}", target.arch);
+        let counts = of_the_library(target, &kiln_kernels::gemm_f16::KERNEL, config, &of);
+        assert_eq!(counts, [0], "{}", target.arch);
+    });
+}
+
+#[test]
 fn attention_keeps_its_scores_in_registers() {
     let test = "attention_keeps_its_scores_in_registers";
     let config =

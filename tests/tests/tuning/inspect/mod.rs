@@ -3,6 +3,7 @@
 
 mod commands;
 mod damage;
+mod designs;
 mod micro;
 mod profile;
 mod sources;

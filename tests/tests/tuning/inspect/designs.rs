@@ -1,0 +1,89 @@
+//! What the design of the library's matrix kernels promises, by the counters of simulated GPUs.
+
+use kiln_tests::command::{expect_code, stdout, tune, workspace};
+use serde_json::Value;
+
+/// A config, and what its profile must show.
+struct Design {
+    kernel: &'static str,
+    problem: &'static str,
+    config: &'static str,
+    targets: &'static [&'static str],
+    /// What of 100 instructions of the main loop: `matrix_per_100` or `multiply_adds_per_100`, and at least how many.
+    share: (&'static str, f64),
+    /// How much of the sectors that it moves must be used, in percent.
+    sector_use: f64,
+}
+
+const DESIGNS: [Design; 4] = [
+    Design {
+        kernel: "gemm_f16",
+        problem: "T=f16,m=512,n=512,k=512",
+        config: "BLOCK_M=128,BLOCK_N=128,BLOCK_K=32,WARPS_M=2,WARPS_N=2,STAGES=3,TILES=1,LANES_M=4,GROUP_M=8",
+        targets: &["sm_86", "sm_90"],
+        share: ("matrix_per_100", 24.0),
+        sector_use: 89.0,
+    },
+    Design {
+        kernel: "gemm_f16",
+        problem: "T=f16,m=512,n=512,k=512",
+        config: "BLOCK_M=128,BLOCK_N=128,BLOCK_K=32,WARPS_M=2,WARPS_N=2,STAGES=2,TILES=1,LANES_M=4,GROUP_M=8",
+        targets: &["gfx1151"],
+        share: ("matrix_per_100", 9.0),
+        sector_use: 99.0,
+    },
+    Design {
+        kernel: "flash_attention",
+        problem: "heads=1,seq=512,dim=64,causal=1",
+        config: "WARPS=4,LANES=32,QUERIES=32,BLOCK_K=64,STAGES=2,VECTOR_WIDTH=8,TILES=1,HEAD_DIM=64",
+        targets: &["sm_86", "sm_90"],
+        share: ("matrix_per_100", 10.0),
+        sector_use: 0.0,
+    },
+    Design {
+        kernel: "gemm",
+        problem: "m=512,n=512,k=512",
+        config: "BLOCK_M=128,BLOCK_N=128,BLOCK_K=16,THREAD_M=8,THREAD_N=8,VECTOR_WIDTH=4,UNROLL=4,WALK=0",
+        targets: &["sm_86", "gfx1151"],
+        share: ("multiply_adds_per_100", 75.0),
+        sector_use: 99.0,
+    },
+];
+
+fn profile(design: &Design, target: &str) -> Value {
+    let cache = tempfile::tempdir().expect("a temporary directory should be had");
+    let mut command = tune(&workspace(), cache.path());
+    command.args(["inspect", "--profile", "--json", "--blocks", "1"]);
+    command.args(["-p", "kiln-kernels", "-k", design.kernel]);
+    command.args(["--target", target, "--problem", design.problem]);
+    let output = expect_code(command.args(["--config", design.config]), 0);
+    let rows: Value = serde_json::from_str(&stdout(&output)).expect("rows should be printed");
+    rows[0]["profile"].clone()
+}
+
+#[test]
+fn matrix_kernels_spend_their_instructions_on_products_and_wait_for_no_bank() {
+    let known = super::targets("matrix_kernels_spend_their_instructions_on_products");
+    for design in DESIGNS {
+        let here = known
+            .iter()
+            .filter(|known| design.targets.contains(&known.arch));
+        for target in here {
+            let profile = profile(&design, target.arch);
+            let what = format!("{} on {}: {profile:#}", design.kernel, target.arch);
+            let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{what}"));
+            let (share, least) = design.share;
+            let hot = &profile["hot_loop"];
+            assert!(number(&hot[share]) >= least, "{what}");
+            assert_eq!(hot["private_requests"], 0, "{what}");
+            assert_eq!(number(&hot["conflicts_per_request"]), 0.0, "{what}");
+            // Cycles of a request beyond its first. On AMD gemm needs more where it turns its left tile.
+            let most = if target.arch == "gfx1151" { 0.11 } else { 0.05 };
+            assert!(number(&profile["conflicts_per_request"]) <= most, "{what}");
+            assert!(
+                number(&profile["sector_use_percent"]) >= design.sector_use,
+                "{what}"
+            );
+        }
+    }
+}
