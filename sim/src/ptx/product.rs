@@ -7,7 +7,7 @@ use pulp::Simd;
 
 use super::factors::Form;
 use super::regs::{LANES, Regs};
-use crate::lanes::over;
+use crate::lanes::{each, over};
 
 /// Rows of the product that are summed up at once, so that one sum does not wait for another.
 const AT_ONCE: usize = 8;
@@ -46,7 +46,8 @@ pub(super) fn columns<F: Form, const K: usize, const RUN: usize>(
 ) {
     for (out, &register) in out.as_chunks_mut::<RUN>().0.iter_mut().zip(registers) {
         let words = &regs.words[register as usize];
-        let turned = turned(words);
+        // By elements of a column, not by columns.
+        let turned: [u32; LANES] = each(|i| words[i % 8 * 4 + i / 8]);
         for part in 0..F::PARTS {
             let values = over(&turned, |word| F::part(word, part));
             for (i, values) in values.as_chunks::<8>().0.iter().enumerate() {
@@ -54,19 +55,6 @@ pub(super) fn columns<F: Form, const K: usize, const RUN: usize>(
             }
         }
     }
-}
-
-/// Words by elements of a column, not by columns; four columns at once, so that the compiler turns them in registers.
-#[inline(always)]
-fn turned(words: &[u32; LANES]) -> [u32; LANES] {
-    let mut turned = [0; LANES];
-    for (half, columns) in words.as_chunks::<16>().0.iter().enumerate() {
-        let [a, b, c, d] = [0, 4, 8, 12].map(|first| &columns[first..][..4]);
-        for (i, turned) in turned.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            turned.as_chunks_mut::<4>().0[half] = [a[i], b[i], c[i], d[i]];
-        }
-    }
-    turned
 }
 
 /// Sums of products by ascending `k`, row by row.
@@ -98,12 +86,12 @@ pub(super) fn fused_product<S: Simd, const K: usize, const OF_PART: usize, const
     a: &Rows<f32, OF_PART, PARTS>,
     b: &[[f32; 8]; K],
 ) -> [f32; 128] {
-    if S::IS_SCALAR || 8 % S::F32_LANES != 0 {
+    const MAX_VECTORS: usize = 2;
+    let vectors = 8 / S::F32_LANES;
+    if S::IS_SCALAR || vectors * S::F32_LANES != 8 || vectors > MAX_VECTORS {
         return product(a, b);
     }
-    const MAX_VECTORS: usize = 2;
     let mut out = [0.0; 128];
-    let vectors = (8 / S::F32_LANES).min(MAX_VECTORS);
     for (eight, out) in out.chunks_exact_mut(8 * AT_ONCE).enumerate() {
         let mut sums = [[simd.splat_f32s(0.0); MAX_VECTORS]; AT_ONCE];
         for (k, b) in b.iter().enumerate() {

@@ -1,4 +1,4 @@
-// Copies from global to shared memory that run beside the kernel on every GPU.
+// Copies from global to shared memory in two parts, which run beside what the kernel does between them.
 #ifndef KILN_DEVICE_STAGED_COPY_H
 #define KILN_DEVICE_STAGED_COPY_H
 
@@ -26,7 +26,8 @@ public:
 #endif
 };
 
-// Two such copies, whose elements come to lie in turns: those of `even` first. Both are at least 4 bytes.
+// Two such copies, whose elements come to lie in turns, an element of the even row first. They run
+// beside the kernel on AMD only: elsewhere begin() does all of it.
 template <int N, class T> class staged_pair_copy {
 #if defined(KILN_HIP) && !defined(KILN_CPU)
     vec<T, N> even, odd;

@@ -13,8 +13,8 @@ namespace kiln {
 // elements of two rows, of which the first is even, lie in turns: at (row / 2 * leading + col) * 2 + row % 2.
 enum class layout { row_major, col_major, row_pairs };
 
-// The layout in which shared memory gives up a right tile with the fewest instructions, of a matrix whose rows are copied
-// there. On gfx11 a lane holds a column, and 32 bits are the least that is read at full speed.
+// The layout from which tile_load_shared reads a right tile with the fewest instructions, if the matrix is copied to shared
+// memory by rows. On gfx11 a lane holds a column: it reads two elements at a time from row_pairs, and one from row_major.
 #if defined(KILN_HIP) || defined(KILN_CPU_TILES_OF_GFX11)
 constexpr layout right_layout = layout::row_pairs;
 #else

@@ -385,7 +385,9 @@ unsafe extern "C" {
         n: u32,
         k: u32,
         #[len(m * k)] a: &[T],
-        #[len(k * n)] b: &[T],
+        #[len(k * n)]
+        #[align(8)]
+        b: &[T],
         #[len(m * n)]
         #[inout]
         c: &mut [f32],

@@ -1,4 +1,4 @@
-//! Kernels compiled for every known target: those of this test, and those of other tests.
+//! Kernels compiled for every known target: those of this test, those that come with Kiln, and those of other tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,6 +16,7 @@ use kiln::spec::targets::{KnownTarget, TARGETS};
 use kiln::spec::{Backend, Config, KernelSpec, Problem};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::shared_artifacts;
+use rayon::prelude::*;
 
 use crate::instructions::{Instruction, count};
 use crate::{kernels, problems_by_type, stand_ins};
@@ -115,6 +116,23 @@ fn every_use_of_the_device_api_compiles_for_every_target() {
                     compile_all(target, kernel, if in_full() { 3 } else { 1 });
                 }
             }
+        },
+    );
+}
+
+#[test]
+fn every_kernel_that_comes_with_kiln_compiles_for_every_target() {
+    for_each_gpu(
+        "every_kernel_that_comes_with_kiln_compiles_for_every_target",
+        |target| {
+            // For these the tests of the library compile every kernel, and launch it on the simulated GPU.
+            if !in_full() && ["sm_86", "gfx1151"].contains(&target.arch) {
+                return;
+            }
+            let per_type = if in_full() { 3 } else { 1 };
+            kiln_kernels::catalogue()
+                .par_iter()
+                .for_each(|kernel| compile_all(target, kernel, per_type));
         },
     );
 }
@@ -323,17 +341,15 @@ fn a_step_of_a_product_spends_its_instructions_on_products() {
 }
 
 #[test]
-fn on_amd_a_product_reads_its_right_tiles_in_words() {
-    let test = "on_amd_a_product_reads_its_right_tiles_in_words";
+fn a_product_reads_no_single_element_from_shared_memory() {
+    let test = "a_product_reads_no_single_element_from_shared_memory";
     let config = "BLOCK_M=128,BLOCK_N=128,BLOCK_K=32,WARPS_M=2,WARPS_N=2,STAGES=2,TILES=1,LANES_M=4,GROUP_M=8";
     for_each_gpu(test, |target| {
-        if target.backend != Backend::Hip {
-            return;
-        }
         let of = [Instruction::SharedLoadOf2Bytes];
-        let tile = "LAYOUT_A=row,LAYOUT_B=row,LAYOUT_C=row,LOAD=aligned";
-        let by_rows = of_the_library(target, &kernels::tiles::KERNEL, tile, &of);
-        assert!(by_rows[0] > 0, "{}", target.arch);
+        // Elements one by one: the instruction is known when it is there.
+        let tile = "LAYOUT_A=row,LAYOUT_B=row,LAYOUT_C=row,LOAD=plain";
+        let by_elements = of_the_library(target, &kernels::tiles::KERNEL, tile, &of);
+        assert!(by_elements[0] > 0, "{}", target.arch);
         let counts = of_the_library(target, &kiln_kernels::gemm_f16::KERNEL, config, &of);
         assert_eq!(counts, [0], "{}", target.arch);
     });

@@ -65,6 +65,7 @@ fn what_the_space_admits_compiles_and_what_it_rejects_the_compiler_refuses() {
     let mut in_all = 0;
     for (turn, known) in gpus().into_iter().enumerate() {
         let target = CompileTarget::open(known.arch).expect("the compiler was found just now");
+        // Unless measuring in full, every third one: the others for the next targets.
         let kernels = project.kernels.iter().enumerate();
         let subjects: Vec<_> = kernels
             .filter(|(number, _)| in_full() || (number + turn).is_multiple_of(3))

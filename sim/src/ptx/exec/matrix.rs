@@ -14,8 +14,6 @@ use crate::ptx::warp::Warp;
 const ROW: usize = 16;
 /// Eight rows of eight elements.
 type Matrix = [[u16; 8]; 8];
-/// The same as pairs of elements. A lane holds two of row `lane / 4` (9.7.14.5.15): the pairs in their order.
-type Pairs = [[u32; 4]; 8];
 
 /// Executes an instruction on matrices.
 pub(super) fn matrix(
@@ -32,12 +30,8 @@ pub(super) fn matrix(
     match op {
         MatrixOp::Mma(mma) => mma.run(&mut w.regs),
         MatrixOp::Transpose { d, a } => {
-            let mut pairs = [[0; 4]; 8];
-            let lanes = &w.regs.words[*a as usize];
-            for (pairs, lanes) in pairs.iter_mut().zip(lanes.as_chunks::<4>().0) {
-                *pairs = *lanes;
-            }
-            w.regs.words[*d as usize] = turned_to_lanes(&pairs);
+            let a = to_matrix(&w.regs.words[*a as usize]);
+            w.regs.words[*d as usize] = turned_to_lanes(&a);
         }
         MatrixOp::Load {
             address,
@@ -45,8 +39,11 @@ pub(super) fn matrix(
             d,
         } => {
             let rows = rows(s, &w.regs, address, d.len(), Intent::Read)?;
-            for (rows, &d) in rows.as_chunks::<8>().0.iter().zip(d) {
-                let matrix = load(s.shared.bytes(), rows);
+            for (rows, &d) in rows.chunks_exact(8).zip(d) {
+                let mut matrix = [[0; 8]; 8];
+                for (row, &at) in matrix.iter_mut().zip(rows) {
+                    *row = load(s.shared.bytes(), at);
+                }
                 w.regs.words[d as usize] = match turns {
                     true => turned_to_lanes(&matrix),
                     false => to_lanes(&matrix),
@@ -71,32 +68,26 @@ pub(super) fn matrix(
     Ok(())
 }
 
-/// What lanes hold of a matrix.
+/// A lane holds two elements of row `lane / 4` (9.7.14.5.15).
 #[inline(always)]
-fn to_lanes(pairs: &Pairs) -> [u32; LANES] {
+fn to_lanes(matrix: &Matrix) -> [u32; LANES] {
     let mut lanes = [0; LANES];
-    for (lanes, pairs) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(pairs) {
-        *lanes = *pairs;
+    for (lanes, row) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(matrix) {
+        for (lane, [low, high]) in lanes.iter_mut().zip(row.as_chunks::<2>().0) {
+            *lane = u32::from(*low) | u32::from(*high) << 16;
+        }
     }
     lanes
 }
 
-/// What lanes hold of the transposed matrix.
+/// The same of the transposed matrix.
 #[inline(always)]
-fn turned_to_lanes(pairs: &Pairs) -> [u32; LANES] {
-    // Of two rows, the pairs of what one column has in both.
-    let mut columns = [[0; 8]; 4];
-    for (columns, [upper, lower]) in columns.iter_mut().zip(pairs.as_chunks::<2>().0) {
-        for (i, columns) in columns.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            *columns = [
-                upper[i] & 0xffff | lower[i] << 16,
-                upper[i] >> 16 | lower[i] & 0xffff_0000,
-            ];
-        }
-    }
+fn turned_to_lanes(matrix: &Matrix) -> [u32; LANES] {
     let mut lanes = [0; LANES];
-    for (i, lanes) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        *lanes = [columns[0][i], columns[1][i], columns[2][i], columns[3][i]];
+    for (i, [low, high]) in matrix.as_chunks::<2>().0.iter().enumerate() {
+        for (column, (low, high)) in low.iter().zip(high).enumerate() {
+            lanes[4 * column + i] = u32::from(*low) | u32::from(*high) << 16;
+        }
     }
     lanes
 }
@@ -124,17 +115,14 @@ fn transposed(matrix: &Matrix) -> Matrix {
 }
 
 #[inline(always)]
-fn load(bytes: &[u8], rows: &[usize; 8]) -> Pairs {
-    let mut pairs = [[0; 4]; 8];
-    for (pairs, &at) in pairs.iter_mut().zip(rows) {
-        let row = bytes.get(at..).and_then(|rest| rest.first_chunk::<ROW>());
-        if let Some(row) = row {
-            for (pair, bytes) in pairs.iter_mut().zip(row.as_chunks::<4>().0) {
-                *pair = u32::from_le_bytes(*bytes);
-            }
+fn load(bytes: &[u8], at: usize) -> [u16; 8] {
+    let mut row = [0; 8];
+    if let Some(bytes) = bytes.get(at..at + ROW) {
+        for (to, from) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
+            *to = u16::from_le_bytes(*from);
         }
     }
-    pairs
+    row
 }
 
 #[inline(always)]

@@ -38,7 +38,7 @@ const DESIGNS: [Design; 4] = [
         config: "WARPS=4,LANES=32,QUERIES=32,BLOCK_K=64,STAGES=2,VECTOR_WIDTH=8,TILES=1,HEAD_DIM=64",
         targets: &["sm_86", "sm_90"],
         share: ("matrix_per_100", 10.0),
-        sector_use: 0.0,
+        sector_use: 70.0,
     },
     Design {
         kernel: "gemm",
@@ -76,6 +76,9 @@ fn matrix_kernels_spend_their_instructions_on_products_and_wait_for_no_bank() {
             let hot = &profile["hot_loop"];
             assert!(number(&hot[share]) >= least, "{what}");
             assert_eq!(hot["private_requests"], 0, "{what}");
+            // On AMD a loop over single elements, for ragged rows, lies within.
+            let inner_loops = u64::from(target.arch == "gfx1151");
+            assert!(hot["inner_loops"].as_u64() <= Some(inner_loops), "{what}");
             assert_eq!(number(&hot["conflicts_per_request"]), 0.0, "{what}");
             // Cycles of a request beyond its first. On AMD gemm needs more where it turns its left tile.
             let most = if target.arch == "gfx1151" { 0.11 } else { 0.05 };
