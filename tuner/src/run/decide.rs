@@ -60,13 +60,16 @@ pub fn decide(
         };
         // After the finalists were checked, since one that failed has lost its proof.
         let standing = standing(context, evaluator)?;
-        if let Some(winner) = &standing
-            && winner.config == contender.config.to_string()
-        {
-            return Ok(TaskRuling {
-                winner: winner.clone(),
-                settled: true,
-            });
+        if let Some(winner) = &standing {
+            let is_finalist = winner.config == contender.config.to_string();
+            // A finalist that did not race against it may be the slower of the two, although it is faster than the
+            // baseline.
+            if is_finalist || !evaluator.has_raced(&winner.config) {
+                return Ok(TaskRuling {
+                    winner: winner.clone(),
+                    settled: is_finalist,
+                });
+            }
         }
         match confirm(context, evaluator, baseline, &finalist, &contender, slice)? {
             Ok(ruling) => return Ok(ruling.or_standing(standing)),
@@ -192,7 +195,7 @@ fn soak(
 
 /// The winner that was proven before, in this run's first round or in an earlier run, if its config has not failed
 /// since. It was proven on its own data: losing a race, or having no time for one, does not undo that.
-fn standing(
+pub(super) fn standing(
     context: &RunContext<'_>,
     evaluator: &Evaluator<'_>,
 ) -> Result<Option<Winner>, EvaluateError> {

@@ -346,11 +346,7 @@ impl Evaluator<'_> {
             self.contenders.push(contender.clone());
         }
         let start = Instant::now();
-        // A race that has begun always gets a minimum time, so that its trials are not lost.
-        let baselines = self.lab.baseline_ns().saturating_mul(MIN_RACE_BASELINES);
-        let least = MIN_RACE.max(Duration::from_nanos(baselines));
-        let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(least));
-        let budget_ns = left.map_or(u64::MAX, nanoseconds);
+        let budget_ns = self.race_budget_ns(until);
         let arms: Vec<ArmId> = contenders.iter().map(|contender| contender.arm).collect();
         let result =
             self.tournament
@@ -493,15 +489,18 @@ impl Evaluator<'_> {
             .filter(|config| !known(self, config))
             .cloned()
             .collect();
-        for (config, made) in missing.iter().zip(self.compile_all(&missing)) {
+        let made = self.compile_all(&missing);
+        for (config, made) in missing.iter().zip(made) {
+            let late = until.is_some_and(|end| Instant::now() >= end);
+            if late && configs.first() != Some(config) {
+                break;
+            }
             let Ok(compiled) = made else { continue };
             match self.verified(config, compiled, 1) {
                 Ok(mut contender) => {
                     contender.arm = self.lab.add(contender.compiled.arm.clone());
                     self.contenders.push(contender.clone());
-                    let budget_ns =
-                        until.map(|end| nanoseconds(end.saturating_duration_since(Instant::now())));
-                    let budget_ns = budget_ns.unwrap_or(u64::MAX);
+                    let budget_ns = self.race_budget_ns(until);
                     let start = Instant::now();
                     self.tournament.submit(
                         &mut self.lab,
@@ -519,6 +518,22 @@ impl Evaluator<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a config, as text, was timed by a race of this turn.
+    pub fn has_raced(&self, config: &str) -> bool {
+        let contenders = self.contenders.iter();
+        let mut same = contenders.filter(|contender| contender.config.to_string() == config);
+        let raced = self.tournament.raced();
+        same.any(|contender| raced.iter().any(|raced| raced.arm == contender.arm))
+    }
+
+    /// The time of a race that begins now. It always gets a minimum, so that its trials are not lost.
+    fn race_budget_ns(&self, until: Option<Instant>) -> u64 {
+        let baselines = self.lab.baseline_ns().saturating_mul(MIN_RACE_BASELINES);
+        let least = MIN_RACE.max(Duration::from_nanos(baselines));
+        let left = until.map(|end| end.saturating_duration_since(Instant::now()).max(least));
+        left.map_or(u64::MAX, nanoseconds)
     }
 
     /// Stores the outcome of arms that raced well before and failed since, in a later race or the play-off. The

@@ -10,6 +10,7 @@ use crate::error::Failure;
 use crate::run::budget::Slice;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
+use crate::run::decide::standing;
 use crate::run::earlier;
 use crate::run::evaluate::{EvaluateError, Evaluated, Evaluator};
 use crate::run::report::TaskReport;
@@ -213,7 +214,8 @@ fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strate
     told.len()
 }
 
-/// Puts the best configs of earlier runs back, so that the play-off compares everything ever measured.
+/// Puts the best configs of earlier turns and runs back, so that the play-off compares everything ever measured. The
+/// proven one comes first: nothing replaces it that did not race against it.
 fn recall(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -227,10 +229,15 @@ fn recall(
         .filter_map(|trial| Some((trial.outcome.summary()?.ratio_ppm?, trial.config)))
         .collect();
     measured.sort();
-    let parsed = measured
-        .iter()
+    let proven = standing(context, evaluator)?.map(|winner| winner.config);
+    let others = measured.into_iter().map(|(_, config)| config);
+    let others = others.filter(|config| proven.as_ref() != Some(config));
+    let parsed = proven
+        .clone()
+        .into_iter()
+        .chain(others)
         .take(RECALLED)
-        .filter_map(|(_, text)| task.kernel.spec.parse_config(text).ok());
+        .filter_map(|text| task.kernel.spec.parse_config(&text).ok());
     evaluator.recall(&parsed.collect::<Vec<_>>(), slice.confirm_until)?;
     Ok(())
 }
