@@ -266,3 +266,13 @@ pub fn rms_norm<T: Element<Wide = f64>>(
         }
     }
 }
+
+pub fn matmul<T: Element<Wide = f64>>(m: u32, n: u32, k: u32, a: &[T], b: &[T], c: &mut [f64]) {
+    let (m, n, k) = (m as usize, n as usize, k as usize);
+    for row in 0..m {
+        for col in 0..n {
+            let products = (0..k).map(|i| a[row * k + i].to_f64() * b[i * n + col].to_f64());
+            c[row * n + col] = sum(products);
+        }
+    }
+}

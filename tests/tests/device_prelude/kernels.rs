@@ -23,6 +23,7 @@ pub const ALL: &[&kiln::Kernel] = &[
     &tile_maps::KERNEL,
     &tile_chain::KERNEL,
     &rms_norm::KERNEL,
+    &matmul::KERNEL,
 ];
 
 #[tuned_kernel(
@@ -504,5 +505,46 @@ unsafe extern "C" {
         #[len(rows * cols)] x: &[T],
         #[len(cols)] w: &[T],
         #[len(rows * cols)] y: &mut [T],
+    );
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/matmul.cu",
+    types(T in [f16, bf16]),
+    params(
+        WARPS_M in [1, 2],
+        WARPS_N in [1, 2],
+        TILES_M in [1, 2, 4],
+        TILES_N in [1, 2, 4],
+        BLOCK_K in [16, 32, 64],
+        STAGES in [2, 3],
+    ),
+    where(
+        STAGES * (16 * WARPS_M * TILES_M * (BLOCK_K + 8) + BLOCK_K * (16 * WARPS_N * TILES_N + 8)) * 2
+            <= device.shared_bytes_per_block,
+    ),
+    baseline(WARPS_M = 1, WARPS_N = 1, TILES_M = 1, TILES_N = 1, BLOCK_K = 16, STAGES = 2),
+    grid(n.div_ceil(16 * WARPS_N * TILES_N), m.div_ceil(16 * WARPS_M * TILES_M)),
+    block(32 * WARPS_M * WARPS_N),
+    shared(STAGES * (16 * WARPS_M * TILES_M * (BLOCK_K + 8) + BLOCK_K * (16 * WARPS_N * TILES_N + 8)) * 2),
+    problems((m = 70, n = 136, k = 200)),
+    verify((m = 1, n = 8, k = 8), (m = 33, n = 40, k = 72), (m = 64, n = 64, k = 16)),
+    tolerance(relative = 2e-5),
+    reference = expected::matmul,
+)]
+unsafe extern "C" {
+    pub fn matmul(
+        m: u32,
+        n: u32,
+        k: u32,
+        #[len(m * k)]
+        #[align(8)]
+        a: &[T],
+        #[len(k * n)]
+        #[align(8)]
+        b: &[T],
+        #[len(m * n)]
+        #[align(8)]
+        c: &mut [T],
     );
 }

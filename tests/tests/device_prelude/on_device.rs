@@ -158,6 +158,7 @@ on_the_device! {
     every_element_of_a_tile_is_held_by_a_lane: tile_maps, 2;
     a_product_of_tiles_goes_on_in_registers: tile_chain, 6;
     the_example_of_the_page_normalises_rows: rms_norm, 4;
+    the_matrix_product_of_the_page_is_right: matmul, 6;
 }
 
 on_the_device! { in stand_ins:
