@@ -1,18 +1,15 @@
 //! Check builds: divergent barriers, races, bounds, uninitialised reads, and the sanitizers.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-mod on_cpu;
-#[path = "cpu_check/watch.rs"]
 mod watch;
 
 use std::process::{Command, Output};
 use std::sync::Arc;
 
+use crate::on_cpu::{self, Arg, Loaded, STREAM, buffer, contents, devices, plan, unit};
 use kiln::compiler::{BuildKind, CompileRequest};
 use kiln::device::{DeviceBackend as _, DeviceError, Schedule};
 use kiln::recipe::Recipe;
 use kiln::spec::prelude::CPU_PRELUDE;
-use on_cpu::{Arg, Loaded, STREAM, buffer, contents, devices, plan, unit};
 
 /// The text of the fault of one launch of a check build with one output of 64 words.
 fn fault(source: &str, entry: &str) -> Vec<String> {
@@ -185,7 +182,7 @@ fn the_sanitizers_find_what_a_kernel_does_outside_its_memory() {
         } = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "the_sanitizers_find_what_a_kernel_does_outside_its_memory",
+                "check::the_sanitizers_find_what_a_kernel_does_outside_its_memory",
                 "--nocapture",
             ])
             .env(CHILD, name)

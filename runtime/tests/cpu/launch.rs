@@ -1,12 +1,9 @@
 //! Launching on the cpu device: geometry, receipts, copies of the object, limits, faults.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-mod on_cpu;
-
+use crate::on_cpu::{self, Arg, Loaded, buffer, compile, contents, devices, options, plan, unit};
 use kiln::compiler::BuildKind;
 use kiln::device::{DeviceError, ErrorClass};
 use kiln::spec::LaunchPlan;
-use on_cpu::{Arg, Loaded, buffer, compile, contents, devices, options, plan, unit};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 

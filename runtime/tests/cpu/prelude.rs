@@ -1,11 +1,8 @@
 //! The prelude's functions, compared with Rust's value by value.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-mod on_cpu;
-
+use crate::on_cpu::{Arg, Loaded, buffer, contents, devices, plan, unit};
 use half::{bf16, f16};
 use kiln::compiler::BuildKind;
-use on_cpu::{Arg, Loaded, buffer, contents, devices, plan, unit};
 
 /// Runs `out[i] = expression` in terms of `x` for every input, on every compiler.
 fn map<In, Out>(declaration: &str, expression: &str, input: &[In], mut check: impl FnMut(In, Out))

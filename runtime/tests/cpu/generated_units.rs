@@ -1,11 +1,9 @@
 //! Generated units on the cpu device: every supported source runs, with the same results in the release and the
 //! receipt entry, and the receipt identifies the launch.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
-
-mod on_cpu;
 
 use std::sync::Arc;
 
+use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, contents, devices, plan};
 use kiln::backend::cpu::CpuDevice;
 use kiln::compiler::{BuildKind, CompileRequest};
 use kiln::device::{Allocation, DeviceBackend as _};
@@ -13,7 +11,6 @@ use kiln::receipt::{RECEIPT_BYTES, Receipt};
 use kiln::spec::codegen::{CodegenError, Target, TranslationUnit};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::{Config, KernelSpec, LaunchPlan, ParamValue, Problem};
-use on_cpu::{Arg, Loaded, STREAM, buffer, compile, contents, devices, plan};
 
 /// A spec with only integer parameters; only the parts that the generator reads matter.
 fn spec(entry: &str, params: &[(&str, i64)]) -> KernelSpec {

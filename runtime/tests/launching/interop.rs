@@ -1,13 +1,10 @@
 //! Memory and streams of other libraries, on the cpu device, on which every pointer of this process is device memory.
-#![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
-
-mod kernels;
 
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use kernels::{aligned, scale, vector_add};
+use crate::kernels::{aligned, scale, vector_add};
 use kiln::device::DeviceError;
 use kiln::interop::{
     self, DevicePointer, ForeignSlice, ForeignSliceMut, Place, RawStream, stream_from_raw,

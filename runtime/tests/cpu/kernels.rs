@@ -1,12 +1,9 @@
 //! Kernels on the cpu device: real compilers, real launches, results compared with plain Rust.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-mod on_cpu;
-
+use crate::on_cpu::{Arg, Loaded, buffer, contents, devices, plan, unit};
 use kiln::compiler::BuildKind;
 use kiln::device::{DeviceBackend as _, DeviceError};
 use kiln::spec::LaunchPlan;
-use on_cpu::{Arg, Loaded, buffer, contents, devices, plan, unit};
 
 /// Values that differ from their neighbours and are exact in f32.
 fn values(n: usize) -> Vec<f32> {

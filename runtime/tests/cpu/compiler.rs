@@ -1,17 +1,16 @@
 //! The compiler of the cpu device: limits, errors, targets, and the code of a loop.
-#![allow(clippy::unwrap_used)] // helpers of tests are tests
-
-mod on_cpu;
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::on_cpu::{
+    self, Arg, Loaded, buffer, compile_anew, contents, devices, options, plan, unit,
+};
 use kiln::backend::cpu::{CpuCompiler, CpuDevice, CpuOptions, CpuTarget};
 use kiln::compiler::{BuildKind, CompileError, CompileLimits, CompileRequest};
 use kiln::device::{DeviceBackend as _, DeviceError};
 use kiln::spec::prelude::CPU_PRELUDE;
-use on_cpu::{Arg, Loaded, buffer, compile_anew, contents, devices, options, plan, unit};
 
 #[test]
 fn a_good_source_compiles_without_a_word_and_always_to_the_same_object() {

@@ -1,9 +1,6 @@
 //! The generated launch function on the fake device: launches, checks, selection.
-#![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-mod kernels;
-
-use kernels::{scale, vector_add};
+use crate::kernels::{self, scale, vector_add};
 use kiln::{Buffer, Choice, DeviceError, Forced, LaunchCause, Selection, Stream, f16};
 
 fn stream() -> Stream {

@@ -1,11 +1,8 @@
 //! The baked row that is selected for a device and a problem.
-#![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
-
-mod kernels;
-mod rows;
 
 use std::sync::Arc;
 
+use crate::rows;
 use kiln::__private::Evidence;
 use kiln::backend::fake::{FakeDevice, Script};
 use kiln::device::DeviceBackend as _;

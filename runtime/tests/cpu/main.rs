@@ -1,0 +1,11 @@
+//! Tests of the cpu device and its compiler.
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+mod check;
+mod compiler;
+mod generated_units;
+mod kernels;
+mod launch;
+#[path = "../on_cpu/mod.rs"]
+mod on_cpu;
+mod prelude;
