@@ -1,7 +1,7 @@
 //! The course in `examples/`: every program runs, and its output is as documented.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -46,13 +46,18 @@ fn tune_target() -> PathBuf {
     target_dir().join("course/target")
 }
 
-/// The command of a promise's command line; `cargo run` and `cargo test` use the profile of these tests.
-fn command_of(line: &str, cache: &std::path::Path) -> Command {
-    let mut words: Vec<&str> = line.split(' ').collect();
-    let variable = words[0].split_once('=');
-    if variable.is_some() {
-        words.remove(0);
-    }
+/// The command of a promise's command line. Programs are built with the features of the suite: with those of one package
+/// alone, cargo would build the library once more.
+fn command_of(line: &str, cache: &Path) -> Command {
+    let (variable, line) = match line.split_once(' ') {
+        Some((first, rest)) if first.contains('=') => (first.split_once('='), rest),
+        _ => (None, line),
+    };
+    let variable = variable.map(|(name, value)| {
+        let target = tune_target().display().to_string();
+        (name, value.replace("$PWD/target", &target))
+    });
+    let words: Vec<&str> = line.split(' ').collect();
     let mut command = match words[..] {
         ["cargo", "tune", ..] => {
             let mut command = tune(&workspace(), cache);
@@ -61,29 +66,42 @@ fn command_of(line: &str, cache: &std::path::Path) -> Command {
                 .env("CARGO_TARGET_DIR", tune_target());
             command
         }
-        ["cargo", "run" | "test", ..] => {
-            let mut command = cargo(&workspace());
-            command.arg(words[1]);
-            command.args(["--profile", profile()]);
-            command.args(&words[2..]);
-            command
-                .env("KILN_CACHE", cache)
-                .env("CARGO_NET_OFFLINE", "true");
-            for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
-                command.env_remove(name);
-            }
-            command
+        ["cargo", "run", "--example", name] => {
+            let mut build = of_the_suite("build");
+            build.args(["--quiet", "--example", name]);
+            expect_code(build.envs(variable.clone()), 0);
+            let mut program = Command::new(built("examples").join(name));
+            program.current_dir(workspace());
+            program
+        }
+        ["cargo", "test", ..] => {
+            let mut test = of_the_suite("test");
+            test.args(&words[2..]);
+            test
         }
         _ => panic!("`{line}` is not a command of the course"),
     };
-    if let Some((name, value)) = variable {
-        let target = tune_target().display().to_string();
-        command.env(name, value.replace("$PWD/target", &target));
+    if words[1] != "tune" {
+        command.env("KILN_CACHE", cache);
+        for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
+            command.env_remove(name);
+        }
+    }
+    command.envs(variable);
+    command
+}
+
+/// A command of cargo in the profile of these tests, with all packages of the workspace.
+fn of_the_suite(word: &str) -> Command {
+    let mut command = cargo(&workspace());
+    command.args([word, "--offline", "--workspace", "--profile", profile()]);
+    for name in ["KILN_TUNED", "KILN_STRICT"] {
+        command.env_remove(name);
     }
     command
 }
 
-fn keep(promise: &Promise, cache: &std::path::Path) {
+fn keep(promise: &Promise, cache: &Path) {
     println!("$ {}", promise.command);
     let mut command = command_of(&promise.command, cache);
     let output = expect_code(&mut command, 0);
@@ -120,10 +138,7 @@ fn every_example_prints_what_its_documentation_promises() {
 #[test]
 fn without_a_compiler_every_example_says_so_and_what_to_install() {
     let _alone = alone();
-    let mut build = cargo(&workspace());
-    build.args(["build", "--quiet", "--workspace"]);
-    build.args(["--examples", "--offline", "--profile", profile()]);
-    expect_code(&mut build, 0);
+    expect_code(of_the_suite("build").args(["--quiet", "--examples"]), 0);
     for example in examples() {
         let mut run = Command::new(built("examples").join(&example));
         run.env("PATH", "").env_remove("KILN_CXX");

@@ -1,6 +1,7 @@
 //! Installs Debian packages.
 
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::step;
 
@@ -10,6 +11,9 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     if !step::there("apt-get") {
         return false;
     }
+    // apt-get refuses to run twice at the same time.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     eprintln!(
         "xtask: setup: will install by apt-get: {}",
         packages.join(" ")

@@ -5,6 +5,8 @@ mod kernel_tuner;
 mod parts;
 mod wheels;
 
+use std::thread;
+
 use apt::apt;
 use parts::{Part, Source, parts};
 
@@ -27,13 +29,26 @@ pub fn run() -> Result<(), String> {
         // One by one if not all are available: some are better than none.
         let _ = apt(&packages);
     }
-    for part in absent {
-        match install(part) {
-            Ok(()) => eprintln!("xtask: setup: {} is installed", part.name),
-            Err(how) => missing(part, &how)?,
-        }
-    }
+    install_all(&absent)?;
     packages_of_lock_file()
+}
+
+/// Installs tools at the same time: most of it is downloading, each into a folder of its own.
+fn install_all(absent: &[&Part]) -> Result<(), String> {
+    thread::scope(|scope| {
+        let started: Vec<_> = absent
+            .iter()
+            .map(|part| (*part, scope.spawn(|| install(part))))
+            .collect();
+        for (part, installing) in started {
+            let installed = installing.join();
+            match installed.unwrap_or_else(|_| Err("the installation panicked".into())) {
+                Ok(()) => eprintln!("xtask: setup: {} is installed", part.name),
+                Err(how) => missing(part, &how)?,
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Prints what will be installed.
