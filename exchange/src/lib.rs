@@ -7,6 +7,7 @@
 //! | [`t1`] | T1, the problem definitions of the FAIR auto-tuning papers | [`Definition`](definition::Definition) | a kernel's spec, a definition |
 //! | [`t4`] | T4 results files, version 1.0.0 | [`Recording`](recording::Recording) | [`Results`] |
 //! | [`kernel_tuner`] | cache files of Kernel Tuner | [`Recording`](recording::Recording) | [`Results`] |
+//! | [`profiles`] | what `tune inspect --profile --json` prints | [`ProfileRow`](profiles::ProfileRow)s | profiles |
 //! | [`python`] | Python expressions | [`PythonExpr`](python::PythonExpr) | expressions of a spec |
 //!
 //! ```
@@ -25,6 +26,7 @@ pub mod curves;
 pub mod definition;
 pub mod kernel_tuner;
 mod lines;
+pub mod profiles;
 pub mod python;
 pub mod recording;
 mod results;

@@ -169,6 +169,16 @@ pub enum Failure {
         /// Why it cannot be read.
         error: CurvesError,
     },
+    /// A file holds no profiles.
+    #[error(
+        "{} holds no profiles: {error}\nhelp: `tune inspect --profile --json > FILE` writes them", .path.display()
+    )]
+    Profiles {
+        /// The file.
+        path: PathBuf,
+        /// Why it cannot be read.
+        error: serde_json::Error,
+    },
     /// A recorded file cannot be used.
     #[error(transparent)]
     Recording(#[from] kiln_exchange::recording::RecordingError),

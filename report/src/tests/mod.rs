@@ -8,8 +8,9 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 
 use self::samples::{KEPT, PROVEN, SampleCache, failure, measured, spent, trials};
-use super::{CurveFigures, Records, RunFigures, RunSelector, curves_page, page};
+use super::{CurveFigures, Records, RunFigures, RunSelector, curves_page, page, profiles_page};
 use kiln_exchange::curves::{Curves, SearchRun};
+use kiln_exchange::profiles::ProfileRow;
 use kiln_exchange::recording::RecordedTrial;
 
 fn select<'p>(page: &'p Html, selector: &str) -> Vec<ElementRef<'p>> {
@@ -472,6 +473,52 @@ fn recorded_searches_are_drawn_by_space_and_strategy() {
             .to_string()
             .contains("curves/9")
     );
+}
+
+#[test]
+fn profiles_are_drawn_by_class_with_the_worst_lines_and_what_failed() {
+    let text = r#"[
+        {"target": "sm_86", "kernel": "gemm", "problem": "m=64,n=64", "what": "baseline", "config": "A=<1>", "error": null,
+         "profile": {"symbol": "gemm", "blocks": 10, "executed_blocks": 2, "warp_instructions": 100,
+            "by_class": {"scalar": 10, "matrix": 25, "later": 5, "shared memory": 60}, "matrix_per_100": 25.0,
+            "multiply_adds_per_100": 0.0, "active_lanes": 32.0, "barriers": 1, "global_requests": 0,
+            "sectors_per_request": null, "sector_use_percent": null, "shared_requests": 60, "conflicts_per_request": 1.5,
+            "private_requests": 0, "moved_bytes": 1048576.0, "moved_over_least": 1.25, "hot_loop": null,
+            "worst": [{"kind": "shared", "instruction": "ld.shared", "line": {"file": "a/k.cu", "number": 7},
+                "detail": "1.50 bank conflicts per request", "share_percent": 80.0}]}},
+        {"target": "sm_86", "kernel": "other", "problem": "", "what": "corner", "config": "A=2", "profile": null,
+         "error": "<does not compile>"}
+    ]"#;
+    let rows = ProfileRow::parse_all(text).unwrap();
+    let page = checked(&profiles_page(&rows));
+    assert_eq!(texts(&page, "h2"), ["gemm m=64,n=64", "other "]);
+    // The parts of the bar in their order, in proportion; a class that the page does not know comes last.
+    let bar = select(&page, "svg.bar rect");
+    let drawn: Vec<_> = bar
+        .iter()
+        .map(|part| (part.attr("class").unwrap(), part.attr("width").unwrap()))
+        .collect();
+    assert_eq!(
+        drawn,
+        [
+            ("p-confirm", "140"),
+            ("p-compile", "336"),
+            ("p-other", "56"),
+            ("p-other", "28")
+        ]
+    );
+    let cells = texts(&page, "td");
+    for cell in [
+        "sm_86, baseline, 2 of 10 blocks",
+        "1.50",
+        "1.0 MiB, 1.2 times the least",
+        "k.cu:7",
+        "80 %",
+    ] {
+        assert!(cells.iter().any(|one| one == cell), "{cell}: {cells:?}");
+    }
+    assert!(texts(&page, ".warn")[0].ends_with(": <does not compile>"));
+    assert!(ProfileRow::parse_all("[{}]").is_err());
 }
 
 #[test]

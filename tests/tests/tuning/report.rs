@@ -130,6 +130,13 @@ fn a_run_that_is_not_there_and_a_page_that_cannot_be_written_are_errors_with_hel
         no_curves.contains("script.json holds no curves: ") && no_curves.contains("\nhelp: "),
         "{no_curves}"
     );
+    let no_profiles = said(&["--profiles", "script.json"], 1);
+    assert!(
+        no_profiles.contains("script.json holds no profiles: ")
+            && no_profiles.contains("\nhelp: `tune inspect --profile --json > FILE`"),
+        "{no_profiles}"
+    );
+    said(&["--profiles", "script.json", "--list"], 2);
     said(&["seven"], 2);
     said(&["--list", "-o", "page.html"], 2);
     let files = std::fs::read_dir(root).expect("the folder is read").count();

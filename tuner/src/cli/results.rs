@@ -59,6 +59,9 @@ pub struct ReportArgs {
     /// Report the searches that `tune replay --curves FILE` wrote instead of a run [default of --out: tune-report-curves.html]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "kernels", "device", "list"])]
     pub curves: Option<PathBuf>,
+    /// Report the profiles that `tune inspect --profile --json` printed into a file [default of --out: tune-report-profiles.html]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "kernels", "device", "list", "curves"])]
+    pub profiles: Option<PathBuf>,
 }
 
 /// `tune cache`

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 
 use kiln_cache::Cache;
 use kiln_exchange::curves::Curves;
-use kiln_report::{CurveFigures, Records, RunLine, RunSelector, curves_page, gather, page};
+use kiln_exchange::profiles::ProfileRow;
+use kiln_report::{
+    CurveFigures, Records, RunLine, RunSelector, curves_page, gather, page, profiles_page,
+};
 use serde::Serialize;
 
 use super::output::{checked, print, print_json};
@@ -16,6 +19,9 @@ use crate::error::Failure;
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.curves {
         return curves(args, path);
+    }
+    if let Some(path) = &args.profiles {
+        return profiles(args, path);
     }
     let folder = kiln_cache::location::from_environment()?;
     // Reads only the journal and takes no lock, so that a running session can be viewed.
@@ -56,6 +62,18 @@ fn curves(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     );
     let page = || curves_page(&figures);
     hand_out(args, &figures, "tune-report-curves.html", page, &told)
+}
+
+/// The page of profiles.
+fn profiles(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
+    let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
+    let rows = ProfileRow::parse_all(&text).map_err(|error| Failure::Profiles {
+        path: path.to_owned(),
+        error,
+    })?;
+    let told = format!("{} profiles", rows.len());
+    let page = || profiles_page(&rows);
+    hand_out(args, &rows, "tune-report-profiles.html", page, &told)
 }
 
 /// Prints the figures, writes the page, or both, as requested.

@@ -8,12 +8,13 @@ use kiln::compiler::Artifact;
 use kiln::device::DeviceBackend;
 use kiln::rig::{Layout, Rig};
 use kiln::{Device, Stream};
+use kiln_exchange::profiles::{Profile, ProfileRow};
 use kiln_spec::targets::KnownTarget;
 use rayon::prelude::*;
 
 use super::error::TargetError;
 use super::inspect::Subject;
-use crate::candidate::profile::{Profile, ProfileRow};
+use crate::candidate::profile;
 use crate::candidate::{Draft, Workshop};
 use crate::error::Failure;
 use crate::lab::peaks;
@@ -83,7 +84,7 @@ impl Profiled {
                 Err(error) => (None, Some(error)),
             };
             ProfileRow {
-                target: self.known.arch,
+                target: self.known.arch.to_owned(),
                 kernel: subject.kernel.spec.name.clone(),
                 problem: subject.problem.to_string(),
                 what: subject.what.clone(),
@@ -107,7 +108,8 @@ impl Profiled {
         let module = self.device.load(artifact)?;
         let function = module.function(draft.unit.release.as_str())?;
         let launch = || rig.launch(&function, &draft.plan);
-        let profile = self.device.profile(self.max_blocks, launch)?;
-        Ok(Profile::new(&profile, peaks::work(&spec, problem).bytes))
+        let launched = self.device.profile(self.max_blocks, launch)?;
+        let least_bytes = peaks::work(&spec, problem).bytes;
+        Ok(profile::of_launch(&launched, least_bytes))
     }
 }

@@ -134,5 +134,14 @@ fn the_table_names_the_line_and_what_is_not_simulated_is_refused() {
             "{text}"
         );
         assert!(text.contains("8 of 16 blocks"), "{text}");
+        let rows = stdout(&run(&format!("{words} --json"), 0));
+        fs::write(root.join("profiles.json"), rows).expect("a file should be written");
+        let drawn = root.join("page.html").display().to_string();
+        let rows = root.join("profiles.json").display().to_string();
+        run(&format!("report --profiles {rows} --out {drawn}"), 0);
+        let page = fs::read_to_string(drawn).expect("the page should be there");
+        for part in ["31.00 bank conflicts per request", "costs.cu:12"] {
+            assert!(page.contains(part), "{part}");
+        }
     }
 }

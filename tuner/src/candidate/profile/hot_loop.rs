@@ -3,61 +3,41 @@
 use std::ops::RangeInclusive;
 
 use kiln::backend::sim::LaunchProfile;
-use serde::Serialize;
+use kiln_exchange::profiles::HotLoop;
 
-use super::executed::Executed;
-use super::worst::Line;
+use super::executed;
+use super::worst::line_of;
 
 /// An inner loop is the hot one if it executes at least this share of what the loop around it executes.
 const MIN_SHARE: f64 = 0.5;
 
-/// A loop: the instructions from the target of a backward branch to that branch.
-#[derive(Clone, Debug, Serialize)]
-pub struct HotLoop {
-    /// The index of its first instruction.
-    pub first: usize,
-    /// The index of its last instruction.
-    pub last: usize,
-    /// The source line of its branch.
-    pub line: Option<Line>,
-    /// The loops inside it.
-    pub inner_loops: usize,
-    /// Its share of all executed warp instructions, in percent.
-    pub share_percent: f64,
-    /// What it executed.
-    #[serde(flatten)]
-    pub executed: Executed,
-}
-
-impl HotLoop {
-    /// Finds it; `None` if no loop executed anything.
-    pub fn find(launch: &LaunchProfile) -> Option<HotLoop> {
-        let loops = loops(launch);
-        let weight = |range: &RangeInclusive<usize>| -> u64 {
-            launch.counters.executed[range.clone()].iter().sum()
-        };
-        // Of nested loops the outer one executes at least as much, so the heaviest is an outermost one.
-        let mut hot = loops.iter().max_by_key(|range| weight(range))?;
-        while let Some(inner) = loops
-            .iter()
-            .filter(|inner| is_inside(inner, hot))
-            .max_by_key(|range| weight(range))
-            && weight(inner) as f64 >= MIN_SHARE * weight(hot) as f64
-        {
-            hot = inner;
-        }
-        let (first, last) = (*hot.start(), *hot.end());
-        let executed = Executed::of(launch, first..last + 1);
-        (executed.warp_instructions > 0).then(|| HotLoop {
-            first,
-            last,
-            line: Line::of(&launch.instructions[last]),
-            inner_loops: loops.iter().filter(|inner| is_inside(inner, hot)).count(),
-            share_percent: 100.0 * executed.warp_instructions as f64
-                / launch.counters.instructions.max(1) as f64,
-            executed,
-        })
+/// Finds it; `None` if no loop executed anything.
+pub(super) fn find(launch: &LaunchProfile) -> Option<HotLoop> {
+    let loops = loops(launch);
+    let weight = |range: &RangeInclusive<usize>| -> u64 {
+        launch.counters.executed[range.clone()].iter().sum()
+    };
+    // Of nested loops the outer one executes at least as much, so the heaviest is an outermost one.
+    let mut hot = loops.iter().max_by_key(|range| weight(range))?;
+    while let Some(inner) = loops
+        .iter()
+        .filter(|inner| is_inside(inner, hot))
+        .max_by_key(|range| weight(range))
+        && weight(inner) as f64 >= MIN_SHARE * weight(hot) as f64
+    {
+        hot = inner;
     }
+    let (first, last) = (*hot.start(), *hot.end());
+    let executed = executed::sum(launch, first..last + 1);
+    (executed.warp_instructions > 0).then(|| HotLoop {
+        first,
+        last,
+        line: line_of(&launch.instructions[last]),
+        inner_loops: loops.iter().filter(|inner| is_inside(inner, hot)).count(),
+        share_percent: 100.0 * executed.warp_instructions as f64
+            / launch.counters.instructions.max(1) as f64,
+        executed,
+    })
 }
 
 /// All loops that were entered. Several backward branches to one instruction are one loop.

@@ -1,29 +1,8 @@
 //! Rows of `tune inspect --profile`: aligned columns for people, plain data for programs.
 
-use serde::Serialize;
+use kiln_exchange::profiles::{Executed, Profile, ProfileRow};
 
-use super::worst::WorstKind;
-use super::{Executed, Profile};
 use crate::columns::columns;
-
-/// The profile of one config on one target.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProfileRow {
-    /// The architecture.
-    pub target: &'static str,
-    /// The kernel.
-    pub kernel: String,
-    /// The problem.
-    pub problem: String,
-    /// Which config this is: the baseline, a baked row (its device), a corner, or one named on the command line.
-    pub what: String,
-    /// The config.
-    pub config: String,
-    /// The profile; `None` if it does not compile or run.
-    pub profile: Option<Profile>,
-    /// Why not.
-    pub error: Option<String>,
-}
 
 const HEADINGS: [&str; 10] = [
     "",
@@ -43,13 +22,13 @@ pub fn to_text(rows: &[ProfileRow], title: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
     let mut last = None;
     for row in rows {
-        if last != Some(row.target) {
+        if last != Some(row.target.as_str()) {
             text += &format!(
                 "{}{}\n",
                 if last.is_some() { "\n" } else { "" },
-                title(row.target)
+                title(&row.target)
             );
-            last = Some(row.target);
+            last = Some(row.target.as_str());
         }
         text += &format!(
             "\n{} ({}), {}: {}\n",
@@ -89,19 +68,13 @@ fn of_profile(profile: &Profile) -> String {
     let table = columns(&lines);
     let mut text: String = table.lines().map(|line| format!("  {line}\n")).collect();
     for worst in &profile.worst {
-        let name = match worst.kind {
-            WorstKind::Global => "global memory",
-            WorstKind::Shared => "shared memory",
-            WorstKind::Divergence => "divergence",
-            WorstKind::Private => "private memory",
-        };
         let place = worst
             .line
             .as_ref()
             .map_or_else(|| "no line".into(), ToString::to_string);
         text += &format!(
-            "    {name}: {} at {place} (`{}`), {:.0} % of this cost\n",
-            worst.detail, worst.instruction, worst.share_percent
+            "    {}: {} at {place} (`{}`), {:.0} % of this cost\n",
+            worst.kind, worst.detail, worst.instruction, worst.share_percent
         );
     }
     text

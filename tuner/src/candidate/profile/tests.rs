@@ -1,5 +1,7 @@
 use kiln::backend::sim::{Class, Counters, InstructionInfo, LaunchProfile, Traffic};
 
+use kiln_exchange::profiles::WorstKind;
+
 use super::*;
 
 /// A program: class, target of its branch, and executions of each instruction.
@@ -36,7 +38,7 @@ fn the_main_loop_is_the_innermost_one_that_holds_most_of_the_work() {
         (Class::Flow, Some(2), 80),
         (Class::Flow, Some(1), 10),
     ]);
-    let hot = HotLoop::find(&nested).unwrap();
+    let hot = hot_loop::find(&nested).unwrap();
     assert_eq!((hot.first, hot.last, hot.inner_loops), (2, 3, 0));
     assert!((hot.executed.matrix_per_100 - 50.0).abs() < 1e-9);
 
@@ -47,7 +49,7 @@ fn the_main_loop_is_the_innermost_one_that_holds_most_of_the_work() {
         (Class::Matrix, None, 80),
         (Class::Flow, Some(0), 10),
     ]);
-    let hot = HotLoop::find(&light).unwrap();
+    let hot = hot_loop::find(&light).unwrap();
     assert_eq!(
         (hot.first, hot.last, hot.inner_loops),
         (0, 3, 0),
@@ -59,7 +61,7 @@ fn the_main_loop_is_the_innermost_one_that_holds_most_of_the_work() {
         (Class::Vector, None, 0),
         (Class::Flow, None, 5),
     ]);
-    assert!(HotLoop::find(&straight).is_none());
+    assert!(hot_loop::find(&straight).is_none());
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn the_worst_line_of_each_cost_is_named_with_its_share() {
     // A branch that no lane takes is not divergent.
     one.instructions[3].target = None;
     one.counters.lanes[3] = 0;
-    let profile = Profile::new(&one, 336);
+    let profile = of_launch(&one, 336);
     let named: Vec<_> = profile
         .worst
         .iter()

@@ -3,61 +3,14 @@
 use std::collections::BTreeMap;
 
 use kiln::backend::sim::{InstructionInfo, LaunchProfile, Traffic};
-use serde::Serialize;
+use kiln_exchange::profiles::{Line, Worst, WorstKind};
 
 use super::executed;
 
-/// A kind of cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WorstKind {
-    /// Sectors of global memory beyond the fewest.
-    Global,
-    /// Bank conflicts of shared memory.
-    Shared,
-    /// Lanes that did not take part.
-    Divergence,
-    /// Accesses to private memory.
-    Private,
-}
-
-/// The line, or the instruction without a line, at which a cost is the highest.
-#[derive(Clone, Debug, Serialize)]
-pub struct Worst {
-    /// The cost.
-    pub kind: WorstKind,
-    /// Its most expensive instruction.
-    pub instruction: String,
-    /// The line, if the image tells it.
-    pub line: Option<Line>,
-    /// The figures, in words.
-    pub detail: String,
-    /// Its share of the kernel's whole cost of this kind, in percent.
-    pub share_percent: f64,
-}
-
-/// A line of a source.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Line {
-    /// The file.
-    pub file: String,
-    /// The line, from 1.
-    pub number: u32,
-}
-
-impl Line {
-    /// The line of an instruction.
-    pub(super) fn of(instruction: &InstructionInfo) -> Option<Line> {
-        let (file, number) = instruction.line.clone()?;
-        Some(Line { file, number })
-    }
-}
-
-impl std::fmt::Display for Line {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = self.file.rsplit('/').next().unwrap_or(&self.file);
-        write!(f, "{name}:{}", self.number)
-    }
+/// The line of an instruction.
+pub(super) fn line_of(instruction: &InstructionInfo) -> Option<Line> {
+    let (file, number) = instruction.line.clone()?;
+    Some(Line { file, number })
 }
 
 const KINDS: [WorstKind; 4] = [
@@ -80,7 +33,7 @@ fn worst(launch: &LaunchProfile, kind: WorstKind) -> Option<Worst> {
     let mut places: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
     for (i, instruction) in launch.instructions.iter().enumerate() {
         if cost(launch, kind, i) > 0 {
-            let place = Line::of(instruction).map_or(Place::Instruction(i), Place::Line);
+            let place = line_of(instruction).map_or(Place::Instruction(i), Place::Line);
             places.entry(place).or_default().push(i);
         }
     }
