@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
-        ["test"] => setup::run().and_then(|()| suite::run()),
+        ["test"] => setup::run_beside(suite::build).and_then(|()| suite::test()),
         ["test", "--no-install"] => suite::run(),
         ["test", "--offline"] => {
             step::go_offline();

@@ -158,7 +158,7 @@ on_the_device! {
     every_element_of_a_tile_is_held_by_a_lane: tile_maps, 2;
     a_product_of_tiles_goes_on_in_registers: tile_chain, 6;
     the_example_of_the_page_normalises_rows: rms_norm, 4;
-    the_matrix_product_of_the_page_is_right: matmul, 6;
+    the_matrix_product_of_the_page_is_right: matmul, 4;
 }
 
 on_the_device! { in stand_ins:
@@ -181,7 +181,8 @@ fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
             .get("TILES")
             .is_none_or(|tiles| *tiles == ParamValue::Int(1))
     };
-    let of_the_header: [(&'static Kernel, usize); 4] = [
+    let of_the_header: [(&'static Kernel, usize); 5] = [
+        (&kernels::matmul::KERNEL, 3),
         (&kernels::tiles::KERNEL, 6),
         (&kernels::tile_maps::KERNEL, 1),
         (&kernels::tile_chain::KERNEL, 6),

@@ -17,6 +17,14 @@ use crate::step;
 /// # Errors
 /// If `CI=true` and a required tool is neither installed nor available.
 pub fn run() -> Result<(), String> {
+    run_beside(|| Ok(()))
+}
+
+/// The same, with some work that needs none of the Python packages while these are downloaded.
+///
+/// # Errors
+/// Those of [`run`], then those of the work.
+pub fn run_beside(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let parts = parts();
     let (there, absent): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_there());
     for part in there {
@@ -29,8 +37,14 @@ pub fn run() -> Result<(), String> {
         // One by one if not all are available: some are better than none.
         let _ = apt(&packages);
     }
-    install_all(&absent)?;
-    packages_of_lock_file()
+    packages_of_lock_file()?;
+    thread::scope(|scope| {
+        let installing = scope.spawn(|| install_all(&absent));
+        let worked = work();
+        let installed = installing.join();
+        installed.unwrap_or_else(|_| Err("the installation panicked".into()))?;
+        worked
+    })
 }
 
 /// Installs tools at the same time: most of it is downloading, each into a folder of its own.

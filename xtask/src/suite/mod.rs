@@ -11,14 +11,22 @@ use crate::step::{self, cargo};
 /// The profile of `Cargo.toml` in which all of them are built, so that the workspace is built only once.
 pub const PROFILE: &str = "suite";
 
-/// Checks the baked tables, runs the doctests, then all other tests.
+/// Builds everything, and tests it.
+///
+/// # Errors
+/// Those of [`build`] and [`test`].
+pub fn run() -> Result<(), String> {
+    build()?;
+    test()
+}
+
+/// Checks the baked tables, runs the doctests, then all other tests. Everything is built.
 ///
 /// # Errors
 /// If a test fails.
-pub fn run() -> Result<(), String> {
+pub fn test() -> Result<(), String> {
     // Separate from the user's kernels.
     let cache = step::root().join("target/tests-cache");
-    build()?;
     let mut tables = Command::new(target_dir().join(PROFILE).join("tune"));
     tables.args(["bake", "--check"]).current_dir(step::root());
     step::run("baked tables", &mut tables)?;
@@ -41,7 +49,10 @@ pub fn run() -> Result<(), String> {
 }
 
 /// Builds every test, and `tune` with them, for the steps that follow.
-fn build() -> Result<(), String> {
+///
+/// # Errors
+/// If cargo fails.
+pub fn build() -> Result<(), String> {
     let mut build = cargo(&["test", "--workspace", "--no-run", "--quiet"]);
     build.args(["--profile", PROFILE]);
     build.args(["--lib", "--bins", "--tests", "--examples"]);
