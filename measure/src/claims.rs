@@ -6,7 +6,7 @@
 //! at its first bar, 100·m; one that proves most of its claims needs little more for each than for a single one.
 //!
 //! The bar never falls below that of [`MIN_CLAIMS`] claims: a search in itself is then wrong at most once in a
-//! thousand.
+//! thousand. A run of fewer claims keeps the bar of its own number.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
