@@ -14,7 +14,7 @@ pub const PROFILE: &str = "suite";
 /// Builds everything, and tests it.
 ///
 /// # Errors
-/// Those of [`build`] and [`test`].
+/// Those of [`build`] and [`test()`].
 pub fn run() -> Result<(), String> {
     build()?;
     test()
