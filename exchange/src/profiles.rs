@@ -132,6 +132,81 @@ pub struct Line {
     pub number: u32,
 }
 
+/// The classes of instructions in [`Executed::by_class`], without `unknown`.
+pub const CLASSES: [&str; 12] = [
+    "matrix",
+    "multiply-add",
+    "vector",
+    "exchange",
+    "shared memory",
+    "global memory",
+    "asynchronous copy",
+    "private memory",
+    "scalar",
+    "scalar memory",
+    "flow",
+    "barrier",
+];
+
+/// The headings of [`Executed::figures`], and what each means.
+pub const FIGURES: [(&str, &str); 8] = [
+    ("executed", "warp instructions"),
+    (
+        "matrix/100",
+        "matrix instructions per 100 warp instructions",
+    ),
+    (
+        "fma/100",
+        "fused multiply-adds of f32 per 100 warp instructions",
+    ),
+    (
+        "sectors/request",
+        "sectors of 32 bytes per access of a warp to global memory",
+    ),
+    (
+        "sector use",
+        "bytes that lanes asked for, of those in the sectors",
+    ),
+    (
+        "conflicts/request",
+        "additional cycles per access to shared memory",
+    ),
+    ("lanes/32", "lanes that take part in an instruction"),
+    ("private", "accesses to private memory: most are spills"),
+];
+
+impl Executed {
+    /// The figures of a table, each as a number and as a text; without a number if there was no such access.
+    pub fn figures(&self) -> [(Option<f64>, String); 8] {
+        let figure = |value: Option<f64>, digits: usize, unit: &str| {
+            let text = value.map(|value| format!("{value:.digits$}{unit}"));
+            (value, text.unwrap_or_else(|| "-".to_owned()))
+        };
+        let count = |count: u64| figure(Some(count as f64), 0, "");
+        [
+            count(self.warp_instructions),
+            figure(Some(self.matrix_per_100), 1, ""),
+            figure(Some(self.multiply_adds_per_100), 1, ""),
+            figure(self.sectors_per_request, 1, ""),
+            figure(self.sector_use_percent, 0, " %"),
+            figure(self.conflicts_per_request, 2, ""),
+            figure(Some(self.active_lanes), 1, ""),
+            count(self.private_requests),
+        ]
+    }
+}
+
+impl Profile {
+    /// The moved bytes as a text.
+    pub fn moved(&self) -> String {
+        let mib = self.moved_bytes / f64::from(1 << 20);
+        match self.moved_over_least {
+            Some(ratio) => format!("{mib:.1} MiB, {ratio:.1} times the least"),
+            None => format!("{mib:.1} MiB"),
+        }
+    }
+}
+
 impl ProfileRow {
     /// Reads what `tune inspect --profile --json` printed.
     ///

@@ -21,6 +21,7 @@ mod params;
 mod permuting;
 mod profiles;
 mod runs;
+mod share_bar;
 mod speedups;
 mod svg;
 mod time_spent;

@@ -1,53 +1,30 @@
 //! The page of profiles, as counted by `tune inspect --profile`.
 
-use kiln_exchange::profiles::{Executed, Profile, ProfileRow};
+use kiln_exchange::profiles::{CLASSES, Executed, FIGURES, Profile, ProfileRow};
 use maud::{Markup, html};
 
 use super::page::document;
-use super::svg::{WIDTH, breakable, short};
+use super::share_bar::{self, Share};
+use super::svg::breakable;
 
-/// The classes of instructions, in the order in which they are drawn, each with its class in the page's style.
-const CLASSES: [(&str, &str); 12] = [
-    ("matrix", "p-confirm"),
-    ("multiply-add", "p-race"),
-    ("vector", "p-verify"),
-    ("exchange", "g-refused"),
-    ("shared memory", "p-compile"),
-    ("global memory", "p-strategy"),
-    ("asynchronous copy", "g-lost"),
-    ("private memory", "g-wrong"),
-    ("scalar", "p-other"),
-    ("scalar memory", "p-other"),
-    ("flow", "p-other"),
-    ("barrier", "p-other"),
+/// The class in the page's style of each of [`CLASSES`], in the same order.
+const STYLES: [&str; CLASSES.len()] = [
+    "p-confirm",
+    "p-race",
+    "p-verify",
+    "g-refused",
+    "p-compile",
+    "p-strategy",
+    "g-lost",
+    "g-wrong",
+    OTHER,
+    OTHER,
+    OTHER,
+    OTHER,
 ];
 
-/// The headings of the figures of a launch or a loop.
-const HEADINGS: [(&str, &str); 8] = [
-    ("executed", "warp instructions"),
-    (
-        "matrix/100",
-        "matrix instructions per 100 warp instructions",
-    ),
-    (
-        "fma/100",
-        "fused multiply-adds of f32 per 100 warp instructions",
-    ),
-    (
-        "sectors/request",
-        "sectors of 32 bytes per access of a warp to global memory",
-    ),
-    (
-        "sector use",
-        "bytes that lanes asked for, of those in the sectors",
-    ),
-    (
-        "conflicts/request",
-        "additional cycles per access to shared memory",
-    ),
-    ("lanes/32", "lanes that take part in an instruction"),
-    ("private", "accesses to private memory: most are spills"),
-];
+/// The style of the classes that share a colour.
+const OTHER: &str = "p-other";
 
 /// Some profiles as one HTML page that needs nothing else.
 pub fn profiles_page(rows: &[ProfileRow]) -> String {
@@ -116,7 +93,7 @@ fn legend(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
     };
     html! {
         p class="note" {
-            @for (name, style) in CLASSES.iter().filter(|(name, style)| *style != "p-other" && occurs(name)) {
+            @for (name, style) in CLASSES.iter().zip(STYLES).filter(|(name, style)| *style != OTHER && occurs(name)) {
                 span class=(format!("key {style}")) {} (name)
             }
             span class="key p-other" {} "scalar, flow and the rest"
@@ -126,47 +103,42 @@ fn legend(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
 
 /// The share of each class in what a launch executed.
 fn bar(row: &ProfileRow, executed: &Executed) -> Markup {
-    const HEIGHT: f64 = 22.0;
-    let all = executed.warp_instructions.max(1) as f64;
-    let mut from = 0.0;
-    let mut parts = Vec::new();
-    for (name, count) in ordered(executed) {
-        let width = WIDTH * count as f64 / all;
-        parts.push((name, style(name), count, from, width));
-        from += width;
-    }
+    let shares: Vec<Share<'_>> = ordered(executed)
+        .into_iter()
+        .map(|(name, count)| Share {
+            name,
+            style: style(name),
+            amount: count as f64,
+            says: count.to_string(),
+        })
+        .collect();
     let label = format!("What {} executes: {}", row.config, name(row));
     html! {
         figure {
             figcaption { (name(row)) " " code { (breakable(&row.config)) } }
-            svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) class="bar" role="img" aria-label=(label) {
-                @for (name, style, count, x, width) in parts {
-                    rect class=(style) x=(short(x)) y="0" width=(short(width)) height=(HEIGHT) {
-                        title { (name) ": " (count) " (" (format!("{:.1} %", 100.0 * count as f64 / all)) ")" }
-                    }
-                    @if width > 7.0 * name.len() as f64 + 12.0 {
-                        text class=(format!("inbar on-{style}")) x=(short(x + 6.0)) y="15" { (name) }
-                    }
-                }
-            }
+            (share_bar::draw(&shares, executed.warp_instructions.max(1) as f64, &label))
         }
     }
 }
 
 /// The classes that occur, in the order of the chart; those that it does not know come last.
 fn ordered(executed: &Executed) -> Vec<(&str, u64)> {
-    let place = |name: &str| CLASSES.iter().position(|(known, _)| *known == name);
     let counts = executed.by_class.iter();
     let mut counts: Vec<(&str, u64)> = counts
         .map(|(name, count)| (name.as_str(), *count))
         .collect();
-    counts.sort_by_key(|(name, _)| place(name).unwrap_or(CLASSES.len()));
+    counts.sort_by_key(|(name, _)| place(name));
     counts
 }
 
+/// The place of a class in [`CLASSES`]; their number if it is not one of them.
+fn place(class: &str) -> usize {
+    let known = CLASSES.iter().position(|name| *name == class);
+    known.unwrap_or(CLASSES.len())
+}
+
 fn style(class: &str) -> &'static str {
-    let known = CLASSES.iter().find(|(name, _)| *name == class);
-    known.map_or("p-other", |(_, style)| style)
+    STYLES.get(place(class)).copied().unwrap_or(OTHER)
 }
 
 fn figures(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
@@ -175,7 +147,7 @@ fn figures(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
             table class="sortable" {
                 thead { tr {
                     th class="t" { "launch" }
-                    @for (name, means) in HEADINGS { th class="n" title=(means) { (name) } }
+                    @for (name, means) in FIGURES { th class="n" title=(means) { (name) } }
                     th class="n" title="between multiprocessors and global memory, without caches" { "moved" }
                 } }
                 tbody {
@@ -183,7 +155,7 @@ fn figures(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
                         tr {
                             td class="t" data-v=(name(row)) { (name(row)) (part(profile)) }
                             (cells(&profile.executed))
-                            td class="n" data-v=(profile.moved_bytes) { (moved(profile)) }
+                            td class="n" data-v=(profile.moved_bytes) { (profile.moved()) }
                         }
                         @if let Some(hot) = &profile.hot_loop {
                             tr {
@@ -211,33 +183,8 @@ fn part(profile: &Profile) -> String {
 }
 
 fn cells(executed: &Executed) -> Markup {
-    let cell = |value: Option<f64>, digits: usize, unit: &str| {
-        html! {
-            td class="n" data-v=[value] {
-                @match value {
-                    Some(value) => { (format!("{value:.digits$}{unit}")) },
-                    None => "-",
-                }
-            }
-        }
-    };
     html! {
-        td class="n" data-v=(executed.warp_instructions) { (executed.warp_instructions) }
-        (cell(Some(executed.matrix_per_100), 1, ""))
-        (cell(Some(executed.multiply_adds_per_100), 1, ""))
-        (cell(executed.sectors_per_request, 1, ""))
-        (cell(executed.sector_use_percent, 0, " %"))
-        (cell(executed.conflicts_per_request, 2, ""))
-        (cell(Some(executed.active_lanes), 1, ""))
-        td class="n" data-v=(executed.private_requests) { (executed.private_requests) }
-    }
-}
-
-fn moved(profile: &Profile) -> String {
-    let mib = profile.moved_bytes / f64::from(1 << 20);
-    match profile.moved_over_least {
-        Some(ratio) => format!("{mib:.1} MiB, {ratio:.1} times the least"),
-        None => format!("{mib:.1} MiB"),
+        @for (value, text) in executed.figures() { td class="n" data-v=[value] { (text) } }
     }
 }
 

@@ -5,7 +5,8 @@ use kiln_spec::time::Nanoseconds;
 use maud::{Markup, html};
 
 use super::figures::{RunFigures, TaskFigures};
-use super::svg::{WIDTH, breakable, short};
+use super::share_bar::{self, Share};
+use super::svg::breakable;
 
 /// A part of the time: its name, its class in the page's style, its length.
 type Part = (&'static str, &'static str, u64);
@@ -69,24 +70,12 @@ fn cells(spent: &TimeSpent) -> Markup {
 }
 
 fn bar(spent: &TimeSpent) -> Markup {
-    const HEIGHT: f64 = 22.0;
-    let all = spent.elapsed_ns.max(1) as f64;
-    let mut from = 0.0;
-    let placed = parts(spent).map(|(name, class, ns)| {
-        let width = WIDTH * (ns as f64 / all).min(1.0);
-        from += width;
-        (name, class, ns, from - width, width)
+    let shares = parts(spent).map(|(name, style, ns)| Share {
+        name,
+        style,
+        amount: ns as f64,
+        says: Nanoseconds(ns).to_string(),
     });
-    html! {
-        svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) class="bar" role="img" aria-label="Where the time of the run went" {
-            @for (name, class, ns, x, width) in placed {
-                rect class=(class) x=(short(x)) y="0" width=(short(width)) height=(HEIGHT) {
-                    title { (name) ": " (Nanoseconds(ns)) " (" (format!("{:.2} %", 100.0 * ns as f64 / all)) ")" }
-                }
-                @if width > 60.0 {
-                    text class=(format!("inbar on-{class}")) x=(short(x + 6.0)) y="15" { (name) }
-                }
-            }
-        }
-    }
+    let all = spent.elapsed_ns.max(1) as f64;
+    share_bar::draw(&shares, all, "Where the time of the run went")
 }

@@ -52,9 +52,19 @@ pub fn run() -> Result<(), String> {
     let mut lints = cargo(&["clippy", "--workspace", "--all-targets", "--quiet"]);
     lints.args(["--profile", PROFILE]).args(ADAPTERS);
     lints.args(["--", "-D", "warnings"]);
+    // The tests build the course with the features of the whole workspace; users build it alone.
+    let mut course = cargo(&[
+        "check",
+        "--package",
+        "kiln-examples",
+        "--examples",
+        "--quiet",
+    ]);
+    course.args(["--profile", PROFILE]);
     run_all(&mut [
         ("formatting", cargo(&["fmt", "--all", "--check"])),
         ("lints", lints),
+        ("the course by itself", course),
         ("documentation", docs),
     ])?;
     layout(&step::root())

@@ -470,7 +470,7 @@ impl Evaluator<'_> {
     }
 
     /// Puts the best configs of earlier runs back into the tournament, so that the play-off compares all. Their
-    /// trials are already on disk and stay unchanged, unless they fail now.
+    /// trials are already on disk and stay unchanged, unless they fail now. After `until`, only the first one races.
     ///
     /// # Errors
     /// Those of [`Self::batch`].
@@ -491,6 +491,7 @@ impl Evaluator<'_> {
             .collect();
         let made = self.compile_all(&missing);
         for (config, made) in missing.iter().zip(made) {
+            // The first one races however late it is: if it is the proven one, nothing else can replace it.
             let late = until.is_some_and(|end| Instant::now() >= end);
             if late && configs.first() != Some(config) {
                 break;

@@ -1,21 +1,8 @@
 //! Rows of `tune inspect --profile`: aligned columns for people, plain data for programs.
 
-use kiln_exchange::profiles::{Executed, Profile, ProfileRow};
+use kiln_exchange::profiles::{Executed, FIGURES, Profile, ProfileRow};
 
 use crate::columns::columns;
-
-const HEADINGS: [&str; 10] = [
-    "",
-    "executed",
-    "matrix/100",
-    "fma/100",
-    "sectors/request",
-    "sector use",
-    "conflicts/request",
-    "lanes/32",
-    "private",
-    "moved",
-];
 
 /// Formats rows as text: a table for each kernel and target, and below each config its main loop and its worst lines.
 pub fn to_text(rows: &[ProfileRow], title: impl Fn(&str) -> String) -> String {
@@ -46,13 +33,15 @@ pub fn to_text(rows: &[ProfileRow], title: impl Fn(&str) -> String) -> String {
 }
 
 fn of_profile(profile: &Profile) -> String {
-    let mut lines = vec![HEADINGS.map(str::to_owned).to_vec()];
+    let headings = FIGURES.iter().map(|(heading, _)| *heading);
+    let headings = [""].into_iter().chain(headings).chain(["moved"]);
+    let mut lines = vec![headings.map(str::to_owned).collect()];
     let part = match profile.executed_blocks == profile.blocks {
         true => format!("all {} blocks", profile.blocks),
         false => format!("{} of {} blocks", profile.executed_blocks, profile.blocks),
     };
     let mut whole = cells(part, &profile.executed);
-    whole.push(moved(profile));
+    whole.push(profile.moved());
     lines.push(whole);
     if let Some(hot) = &profile.hot_loop {
         let line = hot
@@ -81,31 +70,6 @@ fn of_profile(profile: &Profile) -> String {
 }
 
 fn cells(name: String, executed: &Executed) -> Vec<String> {
-    let figure = |value: Option<f64>, digits: usize| {
-        value.map_or_else(|| "-".into(), |value| format!("{value:.digits$}"))
-    };
-    vec![
-        name,
-        executed.warp_instructions.to_string(),
-        format!("{:.1}", executed.matrix_per_100),
-        format!("{:.1}", executed.multiply_adds_per_100),
-        figure(executed.sectors_per_request, 1),
-        figure(executed.sector_use_percent, 0)
-            + if executed.sector_use_percent.is_some() {
-                " %"
-            } else {
-                ""
-            },
-        figure(executed.conflicts_per_request, 2),
-        format!("{:.1}", executed.active_lanes),
-        executed.private_requests.to_string(),
-    ]
-}
-
-fn moved(profile: &Profile) -> String {
-    let mib = profile.moved_bytes / f64::from(1 << 20);
-    match profile.moved_over_least {
-        Some(ratio) => format!("{mib:.1} MiB, {ratio:.1} times the least"),
-        None => format!("{mib:.1} MiB"),
-    }
+    let figures = executed.figures().map(|(_, text)| text);
+    [name].into_iter().chain(figures).collect()
 }

@@ -1,6 +1,6 @@
 use kiln::backend::sim::{Class, Counters, InstructionInfo, LaunchProfile, Traffic};
 
-use kiln_exchange::profiles::WorstKind;
+use kiln_exchange::profiles::{CLASSES, WorstKind};
 
 use super::*;
 
@@ -125,4 +125,28 @@ fn the_worst_line_of_each_cost_is_named_with_its_share() {
         profile.executed.sector_use_percent.map(f64::round),
         Some(29.0)
     );
+}
+
+#[test]
+fn every_class_is_one_that_readers_of_profiles_know() {
+    let named = [
+        Class::Scalar,
+        Class::Flow,
+        Class::Barrier,
+        Class::ScalarMemory,
+        Class::Vector,
+        Class::MultiplyAdd,
+        Class::Exchange,
+        Class::Matrix,
+        Class::Shared,
+        Class::Global,
+        Class::Copy,
+        Class::Private,
+    ]
+    .map(executed::class_name);
+    let sorted = |mut names: [&'static str; 12]| {
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(sorted(named), sorted(CLASSES));
 }
