@@ -1,5 +1,6 @@
 //! Standard output and exit codes of commands.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -7,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::PackageArgs;
 use crate::error::{DONE, FAILED, Failure};
-use crate::project::Project;
+use crate::project::{HiddenKernel, Project};
 
 /// Prints text on standard output. If the pipe is closed, the program ends quietly, as other tools do. Any other
 /// failure, such as a full disk, ends it with an error: otherwise its results would be lost unnoticed.
@@ -34,12 +35,7 @@ pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
     let project = Project::read(&args.selection())?;
     let mut said = String::new();
     if args.kernels.is_empty() {
-        for hidden in &project.hidden {
-            said += &format!(
-                "note: left out: {hidden}; `--features {}` brings it in\n",
-                hidden.features()
-            );
-        }
+        said += &left_out(&project.hidden);
     }
     for wrong in &project.wrong {
         said += &format!("warning: another kernel is wrong: {wrong}\n");
@@ -47,6 +43,34 @@ pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
     // A closed standard error must not end a command.
     let _ = std::io::stderr().write_all(said.as_bytes());
     Ok(project)
+}
+
+/// A line for each feature that hides kernels.
+fn left_out(hidden: &[HiddenKernel]) -> String {
+    let mut by_feature: BTreeMap<&str, Vec<&HiddenKernel>> = BTreeMap::new();
+    for kernel in hidden {
+        by_feature
+            .entry(kernel.features())
+            .or_default()
+            .push(kernel);
+    }
+    let line = |(features, kernels): (&str, Vec<&HiddenKernel>)| match kernels[..] {
+        [kernel] => {
+            format!("note: left out: {kernel}; `--features {features}` brings it in\n")
+        }
+        _ => {
+            let names: Vec<String> = kernels
+                .iter()
+                .map(|one| format!("`{}`", one.name))
+                .collect();
+            let names = names.join(", ");
+            format!(
+                "note: left out: {} kernels behind features that are off ({names}); `--features {features}` brings them in\n",
+                kernels.len()
+            )
+        }
+    };
+    by_feature.into_iter().map(line).collect()
 }
 
 /// Prints a value as one JSON object.
@@ -66,4 +90,32 @@ pub(super) fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
 /// The exit code of a check.
 pub(super) fn checked(passed: bool) -> ExitCode {
     ExitCode::from(if passed { DONE } else { FAILED })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hidden(name: &str, feature: &str) -> HiddenKernel {
+        HiddenKernel {
+            name: name.into(),
+            package: "p".into(),
+            file: "src/a.rs".into(),
+            feature: Some(feature.into()),
+        }
+    }
+
+    #[test]
+    fn the_kernels_of_a_feature_are_left_out_in_one_line() {
+        let one = left_out(&[hidden("a", "gpu")]);
+        assert_eq!(
+            one,
+            "note: left out: `a` is behind the feature `gpu` (src/a.rs); `--features gpu` brings it in\n"
+        );
+        let several = left_out(&[hidden("a", "x"), hidden("b", "gpu"), hidden("c", "x")]);
+        assert_eq!(several.lines().count(), 2);
+        assert!(several.ends_with(
+            "2 kernels behind features that are off (`a`, `c`); `--features x` brings them in\n"
+        ));
+    }
 }
