@@ -30,54 +30,28 @@ pub enum Built {
     Failed(String),
 }
 
-/// Builds the programs of some tests, and the programs that they run. Each package is built separately, so that code
-/// that its tests do not need is not rebuilt for each mutation.
+/// Builds the programs of some tests, and the programs that they run. The command is always for the whole workspace, as
+/// in the suite: if packages were named, features would differ from one command to the next, and each set of features
+/// would be one more build of the library.
 ///
 /// # Errors
 /// If cargo cannot be started.
 pub fn build<'t>(tree: &Tree, tests: impl Iterator<Item = &'t Test>) -> Result<Built, String> {
-    let mut binaries: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let mut tune = false;
+    let mut binaries = BTreeSet::new();
     for test in tests {
-        binaries
-            .entry(&test.package)
-            .or_default()
-            .insert(&test.binary);
-        tune |= test.tune;
-    }
-    let mut commands: Vec<Command> = binaries
-        .into_iter()
-        .map(|(package, binaries)| tests_of(tree, package, &binaries))
-        .collect();
-    if tune {
-        // As in the tests themselves.
-        let words = [
-            "build",
-            "--package",
-            "kiln-tuner",
-            "--bin",
-            "tune",
-            "--features",
-            "testing",
-        ];
-        commands.push(cargo(tree, &words));
-    }
-    let mut all = Programs::new();
-    for command in commands {
-        match run(command)? {
-            Built::Programs(programs) => all.extend(programs),
-            failed => return Ok(failed),
+        binaries.insert(test.binary.as_str());
+        if test.tune {
+            binaries.insert(TESTS_OF_TUNE);
         }
     }
-    Ok(Built::Programs(all))
+    run(tests_of(tree, &binaries))
 }
 
-fn tests_of(tree: &Tree, package: &str, binaries: &BTreeSet<&str>) -> Command {
-    let mut command = cargo(tree, &["test", "--no-run", "--package", package]);
-    if package == "kiln-spec" {
-        // The others need it.
-        command.args(["--features", "parse"]);
-    }
+/// A test file of the package of `tune`: cargo builds the programs of a package for its test files.
+const TESTS_OF_TUNE: &str = "program";
+
+fn tests_of(tree: &Tree, binaries: &BTreeSet<&str>) -> Command {
+    let mut command = cargo(tree, &["test", "--no-run", "--workspace"]);
     for binary in binaries {
         match *binary {
             "lib" => command.arg("--lib"),
