@@ -316,6 +316,18 @@ mod tests {
     }
 
     #[test]
+    fn an_arm_that_is_as_fast_as_the_baseline_is_not_a_finalist() {
+        let mut lab = SimulatedLab::new(vec![1_000_000, 500_000], NoiseModel::QUIET, 3);
+        let (mut tournament, found) = finalist(&mut lab, &[&[1]]);
+        assert_eq!(found.map(|found| found.arm), Some(ArmId(1)));
+        // It led an earlier race, and a later one took its lead back.
+        for raced in &mut tournament.raced {
+            raced.cost = 1.0;
+        }
+        assert_eq!(tournament.finalist(), None);
+    }
+
+    #[test]
     fn a_tournament_without_batches_has_no_finalist() {
         let mut lab = SimulatedLab::new(vec![1_000_000], NoiseModel::nominal(), 3);
         assert_eq!(finalist(&mut lab, &[]).1, None);

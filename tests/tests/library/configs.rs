@@ -54,12 +54,38 @@ pub fn on_cpu(space: &SearchSpace) -> Vec<Wanted> {
     let alone: Vec<usize> = alone.collect();
     let ends = alone.first().into_iter().chain(alone.last());
     configs.extend(ends.map(|&place| ("one thread a block", place)));
+    let chosen: Vec<usize> = configs.iter().map(|(_, place)| *place).collect();
+    let others = choices(space, &chosen, rng.random_range(0..space.len()));
+    configs.extend(others.map(|place| ("a choice that the others lack", place)));
     configs.dedup_by_key(|(_, place)| *place);
     let wanted = configs.into_iter().map(|(why, place)| Wanted {
         why,
         candidates: vec![space.config(place)],
     });
     wanted.collect()
+}
+
+/// Configs of several threads a block, one for each named choice (a METHOD, a LAYOUT) that no chosen config of several
+/// threads has: it may be a path of its own through the source.
+fn choices<'a>(
+    space: &'a SearchSpace,
+    chosen: &[usize],
+    start: usize,
+) -> impl Iterator<Item = usize> + use<'a> {
+    let several = |place: &usize| !is_alone(&space.config(*place));
+    let mut covered: Vec<usize> = chosen.iter().copied().filter(several).collect();
+    let known = covered.len();
+    for axis in space.axes() {
+        for value in axis.values.iter() {
+            let has = |place: &usize| space.config(*place).get(&axis.name) == Some(value);
+            if !matches!(value, ParamValue::Choice(_)) || covered.iter().any(has) {
+                continue;
+            }
+            let mut places = (start..space.len()).chain(0..start);
+            covered.extend(places.find(|place| several(place) && has(place)));
+        }
+    }
+    covered.into_iter().skip(known)
 }
 
 /// Whether one thread does the work of a block: no GPU has such configs.

@@ -42,7 +42,7 @@ impl SimModule {
             )));
         }
         let image = match target.backend {
-            Backend::Cuda => Image::of_ptx(ptx(&artifact.image).map_err(unfit)?, &memory.memory),
+            Backend::Cuda => Image::of_ptx(ptx(&artifact.image)?, &memory.memory),
             _ => {
                 image::check(artifact, &Wanted::of_target(target.backend, target.arch))
                     .map_err(|error| unfit(error.to_string()))?;
@@ -57,11 +57,12 @@ impl SimModule {
 }
 
 /// The text of an image, without the zero byte that shows that nothing is cut off.
-fn ptx(image: &[u8]) -> Result<&str, String> {
+fn ptx(image: &[u8]) -> Result<&str, DeviceError> {
+    let unfit = |text: &str| DeviceError::Load { text: text.into() };
     let text = std::str::from_utf8(image)
-        .map_err(|_| "it is a cubin: a simulated device executes PTX".to_owned())?;
+        .map_err(|_| unfit("it is a cubin: a simulated device executes PTX"))?;
     let whole = text.strip_suffix('\0');
-    whole.ok_or_else(|| "it is cut off: PTX ends with a zero byte".to_owned())
+    whole.ok_or_else(|| unfit("it is cut off: PTX ends with a zero byte"))
 }
 
 /// A kernel ready to launch.

@@ -176,6 +176,29 @@ fn a_read_of_shared_memory_that_nobody_wrote_is_told() {
 }
 
 #[test]
+fn a_read_of_what_nobody_wrote_is_told_at_the_next_barrier_before_what_it_leads_to() {
+    let source = "
+        __global__ void stale(int* out) {
+            __shared__ int held[64];
+            if (blockIdx.x == 0 || threadIdx.x < 63) held[threadIdx.x] = 1;
+            __syncthreads();
+            int read = held[63 - threadIdx.x];
+            __syncthreads();
+            out[(blockIdx.x * 64 + threadIdx.x) << (blockIdx.x * 20)] = read;
+        }";
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(true, source, "stale"), BuildKind::Check);
+        let out = buffer(&device, &[0_i32; 128]);
+        let error = kernel
+            .launch(&plan([2, 1, 1], [64, 1, 1]), &[Arg::Buffer(&*out)])
+            .unwrap_err();
+        let expected = "block (1,0,0) thread (0,0,0): it reads shared variable `held`[63] at kernel.cu:6, \
+                        which no thread of the block has written";
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn dynamic_shared_memory_is_watched_wherever_other_memory_comes_to_lie() {
     let source = "
         __global__ void unordered(int* out) {

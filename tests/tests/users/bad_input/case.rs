@@ -214,7 +214,10 @@ fn shell(root: &Path, script: &str) -> Output {
         };
     }
     command.env("TUNE", tune_program()).env("ROOT", root);
-    command.env_remove("XDG_CACHE_HOME");
+    // Messages name the folders of a user who has not moved them.
+    for name in ["XDG_CACHE_HOME", "CARGO_TARGET_DIR"] {
+        command.env_remove(name);
+    }
     command.output().expect("sh should start")
 }
 
