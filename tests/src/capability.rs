@@ -10,6 +10,8 @@ use std::process::Command;
 
 use kiln::backend::cuda::NvrtcCompiler;
 
+use crate::slurm;
+
 /// Something a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
@@ -43,6 +45,8 @@ pub enum Need {
     KernelTuner,
     /// A full measurement of the acceptance criteria, which takes minutes and needs the machine for itself.
     Bars,
+    /// The daemons and commands of Slurm, of which tests start a cluster on loopback.
+    Slurm,
     /// A kernel that lets users create process namespaces, which many sandboxes forbid.
     Namespaces,
 }
@@ -97,6 +101,10 @@ impl Need {
                 Some(_) => Ok(()),
                 None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
             },
+            Need::Slurm => match slurm::PROGRAMS.iter().find(|program| !is_on_path(program)) {
+                None => Ok(()),
+                Some(missing) => Err(format!("no {missing} on the path: run `cargo xtask setup`")),
+            },
             Need::Namespaces => match process_1(&Command::new("true")).status() {
                 Ok(status) if status.success() => Ok(()),
                 _ => Err("`unshare --user --pid` is not permitted here".into()),
@@ -130,6 +138,7 @@ impl Need {
                 | Need::HipDevice
                 | Need::HipHeaders
                 | Need::HipLibrary
+                | Need::Slurm
                 | Need::Namespaces
         )
     }

@@ -33,6 +33,20 @@ pub fn write_for_run(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file that its owner alone can read, replacing one that is there.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut part = part(path)?;
+    part.as_file()
+        .set_permissions(Permissions::from_mode(0o600))?;
+    part.as_file_mut().write_all(bytes)?;
+    part.as_file().sync_all()?;
+    part.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// Whether [`write()`] can make the file, found out by making a part of it: before hours of work go into what it is to hold.
 ///
 /// # Errors

@@ -19,6 +19,7 @@ mod columns;
 mod commands;
 pub mod compile_only;
 pub mod error;
+pub mod fleet;
 pub mod lab;
 pub mod predict;
 pub mod progress;

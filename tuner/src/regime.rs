@@ -41,6 +41,13 @@ impl Regime {
         }
     }
 
+    /// The regime of this name.
+    pub fn named(name: &str) -> Option<Regime> {
+        [Regime::Cold, Regime::Hot]
+            .into_iter()
+            .find(|regime| regime.name() == name)
+    }
+
     /// The number of copies of the data that timed launches use in turn, for `data_bytes` of data on a device.
     /// Together they take at most a quarter of its memory.
     pub fn sets(self, data_bytes: u64, limits: &DeviceLimits) -> usize {

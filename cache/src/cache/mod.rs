@@ -113,6 +113,16 @@ impl Cache {
         &self.folder
     }
 
+    /// The path of the journal, for reading it while it grows.
+    pub fn journal(&self) -> PathBuf {
+        self.folder.join(folder::JOURNAL)
+    }
+
+    /// The identity of the journal; `None` in a view, which has none of its own.
+    pub fn journal_id(&self) -> Option<u64> {
+        self.lock().journal.as_ref().map(Journal::id)
+    }
+
     /// The warnings about the store since opening; each is returned once.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut self.lock().warnings)

@@ -6,6 +6,7 @@
 
 mod error;
 mod frame;
+mod raw;
 mod read;
 mod scan;
 
@@ -23,6 +24,7 @@ use crate::record::{RECORD_SCHEMA, Record};
 use crate::store::Position;
 use error::io_error;
 use frame::{Frame, MAX_PAYLOAD};
+pub use raw::{RawFrame, encode_after};
 pub(crate) use read::chain_at;
 pub use read::{Replayed, read};
 pub use scan::JournalScan;

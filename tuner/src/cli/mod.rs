@@ -1,6 +1,7 @@
 //! The command line of `tune`; [`options`] converts and validates it.
 
 mod exchange;
+mod fleet;
 mod kernels;
 pub mod options;
 mod results;
@@ -14,6 +15,10 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub use exchange::{ExportArgs, ExportFormat, ReplayArgs};
+pub use fleet::{
+    DistinctBy, EngineName, FleetAction, FleetArgs, JobArgs, MergeArgs, PlanArgs, StatusArgs,
+    WorkArgs,
+};
 pub use kernels::{InspectArgs, ListArgs, SpaceArgs};
 pub use results::{CacheAction, CacheArgs, ReportArgs, WhyArgs};
 pub use run::RunArgs;
@@ -72,6 +77,8 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Write spaces and results in the formats of other tuners: T1, T4, cache files of Kernel Tuner
     Export(ExportArgs),
+    /// Tune with many machines: write a signed plan, run its elements under a scheduler, merge what they proved
+    Fleet(FleetArgs),
     /// Run candidates for a parent process
     #[command(hide = true)]
     Worker,

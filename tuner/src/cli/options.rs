@@ -37,6 +37,9 @@ pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
         write: args.write,
         jobs,
         dry_run: args.dry_run,
+        element: Vec::new(),
+        claims: None,
+        bake: true,
     })
 }
 
@@ -145,7 +148,11 @@ fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
     }
 }
 
-fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
+/// Parses a number of configs; `None` for the whole space.
+///
+/// # Errors
+/// If the text is invalid.
+pub fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
     if text == "all" {
         return Ok(None);
     }
@@ -172,7 +179,11 @@ const STRATEGIES: [&str; 7] = [
     "random",
 ];
 
-fn strategy_name(text: &str) -> Result<String, UsageError> {
+/// The strategy of this name.
+///
+/// # Errors
+/// If `tune run` does not have it.
+pub fn strategy_name(text: &str) -> Result<String, UsageError> {
     if STRATEGIES.contains(&text) {
         return Ok(text.into());
     }

@@ -35,6 +35,10 @@ pub struct BakeArgs {
     /// table, as a build in the same environment would
     #[arg(long)]
     pub check: bool,
+    /// With --check: every proven row must be backed by signed statements of that many devices, as `tune fleet merge` writes
+    /// them [default: 2]
+    #[arg(long, value_name = "DEVICES", num_args = 0..=1, default_missing_value = "2", requires = "check")]
+    pub proofs: Option<u32>,
     /// Write rows for this machine's cpu into the package's `tuned/` too
     #[arg(long)]
     pub write: bool,

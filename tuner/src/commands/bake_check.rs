@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use super::output::{checked, print, print_json};
 use crate::cli::BakeArgs;
 use crate::error::Failure;
+use crate::fleet::proofs;
 use crate::lab::machine;
 use crate::project::Project;
 use crate::tables::check;
@@ -20,6 +21,13 @@ pub(super) fn run(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failur
         checked_tables
             .findings
             .extend(check::device(project, &conditions, &cache)?);
+    }
+    if let Some(replicas) = args.proofs {
+        let faults = proofs::check(project, replicas)?;
+        let findings = faults
+            .into_iter()
+            .map(|fault| check::Finding::of_kernel(&fault.kernel, fault.path, fault.what));
+        checked_tables.findings.extend(findings);
     }
     if args.output.json {
         print_json(&checked_tables.findings)?;

@@ -8,6 +8,7 @@ mod compare;
 mod definition;
 mod devices;
 mod export;
+mod fleet;
 mod init;
 mod inspect;
 mod inspect_profile;
@@ -47,6 +48,7 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::Report(args)) => report::run(&args),
         Some(Command::Replay(args)) => replay::run(&args),
         Some(Command::Export(args)) => export::run(&args),
+        Some(Command::Fleet(args)) => fleet::run(args.action, catalogue),
         Some(Command::Worker) => Ok(server::serve(catalogue)),
         Some(Command::ProbeStore { path }) => Ok(ExitCode::from(
             u8::try_from(kiln_cache::probe::run(&path)).unwrap_or(FAILED),

@@ -73,6 +73,23 @@ fn left_out(hidden: &[HiddenKernel]) -> String {
     by_feature.into_iter().map(line).collect()
 }
 
+/// The command line as typed in a shell, with the bare name of the program.
+pub(super) fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| {
+        let word = word.to_string_lossy().into_owned();
+        let plain = |char: char| char.is_alphanumeric() || "-_=.,:/@%+".contains(char);
+        if !word.is_empty() && word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    std::iter::once("tune".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 /// Prints a value as one JSON object.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::json("print JSON"))?;

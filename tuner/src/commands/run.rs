@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kiln::Kernel;
 
-use super::output::{checked, print, print_json, read_project};
+use super::output::{checked, command_line, print, print_json, read_project};
 use crate::cli::RunArgs;
 use crate::cli::options;
 use crate::compile_only::{self, CheckOptions, CheckReport, CompileTarget};
@@ -63,23 +63,6 @@ pub(super) fn run(
         print(&report.to_text(in_full));
     }
     Ok(checked(!report.any_failed()))
-}
-
-/// The command line as typed in a shell, with the bare name of the program.
-fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| {
-        let word = word.to_string_lossy().into_owned();
-        let plain = |char: char| char.is_alphanumeric() || "-_=.,:/@%+".contains(char);
-        if !word.is_empty() && word.chars().all(plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    });
-    std::iter::once("tune".to_owned())
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// Finds out which configs compile and could be launched, for each requested target.

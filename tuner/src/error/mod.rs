@@ -1,4 +1,6 @@
-//! Exit codes, and the errors that end a command.
+//! The errors that end a command.
+
+pub mod code;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +14,7 @@ use thiserror::Error;
 
 use crate::atomic_file::without_path;
 use crate::compile_only::TargetError;
+use crate::fleet::FleetError;
 use crate::project::ProjectError;
 use crate::replay::ReplayError;
 use crate::run::ForeignRecording;
@@ -20,16 +23,7 @@ use crate::tables::TableError;
 use crate::task::TaskError;
 use crate::watch::{NothingWatched, SavedError};
 
-/// Success.
-pub const DONE: u8 = 0;
-/// A check failed, or nothing valid was found.
-pub const FAILED: u8 = 1;
-/// The command line is invalid.
-pub const USAGE: u8 = 2;
-/// The device does not exist.
-pub const NO_DEVICE: u8 = 3;
-/// Another process computes on the device.
-pub const SHARED_GPU: u8 = 4;
+pub use self::code::{DONE, FAILED, NO_DEVICE, OTHER_SOURCES, SHARED_GPU, TRY_AGAIN, USAGE};
 
 /// A flag with an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -234,6 +228,9 @@ pub enum Failure {
         "a disk is full: {0}\nhelp: make room there, or put the cache on another disk with KILN_CACHE, and run again; what was found so far is kept"
     )]
     DiskFull(String),
+    /// A plan cannot be made, worked on or merged.
+    #[error(transparent)]
+    Fleet(Box<FleetError>),
     /// The system cannot create threads.
     #[error("cannot start {what}: {error}")]
     Threads {
@@ -250,6 +247,12 @@ impl From<NoExactCount> for Failure {
     }
 }
 
+impl From<FleetError> for Failure {
+    fn from(error: FleetError) -> Failure {
+        Failure::Fleet(Box::new(error))
+    }
+}
+
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Failure {
         Failure::Table(Box::new(error))
@@ -263,6 +266,7 @@ impl Failure {
             Failure::Usage(_) => USAGE,
             Failure::NoDevice(_) => NO_DEVICE,
             Failure::SharedGpu(_) => SHARED_GPU,
+            Failure::Fleet(error) => error.code(),
             _ => FAILED,
         }
     }
@@ -282,6 +286,13 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn fleet_of_other_version() -> Failure {
+        Failure::from(FleetError::OtherVersion {
+            found: "1".into(),
+            planned: "2".into(),
+        })
+    }
 
     #[test]
     fn each_failure_has_the_exit_code_that_is_documented() {
@@ -303,6 +314,7 @@ mod tests {
                 3,
             ),
             (Failure::SharedGpu("x".into()), 4),
+            (fleet_of_other_version(), 6),
         ];
         for (failure, code) in codes {
             assert_eq!(failure.code(), code, "{failure:?}");

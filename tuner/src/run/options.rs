@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::regime::Regime;
+use crate::task::ElementTask;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -30,4 +31,11 @@ pub struct RunOptions {
     pub jobs: usize,
     /// Only print the plan.
     pub dry_run: bool,
+    /// The tasks of an element of a fleet's plan; every task of the project if empty.
+    pub element: Vec<ElementTask>,
+    /// The number of claims among which at most one in a hundred may be wrong: those of a whole plan. `None` for the claims
+    /// of this run.
+    pub claims: Option<u32>,
+    /// Whether the run ends by writing its rows into tables.
+    pub bake: bool,
 }

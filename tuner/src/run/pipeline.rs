@@ -68,6 +68,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     tell_left_out(run, info.key.backend);
     let tasks = task::plan(&run.project.kernels, &conditions);
     let tasks = task::only(tasks, &run.options.problems)?;
+    let tasks = task::of_element(tasks, &run.options.element)?;
     let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
     let budget = Budget::start(run.options.budget);
     let number = run.cache.begin_run(
@@ -112,13 +113,18 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         check,
         folder: folder.path(),
         clock: &clock,
-        claims: Claims::new(u32::try_from(tasks.len() * MAX_TURNS).unwrap_or(u32::MAX)),
+        claims: Claims::new(run.options.claims.unwrap_or_else(|| claims_of(tasks.len()))),
     };
 
     run.reporter.run_started(tasks.len(), run.options.budget);
     let (reports, launches) = all(&context, &tasks, &budget)?;
     run.reporter.run_finished();
     finish(run, &context, &conditions, number, reports, launches)
+}
+
+/// The number of claims that a run of so many tasks may make.
+pub fn claims_of(tasks: usize) -> u32 {
+    u32::try_from(tasks * MAX_TURNS).unwrap_or(u32::MAX)
 }
 
 /// Bakes what was proven, records the end of the run, and reports it.
@@ -130,7 +136,10 @@ fn finish(
     reports: Vec<TaskReport>,
     launches: u64,
 ) -> Result<RunReport, Failure> {
-    let tables = bake::bake(run.project, conditions, run.cache, run.options.write)?;
+    let tables = match run.options.bake {
+        true => bake::bake(run.project, conditions, run.cache, run.options.write)?,
+        false => Vec::new(),
+    };
     run.cache.finish_run(RunEnded {
         run: number,
         unix_s: unix_s(),
@@ -269,7 +278,7 @@ fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
 }
 
 /// The machine and the individual device that measured.
-fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
+pub fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
     let host = rustix::system::uname();
     let host = (
         "host".to_owned(),

@@ -79,7 +79,9 @@ pub(crate) fn search(
         .map_err(|error| SearchFailure::Task(error.to_string()))?;
     let mut end = stop::Stop::default();
     let mut tried = tell_baseline(task, space, strategy.as_mut());
-    let mut first = first_configs(task, space, &guide);
+    let listed = listed_configs(context, task, space)?;
+    let is_listed = listed.is_some();
+    let mut first = listed.unwrap_or_else(|| first_configs(task, space, &guide));
     first.truncate(most.saturating_sub(tried));
     evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
     // At least two configs for every compile thread, so that a slow one does not leave the others idle. If a batch
@@ -95,6 +97,8 @@ pub(crate) fn search(
         let by_author = !first.is_empty();
         let asked = if by_author {
             first.drain(..batch.min(first.len())).collect()
+        } else if is_listed {
+            Vec::new()
         } else {
             strategy.ask(batch.min(most - tried))
         };
@@ -168,6 +172,36 @@ fn guide(
         priors: earlier.into_iter().map(|one| one.prior).collect(),
         ..Guide::default()
     })
+}
+
+/// The configs that an element of a plan lists for the task; `None` if it lists none, or the run is not of an element.
+fn listed_configs(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    space: &SearchSpace,
+) -> Result<Option<Vec<usize>>, SearchFailure> {
+    let (spec, problem) = (&task.kernel.spec, task.problem.to_string());
+    let mut tasks = context.options.element.iter();
+    let found = tasks.find(|one| one.kernel == spec.name && one.problem == problem);
+    let Some(listed) = found.filter(|one| !one.configs.is_empty()) else {
+        return Ok(None);
+    };
+    let index = |text: &String| {
+        let config = spec.parse_config(text);
+        let config = config.map_err(|error| SearchFailure::Task(error.to_string()))?;
+        space.index_of(&config).ok_or_else(|| {
+            SearchFailure::Task(format!(
+                "the plan lists `{text}`, which is not in the space of this device\nhelp: `tune space {}` describes it",
+                spec.name
+            ))
+        })
+    };
+    listed
+        .configs
+        .iter()
+        .map(index)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 /// The configs that the author wants tried first, without those that an earlier result contains.

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kiln::device::DeviceInfo;
 use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{Cache, Winner};
 use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, Row, Speedup};
@@ -138,14 +137,14 @@ pub fn rows(
         let whole = cache.search_done(key.hash())?.is_some();
         let decided = |winner: &Winner| whole || matches!(winner.verdict, Verdict::Proven { .. });
         if let Some(winner) = cache.winner(key.hash())?.filter(decided) {
-            rows.extend(row(kernel, conditions.info, &winner));
+            rows.extend(row(kernel, &winner));
         }
     }
     Ok(rows)
 }
 
-/// The row of a decision; `None` if nothing was decided.
-fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> {
+/// The row of a decision, for the device of the decision; `None` if nothing was decided.
+pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
     let spec = &kernel.spec;
     let (entry, speedup) = match winner.verdict {
         Verdict::Proven {
@@ -166,7 +165,7 @@ fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> 
         Verdict::BaselineKept { .. } => (&spec.baseline.entry, None),
     };
     Some(Row {
-        device: info.key.clone(),
+        device: winner.device.clone(),
         problem: winner.problem.clone(),
         entry: entry.clone(),
         config: winner.config.clone(),
@@ -175,7 +174,7 @@ fn row(kernel: &TunedKernel, info: &DeviceInfo, winner: &Winner) -> Option<Row> 
         baseline: spec.baseline_text(),
         symbol: winner.symbol.clone(),
         plan: winner.plan,
-        hashes: Hashes::now(spec, kernel.source.hash(), info.key.backend),
+        hashes: Hashes::now(spec, kernel.source.hash(), winner.device.backend),
         image: None,
     })
 }

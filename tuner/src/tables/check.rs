@@ -66,7 +66,7 @@ impl CheckedTables {
 
 impl Finding {
     /// What is wrong with a kernel's file, and fails the check.
-    fn of_kernel(kernel: &str, path: PathBuf, what: impl Into<String>) -> Finding {
+    pub fn of_kernel(kernel: &str, path: PathBuf, what: impl Into<String>) -> Finding {
         Finding {
             path,
             kernel: kernel.to_owned(),

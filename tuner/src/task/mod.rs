@@ -28,6 +28,17 @@ pub struct Task<'a> {
     pub key: TuningKey,
 }
 
+/// A task of an element of a fleet's plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementTask {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Canonical text of the problem.
+    pub problem: String,
+    /// The only configs to try, as text; the whole space if empty.
+    pub configs: Vec<String>,
+}
+
 impl Task<'_> {
     /// Its name in listings.
     pub fn name(&self) -> String {
@@ -99,6 +110,37 @@ pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a
         .into_iter()
         .filter(|task| problems.is_empty() || problems.contains(&task.problem.to_string()));
     Ok(chosen.collect())
+}
+
+/// The tasks of an element of a plan; all tasks if it names none.
+///
+/// # Errors
+/// If a task of the element is not among them.
+pub fn of_element<'a>(
+    mut tasks: Vec<Task<'a>>,
+    element: &[ElementTask],
+) -> Result<Vec<Task<'a>>, TaskError> {
+    if element.is_empty() {
+        return Ok(tasks);
+    }
+    let is = |task: &Task<'_>, wanted: &ElementTask| {
+        task.kernel.spec.name == wanted.kernel && task.problem.to_string() == wanted.problem
+    };
+    if let Some(missing) = element
+        .iter()
+        .find(|wanted| !tasks.iter().any(|task| is(task, wanted)))
+    {
+        return Err(TaskError::NotDeclared {
+            wanted: missing.problem.clone(),
+            declared: tasks
+                .iter()
+                .filter(|task| task.kernel.spec.name == missing.kernel)
+                .map(|task| task.problem.to_string())
+                .collect(),
+        });
+    }
+    tasks.retain(|task| element.iter().any(|wanted| is(task, wanted)));
+    Ok(tasks)
 }
 
 /// Refuses problems that are not among the declared ones.

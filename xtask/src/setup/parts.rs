@@ -99,6 +99,15 @@ impl Part {
         }
     }
 
+    /// A daemon of Slurm's. Only Debian's builds are known to run several nodes on one machine, so tests that need them are
+    /// skipped without them, even in CI.
+    fn of_slurm(file: &'static str, package: &str) -> Part {
+        Part {
+            source: Source::Debian(vec![package.to_owned(), "slurm-client".to_owned()]),
+            ..Part::of_rocm(file, package)
+        }
+    }
+
     fn wheels(
         name: &str,
         variable: Option<&'static str>,
@@ -186,7 +195,7 @@ pub(super) fn parts() -> Vec<Part> {
 
 /// Tools that are not Debian programs: compilers for GPUs, their headers, and the tuner with which files are
 /// exchanged.
-fn others() -> [Part; 8] {
+fn others() -> [Part; 10] {
     [
         // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
         Part::wheels(
@@ -250,6 +259,9 @@ fn others() -> [Part; 8] {
             "libamdhip64-5",
         ),
         Part::of_rocm("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
+        // A cluster of eight nodes on loopback, on which plans are run.
+        Part::of_slurm("/usr/sbin/slurmctld", "slurmctld"),
+        Part::of_slurm("/usr/sbin/slurmd", "slurmd"),
     ]
 }
 

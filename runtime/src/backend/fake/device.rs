@@ -89,7 +89,7 @@ impl FakeDevice {
                 },
                 limits: script.limits,
                 fingerprint: BTreeMap::from([("script".into(), script.name.clone())]),
-                instance: BTreeMap::new(),
+                instance: script.instance.clone(),
                 ordinal: 0,
                 timer_tick_ns: script.timer_tick_ns,
                 is_simulated: false,

@@ -20,6 +20,8 @@ pub struct Script {
     pub limits: DeviceLimits,
     /// The resolution of its clock, in nanoseconds.
     pub timer_tick_ns: u64,
+    /// What distinguishes it from other devices of its kind, such as a `uuid`.
+    pub instance: BTreeMap<String, String>,
     /// Seed of the noise model.
     pub seed: u64,
     /// Seed of the placement effects, which differ between *processes*; random if not given.
@@ -45,6 +47,7 @@ impl Default for Script {
         Script {
             name: "Kiln Fake".into(),
             arch: "fake_1".into(),
+            instance: BTreeMap::new(),
             limits: DeviceLimits {
                 max_threads_per_block: 1024,
                 max_block: [1024, 1024, 64],

@@ -1,0 +1,152 @@
+//! What one source says of one task.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kiln_cache::record::{KeptReason, Verdict};
+use kiln_cache::{TuningKey, Winner};
+use kiln_spec::Hash;
+
+use super::Task;
+use crate::fold::{Observer, Source};
+use crate::plan::{Plan, Stage, TaskRef};
+
+/// What one source says of one task under one tuning key.
+pub(super) struct Finding<'a> {
+    pub source: &'a Source,
+    pub key: &'a TuningKey,
+    pub stage: Stage,
+    /// The winner of its last decision that proved one.
+    pub nominated: Option<&'a Winner>,
+    /// Every decision that proved a config.
+    pub proven: Vec<&'a Winner>,
+    /// Configs of which a completed confirmation, or a session that was to confirm them, proved nothing.
+    pub refuted: BTreeSet<String>,
+    /// Whether a decision was made or the search completed.
+    pub decided: bool,
+}
+
+impl<'a> Finding<'a> {
+    fn new(source: &'a Source, key: &'a TuningKey, stage: Stage) -> Finding<'a> {
+        Finding {
+            source,
+            key,
+            stage,
+            nominated: None,
+            proven: Vec::new(),
+            refuted: BTreeSet::new(),
+            decided: false,
+        }
+    }
+
+    /// Whether the source has finished the task.
+    pub fn is_finished(&self) -> bool {
+        self.decided
+    }
+}
+
+/// The kind of `plan` that a kind of another plan is: the one with the same device.
+pub(super) fn same_kind(of: &Plan, kind: usize, plan: &Plan) -> Option<usize> {
+    let device = &of.kinds.get(kind)?.device;
+    plan.kinds.iter().position(|kind| kind.device == *device)
+}
+
+/// What a source says of the tasks of its element. `of` is its plan, `plan` the one that is decided. Records of
+/// other tasks, devices, sources and specs do not count.
+pub(super) fn of<'a>(
+    of: &Plan,
+    plan: &Plan,
+    observer: Observer<'a>,
+) -> Vec<(Task, Finding<'a>)> {
+    let Some(element) = of.element(observer.source.element) else {
+        return Vec::new();
+    };
+    let Some(kind) = same_kind(of, element.kind, plan) else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for key in observer.keys().into_values() {
+        let task = element.task(key.kernel(), key.field("problem"));
+        let Some(task) = task.filter(|_| counts(plan, kind, key)) else {
+            continue;
+        };
+        let mut finding = Finding::new(observer.source, key, element.stage);
+        fill(&mut finding, observer, task);
+        let task = Task {
+            kind,
+            kernel: task.kernel.clone(),
+            problem: task.problem.clone(),
+        };
+        findings.push((task, finding));
+    }
+    findings
+}
+
+/// Whether a tuning key is of a kind of the plan, and of the plan's spec and source of its kernel.
+fn counts(plan: &Plan, kind: usize, key: &TuningKey) -> bool {
+    let kernel = plan.kernel(key.kernel());
+    let same = |kernel: &crate::KernelRef| {
+        kernel.spec == key.field("spec") && kernel.source == key.field("source")
+    };
+    let covers = plan.kinds.get(kind).is_some_and(|kind| kind.covers(&device_of(key)));
+    covers && kernel.is_some_and(same)
+}
+
+/// `backend/arch/name` of a tuning key.
+fn device_of(key: &TuningKey) -> String {
+    let [backend, arch, name] =
+        ["backend", "arch", "name"].map(|part| key.field(&format!("device.{part}")));
+    format!("{backend}/{arch}/{name}")
+}
+
+fn fill<'a>(finding: &mut Finding<'a>, observer: Observer<'a>, task: &TaskRef) {
+    let key = finding.key.hash();
+    let confirmed = confirmed(observer, key);
+    let mut proven_before = BTreeSet::new();
+    for (sequence, winner) in observer.winners() {
+        if winner.key != key || !is_of(winner, finding.key) {
+            continue;
+        }
+        finding.decided = true;
+        let tested = confirmed.iter().filter(|(_, first)| **first < sequence);
+        let tested = tested.map(|(config, _)| *config);
+        match winner.verdict {
+            Verdict::Proven { .. } => {
+                // A config that the element was not given is none of its winners.
+                if task.configs.is_empty() || task.configs.contains(&winner.config) {
+                    finding.proven.push(winner);
+                    finding.nominated = Some(winner);
+                }
+                // A config that an earlier round proved, and a later one beat, is not refuted.
+                proven_before.insert(winner.config.as_str());
+                let others = tested.filter(|config| !proven_before.contains(config));
+                finding.refuted.extend(others.map(str::to_owned));
+            }
+            // It came to no end: nothing can be said.
+            Verdict::BaselineKept {
+                reason: KeptReason::Inconclusive,
+            } => {}
+            Verdict::BaselineKept { .. } => {
+                finding.refuted.extend(tested.map(str::to_owned));
+                finding.refuted.extend(task.configs.iter().cloned());
+            }
+        }
+    }
+    finding.decided |= observer.done().any(|done| done.key == key);
+}
+
+/// Whether a winner is of the kernel, problem and device of its tuning key.
+fn is_of(winner: &Winner, key: &TuningKey) -> bool {
+    winner.kernel == key.kernel()
+        && winner.problem == key.field("problem")
+        && winner.device.to_string() == device_of(key)
+}
+
+/// The configs of which this source has processes of a confirmation, and the sequence number of the first of each.
+fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
+    let mut confirmed = BTreeMap::new();
+    for (sequence, process) in observer.confirmations().filter(|(_, p)| p.key == key) {
+        let first = confirmed.entry(process.config.as_str()).or_insert(sequence);
+        *first = sequence.min(*first);
+    }
+    confirmed
+}

@@ -1,0 +1,128 @@
+//! Kubernetes: an Indexed Job.
+//!
+//! The index of a pod counts from 0, and the elements that are left may be any: the pod looks its element up in a
+//! list. Two pods of one index may run at once, which does no harm.
+
+use serde_json::{Map, Value, json};
+
+use super::shell::command;
+use super::{EngineError, Job, JobOptions, TRY_AGAIN};
+
+/// Completions of a job whose indexes are retried one by one, if some may fail (`maxFailedIndexes`).
+const MAX_ELEMENTS: usize = 10_000;
+/// Tries of an element after the first.
+const RETRIES: u32 = 6;
+/// Where the secret with the worker's key is mounted.
+const KEY_FOLDER: &str = "/run/kiln-fleet";
+
+pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
+    job.limit("Kubernetes", MAX_ELEMENTS)?;
+    let options = job.options;
+    let elements = job.elements.len();
+    let spec = json!({
+        "completionMode": "Indexed",
+        "completions": elements,
+        "parallelism": options.at_once.map_or(elements, |n| elements.min(n.max(1) as usize)),
+        "backoffLimitPerIndex": RETRIES,
+        "maxFailedIndexes": elements,
+        "podReplacementPolicy": "Failed",
+        "podFailurePolicy": { "rules": [
+            // A node that is drained or dies is no fault of the element.
+            { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
+            { "action": "Count", "onExitCodes": { "containerName": "element", "operator": "In",
+                // Also killed: out of memory (137), or asked to end (143).
+                "values": [TRY_AGAIN, 137, 143] } },
+            { "action": "FailIndex", "onExitCodes": { "containerName": "element", "operator": "NotIn",
+                "values": [0, TRY_AGAIN, 137, 143] } },
+        ] },
+        "template": { "spec": pod(job) },
+    });
+    let manifest = json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": { "name": job.name, "labels": { "app.kubernetes.io/name": "kiln-fleet" } },
+        "spec": spec,
+    });
+    let mut text = String::new();
+    yaml(&manifest, 0, &mut text);
+    Ok(text)
+}
+
+fn pod(job: &Job<'_>) -> Value {
+    let options = job.options;
+    let with_key = JobOptions {
+        key: format!("{KEY_FOLDER}/key"),
+        ..options.clone()
+    };
+    let elements: Vec<String> = job.elements.iter().map(u32::to_string).collect();
+    let script = format!(
+        "set -- {}\nshift \"$JOB_COMPLETION_INDEX\"\nTMPDIR=/scratch; export TMPDIR\nexec {}\n",
+        elements.join(" "),
+        command(&with_key, "\"$1\"")
+    );
+    let mut container = json!({
+        "name": "element",
+        "image": options.image,
+        "command": ["/bin/sh", "-c", script],
+        "volumeMounts": [
+            { "name": "key", "mountPath": KEY_FOLDER, "readOnly": true },
+            { "name": "scratch", "mountPath": "/scratch" },
+        ],
+    });
+    if let Some(resource) = &options.resource {
+        container["resources"] = json!({ "limits": { resource.as_str(): 1 } });
+    }
+    let mut pod = json!({
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": false,
+        "terminationGracePeriodSeconds": 60,
+        "containers": [container],
+        "volumes": [
+            // Octal 0400: only its owner reads it.
+            { "name": "key", "secret": { "secretName": options.secret, "defaultMode": 256 } },
+            { "name": "scratch", "emptyDir": {} },
+        ],
+    });
+    if !options.node_selector.is_empty() {
+        let labels = options.node_selector.iter();
+        let labels = labels.map(|(name, label)| (name.clone(), Value::from(label.as_str())));
+        pod["nodeSelector"] = Value::Object(labels.collect::<Map<_, _>>());
+    }
+    pod
+}
+
+/// Appends a value as YAML: block mappings and sequences, and every text as a JSON string, which YAML 1.2 takes.
+fn yaml(value: &Value, indent: usize, to: &mut String) {
+    let pad = "  ".repeat(indent);
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (name, value) in fields {
+                let name = Value::from(name.as_str());
+                to.push_str(&format!("{pad}{name}:"));
+                nested(value, indent, to);
+            }
+        }
+        Value::Array(values) if !values.is_empty() => {
+            for value in values {
+                to.push_str(&format!("{pad}-"));
+                nested(value, indent, to);
+            }
+        }
+        flat => to.push_str(&format!("{pad}{flat}\n")),
+    }
+}
+
+/// A value after its name or dash: on the same line if it is flat.
+fn nested(value: &Value, indent: usize, to: &mut String) {
+    let deep = match value {
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Array(values) => !values.is_empty(),
+        _ => false,
+    };
+    if deep {
+        to.push('\n');
+        yaml(value, indent + 1, to);
+    } else {
+        to.push_str(&format!(" {value}\n"));
+    }
+}

@@ -1,0 +1,62 @@
+//! Slurm: a job array.
+//!
+//! Slurm runs an element again if its node dies, and never if its process does: what is missing is submitted again.
+//! It forgets submissions and ends if the controller dies, runs two copies of an element in a partition, and reuses
+//! the numbers of jobs, so that nothing here tells what is done.
+
+use super::ranges::ranges;
+use super::shell::command;
+use super::{EngineError, Job, TRY_AGAIN, safe};
+
+/// Elements of an array by default (`MaxArraySize` 1001), which sites seldom raise.
+const MAX_ELEMENTS: usize = 1000;
+/// The most requeues of an element that asks for another device.
+const MAX_REQUEUES: u32 = 20;
+/// Time between the signal and the end of an element, in seconds: what it measured is published in it.
+const GRACE_S: u32 = 60;
+
+pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
+    job.limit("Slurm", MAX_ELEMENTS)?;
+    let options = job.options;
+    let mut head = vec![
+        format!("--job-name={}", job.name),
+        format!("--array={}{}", ranges(job.elements), at_once(options.at_once)),
+        "--requeue".into(),
+        "--open-mode=append".into(),
+        format!("--output={}-%A_%a.log", job.name),
+        format!("--signal=B:TERM@{GRACE_S}"),
+        format!("--time={}", options.minutes),
+        "--ntasks=1".into(),
+    ];
+    if let Some(gres) = &options.gres {
+        safe("--gres", gres)?;
+        head.push(format!("--gres={gres}"));
+    }
+    if let Some(partition) = &options.partition {
+        safe("--partition", partition)?;
+        head.push(format!("--partition={partition}"));
+    }
+    let head: String = head.iter().map(|line| format!("#SBATCH {line}\n")).collect();
+    let command = command(options, "\"$SLURM_ARRAY_TASK_ID\"");
+    Ok(format!(
+        "#!/bin/sh\n{head}\
+# The cache of an element is on a local disk of its node: in a home folder on NFS it would hold up all others.
+TMPDIR=\"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}\"
+export TMPDIR
+# The signal goes to this shell alone, and `wait` returns when it comes.
+trap 'kill -TERM \"$element\" 2>/dev/null' TERM
+{command} &
+element=$!
+wait \"$element\"; code=$?
+while kill -0 \"$element\" 2>/dev/null; do wait \"$element\"; code=$?; done
+if [ \"$code\" = {TRY_AGAIN} ] && [ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {MAX_REQUEUES} ]; then
+  scontrol requeue \"${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}\" && sleep 30
+fi
+exit \"$code\"
+"
+    ))
+}
+
+fn at_once(limit: Option<u32>) -> String {
+    limit.map(|limit| format!("%{}", limit.max(1))).unwrap_or_default()
+}

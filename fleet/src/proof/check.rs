@@ -1,0 +1,299 @@
+//! Whether a proof bears out a kernel's rows.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+use super::{Proof, ProofError};
+use crate::decide::{ObserverId, distinct_observers};
+use crate::plan::{Distinct, Plan, PlanError};
+use crate::sign::{AllowedSigners, PublicKey, SignError, signer, verify};
+use crate::statement::{Statement, StatementError};
+
+/// A proven row of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowClaim {
+    /// The device, `backend/arch/name`.
+    pub device: String,
+    /// Canonical text of the problem.
+    pub problem: String,
+    /// Canonical text of the config.
+    pub config: String,
+    /// Symbol of the release entry.
+    pub symbol: String,
+}
+
+impl RowClaim {
+    /// Whether a statement is of this row of a kernel.
+    pub fn is_of(&self, kernel: &str, statement: &Statement) -> bool {
+        statement.kernel == kernel
+            && statement.device == self.device
+            && statement.problem == self.problem
+            && statement.config == self.config
+            && statement.symbol == self.symbol
+    }
+}
+
+/// What is wrong with a proof.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProofProblem {
+    /// Its text is none of a proof.
+    #[error(transparent)]
+    Text(#[from] ProofError),
+    /// It is of another kernel.
+    #[error("the proof is of kernel `{found}`, not `{expected}`\nhelp: write it again with `tune fleet merge`")]
+    Kernel {
+        /// The kernel that it says.
+        found: String,
+        /// The kernel of the rows.
+        expected: String,
+    },
+    /// A plan was refused.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The signature of a plan was refused.
+    #[error("plan {id}: {source}")]
+    PlanSignature {
+        /// The plan's identity.
+        id: String,
+        /// Why.
+        source: SignError,
+    },
+    /// A plan is signed by somebody who may not.
+    #[error("plan {id} is signed by {found}, which allowed_signers does not allow\nhelp: add the key to tuned/allowed_signers, or plan again with one that is there")]
+    PlanSigner {
+        /// The plan's identity.
+        id: String,
+        /// The fingerprint of its key.
+        found: String,
+    },
+    /// A statement was refused.
+    #[error(transparent)]
+    Statement(#[from] StatementError),
+    /// The signature of a statement was refused.
+    #[error("statement of {kernel} on {problem}: {source}")]
+    StatementSignature {
+        /// Its kernel.
+        kernel: String,
+        /// Its problem.
+        problem: String,
+        /// Why.
+        source: SignError,
+    },
+    /// A statement is signed by a key that is not its plan's.
+    #[error("statement of {kernel} on {problem}: signed by {found}, which is no worker key of its plan {plan}\nhelp: write the proof again with `tune fleet merge`")]
+    StatementSigner {
+        /// Its kernel.
+        kernel: String,
+        /// Its problem.
+        problem: String,
+        /// The fingerprint of its key.
+        found: String,
+        /// Its plan.
+        plan: String,
+    },
+    /// A statement's plan is not among the accepted plans of the proof.
+    #[error("statement of {kernel} on {problem}: the proof has no accepted plan {plan}\nhelp: write the proof again with `tune fleet merge`")]
+    NoPlan {
+        /// Its kernel.
+        kernel: String,
+        /// Its problem.
+        problem: String,
+        /// Its plan.
+        plan: String,
+    },
+    /// A statement is of something that its element was not given.
+    #[error("statement of {kernel} on {problem}: element {element} of its plan was not given that\nhelp: write the proof again with `tune fleet merge`")]
+    OtherTask {
+        /// Its kernel.
+        kernel: String,
+        /// Its problem.
+        problem: String,
+        /// Its element.
+        element: u32,
+    },
+    /// Too few distinct observers have proven a row.
+    #[error("{kernel} on {problem} ({device}): {have} distinct observers have proven {config}, not {wanted}\nhelp: replicate it with `tune fleet merge --next`, or remove the row")]
+    TooFew {
+        /// The kernel.
+        kernel: String,
+        /// The row's problem.
+        problem: String,
+        /// The row's device.
+        device: String,
+        /// The row's config.
+        config: String,
+        /// Number of distinct observers.
+        have: usize,
+        /// Number wanted.
+        wanted: usize,
+    },
+}
+
+/// A plan that a person who may has signed, and its worker keys.
+struct Accepted {
+    plan: Plan,
+    keys: Vec<PublicKey>,
+}
+
+/// Checks a kernel's proof against its proven rows, and returns every problem. `replicas` distinct observers must
+/// have proven each row, or more if its plan asks for more. `now_unix_s` decides which of `signers` are valid.
+///
+/// A statement stays valid after its plan's expiry, since a repository is read for years: the expiry bounds what a
+/// merge takes in.
+pub fn check(
+    kernel: &str,
+    text: &str,
+    rows: &[RowClaim],
+    signers: &AllowedSigners,
+    replicas: u32,
+    now_unix_s: u64,
+) -> Vec<ProofProblem> {
+    let proof = match Proof::parse(text) {
+        Ok(proof) => proof,
+        Err(error) => return vec![error.into()],
+    };
+    let mut problems = Vec::new();
+    if proof.kernel != kernel {
+        problems.push(ProofProblem::Kernel {
+            found: proof.kernel.clone(),
+            expected: kernel.into(),
+        });
+    }
+    let plans = accepted_plans(&proof, signers, now_unix_s, &mut problems);
+    let mut statements = Vec::new();
+    for (text, signature) in &proof.statements {
+        match accepted_statement(text, signature, &plans) {
+            Ok(accepted) => statements.push(accepted),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let short = rows.iter().filter_map(|row| too_few(kernel, row, &statements, replicas));
+    problems.extend(short);
+    problems
+}
+
+fn accepted_plans(
+    proof: &Proof,
+    signers: &AllowedSigners,
+    now_unix_s: u64,
+    problems: &mut Vec<ProofProblem>,
+) -> BTreeMap<String, Accepted> {
+    let mut plans = BTreeMap::new();
+    for (text, signature) in &proof.plans {
+        match accepted_plan(&format!("{text}\n"), signature, signers, now_unix_s) {
+            Ok(accepted) => {
+                plans.insert(accepted.plan.id(), accepted);
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    plans
+}
+
+fn accepted_plan(
+    text: &str,
+    signature: &str,
+    signers: &AllowedSigners,
+    now_unix_s: u64,
+) -> Result<Accepted, ProofProblem> {
+    let plan = Plan::parse(text)?;
+    let id = plan.id();
+    let wrong = |source| ProofProblem::PlanSignature {
+        id: id.clone(),
+        source,
+    };
+    let by = signer(signature).map_err(wrong)?;
+    verify(text.as_bytes(), signature, &by).map_err(wrong)?;
+    if signers.who(&by, now_unix_s).is_none() {
+        let found = by.fingerprint();
+        return Err(ProofProblem::PlanSigner { id, found });
+    }
+    let keys = plan.worker_keys.iter().map(|line| PublicKey::parse(line));
+    let keys = keys.collect::<Result<_, _>>().map_err(wrong)?;
+    Ok(Accepted { plan, keys })
+}
+
+/// A statement that counts: of which plan it is, and who observed it.
+struct Counted<'a> {
+    statement: Statement,
+    plan: &'a Plan,
+    observer: ObserverId,
+}
+
+fn accepted_statement<'a>(
+    text: &str,
+    signature: &str,
+    plans: &'a BTreeMap<String, Accepted>,
+) -> Result<Counted<'a>, ProofProblem> {
+    let text = format!("{text}\n");
+    let statement = Statement::parse(&text)?;
+    let (kernel, problem) = (statement.kernel.clone(), statement.problem.clone());
+    let Some(accepted) = plans.get(&statement.plan) else {
+        return Err(ProofProblem::NoPlan {
+            kernel,
+            problem,
+            plan: statement.plan,
+        });
+    };
+    let wrong = |source| ProofProblem::StatementSignature {
+        kernel: kernel.clone(),
+        problem: problem.clone(),
+        source,
+    };
+    let by = signer(signature).map_err(wrong)?;
+    if !accepted.keys.contains(&by) {
+        return Err(ProofProblem::StatementSigner {
+            kernel,
+            problem,
+            found: by.fingerprint(),
+            plan: statement.plan,
+        });
+    }
+    verify(text.as_bytes(), signature, &by).map_err(wrong)?;
+    if !statement.is_of(&accepted.plan) {
+        return Err(ProofProblem::OtherTask {
+            kernel,
+            problem,
+            element: statement.element,
+        });
+    }
+    let observer = ObserverId::new(&statement.observer, &by.fingerprint());
+    let plan = &accepted.plan;
+    Ok(Counted {
+        statement,
+        plan,
+        observer,
+    })
+}
+
+fn too_few(
+    kernel: &str,
+    row: &RowClaim,
+    statements: &[Counted<'_>],
+    replicas: u32,
+) -> Option<ProofProblem> {
+    let of_row = || statements.iter().filter(|s| row.is_of(kernel, &s.statement));
+    // The statements of a row may be of several plans: the strictest counts.
+    let by_key = of_row().any(|s| s.plan.distinct == Distinct::Key);
+    let by = if by_key { Distinct::Key } else { Distinct::Device };
+    let wanted = of_row().map(|s| s.plan.replicas).chain([replicas]).max()?;
+    let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+    // Two tuning keys are two kinds of devices: observers of different ones do not add up.
+    let mut by_tuning_key: BTreeMap<&str, Vec<ObserverId>> = BTreeMap::new();
+    for counted in of_row() {
+        let of_key = by_tuning_key.entry(&counted.statement.key).or_default();
+        of_key.push(counted.observer.clone());
+    }
+    let counts = by_tuning_key.into_values().map(|all| distinct_observers(all, by).len());
+    let have = counts.max().unwrap_or_default();
+    (have < wanted).then(|| ProofProblem::TooFew {
+        kernel: kernel.into(),
+        problem: row.problem.clone(),
+        device: row.device.clone(),
+        config: row.config.clone(),
+        have,
+        wanted,
+    })
+}

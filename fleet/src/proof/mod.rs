@@ -1,0 +1,195 @@
+//! `tuned/KERNEL.proof`: the signed statements behind a kernel's proven rows. No build reads it; a check in CI does,
+//! without the store and without a device.
+//!
+//! ```text
+//! kiln proof 1
+//! kernel gemm
+//! plan {…}
+//! signature "-----BEGIN SSH SIGNATURE-----\n…"
+//! statement {…}
+//! signature "…"
+//! ```
+//! Plans and statements are canonical JSON, each followed by its signature as a JSON string; plans come first, and
+//! both are sorted by their text. A person signs plans, the plans' worker keys sign statements.
+
+mod check;
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+
+pub use check::{ProofProblem, RowClaim, check};
+
+use crate::collect::{SignedPlan, SignedStatement};
+use crate::plan::{Plan, PlanError};
+use crate::statement::{Statement, StatementError};
+
+/// The first line of a proof.
+const FIRST_LINE: &str = "kiln proof 1";
+/// Largest proof that is read, in bytes.
+pub const MAX_PROOF_BYTES: usize = 64 << 20;
+
+/// The signed statements behind a kernel's proven rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    kernel: String,
+    /// Texts of plans, without their line feed, and their signatures.
+    plans: BTreeMap<String, String>,
+    /// Texts of statements, without their line feed, and their signatures.
+    statements: BTreeMap<String, String>,
+}
+
+/// Why a text is no proof.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ProofError {
+    /// It is larger than any that is read.
+    #[error("the proof has {bytes} bytes, more than the {MAX_PROOF_BYTES} that are read\nhelp: write it again with `tune fleet merge`")]
+    TooLarge {
+        /// Its length.
+        bytes: usize,
+    },
+    /// A line is not the one that must stand there.
+    #[error("line {line} of the proof is not `{expected}`\nhelp: write it again with `tune fleet merge`; do not edit it")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What must stand there.
+        expected: &'static str,
+    },
+    /// A plan was refused.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A statement was refused.
+    #[error(transparent)]
+    Statement(#[from] StatementError),
+}
+
+impl Proof {
+    /// A proof of nothing.
+    pub fn new(kernel: &str) -> Proof {
+        Proof {
+            kernel: kernel.into(),
+            plans: BTreeMap::new(),
+            statements: BTreeMap::new(),
+        }
+    }
+
+    /// The proof of a kernel's rows: the statements of them, and those statements' plans.
+    ///
+    /// # Errors
+    /// A statement or a plan that is refused.
+    pub fn of_rows(
+        kernel: &str,
+        rows: &[RowClaim],
+        plans: &[SignedPlan],
+        statements: &[SignedStatement],
+    ) -> Result<Proof, ProofError> {
+        let mut proof = Proof::new(kernel);
+        for signed in statements {
+            let of_row = rows.iter().any(|row| row.is_of(kernel, &signed.statement));
+            let of_plan = |plan: &&SignedPlan| plan.plan.id() == signed.statement.plan;
+            if let Some(plan) = plans.iter().find(of_plan).filter(|_| of_row) {
+                proof.add_plan(&plan.plan, &plan.signature)?;
+                proof.add_statement(&signed.statement, &signed.signature)?;
+            }
+        }
+        Ok(proof)
+    }
+
+    /// Adds a plan and a person's signature of it.
+    ///
+    /// # Errors
+    /// A plan that is refused.
+    pub fn add_plan(&mut self, plan: &Plan, signature: &str) -> Result<(), ProofError> {
+        let text = plan.to_text()?;
+        self.plans.insert(text.trim_end().into(), signature.into());
+        Ok(())
+    }
+
+    /// Adds a statement and a worker's signature of it.
+    ///
+    /// # Errors
+    /// A statement that is refused.
+    pub fn add_statement(
+        &mut self,
+        statement: &Statement,
+        signature: &str,
+    ) -> Result<(), ProofError> {
+        let text = statement.to_text()?;
+        self.statements.insert(text.trim_end().into(), signature.into());
+        Ok(())
+    }
+
+    /// Adds what another proof has of rows, so that rows of earlier plans keep their evidence.
+    ///
+    /// # Errors
+    /// A statement or a plan that is refused.
+    pub fn keep(&mut self, other: &Proof, rows: &[RowClaim]) -> Result<(), ProofError> {
+        for (text, signature) in &other.statements {
+            let statement = Statement::parse(&format!("{text}\n"))?;
+            if !rows.iter().any(|row| row.is_of(&self.kernel, &statement)) {
+                continue;
+            }
+            self.statements.insert(text.clone(), signature.clone());
+            for (text, signature) in &other.plans {
+                if Plan::parse(&format!("{text}\n"))?.id() == statement.plan {
+                    self.plans.insert(text.clone(), signature.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it has no statement.
+    pub fn is_empty(&self) -> bool {
+        self.statements.is_empty()
+    }
+
+    /// Its text.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("{FIRST_LINE}\nkernel {}\n", self.kernel);
+        for (word, signed) in [("plan", &self.plans), ("statement", &self.statements)] {
+            for (content, signature) in signed {
+                let signature = serde_json::Value::from(signature.as_str());
+                text.push_str(&format!("{word} {content}\nsignature {signature}\n"));
+            }
+        }
+        text
+    }
+
+    /// Reads a proof. Nothing is verified: [`check`] does.
+    ///
+    /// # Errors
+    /// Other text.
+    pub fn parse(text: &str) -> Result<Proof, ProofError> {
+        if text.len() > MAX_PROOF_BYTES {
+            return Err(ProofError::TooLarge { bytes: text.len() });
+        }
+        let mut lines = text.lines().enumerate();
+        let wrong = |line: usize, expected: &'static str| ProofError::Line {
+            line: line + 1,
+            expected,
+        };
+        if lines.next().map(|(_, line)| line) != Some(FIRST_LINE) {
+            return Err(wrong(0, FIRST_LINE));
+        }
+        let kernel = lines.next().and_then(|(_, line)| line.strip_prefix("kernel "));
+        let mut proof = Proof::new(kernel.ok_or_else(|| wrong(1, "kernel NAME"))?);
+        while let Some((number, line)) = lines.next() {
+            let signature = lines.next().and_then(|(_, line)| line.strip_prefix("signature "));
+            let signature = signature.and_then(|text| serde_json::from_str::<String>(text).ok());
+            let signature = signature.ok_or_else(|| wrong(number + 1, "signature \"…\""))?;
+            let (to, content) = match line.split_once(' ') {
+                Some(("plan", content)) => (&mut proof.plans, content),
+                Some(("statement", content)) => (&mut proof.statements, content),
+                _ => return Err(wrong(number, "plan {…}` or `statement {…}")),
+            };
+            to.insert(content.into(), signature);
+        }
+        Ok(proof)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Keys: OpenSSH's files and lines, ed25519 only.
+
+use std::fmt;
+use std::path::Path;
+
+use ssh_key::private::KeypairData;
+use ssh_key::public::KeyData;
+use ssh_key::rand_core::OsRng;
+use ssh_key::{Algorithm, HashAlg, LineEnding};
+
+use super::{NAMESPACE, SignError};
+
+/// A key that verifies.
+#[derive(Clone, Debug)]
+pub struct PublicKey(ssh_key::PublicKey);
+
+impl PartialEq for PublicKey {
+    /// Comments are not compared.
+    fn eq(&self, other: &PublicKey) -> bool {
+        self.0.key_data() == other.0.key_data()
+    }
+}
+
+impl Eq for PublicKey {}
+
+impl PublicKey {
+    /// Reads a line as in `id_ed25519.pub`: algorithm, key, comment.
+    ///
+    /// # Errors
+    /// Other text, or a key of another algorithm than ed25519.
+    pub fn parse(line: &str) -> Result<PublicKey, SignError> {
+        let key = ssh_key::PublicKey::from_openssh(line.trim());
+        let key = PublicKey(key.map_err(SignError::of_key)?);
+        match key.0.algorithm() {
+            Algorithm::Ed25519 | Algorithm::SkEd25519 => Ok(key),
+            other => Err(SignError::Algorithm {
+                algorithm: other.to_string(),
+            }),
+        }
+    }
+
+    pub(super) fn of(data: KeyData) -> PublicKey {
+        PublicKey(ssh_key::PublicKey::new(data, ""))
+    }
+
+    pub(super) fn openssh(&self) -> &ssh_key::PublicKey {
+        &self.0
+    }
+
+    /// `SHA256:…`, as `ssh-keygen -l` prints it.
+    pub fn fingerprint(&self) -> String {
+        self.0.fingerprint(HashAlg::Sha256).to_string()
+    }
+
+    /// Its line, without a line feed.
+    ///
+    /// # Errors
+    /// If it cannot be encoded.
+    pub fn to_openssh(&self) -> Result<String, SignError> {
+        let line = self.0.to_openssh();
+        line.map_err(|source| SignError::NoKey { source })
+    }
+}
+
+/// A key that signs. Its `Debug` shows the fingerprint only.
+#[derive(Clone)]
+pub struct PrivateKey(ssh_key::PrivateKey);
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PrivateKey({})", self.public().fingerprint())
+    }
+}
+
+impl PrivateKey {
+    /// A new ed25519 key, from the system's random numbers.
+    ///
+    /// # Errors
+    /// If the system has none.
+    pub fn generate() -> Result<PrivateKey, SignError> {
+        let key = ssh_key::PrivateKey::random(&mut OsRng, Algorithm::Ed25519);
+        Ok(PrivateKey(key.map_err(|source| SignError::NoKey { source })?))
+    }
+
+    /// Reads an OpenSSH file, as `ssh-keygen -t ed25519 -N ''` writes it.
+    ///
+    /// # Errors
+    /// An unreadable file, an encrypted key, or one of another algorithm.
+    pub fn read(path: &Path) -> Result<PrivateKey, SignError> {
+        let text = std::fs::read(path).map_err(|source| SignError::Read {
+            path: path.into(),
+            source,
+        })?;
+        let key = ssh_key::PrivateKey::from_openssh(text);
+        let key = key.map_err(SignError::of_key)?;
+        if key.is_encrypted() {
+            let path = path.into();
+            return Err(SignError::Encrypted { path });
+        }
+        PrivateKey::checked(key)
+    }
+
+    /// Reads the text of an OpenSSH file.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::read`].
+    pub fn parse(text: &str) -> Result<PrivateKey, SignError> {
+        let key = ssh_key::PrivateKey::from_openssh(text);
+        PrivateKey::checked(key.map_err(SignError::of_key)?)
+    }
+
+    fn checked(key: ssh_key::PrivateKey) -> Result<PrivateKey, SignError> {
+        let key = PrivateKey(key);
+        match key.0.key_data() {
+            KeypairData::Ed25519(_) => Ok(key),
+            _ => Err(SignError::Algorithm {
+                algorithm: key.0.algorithm().to_string(),
+            }),
+        }
+    }
+
+    /// The text of its OpenSSH file: write it to a file that nobody else can read (mode 600).
+    ///
+    /// # Errors
+    /// If it cannot be encoded.
+    pub fn to_openssh(&self) -> Result<String, SignError> {
+        let text = self.0.to_openssh(LineEnding::LF);
+        let text = text.map_err(|source| SignError::NoKey { source })?;
+        Ok(text.to_string())
+    }
+
+    /// The key that verifies its signatures.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.public_key().clone())
+    }
+
+    /// Signs bytes for the namespace `kiln-fleet`: the armored text that `ssh-keygen -Y sign` writes.
+    ///
+    /// # Errors
+    /// If no signature could be made.
+    pub fn sign(&self, bytes: &[u8]) -> Result<String, SignError> {
+        let signed = self.0.sign(NAMESPACE, HashAlg::Sha512, bytes);
+        let text = signed.and_then(|signature| signature.to_pem(LineEnding::LF));
+        text.map_err(|source| SignError::Sign {
+            key: self.public().fingerprint(),
+            source,
+        })
+    }
+}
+
+/// 128 random bits as 32 hexadecimal digits: a name that no other attempt has.
+pub fn random_name() -> String {
+    use ssh_key::rand_core::RngCore;
+    let mut bits = [0; 16];
+    OsRng.fill_bytes(&mut bits);
+    format!("{:032x}", u128::from_le_bytes(bits))
+}

@@ -1,0 +1,68 @@
+//! Signatures in OpenSSH's format (`PROTOCOL.sshsig`), so that `ssh-keygen -Y` checks them without Kiln.
+
+mod allowed;
+mod error;
+mod key;
+
+pub use allowed::AllowedSigners;
+pub use error::SignError;
+pub use key::{PrivateKey, PublicKey, random_name};
+
+use ssh_key::{LineEnding, SshSig};
+
+/// The namespace of every signature: one made for git, or for a login, is none for a fleet.
+pub const NAMESPACE: &str = "kiln-fleet";
+/// Longest signature that is read, in bytes.
+pub const MAX_SIGNATURE_BYTES: usize = 8 << 10;
+
+/// Checks that `signature` is one of `bytes` by `key`.
+///
+/// # Errors
+/// Text that is no signature, another key or namespace, or other bytes.
+pub fn verify(bytes: &[u8], signature: &str, key: &PublicKey) -> Result<(), SignError> {
+    let signature = parse(signature)?;
+    let signer = PublicKey::of(signature.public_key().clone());
+    if signer != *key {
+        return Err(SignError::OtherKey {
+            found: signer.fingerprint(),
+            expected: key.fingerprint(),
+        });
+    }
+    if signature.namespace() != NAMESPACE {
+        return Err(SignError::Namespace {
+            found: signature.namespace().escape_default().take(80).collect(),
+        });
+    }
+    let verified = key.openssh().verify(NAMESPACE, bytes, &signature);
+    verified.map_err(|_| SignError::OtherBytes {
+        key: key.fingerprint(),
+    })
+}
+
+/// The key that a signature says it is by. Nothing is verified.
+///
+/// # Errors
+/// Text that is no signature.
+pub fn signer(signature: &str) -> Result<PublicKey, SignError> {
+    Ok(PublicKey::of(parse(signature)?.public_key().clone()))
+}
+
+fn parse(signature: &str) -> Result<SshSig, SignError> {
+    let bytes = signature.len();
+    if bytes > MAX_SIGNATURE_BYTES {
+        return Err(SignError::TooLarge { bytes });
+    }
+    let no_signature = |source| SignError::NoSignature { source };
+    let parsed = SshSig::from_pem(signature).map_err(no_signature)?;
+    // The decoder passes over fields that it does not need: one signature has one text here.
+    let text = parsed.to_pem(LineEnding::LF).map_err(no_signature)?;
+    let dense = |text: &str| text.split_ascii_whitespace().collect::<String>();
+    let plain = parsed.version() == SshSig::VERSION && parsed.reserved().is_empty();
+    if plain && dense(&text) == dense(signature) {
+        return Ok(parsed);
+    }
+    Err(no_signature(ssh_key::Error::FormatEncoding))
+}
+
+#[cfg(test)]
+mod tests;

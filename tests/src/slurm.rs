@@ -1,0 +1,270 @@
+//! A Slurm cluster of several nodes on this machine: Debian's controller and node daemons, on loopback, in a folder of
+//! their own.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// The programs that a cluster needs.
+pub const PROGRAMS: [&str; 4] = ["slurmctld", "slurmd", "sbatch", "scontrol"];
+
+/// Longest time in which a cluster comes up, or a job ends.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// A running cluster; its daemons end when it is dropped.
+#[derive(Debug)]
+pub struct Cluster {
+    folder: TempDir,
+    nodes: usize,
+}
+
+impl Cluster {
+    /// Starts a controller and this many nodes with one processor each, and waits until they accept jobs.
+    ///
+    /// # Panics
+    /// If a daemon does not start.
+    pub fn start(nodes: usize) -> Cluster {
+        let folder = tempfile::Builder::new()
+            .prefix("kiln-slurm-")
+            .tempdir()
+            .expect("a temporary directory should be had");
+        let cluster = Cluster { folder, nodes };
+        for name in ["state", "spool", "run", "log"] {
+            fs::create_dir(cluster.path().join(name)).expect("a folder should be made");
+        }
+        fs::write(cluster.config(), cluster.configuration()).expect("a file should be written");
+        cluster.start_controller();
+        for node in 1..=nodes {
+            cluster.start_node(node);
+        }
+        let start = Instant::now();
+        while cluster.idle() < nodes {
+            assert!(start.elapsed() < DEADLINE, "{}", cluster.logs());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        cluster
+    }
+
+    /// The folder of its files.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn config(&self) -> PathBuf {
+        self.path().join("slurm.conf")
+    }
+
+    /// Starts the controller, for the first time or after it was killed.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_controller(&self) {
+        self.run("slurmctld", &["-f", &self.config().to_string_lossy()]);
+    }
+
+    /// Starts a node, counted from 1, for the first time or after it was killed.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_node(&self, node: usize) {
+        let name = format!("n{node}");
+        self.run(
+            "slurmd",
+            &["-f", &self.config().to_string_lossy(), "-N", &name],
+        );
+    }
+
+    /// Kills the controller as a crash would.
+    pub fn kill_controller(&self) {
+        signal(self.pid("slurmctld"), "-KILL");
+    }
+
+    /// Kills a node with everything that it runs, as a power failure would.
+    pub fn kill_node(&self, node: usize) {
+        let pid = self.pid(&format!("n{node}"));
+        // Steps first: one that outlives its script reports it as failed.
+        for step in self.steps(node).into_iter().rev() {
+            signal(Some(step), "-KILL");
+        }
+        signal(pid, "-KILL");
+    }
+
+    /// The processes of jobs on a node, parents first.
+    fn steps(&self, node: usize) -> Vec<u32> {
+        let spool = self.path().join("spool").join(format!("n{node}"));
+        let marks = [
+            format!("SLURMD_NODENAME=n{node}"),
+            spool.to_string_lossy().into_owned(),
+        ];
+        let of_node = |pid: u32| {
+            let read = |name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+            let text = [read("environ"), read("cmdline")].concat();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let in_cluster =
+                text.contains(&*self.config().to_string_lossy()) || text.contains(&marks[1]);
+            in_cluster && (text.contains(&marks[0]) || text.contains(&marks[1]))
+        };
+        let processes = fs::read_dir("/proc")
+            .expect("/proc should be there")
+            .flatten();
+        let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut pids: Vec<u32> = pids.filter(|pid| of_node(*pid)).collect();
+        pids.retain(|pid| Some(*pid) != self.pid(&format!("n{node}")));
+        pids.sort_unstable();
+        pids
+    }
+
+    /// A command of Slurm's that talks to this cluster.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env("SLURM_CONF", self.config());
+        command
+    }
+
+    /// Submits a job script, and returns the job's number.
+    ///
+    /// # Panics
+    /// If it is not accepted.
+    pub fn submit(&self, script: &Path, arguments: &[&str]) -> String {
+        let mut sbatch = self.command("sbatch");
+        sbatch.arg("--parsable").args(arguments).arg(script);
+        let output = sbatch.output().expect("sbatch should start");
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        assert!(
+            output.status.success(),
+            "{}{}",
+            String::from_utf8_lossy(&output.stderr),
+            self.logs()
+        );
+        said
+    }
+
+    /// Waits until no job is queued or runs.
+    ///
+    /// # Panics
+    /// If it takes too long.
+    pub fn wait(&self) {
+        let start = Instant::now();
+        loop {
+            let output = self.command("squeue").arg("--noheader").output();
+            let output = output.expect("squeue should start");
+            if output.status.success() && output.stdout.iter().all(u8::is_ascii_whitespace) {
+                return;
+            }
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(start.elapsed() < DEADLINE, "{said}{}", self.logs());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Number of nodes that wait for jobs.
+    fn idle(&self) -> usize {
+        let mut sinfo = self.command("sinfo");
+        let output = sinfo.args(["--noheader", "--Node", "--format=%t"]).output();
+        let said = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        let lines = said.unwrap_or_default();
+        lines.lines().filter(|line| line.trim() == "idle").count()
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let mut command = self.command(program);
+        command.args(arguments).current_dir(self.path());
+        // A daemon keeps what it inherits; a pipe would never end.
+        let log = fs::File::create(self.path().join("log").join(format!("{program}.start")));
+        let log = log.expect("a file should be made");
+        let status = command.stdout(Stdio::null()).stderr(log).status();
+        let status = status.expect("a daemon should start");
+        assert!(status.success(), "{program}: {status}\n{}", self.logs());
+    }
+
+    fn pid(&self, name: &str) -> Option<u32> {
+        let file = self.path().join("run").join(format!("{name}.pid"));
+        fs::read_to_string(file).ok()?.trim().parse().ok()
+    }
+
+    /// The last lines of all logs, for messages.
+    fn logs(&self) -> String {
+        let mut text = String::new();
+        let folder = fs::read_dir(self.path().join("log"));
+        for entry in folder.into_iter().flatten().flatten() {
+            let log = fs::read_to_string(entry.path()).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            let last = lines[lines.len().saturating_sub(10)..].join("\n");
+            let _ = writeln!(text, "--- {}\n{last}", entry.path().display());
+        }
+        text
+    }
+
+    /// One processor a node, no accounting, nobody who authenticates, everything on loopback: for tests alone.
+    fn configuration(&self) -> String {
+        let host = output(Command::new("hostname").arg("-s"));
+        let user = output(Command::new("id").arg("-un"));
+        let folder = self.path().display();
+        // All ports are free at the same time, so they differ.
+        let listeners: Vec<TcpListener> = (0..=self.nodes)
+            .map(|_| TcpListener::bind("127.0.0.1:0").expect("a port should be free"))
+            .collect();
+        let port = |number: usize| listeners[number].local_addr().map_or(0, |at| at.port());
+        let mut text = format!(
+            "ClusterName=kiln\n\
+             SlurmctldHost={host}(127.0.0.1)\n\
+             SlurmctldPort={}\n\
+             CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n\
+             SlurmUser={user}\nSlurmdUser={user}\n\
+             AuthType=auth/none\nCredType=cred/none\nAuthInfo=cred_expire=5\n\
+             StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool/%n\n\
+             SlurmctldPidFile={folder}/run/slurmctld.pid\nSlurmdPidFile={folder}/run/%n.pid\n\
+             SlurmctldLogFile={folder}/log/slurmctld.log\nSlurmdLogFile={folder}/log/%n.log\n\
+             ProctrackType=proctrack/pgid\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n\
+             ReturnToService=2\nSlurmctldTimeout=10\nSlurmdTimeout=10\nMessageTimeout=10\nKillWait=2\n\
+             SchedulerType=sched/backfill\n\
+             SchedulerParameters=batch_sched_delay=0,sched_interval=2,bf_interval=2,sched_min_interval=0\n\
+             SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nJobRequeue=1\nMaxArraySize=10001\n\
+             JobAcctGatherType=jobacct_gather/none\nAccountingStorageType=accounting_storage/none\n\
+             PropagateResourceLimits=NONE\n",
+            port(0)
+        );
+        for node in 1..=self.nodes {
+            let _ = writeln!(
+                text,
+                "NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=1 RealMemory=500 State=UNKNOWN",
+                port(node)
+            );
+        }
+        let _ = writeln!(
+            text,
+            "PartitionName=all Nodes=n[1-{}] Default=YES MaxTime=INFINITE State=UP",
+            self.nodes
+        );
+        text
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.kill_controller();
+        for node in 1..=self.nodes {
+            self.kill_node(node);
+        }
+    }
+}
+
+fn signal(pid: Option<u32>, signal: &str) {
+    if let Some(pid) = pid {
+        // It may have ended by itself.
+        let _ = Command::new("kill")
+            .args([signal, &pid.to_string()])
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+fn output(command: &mut Command) -> String {
+    let output: Output = command.output().expect("a program should start");
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}

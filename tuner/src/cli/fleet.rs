@@ -1,0 +1,235 @@
+//! The arguments of `tune fleet`: one plan, tuned by many machines.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::scope::{OutputArgs, PackageArgs, RegimeArgs};
+
+/// `tune fleet`
+#[derive(Debug, Args)]
+pub struct FleetArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: FleetAction,
+}
+
+/// What to do with a plan.
+#[derive(Debug, Subcommand)]
+pub enum FleetAction {
+    /// Write and sign a plan: the kernels and problems of a package, for some kinds of devices
+    Plan(Box<PlanArgs>),
+    /// Print the job file that runs a plan's elements under a scheduler
+    Job(JobArgs),
+    /// Run one element of a plan on this machine, and publish its results
+    Work(WorkArgs),
+    /// Check what a store holds of a plan, write rows that are proven on enough devices, and plan what is left
+    Merge(MergeArgs),
+    /// Say how far a plan is
+    Status(StatusArgs),
+}
+
+/// `tune fleet plan`
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// Which package.
+    #[command(flatten)]
+    pub package: PackageArgs,
+    /// How it is measured.
+    #[command(flatten)]
+    pub regime: RegimeArgs,
+    /// The kinds of devices, as `backend/arch/name` or the start of it: `cuda/sm_89`, `cuda/sm_86/NVIDIA GeForce RTX 3090`, `cpu`
+    #[arg(long = "kind", value_name = "KIND", num_args = 1.., required = true)]
+    pub kinds: Vec<String>,
+    /// Only these problems, as `tune list` prints them
+    #[arg(long = "problem", value_name = "SIZES")]
+    pub problems: Vec<String>,
+    /// Where elements publish their results: a folder that all nodes see, or s3://bucket/prefix
+    #[arg(long, value_name = "STORE")]
+    pub store: String,
+    /// Number of devices of a kind on which a row must be proven
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub replicas: u32,
+    /// What makes two devices different: another device, or also another worker key
+    #[arg(long, value_enum, default_value_t = DistinctBy::Device)]
+    pub distinct: DistinctBy,
+    /// Number of searches of each problem, with different seeds, from which a final element takes the best
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub shards: u32,
+    /// Problems in one element
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub per_element: u32,
+    /// Time of one element: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub budget: Option<String>,
+    /// Maximum number of configs to try per kernel and problem [default: 200]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub trials: Option<String>,
+    /// Search strategy, as of `tune run`
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub strategy: String,
+    /// Seed of all random choices
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+    /// When the plan and its worker key expire: `12h`, `7d`
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    pub expires: String,
+    /// The SSH key that signs the plan [default: ~/.ssh/id_ed25519]
+    #[arg(long, value_name = "FILE")]
+    pub sign: Option<PathBuf>,
+    /// File to write the plan to; the worker key goes next to it, as FILE.key
+    #[arg(long, short = 'o', value_name = "FILE", default_value = "fleet.plan")]
+    pub out: PathBuf,
+}
+
+/// What makes two devices different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DistinctBy {
+    /// Another device.
+    Device,
+    /// Another worker key too.
+    Key,
+}
+
+/// A scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// A job array of Slurm.
+    Slurm,
+    /// An Indexed Job of Kubernetes.
+    Kubernetes,
+    /// A matrix of GitHub Actions.
+    Github,
+    /// A command line of GNU parallel.
+    Parallel,
+}
+
+/// A plan and its store.
+#[derive(Clone, Debug, Args)]
+pub struct PlanFileArgs {
+    /// The plan
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// Where elements publish their results
+    #[arg(long, value_name = "STORE")]
+    pub store: String,
+}
+
+/// `tune fleet job`
+#[derive(Debug, Args)]
+pub struct JobArgs {
+    /// Which plan.
+    #[command(flatten)]
+    pub plan: PlanFileArgs,
+    /// The scheduler
+    #[arg(long, value_enum)]
+    pub engine: EngineName,
+    /// The worker key [default: PLAN.key]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Only elements that the store does not have yet
+    #[arg(long)]
+    pub missing: bool,
+    /// Only elements of this kind, since a job asks for one kind of device [default: all]
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+    /// `tune` on the nodes
+    #[arg(long, value_name = "PROGRAM", default_value = "tune")]
+    pub tune: String,
+    /// Maximum number of elements at a time [default: the scheduler's]
+    #[arg(long, value_name = "COUNT")]
+    pub at_once: Option<u32>,
+    /// Slurm: the device of an element, as `--gres` takes it: `gpu:1`, `gpu:l4:1`
+    #[arg(long, value_name = "GRES")]
+    pub gres: Option<String>,
+    /// Slurm: the partition
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// Slurm: maximum time of an element, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    pub minutes: u32,
+    /// Kubernetes: the image, which has `tune`, the sources and the plan
+    #[arg(long, value_name = "IMAGE", default_value = "kiln")]
+    pub image: String,
+    /// Kubernetes: the resource of a device, such as `nvidia.com/gpu`
+    #[arg(long, value_name = "NAME")]
+    pub resource: Option<String>,
+    /// Kubernetes: a label of the nodes of the kind, `name=value`; may be repeated
+    #[arg(long, value_name = "LABEL", value_parser = label)]
+    pub node_selector: Vec<(String, String)>,
+    /// Kubernetes, GitHub: the secret with the worker key
+    #[arg(long, value_name = "NAME", default_value = "kiln-fleet-key")]
+    pub secret: String,
+    /// GitHub: a label of the runners of the kind; may be repeated
+    #[arg(long, value_name = "LABEL", default_value = "self-hosted")]
+    pub runner: Vec<String>,
+}
+
+/// Splits `name=value`.
+fn label(text: &str) -> Result<(String, String), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("it is not `name=value`")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// `tune fleet work`
+#[derive(Debug, Args)]
+pub struct WorkArgs {
+    /// Which plan.
+    #[command(flatten)]
+    pub plan: PlanFileArgs,
+    /// Number of the element
+    #[arg(long, value_name = "NUMBER")]
+    pub element: u32,
+    /// The worker key [default: PLAN.key]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// The device [default: the first one of the element's kind]
+    #[arg(long, short, value_name = "DEVICE")]
+    pub device: Option<String>,
+    /// Cargo.toml of the workspace with the kernels
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Folder for the element's cache, on a local disk [default: $SLURM_TMPDIR, else $TMPDIR, else /tmp]
+    #[arg(long, value_name = "FOLDER")]
+    pub scratch: Option<PathBuf>,
+    /// Measure even if other processes compute on the GPU [default: exit with 75, so that the scheduler tries elsewhere]
+    #[arg(long)]
+    pub allow_shared_gpu: bool,
+}
+
+/// `tune fleet merge`
+#[derive(Debug, Args)]
+pub struct MergeArgs {
+    /// Which plan.
+    #[command(flatten)]
+    pub plan: PlanFileArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Cargo.toml of the workspace with the kernels
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Who may sign plans, in the format of OpenSSH [default: allowed_signers in the package's `tuned/`]
+    #[arg(long, value_name = "FILE")]
+    pub allowed_signers: Option<PathBuf>,
+    /// Write and sign a plan of what is left: final decisions and further devices
+    #[arg(long, value_name = "FILE")]
+    pub next: Option<PathBuf>,
+    /// With --next: the SSH key that signs the plan [default: ~/.ssh/id_ed25519]
+    #[arg(long, value_name = "FILE", requires = "next")]
+    pub sign: Option<PathBuf>,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `tune fleet status`
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Which plan.
+    #[command(flatten)]
+    pub plan: PlanFileArgs,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,129 @@
+//! `tune fleet merge`: verifies what a store holds, writes rows, and plans what is left.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use kiln_fleet::{Decision, Plan, Seen};
+use serde_json::json;
+
+use super::tables;
+use crate::cli::MergeArgs;
+use crate::commands::output::{checked, print, print_json};
+use crate::error::Failure;
+use crate::fleet::state::PlanState;
+use crate::fleet::{self, FleetError, SignedPlan, proofs, signer};
+use crate::project::Project;
+
+pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
+    let plan = signer::read(&args.plan.plan)?;
+    let project = super::project_of(&plan.plan.package, args.manifest_path.as_deref())?;
+    let signers = signers(args, &project);
+    let who = signer::check(&plan, &signers)?;
+    let store = super::store(&args.plan.store)?;
+    let seen_file = signer::beside(&args.plan.plan, "seen");
+    let mut seen = Seen::load(&seen_file).map_err(FleetError::from)?;
+    let state = PlanState::read(&*store, &plan, Some(&signers), &mut seen)?;
+    let winners = state.proven();
+    let kernels = winners.iter().map(|winner| winner.kernel.as_str());
+    fleet::check_sources(&project, &plan.plan, kernels)?;
+    let (mut written, mut proofs) = (Vec::new(), Vec::new());
+    if !args.dry_run {
+        seen.save(&seen_file).map_err(FleetError::from)?;
+        written = fleet::write_rows(&project, &winners)?;
+        proofs = proofs::write(&project, &written, &state.plans, &state.statements())?;
+    }
+    let complaints = state.complaints();
+    let next = args
+        .next
+        .as_ref()
+        .map(|path| next(args, &plan, &state, path));
+    let next = next.transpose()?;
+    if args.output.json {
+        print_json(&json!({
+            "plan": plan.plan.id(),
+            "signed_by": who,
+            "tasks": tables::to_json(&plan.plan, &state.decisions),
+            "tables": written.iter().map(|table| &table.path).collect::<Vec<_>>(),
+            "proofs": proofs,
+            "next": next.as_ref().map(|next| &next.path),
+            "complaints": complaints,
+        }))?;
+    } else {
+        let mut text = format!("plan {}, signed by {who}\n\n", &plan.plan.id()[..12]);
+        text += &tables::table(&plan.plan, &state.decisions);
+        text.push('\n');
+        for table in &written {
+            let rows = table.rows.len();
+            text += &format!(
+                "wrote {} ({rows} rows of this plan)\n",
+                table.path.display()
+            );
+        }
+        for proof in &proofs {
+            text += &format!("wrote {}\n", proof.display());
+        }
+        text += &left(&plan.plan, &state, args, next.as_ref());
+        print(&text);
+        complaints.iter().for_each(|line| eprintln!("tune: {line}"));
+    }
+    Ok(checked(complaints.is_empty()))
+}
+
+/// The file of those who may sign plans.
+fn signers(args: &MergeArgs, project: &Project) -> PathBuf {
+    let of_package = || {
+        let tuned = project.kernels.first().map(|kernel| kernel.tuned.clone());
+        tuned.unwrap_or_default().join("allowed_signers")
+    };
+    args.allowed_signers.clone().unwrap_or_else(of_package)
+}
+
+/// Writes the plan of what is left.
+fn next(
+    args: &MergeArgs,
+    plan: &SignedPlan,
+    state: &PlanState,
+    path: &std::path::Path,
+) -> Result<SignedPlan, Failure> {
+    let key = signer::signing_key(args.sign.as_deref())?;
+    let (next, worker) = fleet::continuing(&plan.plan, &state.decisions)?;
+    let store = super::store(&args.plan.store)?;
+    let signed = signer::write(path, next, &key)?;
+    signer::write_worker_key(path, &worker)?;
+    kiln_fleet::collect::put_plan(&*store, &signed.plan, &signed.signature)
+        .map_err(FleetError::from)?;
+    Ok(signed)
+}
+
+/// What is left to do.
+fn left(plan: &Plan, state: &PlanState, args: &MergeArgs, next: Option<&SignedPlan>) -> String {
+    let store = &args.plan.store;
+    if let Some(next) = next {
+        let (elements, path) = (next.plan.elements.len(), next.path.display());
+        return format!(
+            "next: {path} has {elements} elements: tune fleet job {path} --store {store} --engine slurm\n"
+        );
+    }
+    let open = |decision: &Decision| {
+        matches!(
+            decision,
+            Decision::Searched { .. } | Decision::NeedsReplica { .. }
+        )
+    };
+    let open = state
+        .decisions
+        .iter()
+        .filter(|task| open(&task.decision))
+        .count();
+    let missing = plan.elements.len() - state.finished.len();
+    let path = args.plan.plan.display();
+    match (missing, open) {
+        (0, 0) => "nothing is left to do\n".to_owned(),
+        (0, open) => format!(
+            "{open} problems need another session: tune fleet merge {path} --store {store} --next fleet-2.plan\n"
+        ),
+        (missing, _) => format!(
+            "{missing} elements are missing: tune fleet job {path} --store {store} --missing --engine slurm\n"
+        ),
+    }
+}

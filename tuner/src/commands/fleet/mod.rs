@@ -1,0 +1,48 @@
+//! `tune fleet`: one plan, tuned by many machines.
+
+mod job;
+mod merge;
+mod plan;
+mod status;
+mod tables;
+mod work;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use kiln::Kernel;
+use kiln_fleet::ObjectStore;
+
+use crate::cli::FleetAction;
+use crate::error::Failure;
+use crate::fleet::FleetError;
+use crate::project::{PackageSelection, Project};
+
+pub(super) fn run(
+    action: FleetAction,
+    catalogue: &'static [&'static Kernel],
+) -> Result<ExitCode, Failure> {
+    match action {
+        FleetAction::Plan(args) => plan::run(&args),
+        FleetAction::Job(args) => job::run(&args),
+        FleetAction::Work(args) => work::run(&args, catalogue),
+        FleetAction::Merge(args) => merge::run(&args),
+        FleetAction::Status(args) => status::run(&args),
+    }
+}
+
+/// Opens the store of a command line.
+fn store(location: &str) -> Result<Box<dyn ObjectStore>, FleetError> {
+    Ok(kiln_fleet::open(location)?)
+}
+
+/// The kernels of a plan's packages.
+fn project_of(package: &str, manifest_path: Option<&Path>) -> Result<Project, Failure> {
+    let selection = PackageSelection {
+        manifest_path: manifest_path.map(Path::to_owned),
+        // Several packages are planned as a workspace.
+        package: Some(package.to_owned()).filter(|name| !name.contains(',')),
+        ..PackageSelection::default()
+    };
+    Ok(Project::read(&selection)?)
+}

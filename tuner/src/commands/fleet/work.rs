@@ -1,0 +1,59 @@
+//! `tune fleet work`: runs one element of a plan.
+
+use std::process::ExitCode;
+
+use kiln::Kernel;
+
+use crate::cli::{WorkArgs, options};
+use crate::commands::output::{checked, command_line, print};
+use crate::error::{Failure, TRY_AGAIN};
+use crate::fleet::{self, Work, signer};
+use crate::progress;
+
+pub(super) fn run(
+    args: &WorkArgs,
+    catalogue: &'static [&'static Kernel],
+) -> Result<ExitCode, Failure> {
+    let plan = signer::read(&args.plan.plan)?;
+    let key = signer::read_worker_key(&plan, args.key.as_deref())?;
+    let store = super::store(&args.plan.store)?;
+    let project = super::project_of(&plan.plan.package, args.manifest_path.as_deref())?;
+    let reporter = progress::reporter(false);
+    let worked = fleet::work(Work {
+        plan: &plan,
+        element: args.element,
+        key,
+        store: &*store,
+        project: &project,
+        device: args.device.as_deref(),
+        scratch: args.scratch.as_deref(),
+        allow_shared_gpu: args.allow_shared_gpu,
+        jobs: options::jobs(None)?,
+        command: &command_line(),
+        catalogue,
+        reporter: &*reporter,
+    });
+    let report = match worked {
+        Ok(report) => report,
+        // The scheduler can find a free device.
+        Err(error @ Failure::SharedGpu(_)) => {
+            eprintln!("error: {error}");
+            return Ok(ExitCode::from(TRY_AGAIN));
+        }
+        Err(error) => return Err(error),
+    };
+    let Some(report) = report else {
+        print(&format!("element {}: done before\n", args.element));
+        return Ok(checked(true));
+    };
+    for task in &report.tasks {
+        print(&format!("{}\n", task.one_line()));
+    }
+    print(&format!(
+        "element {}: done on {} in {:.1} s\n",
+        args.element,
+        report.device,
+        report.elapsed_ms as f64 / 1e3
+    ));
+    Ok(checked(!report.any_failed()))
+}

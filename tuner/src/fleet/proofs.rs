@@ -1,0 +1,119 @@
+//! The proofs next to tables: who measured each row, signed. No build reads them; a check in CI does.
+
+use std::path::{Path, PathBuf};
+
+use kiln_fleet::collect::SignedPlan;
+use kiln_fleet::proof::{self, Proof, RowClaim};
+use kiln_fleet::{AllowedSigners, SignedStatement};
+use kiln_spec::baked::{Evidence, Row};
+
+use super::{FleetError, Written};
+use crate::atomic_file;
+use crate::error::Failure;
+use crate::project::{Project, TunedKernel};
+use crate::run::clock::unix_s;
+use crate::tables::bake;
+
+/// Writes the proof of every table that was written; what earlier proofs say of rows that stay is kept. Returns their
+/// paths.
+///
+/// # Errors
+/// If a proof cannot be read or written.
+pub fn write(
+    project: &Project,
+    written: &[Written],
+    plans: &[SignedPlan],
+    statements: &[SignedStatement],
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = Vec::new();
+    for table in written {
+        let kernel = project.one(&table.kernel)?;
+        let path = path(kernel);
+        let rows = claims(&bake::committed_rows(kernel)?);
+        let mut proof =
+            Proof::of_rows(&table.kernel, &rows, plans, statements).map_err(FleetError::from)?;
+        if let Some(earlier) = read(&path)? {
+            let earlier = Proof::parse(&earlier).map_err(FleetError::from)?;
+            proof.keep(&earlier, &rows).map_err(FleetError::from)?;
+        }
+        atomic_file::write(&path, proof.to_text().as_bytes())
+            .map_err(Failure::file("write", &path))?;
+        paths.push(path);
+    }
+    paths.dedup();
+    Ok(paths)
+}
+
+/// A fault of a proof.
+#[derive(Clone, Debug)]
+pub struct ProofFault {
+    /// The proof, or the file that lacks.
+    pub path: PathBuf,
+    /// The kernel.
+    pub kernel: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Checks that each proven row of a project's tables is backed by signed statements of enough devices.
+///
+/// # Errors
+/// If a table or `allowed_signers` cannot be read.
+pub fn check(project: &Project, replicas: u32) -> Result<Vec<ProofFault>, Failure> {
+    let mut faults = Vec::new();
+    for kernel in &project.kernels {
+        let rows = claims(&bake::committed_rows(kernel)?);
+        if rows.is_empty() {
+            continue;
+        }
+        let path = path(kernel);
+        let fault = |what: String| ProofFault {
+            path: path.clone(),
+            kernel: kernel.spec.name.clone(),
+            what,
+        };
+        let signers = kernel.tuned.join("allowed_signers");
+        let Some(text) = read(&path)? else {
+            faults.push(fault(format!("{} proven rows have no proof", rows.len())));
+            continue;
+        };
+        let allowed = std::fs::read_to_string(&signers).map_err(Failure::file("read", &signers))?;
+        let allowed = AllowedSigners::parse(&allowed).map_err(FleetError::from)?;
+        let problems = proof::check(
+            &kernel.spec.name,
+            &text,
+            &rows,
+            &allowed,
+            replicas,
+            unix_s(),
+        );
+        faults.extend(problems.iter().map(|problem| fault(problem.to_string())));
+    }
+    Ok(faults)
+}
+
+/// The rows that claim a speed-up.
+fn claims(rows: &[Row]) -> Vec<RowClaim> {
+    let claims = rows
+        .iter()
+        .filter(|row| row.evidence == Evidence::Proven && row.speedup.is_some());
+    let claim = |row: &Row| RowClaim {
+        device: row.device.to_string(),
+        problem: row.problem.clone(),
+        config: row.config.clone(),
+        symbol: row.symbol.clone(),
+    };
+    claims.map(claim).collect()
+}
+
+fn path(kernel: &TunedKernel) -> PathBuf {
+    kernel.tuned.join(format!("{}.proof", kernel.spec.name))
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::file("read", path)(error)),
+    }
+}

@@ -1,0 +1,130 @@
+//! Publishes the journal of an element while it grows, in a thread of its own.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+use kiln_fleet::{PublishError, Published, Publisher};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::error::TRY_AGAIN;
+
+/// How often results are published at the latest.
+const PERIOD: Duration = Duration::from_secs(30);
+/// Growth of the journal after which results are published sooner, in bytes: about 64 trials.
+const GROWTH: u64 = 80 << 10;
+/// How often the thread looks.
+const TICK: Duration = Duration::from_millis(200);
+
+/// The running thread.
+#[derive(Debug)]
+pub struct Publishing<'scope> {
+    stop: Sender<()>,
+    thread: ScopedJoinHandle<'scope, Result<(), PublishError>>,
+}
+
+impl<'scope> Publishing<'scope> {
+    /// Begins to publish the journal at `path`. A signal that ends the process is held back until what was measured is
+    /// published; the process then ends with the exit code that tells a scheduler to try again.
+    pub fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        path: PathBuf,
+        publisher: Publisher<'env>,
+    ) -> Publishing<'scope> {
+        let (stop, stopped) = channel();
+        // If signals cannot be watched, they end the process at once: the last trials are lost, and tried again.
+        let signals = Signals::new([SIGINT, SIGTERM]).ok();
+        let publishing = Thread {
+            path,
+            publisher,
+            acknowledged: 0,
+            length: 0,
+            last: Instant::now(),
+        };
+        let thread = scope.spawn(move || publishing.run(&stopped, signals));
+        Publishing { stop, thread }
+    }
+
+    /// Publishes the rest, and ends the thread.
+    ///
+    /// # Errors
+    /// If something is not published.
+    pub fn finish(self) -> Result<(), PublishError> {
+        drop(self.stop);
+        match self.thread.join() {
+            Ok(published) => published,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+struct Thread<'s> {
+    path: PathBuf,
+    publisher: Publisher<'s>,
+    /// The last record that the store took.
+    acknowledged: u64,
+    /// The journal's length at that time, in bytes.
+    length: u64,
+    last: Instant,
+}
+
+impl Thread<'_> {
+    fn run(
+        mut self,
+        stopped: &Receiver<()>,
+        mut signals: Option<Signals>,
+    ) -> Result<(), PublishError> {
+        loop {
+            let end = stopped.recv_timeout(TICK);
+            if end != Err(RecvTimeoutError::Timeout) {
+                return self.publish();
+            }
+            let signalled = signals
+                .as_mut()
+                .is_some_and(|all| all.pending().next().is_some());
+            if signalled {
+                let published = self.publish();
+                say(&match published {
+                    Ok(()) => "interrupted; what was measured is published".to_owned(),
+                    Err(error) => {
+                        format!("interrupted; the last results are not published: {error}")
+                    }
+                });
+                process::exit(i32::from(TRY_AGAIN));
+            }
+            if self.is_due()
+                && let Err(error) = self.publish()
+            {
+                say(&format!("not published yet: {error}"));
+                self.last = Instant::now();
+            }
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let length = std::fs::metadata(&self.path).map_or(0, |known| known.len());
+        let grown = length.saturating_sub(self.length);
+        grown > 0 && (grown >= GROWTH || self.last.elapsed() >= PERIOD)
+    }
+
+    fn publish(&mut self) -> Result<(), PublishError> {
+        let length = std::fs::metadata(&self.path).map_or(0, |known| known.len());
+        let Published { journal, last, .. } = self.publisher.publish(&self.path)?;
+        if last > self.acknowledged {
+            let mut out = std::io::stdout();
+            // A closed standard output must not end an element.
+            let _ = writeln!(out, "acknowledged {journal:016x} {last}").and_then(|()| out.flush());
+        }
+        (self.acknowledged, self.length, self.last) = (last, length, Instant::now());
+        Ok(())
+    }
+}
+
+fn say(text: &str) {
+    // A closed standard error must not end an element.
+    let _ = writeln!(std::io::stderr(), "tune: {text}");
+}

@@ -1,0 +1,88 @@
+//! Turns decisions into rows of the tables that a build reads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use kiln_cache::Winner;
+use kiln_spec::DeviceKey;
+use kiln_spec::baked::Row;
+
+use super::FleetError;
+use crate::error::Failure;
+use crate::project::Project;
+use crate::tables::bake;
+
+/// A table that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The kernel.
+    pub kernel: String,
+    /// The path of its table.
+    pub path: PathBuf,
+    /// The rows that the plan decided.
+    pub rows: Vec<Row>,
+}
+
+/// Writes the rows of winners into the tables of their kernels. Rows of the same device for other problems stay.
+///
+/// # Errors
+/// If a kernel is not what it was when it was measured, or a table cannot be read or written.
+pub fn write_rows(project: &Project, winners: &[Winner]) -> Result<Vec<Written>, Failure> {
+    let mut by_table: BTreeMap<(&str, String), (DeviceKey, Vec<Row>)> = BTreeMap::new();
+    for winner in winners {
+        let kernel = project.one(&winner.kernel)?;
+        let device = winner.device.clone();
+        let table = (winner.kernel.as_str(), device.to_string());
+        let rows = &mut by_table
+            .entry(table)
+            .or_insert_with(|| (device, Vec::new()))
+            .1;
+        rows.extend(bake::row(kernel, winner));
+    }
+    let mut written = Vec::new();
+    for ((name, _), (device, rows)) in by_table {
+        let kernel = project.one(name)?;
+        let mut all = bake::rows_of(kernel, &device)?;
+        all.retain(|old| rows.iter().all(|row| row.problem != old.problem));
+        all.extend(rows.iter().cloned());
+        let path = bake::write_table(kernel, &device, all, &kernel.tuned)?;
+        written.push(Written {
+            kernel: name.to_owned(),
+            path,
+            rows,
+        });
+    }
+    Ok(written)
+}
+
+/// Checks that the kernels of a plan are those of the project.
+///
+/// # Errors
+/// The first one that is not.
+pub fn check_sources<'k>(
+    project: &Project,
+    plan: &kiln_fleet::Plan,
+    kernels: impl IntoIterator<Item = &'k str>,
+) -> Result<(), Failure> {
+    for name in kernels {
+        let kernel = project.one(name)?;
+        let Some(planned) = plan.kernel(name) else {
+            continue;
+        };
+        let parts = [
+            ("spec", kernel.spec.hash().to_string(), &planned.spec),
+            ("source", kernel.source.hash().to_string(), &planned.source),
+        ];
+        for (part, found, planned) in parts {
+            if found != *planned {
+                return Err(Failure::from(FleetError::OtherSources {
+                    kernel: name.to_owned(),
+                    part,
+                    found,
+                    planned: planned.clone(),
+                }));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! Files of a plan: the plan itself, its signature, the key of its workers, and who may sign.
+
+use std::path::{Path, PathBuf};
+
+use kiln_fleet::{AllowedSigners, Plan, PrivateKey, PublicKey, sign, verify};
+
+use super::FleetError;
+use crate::error::Failure;
+use crate::{atomic_file, run::clock::unix_s};
+
+/// A plan, its text and the signature over it.
+#[derive(Clone, Debug)]
+pub struct SignedPlan {
+    /// Its file.
+    pub path: PathBuf,
+    /// The plan.
+    pub plan: Plan,
+    /// Its canonical text.
+    pub text: String,
+    /// The armored signature.
+    pub signature: String,
+}
+
+/// The key that signs plans: the named file, or the user's own.
+///
+/// # Errors
+/// If there is none, or it cannot be used.
+pub fn signing_key(given: Option<&Path>) -> Result<PrivateKey, FleetError> {
+    let own = || {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        home.unwrap_or_default().join(".ssh/id_ed25519")
+    };
+    let path = given.map_or_else(own, Path::to_owned);
+    if given.is_none() && !path.exists() {
+        return Err(FleetError::NoSigningKey { path });
+    }
+    Ok(PrivateKey::read(&path)?)
+}
+
+/// Writes a plan and its signature to files.
+///
+/// # Errors
+/// If the plan is invalid, or a file cannot be written.
+pub fn write(path: &Path, plan: Plan, key: &PrivateKey) -> Result<SignedPlan, Failure> {
+    let text = plan.to_text().map_err(FleetError::Invalid)?;
+    let signature = key.sign(text.as_bytes()).map_err(FleetError::from)?;
+    let signed = SignedPlan {
+        path: path.to_owned(),
+        plan,
+        text,
+        signature,
+    };
+    write_file(path, signed.text.as_bytes())?;
+    write_file(&beside(path, "sig"), signed.signature.as_bytes())?;
+    Ok(signed)
+}
+
+/// Writes the key of a plan's workers next to the plan, readable by its owner alone.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_worker_key(plan: &Path, key: &PrivateKey) -> Result<PathBuf, Failure> {
+    let path = beside(plan, "key");
+    let text = key.to_openssh().map_err(FleetError::from)?;
+    atomic_file::write_secret(&path, text.as_bytes()).map_err(Failure::file("write", &path))?;
+    Ok(path)
+}
+
+/// Reads a plan and its signature.
+///
+/// # Errors
+/// If a file cannot be read, or the plan is invalid or has expired.
+pub fn read(path: &Path) -> Result<SignedPlan, Failure> {
+    let file = |path: &Path| std::fs::read_to_string(path).map_err(Failure::file("read", path));
+    let text = file(path)?;
+    let plan = Plan::parse(&text).map_err(FleetError::plan(path))?;
+    let signature = file(&beside(path, "sig"))?;
+    if let Some(ago_s) = unix_s().checked_sub(plan.expires_unix_s) {
+        return Err(Failure::from(FleetError::Expired {
+            plan: path.to_owned(),
+            ago_s,
+        }));
+    }
+    Ok(SignedPlan {
+        path: path.to_owned(),
+        plan,
+        text,
+        signature,
+    })
+}
+
+/// Reads the key of a plan's workers: the named file, or the one next to the plan.
+///
+/// # Errors
+/// If it cannot be used, or is not one of the plan's.
+pub fn read_worker_key(plan: &SignedPlan, given: Option<&Path>) -> Result<PrivateKey, FleetError> {
+    let path = given.map_or_else(|| beside(&plan.path, "key"), Path::to_owned);
+    let key = PrivateKey::read(&path)?;
+    let own = key.public();
+    let mut workers = plan.plan.worker_keys.iter();
+    let known = |line: &String| PublicKey::parse(line).is_ok_and(|key| key == own);
+    if workers.any(known) {
+        return Ok(key);
+    }
+    Err(FleetError::ForeignWorkerKey {
+        key: path,
+        plan: plan.path.clone(),
+        found: own.fingerprint(),
+    })
+}
+
+/// Checks that somebody who may sign plans signed this one, and returns who.
+///
+/// # Errors
+/// If nobody in the file did, or the file cannot be read.
+pub fn check(plan: &SignedPlan, file: &Path) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(file).map_err(Failure::file("read", file))?;
+    let refused = |why: String| {
+        Failure::from(FleetError::NotAllowed {
+            plan: plan.path.clone(),
+            signers: file.to_owned(),
+            why,
+        })
+    };
+    let allowed = AllowedSigners::parse(&text).map_err(|error| refused(error.to_string()))?;
+    let key = sign::signer(&plan.signature).map_err(|error| refused(error.to_string()))?;
+    verify(plan.text.as_bytes(), &plan.signature, &key)
+        .map_err(|error| refused(error.to_string()))?;
+    let who = allowed.who(&key, unix_s()).map(str::to_owned);
+    who.ok_or_else(|| refused(format!("its key is {}", key.fingerprint())))
+}
+
+/// The number of a plan's kind, by its name.
+///
+/// # Errors
+/// If the plan has no such kind.
+pub fn kind(plan: &SignedPlan, name: &str) -> Result<usize, FleetError> {
+    let kinds = &plan.plan.kinds;
+    let found = kinds.iter().position(|kind| kind.name == name);
+    found.ok_or_else(|| FleetError::NoKind {
+        plan: plan.path.clone(),
+        wanted: name.to_owned(),
+        known: kinds.iter().map(|kind| kind.name.clone()).collect(),
+    })
+}
+
+/// The file next to a plan: `fleet.plan.sig` of `fleet.plan`.
+pub fn beside(plan: &Path, ending: &str) -> PathBuf {
+    let mut name = plan.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    atomic_file::write(path, bytes).map_err(Failure::file("write", path))
+}

@@ -1,0 +1,161 @@
+//! What a store holds of a plan and of the plans that it continues, and what that decides.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use kiln_cache::Winner;
+use kiln_fleet::collect::{self, Collected};
+use kiln_fleet::{
+    Decision, ObjectStore, Observations, Plan, Seen, SignedStatement, TaskDecision, decide, fold,
+};
+
+use super::FleetError;
+use super::signer::{self, SignedPlan};
+use crate::error::Failure;
+use crate::run::clock::unix_s;
+
+/// Largest number of plans that continue each other.
+const MAX_CHAIN: usize = 64;
+
+/// The state of a plan.
+#[derive(Debug)]
+pub struct PlanState {
+    /// The plan and those that it continues, the newest first, with their signatures.
+    pub plans: Vec<collect::SignedPlan>,
+    /// What the store holds of each plan, this one first.
+    pub collected: Vec<Collected>,
+    /// Everything observed.
+    pub observations: Observations,
+    /// The numbers of its elements that an attempt has finished.
+    pub finished: BTreeSet<u32>,
+    /// The decision of each task.
+    pub decisions: Vec<TaskDecision>,
+}
+
+impl PlanState {
+    /// Reads and verifies everything of a plan that a store holds. `signers` names who may sign the plans that it
+    /// continues, which come from the store; `seen` remembers how much there was before.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or an earlier plan is not signed by somebody who may.
+    pub fn read(
+        store: &dyn ObjectStore,
+        plan: &SignedPlan,
+        signers: Option<&Path>,
+        seen: &mut Seen,
+    ) -> Result<PlanState, Failure> {
+        let plans = chain(store, plan, signers)?;
+        let now = unix_s();
+        let mut collected = Vec::new();
+        for plan in &plans {
+            let of_plan = kiln_fleet::collect(store, &plan.plan, now, seen);
+            collected.push(of_plan.map_err(FleetError::from)?);
+        }
+        let mut observations = Observations::default();
+        for of_plan in &collected {
+            observations.merge(fold(&of_plan.segments));
+        }
+        let continued: Vec<Plan> = plans[1..].iter().map(|plan| plan.plan.clone()).collect();
+        Ok(PlanState {
+            finished: decide::finished(&plan.plan, &observations),
+            decisions: kiln_fleet::decide(&plan.plan, &continued, &observations),
+            observations,
+            plans,
+            collected,
+        })
+    }
+
+    /// The winners that enough devices have proven.
+    pub fn proven(&self) -> Vec<Winner> {
+        let proven = self
+            .decisions
+            .iter()
+            .filter_map(|task| match &task.decision {
+                Decision::Proven { winner, .. } => Some((**winner).clone()),
+                _ => None,
+            });
+        proven.collect()
+    }
+
+    /// Everything that workers stated.
+    pub fn statements(&self) -> Vec<SignedStatement> {
+        let statements = self
+            .collected
+            .iter()
+            .flat_map(|of_plan| &of_plan.statements);
+        statements.cloned().collect()
+    }
+
+    /// What is wrong with the store, a line each.
+    pub fn complaints(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for of_plan in &self.collected {
+            let rejected = of_plan.rejected.iter();
+            lines.extend(
+                rejected.map(|one| format!("rejected {}: {}", one.name, first_line(&one.why))),
+            );
+            lines.extend(
+                of_plan
+                    .ignored
+                    .iter()
+                    .map(|name| format!("ignored {name}: no object has such a name")),
+            );
+            let gaps = of_plan.gaps.iter();
+            lines.extend(gaps.map(|gap| {
+                format!(
+                    "journal {}: records {} to {} are missing",
+                    gap.journal, gap.first, gap.last
+                )
+            }));
+            let forks = of_plan.forks.iter();
+            lines.extend(forks.map(|fork| {
+                format!(
+                    "journal {}: it has two histories from record {} on",
+                    fork.journal, fork.sequence
+                )
+            }));
+            let rollbacks = of_plan.rollbacks.iter();
+            lines.extend(rollbacks.map(|back| {
+                format!(
+                    "journal {}: the store had records up to {} and now has {}: it was set back, or objects were deleted",
+                    back.journal, back.seen, back.found
+                )
+            }));
+        }
+        lines
+    }
+}
+
+fn first_line(why: &impl ToString) -> String {
+    let text = why.to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// A plan, and those that it continues, from the store.
+fn chain(
+    store: &dyn ObjectStore,
+    plan: &SignedPlan,
+    signers: Option<&Path>,
+) -> Result<Vec<collect::SignedPlan>, Failure> {
+    let mut plans = vec![collect::SignedPlan {
+        plan: plan.plan.clone(),
+        text: plan.text.clone(),
+        signature: plan.signature.clone(),
+    }];
+    let mut next = plan.plan.previous.clone();
+    while let Some(id) = next.take_if(|_| plans.len() < MAX_CHAIN) {
+        let earlier = collect::get_plan(store, &id).map_err(FleetError::from)?;
+        if let Some(signers) = signers {
+            let signed = SignedPlan {
+                path: id.into(),
+                plan: earlier.plan.clone(),
+                text: earlier.text.clone(),
+                signature: earlier.signature.clone(),
+            };
+            signer::check(&signed, signers)?;
+        }
+        next = earlier.plan.previous.clone();
+        plans.push(earlier);
+    }
+    Ok(plans)
+}
