@@ -158,7 +158,9 @@ impl<'a> Observer<'a> {
             Record::Key(key) => Some((key.hash(), key)),
             _ => None,
         };
-        self.records().filter_map(|(_, record)| key(record)).collect()
+        self.records()
+            .filter_map(|(_, record)| key(record))
+            .collect()
     }
 
     /// The trials that ended.
@@ -171,18 +173,20 @@ impl<'a> Observer<'a> {
 
     /// The processes of confirmations, and their sequence numbers.
     pub fn confirmations(&self) -> impl Iterator<Item = (u64, &'a ConfirmProcess)> + use<'a> {
-        self.records().filter_map(|(sequence, record)| match record {
-            Record::ConfirmProcess(process) => Some((sequence, process)),
-            _ => None,
-        })
+        self.records()
+            .filter_map(|(sequence, record)| match record {
+                Record::ConfirmProcess(process) => Some((sequence, process)),
+                _ => None,
+            })
     }
 
     /// The decisions, and their sequence numbers.
     pub fn winners(&self) -> impl Iterator<Item = (u64, &'a Winner)> + use<'a> {
-        self.records().filter_map(|(sequence, record)| match record {
-            Record::Sealed(winner) => Some((sequence, winner)),
-            _ => None,
-        })
+        self.records()
+            .filter_map(|(sequence, record)| match record {
+                Record::Sealed(winner) => Some((sequence, winner)),
+                _ => None,
+            })
     }
 
     /// The completed searches.

@@ -32,7 +32,12 @@ pub use publish::{PublishError, Published, Publisher};
 pub use segment::{Header, Segment, SegmentError};
 pub use sign::{AllowedSigners, PrivateKey, PublicKey, SignError, verify};
 pub use statement::{Statement, StatementError};
-pub use store::{ObjectStore, StoreError, open};
+pub use store::{Folder, ObjectStore, StoreError, open};
+
+/// The example of README.md.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 // The samples of the tests in `tests/` serve the tests in here too.
 #[cfg(test)]

@@ -15,7 +15,9 @@ use kiln_cache::store::Position;
 use thiserror::Error;
 
 use crate::object;
-use crate::segment::{Header, MAX_HEADER_BYTES, MAX_SEGMENT_BYTES, SEGMENT_SCHEMA, Segment, SegmentError};
+use crate::segment::{
+    Header, MAX_HEADER_BYTES, MAX_SEGMENT_BYTES, SEGMENT_SCHEMA, Segment, SegmentError,
+};
 use crate::sign::{PrivateKey, SignError};
 use crate::store::{ObjectStore, StoreError};
 
@@ -128,7 +130,8 @@ impl<'s> Publisher<'s> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(self.published(0)),
             Err(error) => return Err(read_error(error)),
         };
-        self.start_over_if_rewritten(&mut file).map_err(read_error)?;
+        self.start_over_if_rewritten(&mut file)
+            .map_err(read_error)?;
         loop {
             let window = window(&mut file, self.offset).map_err(read_error)?;
             let (run, next) = self.next_run(&window);
@@ -192,9 +195,8 @@ impl<'s> Publisher<'s> {
                 at = end;
                 continue;
             }
-            let follows = |run: &Run| {
-                run.end.sequence + 1 == frame.sequence && run.end.chain == frame.before
-            };
+            let follows =
+                |run: &Run| run.end.sequence + 1 == frame.sequence && run.end.chain == frame.before;
             let room = MAX_SEGMENT_BYTES - MAX_HEADER_BYTES;
             let fits = |run: &Run| run.frames.len() + frame.bytes.len() <= room;
             if run.as_ref().is_some_and(|run| !follows(run) || !fits(run)) {
@@ -229,7 +231,8 @@ impl<'s> Publisher<'s> {
         let (journal, name) = (run.end.journal, object::name_of(&bytes));
         let name = object::segment(&header.plan, journal, header.first, header.last, &name);
         self.store.put(&name, &bytes)?;
-        self.store.put(&object::signature(&name), signature.as_bytes())?;
+        self.store
+            .put(&object::signature(&name), signature.as_bytes())?;
         Ok(())
     }
 }
@@ -250,3 +253,6 @@ fn next_start(window: &[u8], at: usize) -> Option<usize> {
     let full = window.len() == WINDOW_BYTES && at == 0;
     next.or(full.then_some(window.len()))
 }
+
+#[cfg(test)]
+mod tests;

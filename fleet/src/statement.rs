@@ -81,9 +81,7 @@ pub struct Place {
 #[non_exhaustive]
 pub enum StatementError {
     /// Its text is not that of a statement.
-    #[error(
-        "not a statement: {why}\nhelp: fetch it again with `tune fleet merge`; do not edit it"
-    )]
+    #[error("not a statement: {why}\nhelp: fetch it again with `tune fleet merge`; do not edit it")]
     Form {
         /// What is wrong.
         why: String,
@@ -230,7 +228,9 @@ impl Statement {
         }
         let named = [&self.device, &self.kernel, &self.symbol];
         let plain = named.into_iter().all(|text| is_plain(text))
-            && [&self.problem, &self.config].into_iter().all(|text| is_plain_or_empty(text));
+            && [&self.problem, &self.config]
+                .into_iter()
+                .all(|text| is_plain_or_empty(text));
         let mut observer = self.observer.iter().flat_map(|(name, text)| [name, text]);
         if !plain || !observer.all(|text| is_plain(text)) {
             return wrong("a text of it is empty, overlong or unprintable");

@@ -45,6 +45,8 @@ pub enum Need {
     KernelTuner,
     /// A full measurement of the acceptance criteria, which takes minutes and needs the machine for itself.
     Bars,
+    /// `ssh-keygen`, which makes the keys that sign plans.
+    SshKeygen,
     /// The daemons and commands of Slurm, of which tests start a cluster on loopback.
     Slurm,
     /// A kernel that lets users create process namespaces, which many sandboxes forbid.
@@ -101,7 +103,9 @@ impl Need {
                 Some(_) => Ok(()),
                 None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
             },
-            Need::Slurm => match slurm::PROGRAMS.iter().find(|program| !is_on_path(program)) {
+            Need::SshKeygen if is_on_path("ssh-keygen") => Ok(()),
+            Need::SshKeygen => Err("no ssh-keygen on the path".into()),
+            Need::Slurm => match slurm::missing() {
                 None => Ok(()),
                 Some(missing) => Err(format!("no {missing} on the path: run `cargo xtask setup`")),
             },
@@ -138,6 +142,7 @@ impl Need {
                 | Need::HipDevice
                 | Need::HipHeaders
                 | Need::HipLibrary
+                | Need::SshKeygen
                 | Need::Slurm
                 | Need::Namespaces
         )
@@ -261,6 +266,12 @@ fn device(name: &str) -> Result<(), String> {
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Whether a program is on the path, for those that have no `--version`.
+fn is_on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 fn answers(program: &str) -> bool {

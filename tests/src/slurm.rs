@@ -11,7 +11,21 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The programs that a cluster needs.
-pub const PROGRAMS: [&str; 4] = ["slurmctld", "slurmd", "sbatch", "scontrol"];
+const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "sbatch", "squeue", "scontrol"];
+
+/// The first program that is missing.
+pub fn missing() -> Option<&'static str> {
+    PROGRAMS.into_iter().find(|program| find(program).is_none())
+}
+
+/// The path of a program. Debian puts daemons where users do not look.
+fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+    folders
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
 
 /// Longest time in which a cluster comes up, or a job ends.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -121,6 +135,7 @@ impl Cluster {
 
     /// A command of Slurm's that talks to this cluster.
     pub fn command(&self, program: &str) -> Command {
+        let program = find(program).unwrap_or_else(|| program.into());
         let mut command = Command::new(program);
         command.env("SLURM_CONF", self.config());
         command

@@ -42,7 +42,10 @@ pub(super) fn check(segments: &[Segment]) -> (Vec<Gap>, Vec<Fork>) {
 }
 
 fn gaps_of(journal: u64, segments: &[&Segment]) -> Vec<Gap> {
-    let mut ranges: Vec<_> = segments.iter().map(|s| (s.header.first, s.header.last)).collect();
+    let mut ranges: Vec<_> = segments
+        .iter()
+        .map(|s| (s.header.first, s.header.last))
+        .collect();
     ranges.sort_unstable();
     let (mut gaps, mut next) = (Vec::new(), 1);
     for (first, last) in ranges {

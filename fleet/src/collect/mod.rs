@@ -90,7 +90,12 @@ pub fn collect(
     }
     let order = |segment: &Segment| {
         let header = &segment.header;
-        (segment.journal, header.first, header.last, segment.name.clone())
+        (
+            segment.journal,
+            header.first,
+            header.last,
+            segment.name.clone(),
+        )
     };
     collected.segments.sort_by_cached_key(order);
     collected.rejected.sort_by(|a, b| a.name.cmp(&b.name));
@@ -107,8 +112,10 @@ fn list(
 ) -> Result<Vec<String>, CollectError> {
     let listing = store.list(prefix)?;
     collected.ignored.extend(listing.ignored);
-    let (signatures, names): (Vec<String>, Vec<String>) =
-        listing.names.into_iter().partition(|name| name.ends_with(".sig"));
+    let (signatures, names): (Vec<String>, Vec<String>) = listing
+        .names
+        .into_iter()
+        .partition(|name| name.ends_with(".sig"));
     let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     let of_none = |name: &&String| {
         let object = name.strip_suffix(".sig").unwrap_or_default();

@@ -73,7 +73,9 @@ impl Seen {
             path: path.into(),
             why: source.to_string(),
         })?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let write = || {
             let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
             file.write_all(text.as_bytes())?;

@@ -37,14 +37,23 @@ impl<'a> Evidence<'a> {
     pub fn of(findings: impl Iterator<Item = &'a Finding<'a>>) -> Evidence<'a> {
         let findings: Vec<_> = findings.collect();
         let nominated = |stage: Option<Stage>| -> BTreeSet<&str> {
-            let of_stage = findings.iter().filter(|f| stage.is_none_or(|s| f.stage == s));
-            of_stage.filter_map(|f| f.nominated).map(|w| w.config.as_str()).collect()
+            let of_stage = findings
+                .iter()
+                .filter(|f| stage.is_none_or(|s| f.stage == s));
+            of_stage
+                .filter_map(|f| f.nominated)
+                .map(|w| w.config.as_str())
+                .collect()
         };
         let finals = nominated(Some(Stage::Final));
         let mut evidence = Evidence {
             proofs: BTreeMap::new(),
             by_final: !finals.is_empty(),
-            nominated: if finals.is_empty() { nominated(None) } else { finals },
+            nominated: if finals.is_empty() {
+                nominated(None)
+            } else {
+                finals
+            },
             refuted: BTreeMap::new(),
             decided: findings.iter().any(|finding| finding.decided),
         };
@@ -74,7 +83,9 @@ impl<'a> Evidence<'a> {
             // Two sessions decided between the finalists, and differently: the one that more observers have proven.
             [..] if self.by_final => {
                 let observers = |config: &&str| Reverse(self.observers(plan, config).len());
-                let first = live.iter().min_by_key(|config| (observers(config), **config));
+                let first = live
+                    .iter()
+                    .min_by_key(|config| (observers(config), **config));
                 first.map_or(Decision::Missing, |config| self.single(plan, config))
             }
             [..] => Decision::Searched {
@@ -97,7 +108,11 @@ impl<'a> Evidence<'a> {
 
     /// One config is left.
     fn single(&self, plan: &Plan, config: &str) -> Decision {
-        let proofs = self.proofs.get(config).map(Vec::as_slice).unwrap_or_default();
+        let proofs = self
+            .proofs
+            .get(config)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         if let Some(what) = contradiction(proofs) {
             return Decision::Stopped {
                 config: config.into(),
@@ -147,7 +162,10 @@ fn least_favourable(proofs: &[Proof<'_>]) -> Option<Winner> {
         } => Some((speedup_ppm, low_ppm, high_ppm)),
         Verdict::BaselineKept { .. } => None,
     };
-    let all: Vec<_> = proofs.iter().filter_map(|p| Some((figures(p.winner)?, p))).collect();
+    let all: Vec<_> = proofs
+        .iter()
+        .filter_map(|p| Some((figures(p.winner)?, p)))
+        .collect();
     let ((speedup_ppm, ..), least) = all.iter().min_by_key(|(figures, p)| (*figures, p.source))?;
     Some(Winner {
         verdict: Verdict::Proven {
@@ -162,8 +180,14 @@ fn least_favourable(proofs: &[Proof<'_>]) -> Option<Winner> {
 
 /// A source, as a report names it.
 fn place(source: &Source) -> String {
-    let known = ["host", "uuid"].iter().filter_map(|name| source.observer.get(*name));
+    let known = ["host", "uuid"]
+        .iter()
+        .filter_map(|name| source.observer.get(*name));
     let known: Vec<&str> = known.map(String::as_str).collect();
-    let device = if known.is_empty() { "a device".into() } else { known.join(" ") };
+    let device = if known.is_empty() {
+        "a device".into()
+    } else {
+        known.join(" ")
+    };
     format!("{device} (element {})", source.element)
 }

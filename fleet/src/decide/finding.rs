@@ -52,11 +52,7 @@ pub(super) fn same_kind(of: &Plan, kind: usize, plan: &Plan) -> Option<usize> {
 
 /// What a source says of the tasks of its element. `of` is its plan, `plan` the one that is decided. Records of
 /// other tasks, devices, sources and specs do not count.
-pub(super) fn of<'a>(
-    of: &Plan,
-    plan: &Plan,
-    observer: Observer<'a>,
-) -> Vec<(Task, Finding<'a>)> {
+pub(super) fn of<'a>(of: &Plan, plan: &Plan, observer: Observer<'a>) -> Vec<(Task, Finding<'a>)> {
     let Some(element) = of.element(observer.source.element) else {
         return Vec::new();
     };
@@ -87,7 +83,10 @@ fn counts(plan: &Plan, kind: usize, key: &TuningKey) -> bool {
     let same = |kernel: &crate::KernelRef| {
         kernel.spec == key.field("spec") && kernel.source == key.field("source")
     };
-    let covers = plan.kinds.get(kind).is_some_and(|kind| kind.covers(&device_of(key)));
+    let covers = plan
+        .kinds
+        .get(kind)
+        .is_some_and(|kind| kind.covers(&device_of(key)));
     covers && kernel.is_some_and(same)
 }
 

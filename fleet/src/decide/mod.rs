@@ -97,8 +97,11 @@ pub enum Decision {
 /// Decides every task of a plan. `plans` are the plan and those it continues, in any order: records of other plans do
 /// not count. The tasks are those of `plan`, or of a plan it continues.
 pub fn decide(plan: &Plan, continued: &[Plan], observations: &Observations) -> Vec<TaskDecision> {
-    let plans: BTreeMap<String, &Plan> =
-        continued.iter().chain([plan]).map(|plan| (plan.id(), plan)).collect();
+    let plans: BTreeMap<String, &Plan> = continued
+        .iter()
+        .chain([plan])
+        .map(|plan| (plan.id(), plan))
+        .collect();
     let mut found: BTreeMap<Task, Vec<Finding<'_>>> = BTreeMap::new();
     for observer in observations.sources() {
         if let Some(of) = plans.get(&observer.source.plan) {
@@ -124,11 +127,14 @@ pub fn finished(plan: &Plan, observations: &Observations) -> BTreeSet<u32> {
         let tasks = finding::of(plan, plan, observer).into_iter();
         let finished = tasks.filter(|(_, finding)| finding.is_finished());
         let names = finished.map(|(task, _)| (task.kernel, task.problem));
-        done.entry(observer.source.element).or_default().extend(names);
+        done.entry(observer.source.element)
+            .or_default()
+            .extend(names);
     }
     let complete = |(element, tasks): (u32, BTreeSet<(String, String)>)| {
         let wanted = &plan.element(element)?.tasks;
-        let has = |task: &crate::TaskRef| tasks.contains(&(task.kernel.clone(), task.problem.clone()));
+        let has =
+            |task: &crate::TaskRef| tasks.contains(&(task.kernel.clone(), task.problem.clone()));
         wanted.iter().all(has).then_some(element)
     };
     done.into_iter().filter_map(complete).collect()
@@ -188,7 +194,10 @@ fn task_decision(plan: &Plan, id: &str, task: Task, findings: &[Finding<'_>]) ->
 fn differences(key: &kiln_cache::TuningKey, chosen: &kiln_cache::TuningKey) -> Vec<String> {
     let absent = || "none".to_owned();
     let differences = key.differences(chosen).into_iter().map(|d| {
-        let (stored, wanted) = (d.stored.unwrap_or_else(absent), d.wanted.unwrap_or_else(absent));
+        let (stored, wanted) = (
+            d.stored.unwrap_or_else(absent),
+            d.wanted.unwrap_or_else(absent),
+        );
         format!("{}: {stored} (not {wanted})", d.field)
     });
     differences.collect()
@@ -203,7 +212,10 @@ fn unfinished(plan: &Plan, id: &str, task: &Task, findings: &[Finding<'_>]) -> V
     let with_task = numbered.filter(|(_, element)| {
         element.kind == task.kind && element.task(&task.kernel, &task.problem).is_some()
     });
-    with_task.map(|(number, _)| number).filter(|number| !finished(*number)).collect()
+    with_task
+        .map(|(number, _)| number)
+        .filter(|number| !finished(*number))
+        .collect()
 }
 
 #[cfg(test)]

@@ -27,11 +27,14 @@ pub fn next(
             _ => continue,
         };
         for copy in 0..copies {
-            tasks.entry((decision.kind, copy)).or_default().push(TaskRef {
-                kernel: decision.kernel.clone(),
-                problem: decision.problem.clone(),
-                configs: configs.clone(),
-            });
+            tasks
+                .entry((decision.kind, copy))
+                .or_default()
+                .push(TaskRef {
+                    kernel: decision.kernel.clone(),
+                    problem: decision.problem.clone(),
+                    configs: configs.clone(),
+                });
         }
     }
     let mut elements = Vec::new();

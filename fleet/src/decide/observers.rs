@@ -55,12 +55,17 @@ pub fn distinct_observers(
     for observer in &observers {
         if let Some(device) = device(observer) {
             let of_device = keys_of.entry(device).or_default();
-            of_device.entry(observer.key.clone()).or_insert_with(|| observer.clone());
+            of_device
+                .entry(observer.key.clone())
+                .or_insert_with(|| observer.clone());
         }
     }
     let devices: Vec<BTreeMap<String, ObserverId>> = keys_of.into_values().collect();
     match by {
-        Distinct::Device => devices.into_iter().filter_map(|d| d.into_values().next()).collect(),
+        Distinct::Device => devices
+            .into_iter()
+            .filter_map(|d| d.into_values().next())
+            .collect(),
         Distinct::Key => matched(&devices),
     }
 }
@@ -118,8 +123,10 @@ pub(super) fn by_key(plan: &Plan, findings: &[Finding<'_>]) -> Vec<(Hash, usize)
         of_key.extend(finding.decided.then_some(finding.source));
     }
     let count = |sources: Vec<&Source>| of_sources(sources.into_iter(), plan.distinct).len();
-    let mut keys: Vec<(Hash, usize)> =
-        sources.into_iter().map(|(key, sources)| (key, count(sources))).collect();
+    let mut keys: Vec<(Hash, usize)> = sources
+        .into_iter()
+        .map(|(key, sources)| (key, count(sources)))
+        .collect();
     keys.sort_by_key(|(key, observers)| (std::cmp::Reverse(*observers), *key));
     keys
 }

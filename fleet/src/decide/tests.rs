@@ -99,7 +99,12 @@ fn a_completed_confirmation_that_proves_nothing_stops_the_row() {
         KeptReason::NothingValid,
     ] {
         let failed = observed(&replica, 1, 7, &session(&gemm(), "A=1", Err(reason)));
-        let segments = [proven(&plan, 0), proven(&replica, 1), proven(&replica, 2), failed];
+        let segments = [
+            proven(&plan, 0),
+            proven(&replica, 1),
+            proven(&replica, 2),
+            failed,
+        ];
         let plans = [plan.clone()];
         let Decision::Stopped { config, why } = decision(&replica, &plans, &segments) else {
             panic!("{reason:?} stops it");
@@ -177,7 +182,10 @@ fn searches_that_disagree_need_a_final_and_its_winner_is_taken() {
     assert_eq!(ignored, decided, "C=1 was not among the finalists");
     let copy = observed(&last, 0, 3, &session(&gemm(), "A=1", Ok(1_900_000)));
     let tie = decision(&last, &plans, &[a, b, finals, copy]);
-    assert!(matches!(&tie, Decision::Proven { config, .. } if config == "A=1"), "{tie:?}");
+    assert!(
+        matches!(&tie, Decision::Proven { config, .. } if config == "A=1"),
+        "{tie:?}"
+    );
 }
 
 #[test]
@@ -302,12 +310,23 @@ fn two_devices_of_a_kind_share_a_key_and_two_of_one_uuid_are_one() {
     assert_eq!(count(&two, Distinct::Key), 1);
     let one = [id(Some("a"), Some("h"), "k"), id(Some("a"), Some("i"), "l")];
     assert_eq!([count(&one, device), count(&one, Distinct::Key)], [1, 1]);
-    let without = [id(None, Some("h"), "k"), id(None, Some("i"), "l"), id(None, None, "m")];
-    assert_eq!([count(&without, device), count(&without, Distinct::Key)], [2, 2]);
+    let without = [
+        id(None, Some("h"), "k"),
+        id(None, Some("i"), "l"),
+        id(None, None, "m"),
+    ];
+    assert_eq!(
+        [count(&without, device), count(&without, Distinct::Key)],
+        [2, 2]
+    );
     let mixed = [id(Some("a"), Some("h"), "k"), id(None, Some("h"), "k")];
     assert_eq!(count(&mixed, device), 1);
     // The devices of two keys overlap: b by k and a by l.
-    let overlap = [id(Some("a"), None, "k"), id(Some("a"), None, "l"), id(Some("b"), None, "k")];
+    let overlap = [
+        id(Some("a"), None, "k"),
+        id(Some("a"), None, "l"),
+        id(Some("b"), None, "k"),
+    ];
     assert_eq!(count(&overlap, Distinct::Key), 2);
 }
 
@@ -329,7 +348,10 @@ fn the_driver_with_the_most_observers_is_decided_and_the_other_is_named() {
         decisions[0].decision
     );
     let left = &decisions[0].left_out;
-    assert_eq!((left.len(), left[0].key, left[0].observers), (1, old.hash(), 1));
+    assert_eq!(
+        (left.len(), left[0].key, left[0].observers),
+        (1, old.hash(), 1)
+    );
     assert_eq!(left[0].differs, ["driver: old (not new)"]);
 }
 
@@ -337,18 +359,51 @@ fn the_driver_with_the_most_observers_is_decided_and_the_other_is_named() {
 fn what_an_element_was_not_given_does_not_count() {
     let plan = plan(2, 2, &[&PrivateKey::generate().unwrap()]);
     // Element 0 is problem 0 on kind 0.
-    let other_problem = observed(&plan, 0, 0, &session(&key(0, &problem(1)), "A=1", Ok(1_500_000)));
-    let other_kind = observed(&plan, 0, 1, &session(&key(1, &problem(0)), "A=1", Ok(1_500_000)));
-    let mut other_plan = observed(&plan, 0, 2, &session(&key(0, &problem(0)), "A=1", Ok(1_500_000)));
+    let other_problem = observed(
+        &plan,
+        0,
+        0,
+        &session(&key(0, &problem(1)), "A=1", Ok(1_500_000)),
+    );
+    let other_kind = observed(
+        &plan,
+        0,
+        1,
+        &session(&key(1, &problem(0)), "A=1", Ok(1_500_000)),
+    );
+    let mut other_plan = observed(
+        &plan,
+        0,
+        2,
+        &session(&key(0, &problem(0)), "A=1", Ok(1_500_000)),
+    );
     other_plan.header.plan = "0".repeat(64);
-    let mut other_element =
-        observed(&plan, 0, 3, &session(&key(0, &problem(0)), "A=1", Ok(1_500_000)));
+    let mut other_element = observed(
+        &plan,
+        0,
+        3,
+        &session(&key(0, &problem(0)), "A=1", Ok(1_500_000)),
+    );
     other_element.header.element = 99;
-    let without_key = observed(&plan, 0, 4, &session(&key(0, &problem(0)), "A=1", Ok(1_500_000))[1..]);
-    let all = [other_problem, other_kind, other_plan, other_element, without_key];
+    let without_key = observed(
+        &plan,
+        0,
+        4,
+        &session(&key(0, &problem(0)), "A=1", Ok(1_500_000))[1..],
+    );
+    let all = [
+        other_problem,
+        other_kind,
+        other_plan,
+        other_element,
+        without_key,
+    ];
     let decisions = decide(&plan, &[], &fold(&all));
     assert_eq!(decisions.len(), 4);
-    assert!(decisions.iter().all(|d| d.decision == Decision::Missing), "{decisions:?}");
+    assert!(
+        decisions.iter().all(|d| d.decision == Decision::Missing),
+        "{decisions:?}"
+    );
 }
 
 #[test]
@@ -389,9 +444,16 @@ fn the_next_plan_has_an_element_for_each_observer_that_is_missing() {
     assert_eq!(finished(&plan, &observations), [0, 1, 2].into());
     let decisions = decide(&plan, &[], &observations);
     let replicate = next(&plan, &decisions, Stage::Replicate, 2);
-    let sizes: Vec<usize> = replicate.iter().map(|element| element.tasks.len()).collect();
+    let sizes: Vec<usize> = replicate
+        .iter()
+        .map(|element| element.tasks.len())
+        .collect();
     assert_eq!(sizes, [2, 1, 2, 1]);
-    assert!(replicate.iter().all(|e| e.tasks.iter().all(|task| task.configs == ["A=1"])));
+    assert!(
+        replicate
+            .iter()
+            .all(|e| e.tasks.iter().all(|task| task.configs == ["A=1"]))
+    );
     let search = next(&plan, &decisions, Stage::Search, 2);
     assert_eq!(search, [element(Stage::Search, 3, &[])]);
 }

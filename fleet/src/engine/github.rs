@@ -10,11 +10,19 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
     job.limit("GitHub Actions", MAX_ELEMENTS)?;
     let options = job.options;
     super::safe("the secret", &options.secret)?;
-    let secret = options.secret.to_ascii_uppercase().replace(['-', '.', '/'], "_");
+    let secret = options
+        .secret
+        .to_ascii_uppercase()
+        .replace(['-', '.', '/'], "_");
     let elements: Vec<String> = job.elements.iter().map(u32::to_string).collect();
-    let labels: Vec<String> =
-        options.runner.iter().map(|label| serde_json::Value::from(label.as_str()).to_string()).collect();
-    let at_once = options.at_once.map(|n| format!("\n      max-parallel: {}", n.max(1)));
+    let labels: Vec<String> = options
+        .runner
+        .iter()
+        .map(|label| serde_json::Value::from(label.as_str()).to_string())
+        .collect();
+    let at_once = options
+        .at_once
+        .map(|n| format!("\n      max-parallel: {}", n.max(1)));
     let with_key = JobOptions {
         key: "fleet.key".into(),
         ..options.clone()

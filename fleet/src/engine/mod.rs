@@ -88,10 +88,14 @@ impl Default for JobOptions {
 #[non_exhaustive]
 pub enum EngineError {
     /// There is nothing to run.
-    #[error("no element is left to run\nhelp: `tune fleet merge` writes the rows, or plans what is missing")]
+    #[error(
+        "no element is left to run\nhelp: `tune fleet merge` writes the rows, or plans what is missing"
+    )]
     NoElements,
     /// The plan has no such element.
-    #[error("the plan has no element {element}, it has {elements}\nhelp: `tune fleet status` lists them")]
+    #[error(
+        "the plan has no element {element}, it has {elements}\nhelp: `tune fleet status` lists them"
+    )]
     NoElement {
         /// The element.
         element: u32,
@@ -111,7 +115,9 @@ pub enum EngineError {
         most: usize,
     },
     /// An option has characters that a job file cannot have.
-    #[error("{option} `{text}` has characters that a job file cannot have\nhelp: use letters, digits and `._:/=-`")]
+    #[error(
+        "{option} `{text}` has characters that a job file cannot have\nhelp: use letters, digits and `._:/=-`"
+    )]
     Option {
         /// The option.
         option: &'static str,

@@ -15,6 +15,10 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
     Ok(format!(
         "#!/bin/sh\n# Elements {elements}. Add --sshloginfile FILE to run them on other machines.\n\
 parallel --jobs {jobs} --retries {TRIES} --joblog {log} {command} ::: {}\n",
-        job.elements.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+        job.elements
+            .iter()
+            .map(u32::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
     ))
 }

@@ -8,19 +8,23 @@ use super::ranges::ranges;
 use super::shell::command;
 use super::{EngineError, Job, TRY_AGAIN, safe};
 
-/// Elements of an array by default (`MaxArraySize` 1001), which sites seldom raise.
-const MAX_ELEMENTS: usize = 1000;
+/// The highest index of an array by default (`MaxArraySize` 1001), which sites seldom raise.
+const MAX_INDEX: u32 = 1000;
 /// The most requeues of an element that asks for another device.
 const MAX_REQUEUES: u32 = 20;
 /// Time between the signal and the end of an element, in seconds: what it measured is published in it.
 const GRACE_S: u32 = 60;
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
-    job.limit("Slurm", MAX_ELEMENTS)?;
     let options = job.options;
+    let (first, indexes) = indexes(job)?;
+    let element = match first {
+        0 => "\"$SLURM_ARRAY_TASK_ID\"".to_owned(),
+        first => format!("\"$(({first} + SLURM_ARRAY_TASK_ID))\""),
+    };
     let mut head = vec![
         format!("--job-name={}", job.name),
-        format!("--array={}{}", ranges(job.elements), at_once(options.at_once)),
+        format!("--array={}{}", ranges(&indexes), at_once(options.at_once)),
         "--requeue".into(),
         "--open-mode=append".into(),
         format!("--output={}-%A_%a.log", job.name),
@@ -36,8 +40,11 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
         safe("--partition", partition)?;
         head.push(format!("--partition={partition}"));
     }
-    let head: String = head.iter().map(|line| format!("#SBATCH {line}\n")).collect();
-    let command = command(options, "\"$SLURM_ARRAY_TASK_ID\"");
+    let head: String = head
+        .iter()
+        .map(|line| format!("#SBATCH {line}\n"))
+        .collect();
+    let command = command(options, &element);
     Ok(format!(
         "#!/bin/sh\n{head}\
 # The cache of an element is on a local disk of its node: in a home folder on NFS it would hold up all others.
@@ -48,7 +55,11 @@ trap 'kill -TERM \"$element\" 2>/dev/null' TERM
 {command} &
 element=$!
 wait \"$element\"; code=$?
-while kill -0 \"$element\" 2>/dev/null; do wait \"$element\"; code=$?; done
+if [ \"$code\" -gt 128 ]; then
+  # A signal ended the wait, or the element: in the second case the shell knows it no more.
+  wait \"$element\"; again=$?
+  [ \"$again\" = 127 ] || code=$again
+fi
 if [ \"$code\" = {TRY_AGAIN} ] && [ \"${{SLURM_RESTART_COUNT:-0}}\" -lt {MAX_REQUEUES} ]; then
   scontrol requeue \"${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}\" && sleep 30
 fi
@@ -57,6 +68,26 @@ exit \"$code\"
     ))
 }
 
+/// The element of index 0, and the indexes: elements with numbers above the highest index are counted from the first.
+fn indexes(job: &Job<'_>) -> Result<(u32, Vec<u32>), EngineError> {
+    let last = job.elements.last().copied().unwrap_or_default();
+    let first = job.elements.first().copied().unwrap_or_default();
+    let first = if last > MAX_INDEX { first } else { 0 };
+    if last - first > MAX_INDEX {
+        return Err(EngineError::TooMany {
+            engine: "Slurm",
+            elements: job.elements.len(),
+            most: 1000,
+        });
+    }
+    Ok((
+        first,
+        job.elements.iter().map(|element| element - first).collect(),
+    ))
+}
+
 fn at_once(limit: Option<u32>) -> String {
-    limit.map(|limit| format!("%{}", limit.max(1))).unwrap_or_default()
+    limit
+        .map(|limit| format!("%{}", limit.max(1)))
+        .unwrap_or_default()
 }

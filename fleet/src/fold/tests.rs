@@ -71,7 +71,10 @@ fn any_order_repetition_and_cut_of_segments_is_the_same_set() {
 #[test]
 fn sets_that_differ_in_anything_have_different_hashes() {
     let base = cut(1, 10, &[]).remove(0);
-    let mut hashes = vec![fold(&[]).root_hash(), fold(std::slice::from_ref(&base)).root_hash()];
+    let mut hashes = vec![
+        fold(&[]).root_hash(),
+        fold(std::slice::from_ref(&base)).root_hash(),
+    ];
     let changes: [fn(&mut Segment); 7] = [
         |s| s.header.plan = "b".repeat(64),
         |s| s.header.element = 1,
@@ -124,7 +127,10 @@ fn an_observer_has_its_records_by_kind() {
     let segment = Segment::parse(&bytes, &object::name_of(&bytes)).unwrap();
     let observations = fold(&[segment]);
     let observer = observations.sources().next().unwrap();
-    assert_eq!(observer.keys().into_keys().collect::<Vec<_>>(), [key.hash()]);
+    assert_eq!(
+        observer.keys().into_keys().collect::<Vec<_>>(),
+        [key.hash()]
+    );
     let counts = [
         observer.trials().count(),
         observer.confirmations().count(),

@@ -28,7 +28,9 @@ pub(super) fn schema(text: &str) -> Result<(), PlanError> {
     let form = |source: serde_json::Error| PlanError::Form {
         why: source.to_string(),
     };
-    let found = serde_json::from_str::<Versioned>(text).map_err(form)?.schema;
+    let found = serde_json::from_str::<Versioned>(text)
+        .map_err(form)?
+        .schema;
     if found == u64::from(PLAN_SCHEMA) {
         return Ok(());
     }
@@ -58,11 +60,26 @@ impl Plan {
         range("replicas", self.replicas.into(), 1, MAX_REPLICAS)?;
         range("shards", self.shards.into(), 1, MAX_SHARDS)?;
         range("claims", self.claims.into(), 1, MAX_CLAIMS)?;
-        range("the expiry", expires, self.created_unix_s.saturating_add(1), u64::MAX)?;
+        range(
+            "the expiry",
+            expires,
+            self.created_unix_s.saturating_add(1),
+            u64::MAX,
+        )?;
         range("the number of kinds", count(&self.kinds), 1, MAX_NAMED)?;
         range("the number of kernels", count(&self.kernels), 1, MAX_NAMED)?;
-        range("the number of worker keys", count(&self.worker_keys), 1, MAX_NAMED)?;
-        range("the number of elements", count(&self.elements), 0, MAX_ELEMENTS)
+        range(
+            "the number of worker keys",
+            count(&self.worker_keys),
+            1,
+            MAX_NAMED,
+        )?;
+        range(
+            "the number of elements",
+            count(&self.elements),
+            0,
+            MAX_ELEMENTS,
+        )
     }
 
     fn check_names(&self) -> Result<(), PlanError> {
@@ -107,8 +124,18 @@ impl Plan {
     ) -> Result<(), PlanError> {
         let kind = u64::try_from(element.kind).unwrap_or(u64::MAX);
         range("the kind of an element", kind, 0, count(&self.kinds) - 1)?;
-        range("the shard of an element", element.shard.into(), 0, u64::from(self.shards) - 1)?;
-        range("the number of tasks of an element", count(&element.tasks), 1, MAX_ELEMENTS)?;
+        range(
+            "the shard of an element",
+            element.shard.into(),
+            0,
+            u64::from(self.shards) - 1,
+        )?;
+        range(
+            "the number of tasks of an element",
+            count(&element.tasks),
+            1,
+            MAX_ELEMENTS,
+        )?;
         for task in &element.tasks {
             if !kernels.contains(task.kernel.as_str()) {
                 return Err(PlanError::UnknownKernel {

@@ -81,9 +81,7 @@ pub enum PlanError {
         kernel: String,
     },
     /// Two entries that must differ are the same.
-    #[error(
-        "the plan has {what} `{name}` twice\nhelp: plan again with `tune fleet plan`"
-    )]
+    #[error("the plan has {what} `{name}` twice\nhelp: plan again with `tune fleet plan`")]
     Twice {
         /// What they are.
         what: &'static str,

@@ -12,7 +12,10 @@ fn a_plan_reads_back_from_its_only_text() {
     let plan = sample();
     let text = plan.to_text().unwrap();
     assert_eq!(Plan::parse(&text).unwrap(), plan);
-    assert_eq!(plan.id(), blake3::hash(text.as_bytes()).to_hex().to_string());
+    assert_eq!(
+        plan.id(),
+        blake3::hash(text.as_bytes()).to_hex().to_string()
+    );
     for other in [
         text.trim_end().to_owned(),
         format!("{text}\n"),
@@ -24,7 +27,10 @@ fn a_plan_reads_back_from_its_only_text() {
     assert!(matches!(Plan::parse("{}"), Err(PlanError::Form { .. })));
     let newer = text.replace("\"schema\":1,", "\"schema\":2,");
     let error = Plan::parse(&newer).unwrap_err().to_string();
-    assert!(error.contains("schema 2, this version knows 1\nhelp: "), "{error}");
+    assert!(
+        error.contains("schema 2, this version knows 1\nhelp: "),
+        "{error}"
+    );
 }
 
 #[test]
@@ -52,14 +58,19 @@ fn every_field_is_checked() {
             let task = p.elements[0].tasks[0].clone();
             p.elements[0].tasks.push(task);
         }),
-        ("worker key", |p| p.worker_keys = vec!["ssh-ed25519 AAAA".into()]),
+        ("worker key", |p| {
+            p.worker_keys = vec!["ssh-ed25519 AAAA".into()]
+        }),
         ("previous", |p| p.previous = Some("none".into())),
     ];
     for (field, change) in changes {
         let mut plan = sample();
         change(&mut plan);
         let error = plan.to_text().unwrap_err().to_string();
-        assert!(error.contains(field) && error.contains("help: "), "{field}: {error}");
+        assert!(
+            error.contains(field) && error.contains("help: "),
+            "{field}: {error}"
+        );
     }
 }
 
@@ -94,7 +105,10 @@ fn tasks_are_packed_by_kind_and_shard() {
     let tasks: Vec<TaskRef> = (0..5).map(task).collect();
     let elements = pack(Stage::Search, 2, &tasks, 3, 2);
     assert_eq!(elements.len(), 2 * 3 * 3);
-    let sizes: Vec<_> = elements.iter().map(|e| (e.kind, e.shard, e.tasks.len())).collect();
+    let sizes: Vec<_> = elements
+        .iter()
+        .map(|e| (e.kind, e.shard, e.tasks.len()))
+        .collect();
     assert_eq!(sizes[..4], [(0, 0, 2), (0, 0, 2), (0, 0, 1), (0, 1, 2)]);
     assert_eq!(pack(Stage::Search, 1, &tasks, 1, 0).len(), 5);
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use thiserror::Error;
-
-use super::{Proof, ProofError};
+use super::{Proof, ProofProblem};
 use crate::decide::{ObserverId, distinct_observers};
-use crate::plan::{Distinct, Plan, PlanError};
-use crate::sign::{AllowedSigners, PublicKey, SignError, signer, verify};
-use crate::statement::{Statement, StatementError};
+use crate::plan::{Distinct, Plan};
+use crate::sign::{AllowedSigners, PublicKey, signer, verify};
+use crate::statement::Statement;
 
 /// A proven row of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,103 +30,6 @@ impl RowClaim {
             && statement.config == self.config
             && statement.symbol == self.symbol
     }
-}
-
-/// What is wrong with a proof.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ProofProblem {
-    /// Its text is none of a proof.
-    #[error(transparent)]
-    Text(#[from] ProofError),
-    /// It is of another kernel.
-    #[error("the proof is of kernel `{found}`, not `{expected}`\nhelp: write it again with `tune fleet merge`")]
-    Kernel {
-        /// The kernel that it says.
-        found: String,
-        /// The kernel of the rows.
-        expected: String,
-    },
-    /// A plan was refused.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// The signature of a plan was refused.
-    #[error("plan {id}: {source}")]
-    PlanSignature {
-        /// The plan's identity.
-        id: String,
-        /// Why.
-        source: SignError,
-    },
-    /// A plan is signed by somebody who may not.
-    #[error("plan {id} is signed by {found}, which allowed_signers does not allow\nhelp: add the key to tuned/allowed_signers, or plan again with one that is there")]
-    PlanSigner {
-        /// The plan's identity.
-        id: String,
-        /// The fingerprint of its key.
-        found: String,
-    },
-    /// A statement was refused.
-    #[error(transparent)]
-    Statement(#[from] StatementError),
-    /// The signature of a statement was refused.
-    #[error("statement of {kernel} on {problem}: {source}")]
-    StatementSignature {
-        /// Its kernel.
-        kernel: String,
-        /// Its problem.
-        problem: String,
-        /// Why.
-        source: SignError,
-    },
-    /// A statement is signed by a key that is not its plan's.
-    #[error("statement of {kernel} on {problem}: signed by {found}, which is no worker key of its plan {plan}\nhelp: write the proof again with `tune fleet merge`")]
-    StatementSigner {
-        /// Its kernel.
-        kernel: String,
-        /// Its problem.
-        problem: String,
-        /// The fingerprint of its key.
-        found: String,
-        /// Its plan.
-        plan: String,
-    },
-    /// A statement's plan is not among the accepted plans of the proof.
-    #[error("statement of {kernel} on {problem}: the proof has no accepted plan {plan}\nhelp: write the proof again with `tune fleet merge`")]
-    NoPlan {
-        /// Its kernel.
-        kernel: String,
-        /// Its problem.
-        problem: String,
-        /// Its plan.
-        plan: String,
-    },
-    /// A statement is of something that its element was not given.
-    #[error("statement of {kernel} on {problem}: element {element} of its plan was not given that\nhelp: write the proof again with `tune fleet merge`")]
-    OtherTask {
-        /// Its kernel.
-        kernel: String,
-        /// Its problem.
-        problem: String,
-        /// Its element.
-        element: u32,
-    },
-    /// Too few distinct observers have proven a row.
-    #[error("{kernel} on {problem} ({device}): {have} distinct observers have proven {config}, not {wanted}\nhelp: replicate it with `tune fleet merge --next`, or remove the row")]
-    TooFew {
-        /// The kernel.
-        kernel: String,
-        /// The row's problem.
-        problem: String,
-        /// The row's device.
-        device: String,
-        /// The row's config.
-        config: String,
-        /// Number of distinct observers.
-        have: usize,
-        /// Number wanted.
-        wanted: usize,
-    },
 }
 
 /// A plan that a person who may has signed, and its worker keys.
@@ -169,7 +70,9 @@ pub fn check(
             Err(problem) => problems.push(problem),
         }
     }
-    let short = rows.iter().filter_map(|row| too_few(kernel, row, &statements, replicas));
+    let short = rows
+        .iter()
+        .filter_map(|row| too_few(kernel, row, &statements, replicas));
     problems.extend(short);
     problems
 }
@@ -274,10 +177,18 @@ fn too_few(
     statements: &[Counted<'_>],
     replicas: u32,
 ) -> Option<ProofProblem> {
-    let of_row = || statements.iter().filter(|s| row.is_of(kernel, &s.statement));
+    let of_row = || {
+        statements
+            .iter()
+            .filter(|s| row.is_of(kernel, &s.statement))
+    };
     // The statements of a row may be of several plans: the strictest counts.
     let by_key = of_row().any(|s| s.plan.distinct == Distinct::Key);
-    let by = if by_key { Distinct::Key } else { Distinct::Device };
+    let by = if by_key {
+        Distinct::Key
+    } else {
+        Distinct::Device
+    };
     let wanted = of_row().map(|s| s.plan.replicas).chain([replicas]).max()?;
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     // Two tuning keys are two kinds of devices: observers of different ones do not add up.
@@ -286,7 +197,9 @@ fn too_few(
         let of_key = by_tuning_key.entry(&counted.statement.key).or_default();
         of_key.push(counted.observer.clone());
     }
-    let counts = by_tuning_key.into_values().map(|all| distinct_observers(all, by).len());
+    let counts = by_tuning_key
+        .into_values()
+        .map(|all| distinct_observers(all, by).len());
     let have = counts.max().unwrap_or_default();
     (have < wanted).then(|| ProofProblem::TooFew {
         kernel: kernel.into(),

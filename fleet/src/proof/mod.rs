@@ -13,12 +13,14 @@
 //! both are sorted by their text. A person signs plans, the plans' worker keys sign statements.
 
 mod check;
+mod problem;
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-pub use check::{ProofProblem, RowClaim, check};
+pub use check::{RowClaim, check};
+pub use problem::ProofProblem;
 
 use crate::collect::{SignedPlan, SignedStatement};
 use crate::plan::{Plan, PlanError};
@@ -44,13 +46,17 @@ pub struct Proof {
 #[non_exhaustive]
 pub enum ProofError {
     /// It is larger than any that is read.
-    #[error("the proof has {bytes} bytes, more than the {MAX_PROOF_BYTES} that are read\nhelp: write it again with `tune fleet merge`")]
+    #[error(
+        "the proof has {bytes} bytes, more than the {MAX_PROOF_BYTES} that are read\nhelp: write it again with `tune fleet merge`"
+    )]
     TooLarge {
         /// Its length.
         bytes: usize,
     },
     /// A line is not the one that must stand there.
-    #[error("line {line} of the proof is not `{expected}`\nhelp: write it again with `tune fleet merge`; do not edit it")]
+    #[error(
+        "line {line} of the proof is not `{expected}`\nhelp: write it again with `tune fleet merge`; do not edit it"
+    )]
     Line {
         /// Its number, from 1.
         line: usize,
@@ -117,7 +123,8 @@ impl Proof {
         signature: &str,
     ) -> Result<(), ProofError> {
         let text = statement.to_text()?;
-        self.statements.insert(text.trim_end().into(), signature.into());
+        self.statements
+            .insert(text.trim_end().into(), signature.into());
         Ok(())
     }
 
@@ -174,10 +181,14 @@ impl Proof {
         if lines.next().map(|(_, line)| line) != Some(FIRST_LINE) {
             return Err(wrong(0, FIRST_LINE));
         }
-        let kernel = lines.next().and_then(|(_, line)| line.strip_prefix("kernel "));
+        let kernel = lines
+            .next()
+            .and_then(|(_, line)| line.strip_prefix("kernel "));
         let mut proof = Proof::new(kernel.ok_or_else(|| wrong(1, "kernel NAME"))?);
         while let Some((number, line)) = lines.next() {
-            let signature = lines.next().and_then(|(_, line)| line.strip_prefix("signature "));
+            let signature = lines
+                .next()
+                .and_then(|(_, line)| line.strip_prefix("signature "));
             let signature = signature.and_then(|text| serde_json::from_str::<String>(text).ok());
             let signature = signature.ok_or_else(|| wrong(number + 1, "signature \"…\""))?;
             let (to, content) = match line.split_once(' ') {

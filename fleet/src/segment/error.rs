@@ -36,9 +36,7 @@ pub enum SegmentError {
         found: u32,
     },
     /// The header is none.
-    #[error(
-        "the segment's header is wrong: {why}\nhelp: publish it again with `tune cache push`"
-    )]
+    #[error("the segment's header is wrong: {why}\nhelp: publish it again with `tune cache push`")]
     Header {
         /// What is wrong.
         why: String,

@@ -49,7 +49,9 @@ impl AllowedSigners {
         let mut lines = self.lines.iter();
         let valid = |line: &&Line| {
             line.key == *key
-                && line.valid_after_unix_s.is_none_or(|from| now_unix_s >= from)
+                && line
+                    .valid_after_unix_s
+                    .is_none_or(|from| now_unix_s >= from)
                 && line.valid_before_unix_s.is_none_or(|end| now_unix_s < end)
         };
         lines.find(valid).map(|line| line.principal.as_str())
@@ -99,7 +101,9 @@ fn parse_line(line: &str) -> Result<Option<Line>, Wrong> {
 }
 
 fn is_algorithm(word: &str) -> bool {
-    ["ssh-", "ecdsa-", "sk-"].iter().any(|start| word.starts_with(start))
+    ["ssh-", "ecdsa-", "sk-"]
+        .iter()
+        .any(|start| word.starts_with(start))
 }
 
 /// The first word and the rest; blanks in quotes do not end a word.

@@ -79,7 +79,9 @@ impl PrivateKey {
     /// If the system has none.
     pub fn generate() -> Result<PrivateKey, SignError> {
         let key = ssh_key::PrivateKey::random(&mut OsRng, Algorithm::Ed25519);
-        Ok(PrivateKey(key.map_err(|source| SignError::NoKey { source })?))
+        Ok(PrivateKey(
+            key.map_err(|source| SignError::NoKey { source })?,
+        ))
     }
 
     /// Reads an OpenSSH file, as `ssh-keygen -t ed25519 -N ''` writes it.

@@ -7,7 +7,11 @@ use super::*;
 
 /// Whether `ssh-keygen` is there; prints that a test is skipped if it is not.
 fn has_keygen(test: &str) -> bool {
-    let found = Command::new("ssh-keygen").arg("-?").stderr(Stdio::null()).status().is_ok();
+    let found = Command::new("ssh-keygen")
+        .arg("-?")
+        .stderr(Stdio::null())
+        .status()
+        .is_ok();
     if !found {
         println!("skipped: {test}: no ssh-keygen");
     }
@@ -21,7 +25,10 @@ fn write_key(path: &Path, key: &PrivateKey) {
 
 #[test]
 fn a_signature_is_one_of_its_bytes_key_and_namespace_alone() {
-    let (key, other) = (PrivateKey::generate().unwrap(), PrivateKey::generate().unwrap());
+    let (key, other) = (
+        PrivateKey::generate().unwrap(),
+        PrivateKey::generate().unwrap(),
+    );
     let signature = key.sign(b"bytes").unwrap();
     verify(b"bytes", &signature, &key.public()).unwrap();
     assert_eq!(signer(&signature).unwrap(), key.public());
@@ -32,7 +39,10 @@ fn a_signature_is_one_of_its_bytes_key_and_namespace_alone() {
     let error = verify(b"bytes", "no signature", &key.public()).unwrap_err();
     assert!(matches!(error, SignError::NoSignature { .. }), "{error}");
     let error = verify(b"bytes", &"x".repeat(10_000), &key.public()).unwrap_err();
-    assert!(matches!(error, SignError::TooLarge { bytes: 10_000 }), "{error}");
+    assert!(
+        matches!(error, SignError::TooLarge { bytes: 10_000 }),
+        "{error}"
+    );
 }
 
 #[test]
@@ -61,8 +71,13 @@ fn ssh_keygen_verifies_our_signatures() {
     let verified = |bytes: &[u8], namespace: &str| {
         fs::write(folder.path().join("bytes"), bytes).unwrap();
         let mut command = Command::new("ssh-keygen");
-        command.args(["-Y", "verify", "-f", "allowed", "-I", "fleet", "-n", namespace, "-s", "sig"]);
-        command.current_dir(folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args([
+            "-Y", "verify", "-f", "allowed", "-I", "fleet", "-n", namespace, "-s", "sig",
+        ]);
+        command
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         command.stdin(fs::File::open(folder.path().join("bytes")).unwrap());
         command.status().unwrap().success()
     };
@@ -95,7 +110,10 @@ fn signatures_of_ssh_keygen_verify_here() {
         let result = verify(b"some bytes", &signature, &key.public());
         assert_eq!(result.is_ok(), good, "{result:?}");
         if let Err(error) = result {
-            assert!(error.to_string().contains("`git`, not `kiln-fleet`"), "{error}");
+            assert!(
+                error.to_string().contains("`git`, not `kiln-fleet`"),
+                "{error}"
+            );
         }
         fs::remove_file(folder.path().join("bytes.sig")).unwrap();
     }
@@ -119,10 +137,15 @@ fn keys_that_cannot_be_used_are_refused_with_help() {
     ] {
         let _ = fs::remove_file(&path);
         let mut command = Command::new("ssh-keygen");
-        command.args(["-q", "-t", kind, "-N", phrase, "-f"]).arg(&path);
+        command
+            .args(["-q", "-t", kind, "-N", phrase, "-f"])
+            .arg(&path);
         assert!(command.stdout(Stdio::null()).status().unwrap().success());
         let error = PrivateKey::read(&path).unwrap_err().to_string();
-        assert!(error.contains(expected) && error.contains("help: "), "{error}");
+        assert!(
+            error.contains(expected) && error.contains("help: "),
+            "{error}"
+        );
     }
 }
 
@@ -133,7 +156,10 @@ fn a_written_key_reads_back() {
     write_key(&folder.path().join("key"), &key);
     let read = PrivateKey::read(&folder.path().join("key")).unwrap();
     assert_eq!(read.public(), key.public());
-    assert_eq!(format!("{read:?}"), format!("PrivateKey({})", key.public().fingerprint()));
+    assert_eq!(
+        format!("{read:?}"),
+        format!("PrivateKey({})", key.public().fingerprint())
+    );
     assert_ne!(random_name(), random_name());
 }
 
@@ -149,14 +175,22 @@ fn allowed_signers_are_read_as_openssh_reads_them() {
          new valid-after=\"20270102030405Z\",valid-before=\"21000101\" {}\n\
          ca cert-authority {}\n\
          ecdsa ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBHwf2HMM5TRXvo2SQJjsNkiDD5KqiiNjrGVv3UUh+mMT5RHxiRtOnlqvjhQtBq0VpmpCV/PwUdhOig4vkbqAcEc=\n",
-        line(0), line(1), line(2), line(3), line(4), line(5)
+        line(0),
+        line(1),
+        line(2),
+        line(3),
+        line(4),
+        line(5)
     );
     let allowed = AllowedSigners::parse(&text).unwrap();
     let at = 1_798_858_000;
     let who = |n: usize, now| allowed.who(&keys[n].public(), now).map(str::to_owned);
     assert_eq!(who(0, at).as_deref(), Some("ana@example.org"));
     assert_eq!(who(1, at).as_deref(), Some("ben"));
-    assert_eq!([who(2, at), who(3, at), who(5, at), who(6, at)], [const { None }; 4]);
+    assert_eq!(
+        [who(2, at), who(3, at), who(5, at), who(6, at)],
+        [const { None }; 4]
+    );
     assert_eq!(who(3, 1_577_836_799).as_deref(), Some("old"));
     assert_eq!(who(3, 1_577_836_800), None);
     // 2027-01-02T03:04:05Z.
@@ -166,7 +200,11 @@ fn allowed_signers_are_read_as_openssh_reads_them() {
 
 #[test]
 fn a_line_that_is_none_is_named_with_its_number() {
-    let key = PrivateKey::generate().unwrap().public().to_openssh().unwrap();
+    let key = PrivateKey::generate()
+        .unwrap()
+        .public()
+        .to_openssh()
+        .unwrap();
     for bad in [
         "ana".to_owned(),
         format!("ana unknown-option {key}"),
@@ -175,6 +213,9 @@ fn a_line_that_is_none_is_named_with_its_number() {
         "ana ssh-ed25519 AAAA".to_owned(),
     ] {
         let error = AllowedSigners::parse(&format!("# first\n{bad}\n")).unwrap_err();
-        assert!(error.to_string().contains("line 2 of allowed_signers"), "{error}");
+        assert!(
+            error.to_string().contains("line 2 of allowed_signers"),
+            "{error}"
+        );
     }
 }

@@ -55,30 +55,10 @@ pub enum StoreError {
     },
     /// No store has such a location.
     #[error(
-        "no store at `{location}`: it is neither a folder nor `s3://bucket/prefix`\nhelp: give the path of a folder that all machines see"
+        "no store at `{location}`: only folders are stores\nhelp: give the path of a folder that all machines see; `rclone mount` and `aws s3 sync` make one of a bucket"
     )]
     Scheme {
         /// The location.
         location: String,
-    },
-    /// The program was built without S3.
-    #[error(
-        "the store {location} is in S3, and this program was built without it\nhelp: `cargo install kiln-tuner --features s3`, or mirror a folder with `aws s3 sync`"
-    )]
-    WithoutS3 {
-        /// The location.
-        location: String,
-    },
-    /// A server refused or did not answer.
-    #[error(
-        "cannot {what} {name}: {why}\nhelp: check AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, then run the command again"
-    )]
-    Server {
-        /// The attempted operation.
-        what: &'static str,
-        /// The object, or the location.
-        name: String,
-        /// The server's or the library's message.
-        why: String,
     },
 }

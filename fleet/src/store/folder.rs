@@ -37,7 +37,9 @@ impl Folder {
             .permissions(fs::Permissions::from_mode(0o644))
             .tempfile_in(folder)
             .map_err(io_error("create a file in", folder))?;
-        let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
+        let written = file
+            .write_all(bytes)
+            .and_then(|()| file.as_file().sync_all());
         written.map_err(io_error("write", &path))?;
         match file.persist_noclobber(&path) {
             Ok(_) => {}

@@ -1,4 +1,4 @@
-//! Stores of objects: a folder, or a bucket of an S3 server.
+//! Stores of objects. A folder is one; other kinds implement [`ObjectStore`].
 //!
 //! A store is not trusted: whatever it returns is verified, and what it acknowledged may be lost. Objects are named
 //! by their content and never changed, so that no operation needs a condition or a lock.
@@ -6,8 +6,6 @@
 mod error;
 mod folder;
 mod name;
-#[cfg(feature = "s3")]
-mod s3;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -46,30 +44,16 @@ pub trait ObjectStore: Send + Sync + Debug {
     fn list(&self, prefix: &str) -> Result<Listing, StoreError>;
 }
 
-/// Opens the store at a location: the path of a folder, which is made if there is none, or `s3://bucket/prefix`.
+/// Opens the store at a location: the path of a folder, which is made if there is none.
 ///
 /// # Errors
-/// An unusable folder, another scheme, or a bucket without the feature `s3`.
+/// An unusable folder, or the location of another kind of store.
 pub fn open(location: &str) -> Result<Box<dyn ObjectStore>, StoreError> {
-    if location.starts_with("s3://") {
-        return open_s3(location);
-    }
     if location.contains("://") {
         let location = location.into();
         return Err(StoreError::Scheme { location });
     }
     Ok(Box::new(Folder::open(Path::new(location))?))
-}
-
-#[cfg(feature = "s3")]
-fn open_s3(location: &str) -> Result<Box<dyn ObjectStore>, StoreError> {
-    Ok(Box::new(s3::Bucket::open(location)?))
-}
-
-#[cfg(not(feature = "s3"))]
-fn open_s3(location: &str) -> Result<Box<dyn ObjectStore>, StoreError> {
-    let location = location.into();
-    Err(StoreError::WithoutS3 { location })
 }
 
 #[cfg(test)]

@@ -227,7 +227,10 @@ pub fn plan(kinds: usize, problems: usize, workers: &[&PrivateKey]) -> Plan {
             source: source().to_string(),
         }],
         elements: kiln_fleet::plan::pack(Stage::Search, kinds, &tasks, 1, 1),
-        worker_keys: workers.iter().map(|key| key.public().to_openssh().unwrap()).collect(),
+        worker_keys: workers
+            .iter()
+            .map(|key| key.public().to_openssh().unwrap())
+            .collect(),
         previous: None,
     }
 }
@@ -263,7 +266,12 @@ pub fn observer(n: usize) -> BTreeMap<String, String> {
 }
 
 /// Where a segment comes from.
-pub fn header(plan: &str, element: u32, observer: BTreeMap<String, String>, attempt: u64) -> Header {
+pub fn header(
+    plan: &str,
+    element: u32,
+    observer: BTreeMap<String, String>,
+    attempt: u64,
+) -> Header {
     let start = Position::start(0);
     Header {
         schema: kiln_fleet::segment::SEGMENT_SCHEMA,
@@ -300,7 +308,9 @@ pub fn put(store: &dyn ObjectStore, worker: &PrivateKey, bytes: &[u8]) -> String
     let name = segment.object();
     store.put(&name, bytes).unwrap();
     let signature = worker.sign(bytes).unwrap();
-    store.put(&object::signature(&name), signature.as_bytes()).unwrap();
+    store
+        .put(&object::signature(&name), signature.as_bytes())
+        .unwrap();
     name
 }
 
@@ -357,7 +367,11 @@ impl ObjectStore for Memory {
 
 /// The number of cases of a test: `few`, or `all` with KILN_BARS.
 pub fn cases(few: usize, all: usize) -> usize {
-    if std::env::var_os("KILN_BARS").is_some() { all } else { few }
+    if std::env::var_os("KILN_BARS").is_some() {
+        all
+    } else {
+        few
+    }
 }
 
 /// Small random numbers (SplitMix64): the same for the same seed on every machine.
@@ -413,6 +427,14 @@ pub fn raw_segment(header: &Header, payload: &str) -> (Header, Vec<u8>) {
 
 /// CRC-32C, bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
-    let step = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0x82f6_3b78 } else { crc >> 1 };
-    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)))
+    let step = |crc: u32| {
+        if crc & 1 == 1 {
+            (crc >> 1) ^ 0x82f6_3b78
+        } else {
+            crc >> 1
+        }
+    };
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc))
+    })
 }

@@ -6,6 +6,7 @@ mod earlier_results;
 mod equal_candidates;
 mod fake_faults;
 mod faulty_candidates;
+mod fleet;
 mod importers;
 mod inspect;
 mod kernel_tuner;

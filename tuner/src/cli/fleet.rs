@@ -192,6 +192,9 @@ pub struct WorkArgs {
     /// Folder for the element's cache, on a local disk [default: $SLURM_TMPDIR, else $TMPDIR, else /tmp]
     #[arg(long, value_name = "FOLDER")]
     pub scratch: Option<PathBuf>,
+    /// Publish at least this often: a time such as `30s` or `5m`; what is killed before is measured again
+    #[arg(long, value_name = "TIME", default_value = "30s")]
+    pub publish_every: String,
     /// Measure even if other processes compute on the GPU [default: exit with 75, so that the scheduler tries elsewhere]
     #[arg(long)]
     pub allow_shared_gpu: bool,

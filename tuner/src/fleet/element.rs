@@ -43,6 +43,8 @@ pub struct Work<'a> {
     pub device: Option<&'a str>,
     /// The folder for the cache; `None` for that of the scheduler.
     pub scratch: Option<&'a Path>,
+    /// How often results are published at the latest.
+    pub publish_every: Duration,
     /// Whether other processes may compute on the GPU.
     pub allow_shared_gpu: bool,
     /// Compile threads.
@@ -128,7 +130,8 @@ fn measure(
         origin.observer.clone(),
     );
     std::thread::scope(|scope| {
-        let publishing = Publishing::start(scope, run.cache.journal(), publisher);
+        let publishing =
+            Publishing::start(scope, run.cache.journal(), publisher, work.publish_every);
         let report = pipeline::run(run);
         (report, publishing.finish())
     })

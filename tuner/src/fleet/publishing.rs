@@ -13,8 +13,6 @@ use signal_hook::iterator::Signals;
 
 use crate::error::TRY_AGAIN;
 
-/// How often results are published at the latest.
-const PERIOD: Duration = Duration::from_secs(30);
 /// Growth of the journal after which results are published sooner, in bytes: about 64 trials.
 const GROWTH: u64 = 80 << 10;
 /// How often the thread looks.
@@ -34,6 +32,7 @@ impl<'scope> Publishing<'scope> {
         scope: &'scope Scope<'scope, 'env>,
         path: PathBuf,
         publisher: Publisher<'env>,
+        period: Duration,
     ) -> Publishing<'scope> {
         let (stop, stopped) = channel();
         // If signals cannot be watched, they end the process at once: the last trials are lost, and tried again.
@@ -41,6 +40,7 @@ impl<'scope> Publishing<'scope> {
         let publishing = Thread {
             path,
             publisher,
+            period,
             acknowledged: 0,
             length: 0,
             last: Instant::now(),
@@ -65,6 +65,8 @@ impl<'scope> Publishing<'scope> {
 struct Thread<'s> {
     path: PathBuf,
     publisher: Publisher<'s>,
+    /// How often results are published at the latest.
+    period: Duration,
     /// The last record that the store took.
     acknowledged: u64,
     /// The journal's length at that time, in bytes.
@@ -108,7 +110,7 @@ impl Thread<'_> {
     fn is_due(&self) -> bool {
         let length = std::fs::metadata(&self.path).map_or(0, |known| known.len());
         let grown = length.saturating_sub(self.length);
-        grown > 0 && (grown >= GROWTH || self.last.elapsed() >= PERIOD)
+        grown > 0 && (grown >= GROWTH || self.last.elapsed() >= self.period)
     }
 
     fn publish(&mut self) -> Result<(), PublishError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::regime::Regime;
-use crate::task::ElementTask;
+use crate::task::{ElementTask, Task};
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -38,4 +38,16 @@ pub struct RunOptions {
     pub claims: Option<u32>,
     /// Whether the run ends by writing its rows into tables.
     pub bake: bool,
+}
+
+impl RunOptions {
+    /// The only configs to try for a task, as text; `None` for the whole space.
+    pub fn listed(&self, task: &Task<'_>) -> Option<&[String]> {
+        let (kernel, problem) = (&task.kernel.spec.name, task.problem.to_string());
+        let mut tasks = self.element.iter();
+        let found = tasks.find(|one| one.kernel == *kernel && one.problem == problem);
+        found
+            .map(|one| one.configs.as_slice())
+            .filter(|configs| !configs.is_empty())
+    }
 }

@@ -180,10 +180,8 @@ fn listed_configs(
     task: &Task<'_>,
     space: &SearchSpace,
 ) -> Result<Option<Vec<usize>>, SearchFailure> {
-    let (spec, problem) = (&task.kernel.spec, task.problem.to_string());
-    let mut tasks = context.options.element.iter();
-    let found = tasks.find(|one| one.kernel == spec.name && one.problem == problem);
-    let Some(listed) = found.filter(|one| !one.configs.is_empty()) else {
+    let spec = &task.kernel.spec;
+    let Some(listed) = context.options.listed(task) else {
         return Ok(None);
     };
     let index = |text: &String| {
@@ -196,12 +194,7 @@ fn listed_configs(
             ))
         })
     };
-    listed
-        .configs
-        .iter()
-        .map(index)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    listed.iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
 /// The configs that the author wants tried first, without those that an earlier result contains.

@@ -47,6 +47,7 @@ pub fn tune(
     let configs = space.as_ref().map_or(0, SearchSpace::len);
     report.sampled = sampled(&space);
     let trials = context.options.trials.unwrap_or(usize::MAX).min(configs);
+    let trials = context.options.listed(task).map_or(trials, <[_]>::len);
     context
         .reporter
         .task_started(index, &task.name(), trials as u64);

@@ -195,7 +195,7 @@ pub(super) fn parts() -> Vec<Part> {
 
 /// Tools that are not Debian programs: compilers for GPUs, their headers, and the tuner with which files are
 /// exchanged.
-fn others() -> [Part; 10] {
+fn others() -> [Part; 11] {
     [
         // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
         Part::wheels(
@@ -259,6 +259,10 @@ fn others() -> [Part; 10] {
             "libamdhip64-5",
         ),
         Part::of_rocm("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
+        Part {
+            source: Source::Debian(vec!["openssh-client".to_owned()]),
+            ..Part::of_rocm("/usr/bin/ssh-keygen", "openssh-client")
+        },
         // A cluster of eight nodes on loopback, on which plans are run.
         Part::of_slurm("/usr/sbin/slurmctld", "slurmctld"),
         Part::of_slurm("/usr/sbin/slurmd", "slurmd"),

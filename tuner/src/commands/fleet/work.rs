@@ -1,12 +1,13 @@
 //! `tune fleet work`: runs one element of a plan.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use kiln::Kernel;
 
 use crate::cli::{WorkArgs, options};
 use crate::commands::output::{checked, command_line, print};
-use crate::error::{Failure, TRY_AGAIN};
+use crate::error::{Failure, TRY_AGAIN, UsageError};
 use crate::fleet::{self, Work, signer};
 use crate::progress;
 
@@ -19,6 +20,7 @@ pub(super) fn run(
     let store = super::store(&args.plan.store)?;
     let project = super::project_of(&plan.plan.package, args.manifest_path.as_deref())?;
     let reporter = progress::reporter(false);
+    let publish_every = period(&args.publish_every)?;
     let worked = fleet::work(Work {
         plan: &plan,
         element: args.element,
@@ -27,6 +29,7 @@ pub(super) fn run(
         project: &project,
         device: args.device.as_deref(),
         scratch: args.scratch.as_deref(),
+        publish_every,
         allow_shared_gpu: args.allow_shared_gpu,
         jobs: options::jobs(None)?,
         command: &command_line(),
@@ -56,4 +59,15 @@ pub(super) fn run(
         report.elapsed_ms as f64 / 1e3
     ));
     Ok(checked(!report.any_failed()))
+}
+
+fn period(text: &str) -> Result<Duration, UsageError> {
+    let wrong = |reason: String| UsageError {
+        flag: "--publish-every",
+        value: text.to_owned(),
+        reason,
+        help: "write a time such as `30s` or `5m`",
+    };
+    let period = options::budget(text).map_err(|error| wrong(error.reason))?;
+    period.ok_or_else(|| wrong("not a time".into()))
 }
