@@ -60,10 +60,7 @@ impl Position {
 ///
 /// # Errors
 /// A record that is refused, or too large for a frame.
-pub fn encode_after(
-    records: &[Record],
-    at: Position,
-) -> Result<(Vec<u8>, Position), JournalError> {
+pub fn encode_after(records: &[Record], at: Position) -> Result<(Vec<u8>, Position), JournalError> {
     let (bytes, places) = super::encode(records, at)?;
     Ok((bytes, places.last().copied().unwrap_or(at)))
 }

@@ -29,7 +29,7 @@ pub struct Collected {
     pub statements: Vec<SignedStatement>,
     /// Objects that do not count, and why.
     pub rejected: Vec<Rejected>,
-    /// Files of the store that are no objects.
+    /// Files of the store that are not objects.
     pub ignored: Vec<String>,
     /// Records that no segment has, before others that one has.
     pub gaps: Vec<Gap>,

@@ -148,6 +148,6 @@ pub(super) fn text(
     most: usize,
 ) -> Result<Option<String>, StoreError> {
     let bytes = store.get(name, most)?;
-    // What is no UTF-8 is no text of Kiln's: the replaced characters are refused by whoever parses it.
+    // What is not UTF-8 is not text of Kiln's: the replaced characters are refused by whoever parses it.
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

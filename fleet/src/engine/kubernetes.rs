@@ -27,7 +27,7 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
         "maxFailedIndexes": elements,
         "podReplacementPolicy": "Failed",
         "podFailurePolicy": { "rules": [
-            // A node that is drained or dies is no fault of the element.
+            // A node that is drained or dies is not a fault of the element.
             { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
             { "action": "Count", "onExitCodes": { "containerName": "element", "operator": "In",
                 // Also killed: out of memory (137), or asked to end (143).

@@ -58,7 +58,7 @@ pub enum PlanError {
         /// The most allowed.
         high: u64,
     },
-    /// A hash is not one.
+    /// A hash has another length, or other digits.
     #[error(
         "{field} of the plan is `{text}`, not {digits} hexadecimal digits\nhelp: plan again with `tune fleet plan`"
     )]
@@ -88,7 +88,7 @@ pub enum PlanError {
         /// Their name.
         name: String,
     },
-    /// A worker key is none.
+    /// A worker key was refused.
     #[error("worker key {number} of the plan: {source}")]
     WorkerKey {
         /// Which key, from 1.

@@ -7,6 +7,9 @@ fn sample() -> Plan {
     samples::plan(2, 3, &[&worker])
 }
 
+/// What makes a plan invalid, in words, and as a change of a valid one.
+type Change = (&'static str, fn(&mut Plan));
+
 #[test]
 fn a_plan_reads_back_from_its_only_text() {
     let plan = sample();
@@ -35,7 +38,7 @@ fn a_plan_reads_back_from_its_only_text() {
 
 #[test]
 fn every_field_is_checked() {
-    let changes: [(&str, fn(&mut Plan)); 21] = [
+    let changes: [Change; 21] = [
         ("schema", |p| p.schema = 9),
         ("replicas", |p| p.replicas = 0),
         ("replicas", |p| p.replicas = 1000),

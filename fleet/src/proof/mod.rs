@@ -41,7 +41,7 @@ pub struct Proof {
     statements: BTreeMap<String, String>,
 }
 
-/// Why a text is no proof.
+/// Why a text is not a proof.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProofError {

@@ -60,7 +60,7 @@ pub enum ProofProblem {
     },
     /// A statement is signed by a key that is not its plan's.
     #[error(
-        "statement of {kernel} on {problem}: signed by {found}, which is no worker key of its plan {plan}\nhelp: write the proof again with `tune fleet merge`"
+        "statement of {kernel} on {problem}: signed by {found}, which is not a worker key of its plan {plan}\nhelp: write the proof again with `tune fleet merge`"
     )]
     StatementSigner {
         /// Its kernel.

@@ -44,7 +44,7 @@ pub enum SignError {
         /// The file.
         path: PathBuf,
     },
-    /// A text is no OpenSSH key.
+    /// A text is not an OpenSSH key.
     #[error(
         "not an OpenSSH key: {source}\nhelp: give a line as in `~/.ssh/id_ed25519.pub`, or a file that `ssh-keygen` wrote"
     )]
@@ -68,7 +68,7 @@ pub enum SignError {
         /// Its length.
         bytes: usize,
     },
-    /// A text is no signature.
+    /// A text is not a signature.
     #[error(
         "not an OpenSSH signature: {source}\nhelp: sign with `ssh-keygen -Y sign -n {NAMESPACE}`"
     )]

@@ -18,7 +18,7 @@ pub const MAX_SIGNATURE_BYTES: usize = 8 << 10;
 /// Checks that `signature` is one of `bytes` by `key`.
 ///
 /// # Errors
-/// Text that is no signature, another key or namespace, or other bytes.
+/// Text that is not a signature, another key or namespace, or other bytes.
 pub fn verify(bytes: &[u8], signature: &str, key: &PublicKey) -> Result<(), SignError> {
     let signature = parse(signature)?;
     let signer = PublicKey::of(signature.public_key().clone());
@@ -42,7 +42,7 @@ pub fn verify(bytes: &[u8], signature: &str, key: &PublicKey) -> Result<(), Sign
 /// The key that a signature says it is by. Nothing is verified.
 ///
 /// # Errors
-/// Text that is no signature.
+/// Text that is not a signature.
 pub fn signer(signature: &str) -> Result<PublicKey, SignError> {
     Ok(PublicKey::of(parse(signature)?.public_key().clone()))
 }

@@ -125,6 +125,9 @@ pub fn simulate(setting: Setting) -> Outcome {
     }
 }
 
+/// A node that is free from a time on. Of several, the scheduler takes any.
+type Free = Reverse<(u64, u64, usize)>;
+
 /// A run of an element: when it can start, and how many trials an earlier attempt published.
 type Waiting = Reverse<(u64, u32, u64)>;
 
@@ -142,7 +145,11 @@ impl World {
 
     fn run_kind(&mut self, kind: usize, start_s: u64) -> u64 {
         let nodes = (kind..self.setting.nodes).step_by(self.setting.kinds);
-        let mut free: BinaryHeap<_> = nodes.map(|node| Reverse((start_s, node))).collect();
+        let nodes: Vec<usize> = nodes.collect();
+        let mut free: BinaryHeap<Free> = nodes
+            .into_iter()
+            .map(|node| self.free(start_s, node))
+            .collect();
         let numbered = (0u32..).zip(&self.plan.elements);
         let mut waiting: BinaryHeap<Waiting> = numbered
             .filter(|(_, element)| element.kind == kind)
@@ -150,13 +157,13 @@ impl World {
             .collect();
         let mut end_s = start_s;
         while let Some(Reverse((ready_s, number, known))) = waiting.pop() {
-            let Some(Reverse((free_s, node))) = free.pop() else {
+            let Some(Reverse((free_s, _, node))) = free.pop() else {
                 return end_s;
             };
             let begin_s = ready_s.max(free_s);
             let (took_s, left) = self.run_element(number, node, known);
             let back_s = if left.is_some() { 600 } else { 0 };
-            free.push(Reverse((begin_s + took_s + back_s, node)));
+            free.push(self.free(begin_s + took_s + back_s, node));
             if let Some(published) = left {
                 let again_s = begin_s + took_s + self.setting.requeue_s;
                 waiting.push(Reverse((again_s, number, published)));
@@ -165,17 +172,21 @@ impl World {
             end_s = end_s.max(begin_s + took_s);
             if self.random.happens(self.setting.partitions_ppm) {
                 // A second copy on another node; it may fail, and nobody runs it again.
-                if let Some(Reverse((free_s, node))) = free.pop() {
+                if let Some(Reverse((free_s, _, node))) = free.pop() {
                     let begin_s = free_s.max(begin_s + self.setting.requeue_s);
                     let (work_s, lost_s) = (self.work_s, self.lost_s);
                     let (took_s, _) = self.run_element(number, node, 0);
                     self.twice_s += self.work_s - work_s + self.lost_s - lost_s;
                     (self.work_s, self.lost_s) = (work_s, lost_s);
-                    free.push(Reverse((begin_s + took_s, node)));
+                    free.push(self.free(begin_s + took_s, node));
                 }
             }
         }
         end_s
+    }
+
+    fn free(&mut self, from_s: u64, node: usize) -> Free {
+        Reverse((from_s, self.random.next(), node))
     }
 
     /// Runs an element on a node: how long it took and, if the node failed, how many trials it had published.

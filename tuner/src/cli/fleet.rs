@@ -44,7 +44,7 @@ pub struct PlanArgs {
     /// Only these problems, as `tune list` prints them
     #[arg(long = "problem", value_name = "SIZES")]
     pub problems: Vec<String>,
-    /// Where elements publish their results: a folder that all nodes see, or s3://bucket/prefix
+    /// Where elements publish their results: a folder that all nodes see
     #[arg(long, value_name = "STORE")]
     pub store: String,
     /// Number of devices of a kind on which a row must be proven

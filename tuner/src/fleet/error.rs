@@ -242,6 +242,8 @@ impl FleetError {
             FleetError::OtherSources { .. } | FleetError::OtherVersion { .. } => OTHER_SOURCES,
             FleetError::OtherKind { .. } | FleetError::NoSuchKind { .. } => NO_DEVICE,
             FleetError::Unpublished { .. } | FleetError::Publish(_) => TRY_AGAIN,
+            // A store that does not answer, not one that was named wrongly.
+            FleetError::Store(kiln_fleet::StoreError::Io { .. }) => TRY_AGAIN,
             _ => FAILED,
         }
     }

@@ -40,7 +40,7 @@ fn text(plan: &Plan, state: &PlanState) -> String {
     let all = plan.elements.len();
     let done = state.finished.len();
     // One character for each twentieth.
-    let filled = if all == 0 { 20 } else { 20 * done / all };
+    let filled = (20 * done).checked_div(all).unwrap_or(20);
     let bar = "#".repeat(filled) + &".".repeat(20 - filled);
     let mut text = format!(
         "plan {}: [{bar}] {done} of {all} elements, {} journals, {} records\n",
