@@ -264,6 +264,8 @@ fn an_element_that_cannot_run_says_why_and_its_exit_code_tells_the_scheduler() {
         1,
         "is not a worker key of ",
     );
+    let none = fleet.tune("fleet job ROOT/fleet.plan --store STORE --engine slurm --elements 1-9");
+    fails(&mut { none }, 1, "no element is left to run");
     fails(
         &mut fleet.tune("fleet plan --kind gpu --store STORE --sign ROOT/planner -o ROOT/x.plan"),
         1,

@@ -133,6 +133,9 @@ pub struct JobArgs {
     /// Only elements of this kind, since a job asks for one kind of device [default: all]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
+    /// Only elements with these numbers
+    #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
+    pub elements: Option<(u32, u32)>,
     /// `tune` on the nodes
     #[arg(long, value_name = "PROGRAM", default_value = "tune")]
     pub tune: String,
@@ -163,6 +166,15 @@ pub struct JobArgs {
     /// GitHub: a label of the runners of the kind; may be repeated
     #[arg(long, value_name = "LABEL", default_value = "self-hosted")]
     pub runner: Vec<String>,
+}
+
+/// Reads `FIRST-LAST`.
+fn range(text: &str) -> Result<(u32, u32), &'static str> {
+    let (first, last) = text.split_once('-').ok_or("it is not `FIRST-LAST`")?;
+    match (first.parse(), last.parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
+        _ => Err("it is not `FIRST-LAST`, such as 0-999"),
+    }
 }
 
 /// Splits `name=value`.

@@ -15,6 +15,9 @@ pub(super) fn run(args: &JobArgs) -> Result<ExitCode, Failure> {
     let plan = signer::read(&args.plan.plan)?;
     let count = u32::try_from(plan.plan.elements.len()).unwrap_or(u32::MAX);
     let mut elements: Vec<u32> = (0..count).collect();
+    if let Some((first, last)) = args.elements {
+        elements.retain(|element| (first..=last).contains(element));
+    }
     if let Some(name) = &args.kind {
         let kind = signer::kind(&plan, name)?;
         elements.retain(|element| {
