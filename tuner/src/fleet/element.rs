@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use kiln::Kernel;
 use kiln_cache::{Cache, OpenOptions, ProbeCommand};
-use kiln_fleet::{Element, ObjectStore, Plan, PrivateKey, PublishError, Publisher, sign};
+use kiln_fleet::{Element, ObjectStore, Plan, PrivateKey, PublishError, Publisher, Stage, sign};
 
 use super::attempts::{self, Attempts};
 use super::publishing::Publishing;
@@ -73,10 +73,18 @@ pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
         return Ok(None);
     }
     let (device_name, device) = kind::open(work.element, kind, work.device)?;
+    let observer = observer(device.info());
+    let again = element.stage == Stage::Replicate
+        && statements::has_stated(work.store, plan, element, &observer)?;
+    if again {
+        return Err(Failure::from(FleetError::SameDevice {
+            element: work.element,
+            device: device_name,
+        }));
+    }
     preflight::check(&device_name, &*device, work.allow_shared_gpu)?;
     let folder = scratch::make(work.scratch, work.element)?;
     let cache = open_cache(folder.path())?;
-    let observer = observer(device.info());
     attempts::take_up(&cache, &earlier, &observer)?;
 
     let origin = Origin {

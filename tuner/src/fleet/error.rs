@@ -181,6 +181,17 @@ pub enum FleetError {
         /// Its kind.
         found: String,
     },
+    /// The device has proven the config before.
+    #[error(
+        "element {element} confirms what another device has proven, and `{device}` is that device\nhelp: the scheduler should run it on \
+         another node (exit code 75)"
+    )]
+    SameDevice {
+        /// The element.
+        element: u32,
+        /// The device.
+        device: String,
+    },
     /// The machine has no device of the element's kind.
     #[error("element {element} needs {wanted}; here is {here}\nhelp: run it on another node")]
     NoSuchKind {
@@ -241,7 +252,9 @@ impl FleetError {
         match self {
             FleetError::OtherSources { .. } | FleetError::OtherVersion { .. } => OTHER_SOURCES,
             FleetError::OtherKind { .. } | FleetError::NoSuchKind { .. } => NO_DEVICE,
-            FleetError::Unpublished { .. } | FleetError::Publish(_) => TRY_AGAIN,
+            FleetError::Unpublished { .. }
+            | FleetError::Publish(_)
+            | FleetError::SameDevice { .. } => TRY_AGAIN,
             // A store that does not answer, not one that was named wrongly.
             FleetError::Store(kiln_fleet::StoreError::Io { .. }) => TRY_AGAIN,
             _ => FAILED,

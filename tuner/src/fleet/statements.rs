@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use kiln_cache::record::Verdict;
 use kiln_cache::{Cache, Winner};
-use kiln_fleet::statement::Place;
-use kiln_fleet::{ObjectStore, PrivateKey, Statement};
+use kiln_fleet::decide::{ObserverId, distinct_observers};
+use kiln_fleet::statement::{MAX_STATEMENT_BYTES, Place};
+use kiln_fleet::{Distinct, Element, ObjectStore, Plan, PrivateKey, Statement, object};
 
+use super::FleetError;
 use crate::error::Failure;
 use crate::run::report::RunReport;
 
@@ -46,12 +48,47 @@ pub fn publish(
             series: series(cache, winner)?,
             observer: origin.observer.clone(),
         };
-        let statement = Statement::of(winner, &place).map_err(super::FleetError::from)?;
-        statement
-            .publish(store, key)
-            .map_err(super::FleetError::from)?;
+        let statement = Statement::of(winner, &place).map_err(FleetError::from)?;
+        statement.publish(store, key).map_err(FleetError::from)?;
     }
     Ok(())
+}
+
+/// Whether this observer, or one that cannot be told from it, has stated one of an element's tasks before: another
+/// confirmation by it would count for nothing. Statements are not verified here, since they decide nothing.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn has_stated(
+    store: &dyn ObjectStore,
+    plan: &Plan,
+    element: &Element,
+    observer: &BTreeMap<String, String>,
+) -> Result<bool, FleetError> {
+    let own = ObserverId::new(observer, "");
+    let is_of_task = |statement: &Statement| {
+        element
+            .task(&statement.kernel, &statement.problem)
+            .is_some_and(|task| task.configs.contains(&statement.config))
+    };
+    for id in [Some(plan.id()), plan.previous.clone()]
+        .into_iter()
+        .flatten()
+    {
+        for name in store.list(&object::statements(&id))?.names {
+            let bytes = store.get(&name, MAX_STATEMENT_BYTES)?.unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes);
+            let Ok(statement) = Statement::parse(&text) else {
+                continue;
+            };
+            let stated = ObserverId::new(&statement.observer, "");
+            let both = distinct_observers([stated, own.clone()], Distinct::Device);
+            if is_of_task(&statement) && both.len() < 2 {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// The number of the winner's last confirmation.
