@@ -105,9 +105,9 @@ impl Need {
             },
             Need::SshKeygen if is_on_path("ssh-keygen") => Ok(()),
             Need::SshKeygen => Err("no ssh-keygen on the path".into()),
-            Need::Slurm => match slurm::missing() {
+            Need::Slurm => match slurm::obstacle() {
                 None => Ok(()),
-                Some(missing) => Err(format!("no {missing} on the path: run `cargo xtask setup`")),
+                Some(why) => Err(first_line(&why)),
             },
             Need::Namespaces => match process_1(&Command::new("true")).status() {
                 Ok(status) if status.success() => Ok(()),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, TcpListener, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -13,9 +13,19 @@ use tempfile::TempDir;
 /// The programs that a cluster needs.
 const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "sbatch", "squeue", "scontrol"];
 
-/// The first program that is missing.
-pub fn missing() -> Option<&'static str> {
-    PROGRAMS.into_iter().find(|program| find(program).is_none())
+/// Why no cluster can be started here, if so.
+pub fn obstacle() -> Option<String> {
+    if let Some(missing) = PROGRAMS.into_iter().find(|program| find(program).is_none()) {
+        return Some(format!("no {missing} on the path: run `cargo xtask setup`"));
+    }
+    // Daemons listen where the host's name leads to, and are called at 127.0.0.1.
+    let host = output(Command::new("hostname").arg("-s"));
+    let found = (host.as_str(), 0).to_socket_addrs();
+    let is_loopback = found.is_ok_and(|mut all| all.any(|at| at.ip() == Ipv4Addr::LOCALHOST));
+    if !is_loopback {
+        return Some(format!("the host's name, {host}, is not that of 127.0.0.1"));
+    }
+    Cluster::try_start(1, Duration::from_secs(20)).err()
 }
 
 /// The path of a program. Debian puts daemons where users do not look.
@@ -43,6 +53,10 @@ impl Cluster {
     /// # Panics
     /// If a daemon does not start.
     pub fn start(nodes: usize) -> Cluster {
+        Cluster::try_start(nodes, DEADLINE).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    fn try_start(nodes: usize, deadline: Duration) -> Result<Cluster, String> {
         let folder = tempfile::Builder::new()
             .prefix("kiln-slurm-")
             .tempdir()
@@ -52,16 +66,18 @@ impl Cluster {
             fs::create_dir(cluster.path().join(name)).expect("a folder should be made");
         }
         fs::write(cluster.config(), cluster.configuration()).expect("a file should be written");
-        cluster.start_controller();
+        cluster.run("slurmctld", &[])?;
         for node in 1..=nodes {
-            cluster.start_node(node);
+            cluster.run("slurmd", &["-N", &format!("n{node}")])?;
         }
         let start = Instant::now();
         while cluster.idle() < nodes {
-            assert!(start.elapsed() < DEADLINE, "{}", cluster.logs());
+            if start.elapsed() > deadline {
+                return Err(format!("Slurm's nodes do not come up\n{}", cluster.logs()));
+            }
             std::thread::sleep(Duration::from_millis(100));
         }
-        cluster
+        Ok(cluster)
     }
 
     /// The folder of its files.
@@ -71,26 +87,6 @@ impl Cluster {
 
     fn config(&self) -> PathBuf {
         self.path().join("slurm.conf")
-    }
-
-    /// Starts the controller, for the first time or after it was killed.
-    ///
-    /// # Panics
-    /// If it does not start.
-    pub fn start_controller(&self) {
-        self.run("slurmctld", &["-f", &self.config().to_string_lossy()]);
-    }
-
-    /// Starts a node, counted from 1, for the first time or after it was killed.
-    ///
-    /// # Panics
-    /// If it does not start.
-    pub fn start_node(&self, node: usize) {
-        let name = format!("n{node}");
-        self.run(
-            "slurmd",
-            &["-f", &self.config().to_string_lossy(), "-N", &name],
-        );
     }
 
     /// Kills the controller as a crash would.
@@ -186,15 +182,22 @@ impl Cluster {
         lines.lines().filter(|line| line.trim() == "idle").count()
     }
 
-    fn run(&self, program: &str, arguments: &[&str]) {
+    /// Starts a daemon.
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = self.command(program);
-        command.args(arguments).current_dir(self.path());
+        command.arg("-f").arg(self.config()).args(arguments);
         // A daemon keeps what it inherits; a pipe would never end.
         let log = fs::File::create(self.path().join("log").join(format!("{program}.start")));
         let log = log.expect("a file should be made");
-        let status = command.stdout(Stdio::null()).stderr(log).status();
-        let status = status.expect("a daemon should start");
-        assert!(status.success(), "{program}: {status}\n{}", self.logs());
+        command
+            .current_dir(self.path())
+            .stdout(Stdio::null())
+            .stderr(log);
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{program}: {status}\n{}", self.logs())),
+            Err(error) => Err(format!("{program}: {error}")),
+        }
     }
 
     fn pid(&self, name: &str) -> Option<u32> {
