@@ -37,7 +37,7 @@ pub struct Plan {
     pub distinct: Distinct,
     /// Number of claims that the plan's elements test together, and that each of them must correct for.
     pub claims: u32,
-    /// Number of shards of a search: the shard of a config is its hash modulo this.
+    /// Number of searches of each problem. They differ in their seeds.
     pub shards: u32,
     /// How every element searches.
     pub settings: Settings,

@@ -234,7 +234,7 @@ pub struct MergeArgs {
     #[arg(long, value_name = "FILE", requires = "next")]
     pub sign: Option<PathBuf>,
     /// Print what would be written, and write nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "next")]
     pub dry_run: bool,
 }
 

@@ -1,14 +1,14 @@
-//! The attempts at an element so far: whether one came to its end, and the trials from which the next one goes on.
+//! The attempts at an element so far: whether they finished it, and the trials from which the next one goes on.
 //!
 //! Every attempt announces its journal by an empty object. Announcements are hints, which anybody who writes to the
 //! store can make; what a journal holds counts only if a worker of the plan signed it.
 
 use std::collections::BTreeMap;
 
-use kiln_cache::{Cache, Outcome, Record, Trial, TuningKey};
+use kiln_cache::{Cache, Record, Trial, TuningKey};
 use kiln_fleet::segment::MAX_SEGMENT_BYTES;
 use kiln_fleet::sign::MAX_SIGNATURE_BYTES;
-use kiln_fleet::{ObjectStore, Plan, PublicKey, Segment, object, verify};
+use kiln_fleet::{ObjectStore, Plan, PublicKey, Segment, decide, fold, object, verify};
 
 use super::FleetError;
 use crate::error::Failure;
@@ -50,10 +50,9 @@ impl Attempts {
         Ok(attempts)
     }
 
-    /// Whether an attempt came to its end.
-    pub fn is_done(&self) -> bool {
-        let mut records = self.segments.iter().flat_map(|segment| &segment.records);
-        records.any(|placed| matches!(*placed.record, Record::RunEnded(_)))
+    /// Whether they finished the element, by the rule of a merge.
+    pub fn have_finished(&self, plan: &Plan, element: u32) -> bool {
+        decide::finished(plan, &fold(&self.segments)).contains(&element)
     }
 
     /// The keys in clear, and the trials that stand, of attempts by the same observer.
@@ -66,7 +65,7 @@ impl Attempts {
         for placed in own.flat_map(|segment| &segment.records) {
             match &*placed.record {
                 Record::Key(key) => keys.push(key),
-                Record::End(trial) if is_final(trial) => {
+                Record::End(trial) if trial.stands() => {
                     // Its place in a run means nothing in another one.
                     let trial = Trial {
                         place: None,
@@ -79,11 +78,6 @@ impl Attempts {
         }
         (keys, trials.into_values().collect())
     }
-}
-
-/// A verdict on the config that the next attempt need not look for again.
-fn is_final(trial: &Trial) -> bool {
-    trial.stands() && !matches!(trial.outcome, Outcome::Internal { .. })
 }
 
 /// Announces the journal of an attempt, under its first record's identity.
@@ -109,14 +103,12 @@ pub fn take_up(
     cache: &Cache,
     earlier: &Attempts,
     observer: &BTreeMap<String, String>,
-) -> Result<usize, Failure> {
+) -> Result<(), Failure> {
     let (keys, trials) = earlier.of(observer);
     for key in keys {
         cache.remember_key(key)?;
     }
-    let count = trials.len();
-    cache.finish_all(trials)?;
-    Ok(count)
+    Ok(cache.finish_all(trials)?)
 }
 
 /// A segment with a valid signature by a worker of the plan; nothing if it has none.

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use kiln::Kernel;
-use kiln_cache::{Cache, OpenOptions, ProbeCommand};
 use kiln_fleet::{Element, ObjectStore, Plan, PrivateKey, PublishError, Publisher, Stage, sign};
 
 use super::attempts::{self, Attempts};
@@ -18,7 +17,7 @@ use super::signer::SignedPlan;
 use super::statements::{self, Origin};
 use super::{FleetError, kind, scratch};
 use crate::error::Failure;
-use crate::lab::preflight;
+use crate::lab::{machine, preflight};
 use crate::progress::Reporter;
 use crate::project::Project;
 use crate::regime::Regime;
@@ -69,7 +68,7 @@ pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
     check_sources(work.project, plan, kernels)?;
     let kind = &plan.kinds[element.kind];
     let earlier = Attempts::read(work.store, plan, work.element)?;
-    if earlier.is_done() {
+    if earlier.have_finished(plan, work.element) {
         return Ok(None);
     }
     let (device_name, device) = kind::open(work.element, kind, work.device)?;
@@ -84,7 +83,7 @@ pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
     }
     preflight::check(&device_name, &*device, work.allow_shared_gpu)?;
     let folder = scratch::make(work.scratch, work.element)?;
-    let cache = open_cache(folder.path())?;
+    let cache = machine::open_cache_in(folder.path())?;
     attempts::take_up(&cache, &earlier, &observer)?;
 
     let origin = Origin {
@@ -165,18 +164,6 @@ fn check_version(plan: &Plan) -> Result<(), FleetError> {
             planned: plan.generator.clone(),
         }),
     }
-}
-
-/// The cache of one attempt: nobody else has it, so nothing is waited for.
-fn open_cache(folder: &Path) -> Result<Cache, Failure> {
-    let program = std::env::current_exe();
-    let program = program.map_err(Failure::file("find", "the running program".as_ref()))?;
-    let probe = ProbeCommand {
-        program,
-        args: vec!["probe-store".into()],
-    };
-    let (cache, _) = Cache::open(folder, OpenOptions::new().probe(probe))?;
-    Ok(cache)
 }
 
 /// The options of the element's run.

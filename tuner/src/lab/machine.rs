@@ -1,7 +1,7 @@
 //! Opens what one run of `tune` works with: the device, its compiler, the cache, the compile threads.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kiln::compiler::Compiler;
 use kiln::devices::name_of;
@@ -82,7 +82,14 @@ pub fn isolated(compiler: &dyn Compiler) -> Result<Option<ProcessCompiler>, Fail
 /// # Errors
 /// If the folder or its journal cannot be used.
 pub fn open_cache() -> Result<Cache, Failure> {
-    let folder = kiln_cache::location::from_environment()?;
+    open_cache_in(&kiln_cache::location::from_environment()?)
+}
+
+/// Like [`open_cache`], in a given folder.
+///
+/// # Errors
+/// If the folder or its journal cannot be used.
+pub fn open_cache_in(folder: &Path) -> Result<Cache, Failure> {
     let mut said = false;
     let wait = |waiting: &Waiting| {
         if !said {
@@ -98,7 +105,7 @@ pub fn open_cache() -> Result<Cache, Failure> {
         args: vec!["probe-store".into()],
     };
     let options = OpenOptions::new().probe(probe).wait(None, wait);
-    let (cache, warnings) = Cache::open(&folder, options)?;
+    let (cache, warnings) = Cache::open(folder, options)?;
     for warning in warnings {
         let _ = writeln!(std::io::stderr(), "tune: warning: {warning}");
     }
