@@ -189,6 +189,13 @@ fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offli
     for element in [0, 1] {
         expect_code(&mut fleet.work("fleet.plan", element, "a"), 0);
     }
+    // As if the attempt had ended before it stated what it proved.
+    let stated = files(&fleet.path("store/kiln-fleet/1/proof"), "");
+    fs::remove_dir_all(fleet.path("store/kiln-fleet/1/proof")).expect("it should be there");
+    for element in [0, 1] {
+        expect_code(&mut fleet.work("fleet.plan", element, "b"), 0);
+    }
+    assert_eq!(files(&fleet.path("store/kiln-fleet/1/proof"), ""), stated);
     let again = stdout(&expect_code(&mut fleet.work("fleet.plan", 0, "b"), 0));
     assert_eq!(again, "element 0: done before\n");
     let merged = fleet.merge(

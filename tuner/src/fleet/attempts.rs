@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use kiln_cache::{Cache, Record, Trial, TuningKey};
 use kiln_fleet::segment::MAX_SEGMENT_BYTES;
 use kiln_fleet::sign::MAX_SIGNATURE_BYTES;
-use kiln_fleet::{ObjectStore, Plan, PublicKey, Segment, decide, fold, object, verify};
+use kiln_fleet::{
+    ObjectStore, Observations, Plan, PublicKey, Segment, decide, fold, object, verify,
+};
 
 use super::FleetError;
 use crate::error::Failure;
@@ -52,7 +54,12 @@ impl Attempts {
 
     /// Whether they finished the element, by the rule of a merge.
     pub fn have_finished(&self, plan: &Plan, element: u32) -> bool {
-        decide::finished(plan, &fold(&self.segments)).contains(&element)
+        decide::finished(plan, &self.observations()).contains(&element)
+    }
+
+    /// All of their records.
+    pub fn observations(&self) -> Observations {
+        fold(&self.segments)
     }
 
     /// The keys in clear, and the trials that stand, of attempts by the same observer.

@@ -6,7 +6,9 @@ use kiln_cache::record::Verdict;
 use kiln_cache::{Cache, Winner};
 use kiln_fleet::decide::{ObserverId, distinct_observers};
 use kiln_fleet::statement::{MAX_STATEMENT_BYTES, Place};
-use kiln_fleet::{Distinct, Element, ObjectStore, Plan, PrivateKey, Statement, object};
+use kiln_fleet::{
+    Distinct, Element, ObjectStore, Observations, Plan, PrivateKey, Statement, object,
+};
 
 use super::FleetError;
 use crate::error::Failure;
@@ -50,6 +52,43 @@ pub fn publish(
         };
         let statement = Statement::of(winner, &place).map_err(FleetError::from)?;
         statement.publish(store, key).map_err(FleetError::from)?;
+    }
+    Ok(())
+}
+
+/// States again what attempts proved, from their records: an attempt may have ended between its last record and its
+/// statements. A statement that is in the store stays as it is.
+///
+/// # Errors
+/// If the store does not take one.
+pub fn publish_again(
+    store: &dyn ObjectStore,
+    key: &PrivateKey,
+    attempts: &Observations,
+) -> Result<(), FleetError> {
+    for observer in attempts.sources() {
+        let last: BTreeMap<_, _> = observer
+            .winners()
+            .map(|(_, winner)| (winner.key, winner))
+            .collect();
+        let proven = |winner: &&Winner| matches!(winner.verdict, Verdict::Proven { .. });
+        for winner in last.into_values().filter(proven) {
+            let own = observer.confirmations().filter(|(_, process)| {
+                process.key == winner.key && process.config == winner.config
+            });
+            let place = Place {
+                plan: observer.source.plan.clone(),
+                element: observer.source.element,
+                attempt: observer.source.attempt.clone(),
+                journal: observer.source.journal,
+                series: own
+                    .map(|(_, process)| process.series)
+                    .max()
+                    .unwrap_or_default(),
+                observer: observer.source.observer.clone(),
+            };
+            Statement::of(winner, &place)?.publish(store, key)?;
+        }
     }
     Ok(())
 }
