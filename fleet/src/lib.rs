@@ -32,6 +32,8 @@ pub use publish::{PublishError, Published, Publisher};
 pub use segment::{Header, Segment, SegmentError};
 pub use sign::{AllowedSigners, PrivateKey, PublicKey, SignError, verify};
 pub use statement::{Statement, StatementError};
+#[cfg(feature = "s3")]
+pub use store::S3;
 pub use store::{Folder, ObjectStore, StoreError, open};
 
 /// The example of README.md.
@@ -39,9 +41,15 @@ pub use store::{Folder, ObjectStore, StoreError, open};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// The samples of the tests in `tests/` serve the tests in here too.
+// The samples and checks of the tests in `tests/` serve the tests in here too.
 #[cfg(test)]
 extern crate self as kiln_fleet;
+#[cfg(test)]
+#[path = "../tests/contract/mod.rs"]
+mod contract;
+#[cfg(test)]
+#[path = "../tests/damage/mod.rs"]
+mod damage;
 #[cfg(test)]
 #[path = "../tests/samples/mod.rs"]
 mod samples;

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use kiln::backend::cuda::NvrtcCompiler;
 
-use crate::slurm;
+use crate::{s3, slurm};
 
 /// Something a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,10 @@ pub enum Need {
     SshKeygen,
     /// The daemons and commands of Slurm, of which tests start a cluster on loopback.
     Slurm,
+    /// A build with stores in buckets, which `cargo xtask bars 53` makes.
+    S3,
+    /// A server that speaks the protocol of S3.
+    S3Server(s3::Kind),
     /// A kernel that lets users create process namespaces, which many sandboxes forbid.
     Namespaces,
 }
@@ -109,6 +113,12 @@ impl Need {
                 None => Ok(()),
                 Some(why) => Err(first_line(&why)),
             },
+            Need::S3 if cfg!(feature = "s3") => Ok(()),
+            Need::S3 => Err("built without the feature s3; `cargo xtask bars 53` builds it".into()),
+            Need::S3Server(kind) => match kind.program() {
+                Some(_) => Ok(()),
+                None => Err(format!("no {}: run `cargo xtask bars 53`", kind.name())),
+            },
             Need::Namespaces => match process_1(&Command::new("true")).status() {
                 Ok(status) if status.success() => Ok(()),
                 _ => Err("`unshare --user --pid` is not permitted here".into()),
@@ -144,6 +154,8 @@ impl Need {
                 | Need::HipLibrary
                 | Need::SshKeygen
                 | Need::Slurm
+                | Need::S3
+                | Need::S3Server(_)
                 | Need::Namespaces
         )
     }

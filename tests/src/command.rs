@@ -21,6 +21,9 @@ pub fn tune_program() -> &'static Path {
         build.args(["test", "--quiet", "--profile", profile()]);
         build.args(["--workspace", "--no-run", "--test", "program"]);
         build.args(["--message-format", "json-render-diagnostics"]);
+        if cfg!(feature = "s3") {
+            build.args(["--features", "kiln-tests/s3"]);
+        }
         let output = build.stderr(Stdio::inherit()).output();
         let output = output.expect("cargo should start");
         assert!(output.status.success(), "tune should build");

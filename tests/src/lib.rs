@@ -11,6 +11,7 @@ pub mod hip_host;
 pub mod hiprtc_stand_in;
 pub mod importers;
 pub mod recorded;
+pub mod s3;
 pub mod slurm;
 pub mod stand_in;
 pub mod tables;

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use crate::buckets;
 use crate::fuzz;
 use crate::step::{self, cargo};
 
@@ -183,7 +184,11 @@ const BARS: &[Bar] = &[
         "matrix kernels spend their instructions on products",
         &[("kiln-tests", "tuning", "inspect::designs")],
     ),
+    (BUCKETS, "fleets through S3 servers", &[]),
 ];
+
+/// The bar that is measured on servers of this machine.
+const BUCKETS: u32 = 53;
 
 /// The bar that a run of `tune` measures.
 const SPEED: u32 = 28;
@@ -232,6 +237,7 @@ pub fn run(number: Option<u32>) -> Result<(), String> {
         }
         match *number {
             FUZZING => fuzz::run()?,
+            BUCKETS => buckets::run()?,
             SPEED => step::run(title, &mut cargo(&TUNE_LIBRARY))?,
             _ => {}
         }

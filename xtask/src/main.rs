@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bars;
+mod buckets;
 mod check;
 mod fresh;
 mod fuzz;

@@ -1,11 +1,8 @@
-use kiln_cache::Record;
-use kiln_cache::journal::encode_after;
-use kiln_cache::store::Position;
-
 use super::*;
+use crate::damage;
 use crate::samples::{
-    Memory, NOW, Random, cases, collected, element, frames, header, key, observer, place, plan,
-    problem, publish, put, session, trial, winner,
+    Memory, NOW, Random, cases, collected, element, key, place, plan, problem, publish, session,
+    winner,
 };
 use crate::segment::MAX_SEGMENT_BYTES;
 use crate::sign::PrivateKey;
@@ -54,32 +51,7 @@ fn observed(store: &Memory, plan: &Plan) -> Observations {
 
 #[test]
 fn damage_of_any_object_is_named_and_costs_that_segment_alone() {
-    let world = world();
-    let good = world.store.0.lock().unwrap().clone();
-    let objects: Vec<String> = good.keys().cloned().collect();
-    let mut random = Random(1);
-    for case in 0..cases(120, 1000) {
-        let name = &objects[random.below(objects.len() as u64) as usize];
-        let mut bytes = good[name].clone();
-        if case % 4 == 3 {
-            bytes.truncate(random.below(bytes.len() as u64) as usize);
-        } else {
-            let bit = random.below(bytes.len() as u64 * 8) as usize;
-            bytes[bit / 8] ^= 1 << (bit % 8);
-        }
-        *world.store.0.lock().unwrap() = good.clone();
-        world.store.put(name, &bytes).unwrap();
-        let collected = collected(&world.store, &world.plan);
-        let segment = name.strip_suffix(".sig").unwrap_or(name);
-        // White space at the end of an armored signature means nothing.
-        let accepted = collected.segments.len() == 6 && name.ends_with(".sig");
-        if accepted && bytes.trim_ascii_end() == good[name].trim_ascii_end() {
-            continue;
-        }
-        let rejected: Vec<&str> = collected.rejected.iter().map(|r| r.name.as_str()).collect();
-        assert_eq!(rejected, [segment], "{name}");
-        assert_eq!(collected.segments.len(), 5);
-    }
+    damage::is_named_and_costs_that_segment_alone(&Memory::default(), cases(120, 1000));
 }
 
 #[test]
@@ -152,43 +124,7 @@ fn objects_that_are_too_large_are_named_and_not_read() {
 
 #[test]
 fn forks_and_gaps_are_reported_and_both_histories_kept() {
-    let key = key(0, &problem(0));
-    for case in 0..cases(10, 50) as u64 {
-        let worker = PrivateKey::generate().unwrap();
-        let plan = plan(1, 1, &[&worker]);
-        let store = Memory::default();
-        let shared: Vec<Record> = (0..=case % 5)
-            .map(|n| Record::End(trial(&key, n)))
-            .collect();
-        let (_, end) = encode_after(&shared, Position::start(7)).unwrap();
-        let header = header(&plan.id(), 0, observer(1), 1);
-        let put = |frames: &[u8]| {
-            let (_, bytes) = Segment::build(&header, frames).unwrap();
-            put(&store, &worker, &bytes)
-        };
-        let root = put(&frames(7, &shared));
-        for branch in [100, 200] {
-            let own = [Record::End(trial(&key, branch + case))];
-            put(&encode_after(&own, end).unwrap().0);
-        }
-        let both = collected(&store, &plan);
-        let fork = Fork {
-            journal: 7,
-            sequence: end.sequence + 1,
-        };
-        assert_eq!((both.forks.as_slice(), both.gaps.len()), (&[fork][..], 0));
-        assert_eq!(fold(&both.segments).len(), shared.len() + 2);
-        store.0.lock().unwrap().remove(&root);
-        let gap = Gap {
-            journal: 7,
-            first: 1,
-            last: end.sequence,
-        };
-        let rest = collected(&store, &plan);
-        assert_eq!(rest.gaps, [gap]);
-        // The signature that is left over is named.
-        assert_eq!(rest.rejected.len(), 1);
-    }
+    damage::leaves_both_histories(&Memory::default(), cases(10, 50) as u64);
 }
 
 #[test]

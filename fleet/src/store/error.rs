@@ -53,12 +53,60 @@ pub enum StoreError {
         /// The most that is read.
         most: u64,
     },
+    /// A request to a server failed, after a few repetitions.
+    #[error(
+        "cannot {what} {name}: {why}\nhelp: check the network, AWS_ENDPOINT_URL, AWS_REGION, and that the credentials may use the bucket; then run the command again"
+    )]
+    Request {
+        /// The attempted operation.
+        what: &'static str,
+        /// The object, or what the names of those to be listed begin with.
+        name: String,
+        /// The server's words, or why it could not be asked.
+        why: String,
+    },
+    /// A server took an object and does not have it.
+    #[error(
+        "the server took {name} and does not have it\nhelp: it is not a store that keeps what it takes: use another server, or a folder"
+    )]
+    Lost {
+        /// The name.
+        name: String,
+    },
+    /// The location or the settings of a bucket cannot be used.
+    #[error(
+        "cannot use `{location}`: {why}\nhelp: write s3://BUCKET/PREFIX, and set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL as for `aws s3`; AWS_ALLOW_HTTP=true allows a server without TLS"
+    )]
+    Bucket {
+        /// The location.
+        location: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// This program was built without stores in buckets.
+    #[error(
+        "`{location}` is a bucket, and this `tune` was built without the feature `s3`\nhelp: install it with `cargo install --locked --features s3 --git https://github.com/kiln-tune/kiln kiln-tuner`, or give the path of a folder: `rclone mount` and `aws s3 sync` make one of a bucket"
+    )]
+    WithoutS3 {
+        /// The location.
+        location: String,
+    },
     /// No store has such a location.
     #[error(
-        "no store at `{location}`: only folders are stores\nhelp: give the path of a folder that all machines see; `rclone mount` and `aws s3 sync` make one of a bucket"
+        "no store at `{location}`: stores are folders, and buckets as s3://BUCKET/PREFIX\nhelp: give the path of a folder that all machines see; `rclone mount` makes one of most object stores"
     )]
     Scheme {
         /// The location.
         location: String,
     },
+}
+
+impl StoreError {
+    /// Whether the store did not answer, or could not at the moment: another attempt may succeed.
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Io { .. } | StoreError::Request { .. } | StoreError::Lost { .. }
+        )
+    }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{Listing, ObjectStore, StoreError, name};
+use super::{Listing, ObjectStore, StoreError, holds, name};
 
 /// What names of files that are being written begin with.
 const TEMPORARY: &str = ".kiln-";
@@ -44,7 +44,7 @@ impl Folder {
         match file.persist_noclobber(&path) {
             Ok(_) => {}
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                return self.same(name, bytes).map(drop);
+                return holds(self, name, bytes).map(drop);
             }
             // Some network file systems have neither links nor a rename that refuses to replace.
             Err(error) => {
@@ -54,22 +54,6 @@ impl Folder {
         }
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
         synced.map_err(io_error("write", folder))
-    }
-
-    /// Whether the object is there, with these bytes.
-    fn same(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
-        let found = match self.get(name, bytes.len()) {
-            Ok(None) => return Ok(false),
-            Ok(Some(found)) if found == bytes => return Ok(true),
-            Ok(Some(found)) => found.len() as u64,
-            Err(StoreError::TooLarge { bytes, .. }) => bytes,
-            Err(error) => return Err(error),
-        };
-        Err(StoreError::Exists {
-            name: name.into(),
-            found,
-            expected: bytes.len() as u64,
-        })
     }
 
     /// The file of an object: regular, and reached through no link; nothing if there is none.
@@ -124,7 +108,7 @@ impl Folder {
 impl ObjectStore for Folder {
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         name::check(name)?;
-        if self.same(name, bytes)? {
+        if holds(self, name, bytes)? {
             return Ok(());
         }
         self.write(name, bytes)

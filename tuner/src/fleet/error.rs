@@ -256,7 +256,7 @@ impl FleetError {
             | FleetError::Publish(_)
             | FleetError::SameDevice { .. } => TRY_AGAIN,
             // A store that does not answer, not one that was named wrongly.
-            FleetError::Store(kiln_fleet::StoreError::Io { .. }) => TRY_AGAIN,
+            FleetError::Store(error) if error.is_passing() => TRY_AGAIN,
             _ => FAILED,
         }
     }

@@ -1,0 +1,182 @@
+//! A store in a bucket: AWS S3, and servers that speak its protocol.
+//!
+//! Nothing here depends on a conditional request, since some servers accept the condition and ignore it. Names are those
+//! of contents, so that a second writer writes the same bytes: an object is looked up, written and read back.
+
+mod failure;
+mod location;
+mod pages;
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::path::Path;
+use object_store::{BackoffConfig, ObjectStoreExt, PutPayload, RetryConfig};
+use tokio::runtime::{Builder, Runtime};
+
+use super::{Listing, ObjectStore, StoreError, holds, name};
+use failure::{failed, is_missing};
+use location::Location;
+
+/// Repetitions of a request that failed for a reason that may pass.
+const MAX_RETRIES: usize = 4;
+/// Time after which a request is not repeated.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Longest pause before a repetition.
+const MAX_PAUSE: Duration = Duration::from_secs(5);
+/// Pauses after which an object with other bytes is looked at again.
+const PAUSES: [Duration; 3] = [
+    Duration::from_millis(20),
+    Duration::from_millis(100),
+    Duration::from_millis(500),
+];
+
+/// A store in a bucket.
+///
+/// A request takes at most 30 seconds, and 5 to connect; `AWS_TIMEOUT` and `AWS_CONNECT_TIMEOUT` are others.
+pub struct S3 {
+    store: AmazonS3,
+    location: Location,
+    runtime: Runtime,
+}
+
+impl fmt::Debug for S3 {
+    /// Settings are left out: some are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "S3({})", self.location)
+    }
+}
+
+impl S3 {
+    /// Opens the store at `s3://bucket/prefix`. Credentials, region and endpoint are those of the environment, as of
+    /// `aws s3`: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`.
+    /// `AWS_ALLOW_HTTP=true` allows a server without TLS. No request is made.
+    ///
+    /// # Errors
+    /// Another location, or settings that cannot be used.
+    pub fn open(location: &str) -> Result<S3, StoreError> {
+        S3::open_with(location, &[])
+    }
+
+    /// As [`S3::open`], with some variables in place of those of the environment.
+    ///
+    /// # Errors
+    /// As [`S3::open`], and a variable of another name.
+    pub fn open_with(location: &str, variables: &[(&str, &str)]) -> Result<S3, StoreError> {
+        let unusable = |why: String| StoreError::Bucket {
+            location: location.into(),
+            why,
+        };
+        let place = Location::parse(location).map_err(|why| unusable(why.into()))?;
+        let mut builder = AmazonS3Builder::from_env();
+        for (variable, value) in variables {
+            let key: AmazonS3ConfigKey = variable
+                .to_ascii_lowercase()
+                .parse()
+                .map_err(|_| unusable(format!("{variable} is not one of its settings")))?;
+            builder = builder.with_config(key, *value);
+        }
+        // An error means that the program has chosen one before.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let store = builder
+            .with_bucket_name(&place.bucket)
+            .with_retry(retries())
+            .build()
+            .map_err(|error| unusable(failure::why(&error)))?;
+        let runtime = Builder::new_current_thread().enable_all().build();
+        Ok(S3 {
+            store,
+            location: place,
+            runtime: runtime.map_err(|error| unusable(error.to_string()))?,
+        })
+    }
+
+    fn path(&self, name: &str) -> Path {
+        Path::from_iter(self.location.key(name).split('/'))
+    }
+
+    fn wait<T>(&self, request: impl Future<Output = T>) -> T {
+        self.runtime.block_on(request)
+    }
+
+    /// As [`holds`]. Some servers write in place: another writer's object has fewer bytes for a moment.
+    fn holds_at_last(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        for pause in PAUSES {
+            match holds(self, name, bytes) {
+                Err(StoreError::Exists { .. }) => std::thread::sleep(pause),
+                result => return result,
+            }
+        }
+        holds(self, name, bytes)
+    }
+
+    async fn read(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
+        let found = match self.store.get(&self.path(name)).await {
+            Ok(found) => found,
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) => return Err(failed("read", name, &error)),
+        };
+        let too_large = |bytes| StoreError::TooLarge {
+            name: name.into(),
+            bytes,
+            most: max_bytes as u64,
+        };
+        if found.meta.size > max_bytes as u64 {
+            return Err(too_large(found.meta.size));
+        }
+        let (mut bytes, mut parts) = (Vec::new(), found.into_stream());
+        while let Some(part) = parts.next().await {
+            bytes.extend_from_slice(&part.map_err(|error| failed("read", name, &error))?);
+            // What the server says of the length need not be true.
+            if bytes.len() > max_bytes {
+                return Err(too_large(bytes.len() as u64));
+            }
+        }
+        Ok(Some(bytes))
+    }
+}
+
+impl ObjectStore for S3 {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        name::check(name)?;
+        if self.holds_at_last(name, bytes)? {
+            return Ok(());
+        }
+        let path = self.path(name);
+        let written = self.wait(self.store.put(&path, PutPayload::from(bytes.to_vec())));
+        written.map_err(|error| failed("write", name, &error))?;
+        // What is acknowledged is in the store: the server's word is not enough for that.
+        match self.holds_at_last(name, bytes)? {
+            true => Ok(()),
+            false => Err(StoreError::Lost { name: name.into() }),
+        }
+    }
+
+    fn get(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
+        name::check(name)?;
+        self.wait(self.read(name, max_bytes))
+    }
+
+    fn list(&self, prefix: &str) -> Result<Listing, StoreError> {
+        let folder = prefix.trim_end_matches('/');
+        name::check(folder)?;
+        let keys = format!("{}/", self.location.key(folder));
+        let listed = self.wait(pages::all(&self.store, &keys));
+        let found = listed.map_err(|error| failed("list", prefix, &error))?;
+        Ok(found.listing(&self.location))
+    }
+}
+
+fn retries() -> RetryConfig {
+    RetryConfig {
+        backoff: BackoffConfig {
+            max_backoff: MAX_PAUSE,
+            ..BackoffConfig::default()
+        },
+        max_retries: MAX_RETRIES,
+        retry_timeout: RETRY_TIMEOUT,
+    }
+}

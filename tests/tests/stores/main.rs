@@ -1,0 +1,15 @@
+//! Stores of fleets: a folder, and buckets of servers on this machine. What holds of one holds of all.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../../fleet/tests/contract/mod.rs"]
+mod contract;
+#[path = "../../../fleet/tests/damage/mod.rs"]
+mod damage;
+#[path = "../../../fleet/tests/samples/mod.rs"]
+mod samples;
+
+mod buckets;
+mod everywhere;
+mod package;
+mod places;
+mod plans;

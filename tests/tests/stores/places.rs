@@ -1,0 +1,126 @@
+//! Where a store can be: in a folder, and in the bucket of each server that is here.
+
+use std::fs;
+
+use kiln_fleet::ObjectStore;
+use kiln_tests::capability::{Need, have};
+use kiln_tests::s3::{Kind, Server};
+use tempfile::TempDir;
+
+use crate::damage::Spoiled;
+
+/// Where stores are.
+pub enum Place {
+    Folder(TempDir),
+    Server(Server),
+}
+
+/// A folder, and all servers that are here.
+pub fn all(test: &str) -> Vec<Place> {
+    let folder = tempfile::tempdir().expect("a temporary directory should be had");
+    let servers = servers(test).into_iter().map(Place::Server);
+    std::iter::once(Place::Folder(folder))
+        .chain(servers)
+        .collect()
+}
+
+/// All servers that are here, started.
+pub fn servers(test: &str) -> Vec<Server> {
+    if !have(test, &[Need::S3]) {
+        return Vec::new();
+    }
+    let here = |kind: &Kind| have(test, &[Need::S3Server(*kind)]);
+    Kind::ALL
+        .into_iter()
+        .filter(here)
+        .map(Server::start)
+        .collect()
+}
+
+impl Place {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Place::Folder(_) => "folder",
+            Place::Server(server) => server.kind.name(),
+        }
+    }
+
+    /// The location of the store with this prefix.
+    pub fn location(&self, prefix: &str) -> String {
+        match self {
+            Place::Folder(folder) => folder.path().join(prefix).to_string_lossy().into_owned(),
+            Place::Server(server) => server.location(prefix),
+        }
+    }
+
+    /// The variables with which `tune` finds it.
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Place::Folder(_) => Vec::new(),
+            Place::Server(server) => server.variables().into(),
+        }
+    }
+
+    pub fn open(&self, prefix: &str) -> Box<dyn ObjectStore> {
+        match self {
+            Place::Folder(_) => kiln_fleet::open(&self.location(prefix)).unwrap(),
+            Place::Server(server) => bucket(server, prefix),
+        }
+    }
+
+    /// The store with this prefix, of which anything can be changed.
+    pub fn spoiled(&self, prefix: &'static str) -> Spoilable<'_> {
+        Spoilable {
+            place: self,
+            prefix,
+            store: self.open(prefix),
+        }
+    }
+}
+
+/// The store of a server with this prefix.
+#[cfg(feature = "s3")]
+pub fn bucket(server: &Server, prefix: &str) -> Box<dyn ObjectStore> {
+    let variables = server.variables();
+    let aws = variables
+        .iter()
+        .filter(|(name, _)| name.starts_with("AWS_"));
+    let aws: Vec<(&str, &str)> = aws.map(|(name, value)| (*name, value.as_str())).collect();
+    Box::new(kiln_fleet::S3::open_with(&server.location(prefix), &aws).unwrap())
+}
+
+#[cfg(not(feature = "s3"))]
+pub fn bucket(_: &Server, _: &str) -> Box<dyn ObjectStore> {
+    unreachable!("no server is started without the feature s3")
+}
+
+/// A store of which anything can be changed.
+pub struct Spoilable<'a> {
+    place: &'a Place,
+    prefix: &'static str,
+    store: Box<dyn ObjectStore>,
+}
+
+impl Spoiled for Spoilable<'_> {
+    fn store(&self) -> &dyn ObjectStore {
+        &*self.store
+    }
+
+    fn overwrite(&self, name: &str, bytes: &[u8]) {
+        match self.place {
+            Place::Folder(folder) => {
+                fs::write(folder.path().join(self.prefix).join(name), bytes).unwrap();
+            }
+            Place::Server(server) => server.put(&format!("{}/{name}", self.prefix), bytes),
+        }
+    }
+
+    fn remove(&self, name: &str) {
+        match self.place {
+            Place::Folder(folder) => {
+                fs::remove_file(folder.path().join(self.prefix).join(name)).unwrap();
+            }
+            Place::Server(server) => server.remove(&format!("{}/{name}", self.prefix)),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A whole plan on every store.
+
+use kiln_tests::capability::{Need, have};
+
+use crate::package::Package;
+use crate::places::{self, Place};
+
+#[test]
+fn a_plan_is_worked_on_and_merged_through_every_store() {
+    let test = "a_plan_is_worked_on_and_merged_through_every_store";
+    if !have(test, &[Need::HostCompiler, Need::SshKeygen]) {
+        return;
+    }
+    for place in places::all(test) {
+        let package = Package::new(&place);
+        let plan = "--store STORE --trials 9 --budget full --sign ROOT/key-a";
+        package.run(
+            "a",
+            &format!("fleet plan --kind fake {plan} -o ROOT/fleet.plan"),
+        );
+        let work = |plan: &str, device: &str| {
+            for element in 0..2 {
+                package.run(
+                    device,
+                    &format!(
+                        "fleet work ROOT/{plan} --element {element} --store STORE --device fake:ROOT/{device}.json"
+                    ),
+                );
+            }
+        };
+        work("fleet.plan", "a");
+        let again =
+            "fleet work ROOT/fleet.plan --element 0 --store STORE --device fake:ROOT/b.json";
+        assert_eq!(package.run("b", again), "element 0: done before\n");
+        let next =
+            "fleet merge ROOT/fleet.plan --store STORE --next ROOT/next.plan --sign ROOT/key-a";
+        assert_eq!(
+            states(&package.json("a", next, 0)),
+            ["needs_replica"; 2],
+            "{}",
+            place.name()
+        );
+        work("next.plan", "b");
+        let merged = package.json("a", "fleet merge ROOT/next.plan --store STORE", 0);
+        assert_eq!(states(&merged), ["proven"; 2], "{}: {merged}", place.name());
+        let table = std::fs::read_to_string(package.path("mine/tuned/scale.toml")).unwrap();
+        assert_eq!(table.matches("evidence = \"proven\"").count(), 2, "{table}");
+    }
+}
+
+fn states(merged: &serde_json::Value) -> Vec<&str> {
+    let tasks = merged["tasks"].as_array().expect("there should be tasks");
+    tasks
+        .iter()
+        .map(|task| task["state"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn an_element_exits_with_75_if_its_bucket_does_not_answer() {
+    let test = "an_element_exits_with_75_if_its_bucket_does_not_answer";
+    if !have(test, &[Need::SshKeygen]) {
+        return;
+    }
+    for server in places::servers(test) {
+        let place = Place::Server(server);
+        let package = Package::new(&place);
+        let plan = "--kind fake --store STORE --trials 9 --budget full --sign ROOT/key-a";
+        package.run("a", &format!("fleet plan {plan} -o ROOT/fleet.plan"));
+        let words =
+            "fleet work ROOT/fleet.plan --element 0 --store STORE --device fake:ROOT/a.json";
+        let mut work = package.tune("a", words);
+        let nobody = format!("http://127.0.0.1:{}", kiln_tests::s3::free_port());
+        work.env("AWS_ENDPOINT_URL", nobody);
+        let output = kiln_tests::command::expect_code(&mut work, 75);
+        let said = kiln_tests::command::stderr(&output);
+        assert!(
+            said.contains("onnection refused") && said.contains("help: "),
+            "{said}"
+        );
+        assert!(!said.contains("S3RVER"), "{said}");
+    }
+}
+
+#[test]
+fn a_bucket_is_refused_with_help_by_a_tune_that_was_built_without_them() {
+    let test = "a_bucket_is_refused_with_help_by_a_tune_that_was_built_without_them";
+    if cfg!(feature = "s3") || !have(test, &[Need::SshKeygen]) {
+        return;
+    }
+    let folder = Place::Folder(tempfile::tempdir().unwrap());
+    let package = Package::new(&folder);
+    let said = package.fails(
+        "a",
+        "fleet plan --kind fake --store s3://bucket/x --sign ROOT/key-a -o ROOT/fleet.plan",
+        1,
+    );
+    assert!(
+        said.contains("--features s3") && said.contains("rclone mount"),
+        "{said}"
+    );
+}

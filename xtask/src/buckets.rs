@@ -1,0 +1,65 @@
+//! Bar 53: stores in buckets, on servers that it installs below `target/s3`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::step::{self, cargo};
+use crate::suite::PROFILE;
+
+/// The servers: moto from PyPI, s3rver from npm.
+const MOTO: &str = "moto[server,s3]==5.2.5";
+const S3RVER: &str = "s3rver@3.7.1";
+
+/// Installs what is missing of the servers, builds everything with the feature `s3`, and runs the tests of stores.
+///
+/// # Errors
+/// If a server cannot be installed, or a test fails.
+pub fn run() -> Result<(), String> {
+    install()?;
+    let mut stores = test();
+    stores.args(["--workspace", "--features", "kiln-tests/s3"]);
+    stores.args(["--test", "stores", "--", "--nocapture", "--test-threads=1"]);
+    step::run("stores in buckets", &mut stores)?;
+    let mut fleet = test();
+    fleet.args([
+        "--package",
+        "kiln-fleet",
+        "--features",
+        "s3",
+        "--lib",
+        "store::",
+    ]);
+    step::run("requests to buckets", &mut fleet)
+}
+
+/// A build of its own: with the feature, every crate above the store would be built again in the place of the suite's.
+fn test() -> Command {
+    let mut command = cargo(&["test", "--profile", PROFILE]);
+    command.env("CARGO_TARGET_DIR", folder().join("build"));
+    command.env("KILN_BARS", "1");
+    command
+}
+
+fn folder() -> PathBuf {
+    step::root().join("target/s3")
+}
+
+/// Installs the servers; `tests/src/s3.rs` looks for the same files.
+fn install() -> Result<(), String> {
+    let moto = folder().join("moto");
+    if std::env::var_os("KILN_MOTO_SERVER").is_none() && !moto.join("bin/moto_server").is_file() {
+        let mut environment = Command::new("python3");
+        environment.args(["-m", "venv"]).arg(&moto);
+        step::run("an environment for moto", &mut environment)?;
+        let mut pip = Command::new(moto.join("bin/pip"));
+        pip.args(["install", "--quiet", "--disable-pip-version-check", MOTO]);
+        step::run("moto", &mut pip)?;
+    }
+    let s3rver = folder().join("node_modules/.bin/s3rver");
+    if std::env::var_os("KILN_S3RVER").is_none() && !s3rver.is_file() {
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"]);
+        step::run("s3rver", npm.arg(folder()).arg(S3RVER))?;
+    }
+    Ok(())
+}
