@@ -17,6 +17,7 @@ pub mod plan;
 pub mod proof;
 pub mod publish;
 pub mod segment;
+pub mod share;
 pub mod sign;
 pub mod statement;
 pub mod store;
@@ -30,6 +31,7 @@ pub use plan::{Distinct, Element, KernelRef, Kind, Plan, PlanError, Settings, St
 pub use proof::{Proof, ProofError, ProofProblem, RowClaim};
 pub use publish::{PublishError, Published, Publisher};
 pub use segment::{Header, Segment, SegmentError};
+pub use share::{Imported, Imports, Pulled, PushError, Pushed, pull, push};
 pub use sign::{AllowedSigners, PrivateKey, PublicKey, SignError, verify};
 pub use statement::{Statement, StatementError};
 #[cfg(feature = "s3")]

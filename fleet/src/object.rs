@@ -5,9 +5,9 @@
 //! kiln-fleet/1/seg/PLAN/JOURNAL/FIRST-LAST-NAME.seg             and .seg.sig
 //! kiln-fleet/1/proof/PLAN/NAME.proof                            and .proof.sig
 //! ```
-//! `PLAN` is a plan's identity, or `none`; `JOURNAL` has 16 hexadecimal digits, `FIRST` and `LAST` are the sequence
-//! numbers of a segment with 16 decimal digits; `NAME` is the BLAKE3 hash of the object's bytes in 64 hexadecimal
-//! digits. Every part is a word of `[a-z0-9._-]`.
+//! `PLAN` is a plan's identity, or `none` for what is shared without a plan; `JOURNAL` has 16 hexadecimal digits, `FIRST`
+//! and `LAST` are the sequence numbers of a segment with 16 decimal digits; `NAME` is the BLAKE3 hash of the object's
+//! bytes in 64 hexadecimal digits. Every part is a word of `[a-z0-9._-]`.
 
 /// The folder of everything that this version writes.
 pub const ROOT: &str = "kiln-fleet/1";

@@ -114,12 +114,29 @@ impl<'s> Publisher<'s> {
         }
     }
 
+    /// Takes the records up to a position as published.
+    pub fn continue_after(&mut self, position: Position) {
+        self.at = position;
+    }
+
     /// Publishes the records of a journal that are not in the store yet. Damaged records and an unfinished last one
     /// are passed over. A journal that was rewritten is another one, and published from its start.
     ///
     /// # Errors
     /// An unreadable journal, or a store that does not take a segment: what was published before stays published.
     pub fn publish(&mut self, journal: &Path) -> Result<Published, PublishError> {
+        self.publish_with(journal, &mut |_| {})
+    }
+
+    /// As [`Publisher::publish`]; `done` is called after each segment with the number of its records.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    pub fn publish_with(
+        &mut self,
+        journal: &Path,
+        done: &mut dyn FnMut(usize),
+    ) -> Result<Published, PublishError> {
         let read_error = |source| PublishError::Read {
             path: journal.into(),
             source,
@@ -137,7 +154,7 @@ impl<'s> Publisher<'s> {
             let (run, next) = self.next_run(&window);
             let moved = next > self.offset;
             if let Some(run) = run {
-                self.put(&run)?;
+                done(self.put(&run)?);
                 segments += 1;
                 self.at = run.end;
                 self.offset = run.offset;
@@ -225,7 +242,8 @@ impl<'s> Publisher<'s> {
             && record().is_ok_and(|record| record.check().is_ok())
     }
 
-    fn put(&self, run: &Run) -> Result<(), PublishError> {
+    /// Publishes a segment, and returns the number of its records.
+    fn put(&self, run: &Run) -> Result<usize, PublishError> {
         let (header, bytes) = Segment::build(&self.header, &run.frames)?;
         let signature = self.key.sign(&bytes)?;
         let (journal, name) = (run.end.journal, object::name_of(&bytes));
@@ -233,7 +251,7 @@ impl<'s> Publisher<'s> {
         self.store.put(&name, &bytes)?;
         self.store
             .put(&object::signature(&name), signature.as_bytes())?;
-        Ok(())
+        Ok(usize::try_from(header.last - header.first + 1).unwrap_or(usize::MAX))
     }
 }
 

@@ -9,6 +9,8 @@ pub(super) const JOURNAL: &str = "journal.kiln";
 pub(super) const STORE: &str = "store.sled";
 /// Name of the folder of artifacts in the cache's folder.
 pub(super) const ARTIFACTS: &str = "artifacts";
+/// Name of the folder, in the cache's folder, of what was pulled from other machines.
+pub(super) const IMPORTS: &str = "imports";
 
 /// Size of a file, or of all files under a folder; 0 if there is none.
 pub(super) fn bytes_under(path: &Path) -> io::Result<u64> {

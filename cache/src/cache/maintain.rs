@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::folder::{ARTIFACTS, JOURNAL, STORE, bytes_under};
+use super::folder::{ARTIFACTS, IMPORTS, JOURNAL, STORE, bytes_under};
 use super::options::OpenOptions;
 use super::report::{Stats, VerifyReport};
 use super::{Cache, Inner};
@@ -51,6 +51,7 @@ impl Cache {
         stats.journal_bytes = size(JOURNAL)?;
         stats.store_bytes = size(STORE)?;
         stats.artifact_bytes = size(ARTIFACTS)?;
+        stats.import_bytes = size(IMPORTS)?;
         stats.set_aside = self.set_aside().map_err(self.unusable())?;
         Ok(stats)
     }
@@ -81,7 +82,7 @@ impl Cache {
         }
     }
 
-    /// Removes trials, winners, journal, artifacts and whatever was set aside as damaged. What a newer
+    /// Removes trials, winners, journal, artifacts, what was pulled, and whatever was set aside as damaged. What a newer
     /// version left stays.
     ///
     /// # Errors
@@ -96,7 +97,7 @@ impl Cache {
         *store = Box::new(MemoryStore::new());
         let mut doomed = self.set_aside().map_err(self.unusable())?;
         doomed.retain(|path| !path.to_string_lossy().contains(".newer-"));
-        doomed.extend([STORE, ARTIFACTS].map(|name| self.folder.join(name)));
+        doomed.extend([STORE, ARTIFACTS, IMPORTS].map(|name| self.folder.join(name)));
         for path in doomed.iter().filter(|path| path.exists()) {
             set_aside::remove(path).map_err(self.unusable())?;
         }

@@ -118,6 +118,11 @@ impl Cache {
         self.folder.join(folder::JOURNAL)
     }
 
+    /// The folder of what was pulled from other machines. The cache only counts and clears it.
+    pub fn imports(&self) -> PathBuf {
+        self.folder.join(folder::IMPORTS)
+    }
+
     /// The identity of the journal; `None` in a view, which has none of its own.
     pub fn journal_id(&self) -> Option<u64> {
         self.lock().journal.as_ref().map(Journal::id)

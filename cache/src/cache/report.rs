@@ -53,6 +53,9 @@ pub struct Stats {
     pub store_bytes: u64,
     /// Size of the artifacts, in bytes.
     pub artifact_bytes: u64,
+    /// Size of what was pulled from other machines, in bytes.
+    #[serde(default)]
+    pub import_bytes: u64,
     /// Databases and journals set aside.
     pub set_aside: Vec<PathBuf>,
 }

@@ -107,6 +107,12 @@ pub enum RejectReason {
         /// The fingerprint of its key.
         found: String,
     },
+    /// It is signed by somebody who may not.
+    #[error("it is signed by {found}, who is none of the allowed signers")]
+    NotAllowed {
+        /// The fingerprint of the key.
+        found: String,
+    },
     /// The signature is wrong.
     #[error(transparent)]
     Sign(#[from] SignError),

@@ -13,3 +13,4 @@ mod everywhere;
 mod package;
 mod places;
 mod plans;
+mod sharing;

@@ -20,7 +20,7 @@ pub use fleet::{
     WorkArgs,
 };
 pub use kernels::{InspectArgs, ListArgs, SpaceArgs};
-pub use results::{CacheAction, CacheArgs, ReportArgs, WhyArgs};
+pub use results::{CacheAction, CacheArgs, PullArgs, PushArgs, ReportArgs, WhyArgs};
 pub use run::RunArgs;
 pub use scope::{DeviceArgs, LinesArgs, OutputArgs, PackageArgs, RegimeArgs};
 pub use tables::{BakeArgs, InitArgs, SmokeArgs, Untuned};
@@ -71,7 +71,7 @@ pub enum Command {
     Why(WhyArgs),
     /// Write a run as one HTML page: convergence, outcomes, importance of parameters, the winner's evidence
     Report(ReportArgs),
-    /// Inspect, check, export or clear the cache of trials
+    /// Inspect, check, export, share or clear the cache of trials
     Cache(CacheArgs),
     /// Search recorded spaces instead of a device, and report the best time found over configs tried
     Replay(ReplayArgs),

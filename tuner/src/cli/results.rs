@@ -83,10 +83,45 @@ pub enum CacheAction {
     Verify(OutputArgs),
     /// Print everything stored as one JSON document
     Export,
+    /// Publish the results of this machine in a store, signed, for others to start from
+    Push(PushArgs),
+    /// Fetch the results of others from a store: searches start from them, and prove everything anew
+    Pull(PullArgs),
     /// Delete everything stored
     Clear {
         /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// `tune cache push`
+#[derive(Debug, Args)]
+pub struct PushArgs {
+    /// The store: a folder that all machines see, or a bucket as `s3://bucket/prefix`
+    #[arg(value_name = "STORE")]
+    pub store: String,
+    /// The SSH key that signs the results [default: ~/.ssh/id_ed25519]
+    #[arg(long, value_name = "FILE", alias = "key")]
+    pub sign: Option<PathBuf>,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `tune cache pull`
+#[derive(Debug, Args)]
+pub struct PullArgs {
+    /// The store: a folder that all machines see, or a bucket as `s3://bucket/prefix`
+    #[arg(value_name = "STORE")]
+    pub store: String,
+    /// Whose results are taken, in the format of OpenSSH [default: allowed_signers in the package's `tuned/`]
+    #[arg(long, value_name = "FILE")]
+    pub allowed_signers: Option<PathBuf>,
+    /// Cargo.toml of the package with the default of --allowed-signers
+    #[arg(long, value_name = "PATH", conflicts_with = "allowed_signers")]
+    pub manifest_path: Option<PathBuf>,
+    /// How to print.
+    #[command(flatten)]
+    pub output: OutputArgs,
 }

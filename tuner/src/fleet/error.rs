@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use kiln_fleet::PushError;
 use thiserror::Error;
 
 use crate::atomic_file::without_path;
@@ -50,7 +51,7 @@ pub enum FleetError {
     Sign(#[from] kiln_fleet::SignError),
     /// No key was named, and the default one does not exist.
     #[error(
-        "there is no key to sign the plan with: {} does not exist\nhelp: name one with --sign, or make one with `ssh-keygen -t ed25519`",
+        "there is no key to sign with: {} does not exist\nhelp: name one with --sign, or make one with `ssh-keygen -t ed25519`",
         .path.display()
     )]
     NoSigningKey {
@@ -238,6 +239,17 @@ pub enum FleetError {
         /// The cache, which is kept.
         folder: PathBuf,
     },
+    /// A journal cannot be pushed.
+    #[error(transparent)]
+    Push(#[from] PushError),
+    /// The cache has no results.
+    #[error(
+        "nothing can be pushed: {} has no results\nhelp: `tune` measures some; KILN_CACHE names another cache", .folder.display()
+    )]
+    NothingToPush {
+        /// The cache.
+        folder: PathBuf,
+    },
 }
 
 impl FleetError {
@@ -256,7 +268,12 @@ impl FleetError {
             | FleetError::Publish(_)
             | FleetError::SameDevice { .. } => TRY_AGAIN,
             // A store that does not answer, not one that was named wrongly.
-            FleetError::Store(error) if error.is_passing() => TRY_AGAIN,
+            FleetError::Store(error) | FleetError::Push(PushError::Store(error))
+                if error.is_passing() =>
+            {
+                TRY_AGAIN
+            }
+            FleetError::Push(PushError::Publish(_)) => TRY_AGAIN,
             _ => FAILED,
         }
     }

@@ -18,6 +18,7 @@ use crate::run::RunOptions;
 use crate::run::clock::RunClock;
 use crate::task::Task;
 use kiln_exchange::recording::Recording;
+use kiln_fleet::Imported;
 use kiln_measure::claims::Claims;
 
 /// The state that all tasks of a run share.
@@ -42,6 +43,8 @@ pub struct RunContext<'a> {
     pub options: &'a RunOptions,
     /// Recordings that searches may start from.
     pub recordings: &'a [Recording],
+    /// Results of other devices that searches may start from.
+    pub pulled: &'a [Imported],
     /// Kernels whose references are linked in.
     pub catalogue: &'static [&'static Kernel],
     /// How workers are started.

@@ -1,13 +1,15 @@
-//! Earlier results from which a search starts: of the same kernel on another device, for another problem, or from
-//! other tools.
+//! Earlier results from which a search starts: of the same kernel on another device, for another problem, from other
+//! machines, or from other tools.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use kiln_cache::{Cache, CacheError, Outcome, Trial, TuningKey};
+use kiln_cache::{CacheError, Outcome, Trial, TuningKey};
+use kiln_fleet::Imported;
 use kiln_spec::KernelSpec;
 use kiln_spec::space::SearchSpace;
 
+use super::context::RunContext;
 use super::error::ForeignRecording;
 use crate::error::Failure;
 use crate::task::Task;
@@ -62,37 +64,86 @@ fn fits(recording: &Recording, spec: &KernelSpec) -> bool {
         .all(|param| param.values.len() == 1 || known(&param.name))
 }
 
-/// The results of a task's kernel under other conditions, from the cache and from recorded files. Files come first,
-/// since the user named them; then the nearest conditions.
+/// The results of a task's kernel under other conditions, from the cache, from recorded files and from other machines.
+/// Files come first, since the user named them; then the nearest conditions.
 ///
 /// # Errors
 /// If the cache cannot be read.
 pub fn results(
-    cache: &Cache,
-    recordings: &[Recording],
+    context: &RunContext<'_>,
     task: &Task<'_>,
     space: &SearchSpace,
 ) -> Result<Vec<Earlier>, CacheError> {
     let spec = &task.kernel.spec;
+    let recordings = context.recordings.iter();
     let mut found: Vec<Earlier> = recordings
-        .iter()
         .filter_map(|recording| of_recording(recording, spec, space))
         .collect();
-    let mut keys = cache.keys(Some(&spec.name))?;
-    keys.retain(|key| key.hash() != task.key.hash());
-    keys.sort_by_cached_key(|key| (key.distance(&task.key), key.hash()));
-    for key in &keys {
+    for source in sources(context, task)? {
         // Recordings were requested by the user: all of them count, and come first.
         if found.len() >= MAX_SOURCES {
             break;
         }
-        let prior = of_trials(&cache.trials(key.hash())?, spec, space);
+        let prior = match &source {
+            Source::Here(key) => of_trials(&context.cache.trials(key.hash())?, spec, space),
+            Source::Pulled(one) => of_trials(&one.trials, spec, space),
+        };
         if says_something(&prior) {
-            let from = described(key, &task.key);
+            let from = source.described(&task.key);
             found.push(Earlier { prior, from });
         }
     }
     Ok(found)
+}
+
+/// Where earlier results come from.
+enum Source<'a> {
+    /// From this cache, under another key.
+    Here(TuningKey),
+    /// From another device, perhaps under the same key.
+    Pulled(&'a Imported),
+}
+
+/// The sources of a task's kernel, the nearest first; of equally near ones, this cache's.
+fn sources<'a>(context: &RunContext<'a>, task: &Task<'_>) -> Result<Vec<Source<'a>>, CacheError> {
+    let kernel = &task.kernel.spec.name;
+    let mut keys = context.cache.keys(Some(kernel))?;
+    keys.retain(|key| key.hash() != task.key.hash());
+    let pulled = context.pulled.iter();
+    let pulled = pulled
+        .filter(|one| one.key.kernel() == kernel)
+        .map(Source::Pulled);
+    let mut sources: Vec<Source<'_>> = keys.into_iter().map(Source::Here).chain(pulled).collect();
+    // The order of sources under one key is that in which they were found.
+    sources.sort_by_cached_key(|source| {
+        let key = source.key();
+        (key.distance(&task.key), key.hash())
+    });
+    Ok(sources)
+}
+
+impl Source<'_> {
+    fn key(&self) -> &TuningKey {
+        match self {
+            Source::Here(key) => key,
+            Source::Pulled(one) => &one.key,
+        }
+    }
+
+    /// How it differs from the wanted key, in short.
+    fn described(&self, wanted: &TuningKey) -> String {
+        let Source::Pulled(one) = self else {
+            return described(self.key(), wanted);
+        };
+        let who = format!(
+            "pulled from {}",
+            one.observer.get("host").unwrap_or(&one.author)
+        );
+        match one.key.hash() == wanted.hash() {
+            true => who,
+            false => format!("{}, {who}", described(&one.key, wanted)),
+        }
+    }
 }
 
 /// Costs relative to the baseline's time, so that devices and problems can be compared.

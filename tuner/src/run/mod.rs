@@ -14,6 +14,7 @@ pub mod evaluate;
 pub mod interrupted;
 mod options;
 pub mod pipeline;
+mod pulled;
 pub mod report;
 mod searching;
 mod series;

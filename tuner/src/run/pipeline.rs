@@ -29,6 +29,7 @@ use crate::run::budget::{Budget, Share};
 use crate::run::clock::{RunClock, nanoseconds, unix_s};
 use crate::run::context::RunContext;
 use crate::run::earlier;
+use crate::run::pulled;
 use crate::run::report::{RunReport, RunTotals, TaskReport, TaskState};
 use crate::run::tuning;
 use crate::tables::bake;
@@ -70,6 +71,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let tasks = task::only(tasks, &run.options.problems)?;
     let tasks = task::of_element(tasks, &run.options.element)?;
     let recordings = earlier::read(&run.options.transfer_from, &tasks)?;
+    let pulled = pulled::take_in(run.cache, &observer(info), run.reporter)?;
     let budget = Budget::start(run.options.budget);
     let number = run.cache.begin_run(
         env!("CARGO_PKG_VERSION"),
@@ -108,6 +110,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         reporter: run.reporter,
         options: run.options,
         recordings: &recordings,
+        pulled: &pulled,
         catalogue: run.catalogue,
         worker: &session.worker,
         check,
@@ -277,14 +280,16 @@ fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     }
 }
 
+/// The name of this machine, as an observer has it.
+pub fn host() -> (String, String) {
+    let name = rustix::system::uname();
+    let name = name.nodename().to_string_lossy().into_owned();
+    ("host".to_owned(), name)
+}
+
 /// The machine and the individual device that measured.
 pub fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
-    let host = rustix::system::uname();
-    let host = (
-        "host".to_owned(),
-        host.nodename().to_string_lossy().into_owned(),
-    );
-    let known = info.instance.clone().into_iter().chain([host]);
+    let known = info.instance.clone().into_iter().chain([host()]);
     let known = known.filter(|(_, value)| !value.is_empty());
     known
         .map(|(name, value)| (name, printable(&value)))

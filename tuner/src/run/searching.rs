@@ -153,7 +153,7 @@ fn guide(
     if !context.options.transfer || context.options.strategy != "auto" {
         return Ok(Guide::default());
     }
-    let earlier = earlier::results(context.cache, context.recordings, task, space)?;
+    let earlier = earlier::results(context, task, space)?;
     let unused = |name: &&String| !earlier.iter().any(|one| one.from == **name);
     for name in context
         .recordings

@@ -1,11 +1,15 @@
-//! `tune cache`: shows where the cache is and what it contains, and checks it.
+//! `tune cache`: shows where the cache is and what it contains, checks it, and shares it.
+
+mod progress;
+mod pull;
+mod push;
 
 use std::process::ExitCode;
 
 use kiln_cache::{Stats, VerifyReport};
 
-use super::output::{checked, print, print_json};
 use crate::cli::CacheAction;
+use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
 use crate::lab::machine;
 
@@ -35,6 +39,8 @@ pub(super) fn run(action: &CacheAction) -> Result<ExitCode, Failure> {
             machine::open_cache()?.export_json(&mut lines)?;
             print(&String::from_utf8_lossy(&lines));
         }
+        CacheAction::Push(args) => return push::run(args, &folder),
+        CacheAction::Pull(args) => return pull::run(args, &folder),
         CacheAction::Clear { yes: false } => {
             return Err(Failure::NotConfirmed { folder });
         }
@@ -60,6 +66,7 @@ fn stats_text(folder: &std::path::Path, stats: &Stats) -> String {
         ("journal bytes", stats.journal_bytes),
         ("store bytes", stats.store_bytes),
         ("artifact bytes", stats.artifact_bytes),
+        ("pulled bytes", stats.import_bytes),
     ];
     for (name, count) in counts {
         text += &format!("  {name:<22} {count}\n");

@@ -1,0 +1,106 @@
+//! Fetching the segments of others.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+
+use super::read::{self, Signed};
+use super::{Progress, Report};
+use crate::collect::{RejectReason, Rejected};
+use crate::object;
+use crate::sign::AllowedSigners;
+use crate::store::{Folder, ObjectStore, StoreError};
+
+/// What a pull found.
+#[derive(Debug, Default)]
+pub struct Pulled {
+    /// Segments that were fetched now.
+    pub segments: usize,
+    /// Their records.
+    pub records: usize,
+    /// Segments that were here before.
+    pub known: usize,
+    /// Segments without a signature: somebody is pushing them, or was killed doing so.
+    pub unfinished: Vec<String>,
+    /// Objects that do not count, and why.
+    pub rejected: Vec<Rejected>,
+    /// Files of the store that are not objects.
+    pub ignored: Vec<String>,
+}
+
+/// Fetches the segments without a plan that somebody in `signers` has signed into a folder. Those of the journal `own` are
+/// left out. `now_unix_s` is this machine's time.
+///
+/// It can be killed at any moment and run any number of times: objects are only added, each in one step.
+///
+/// # Errors
+/// If the store does not answer, or the folder cannot be written: what was fetched before is kept.
+pub fn pull(
+    store: &dyn ObjectStore,
+    signers: &AllowedSigners,
+    own: Option<u64>,
+    to: &Folder,
+    now_unix_s: u64,
+    report: Report<'_>,
+) -> Result<Pulled, StoreError> {
+    let folder = object::segments(object::NO_PLAN);
+    let listing = store.list(&folder)?;
+    let here: BTreeSet<String> = to.list(&folder)?.names.into_iter().collect();
+    let own = own.map(|journal| format!("{folder}{journal:016x}/"));
+    let is_own = |name: &String| own.as_ref().is_some_and(|own| name.starts_with(own));
+    let mut pulled = Pulled {
+        ignored: listing.ignored,
+        ..Pulled::default()
+    };
+    let names: BTreeSet<String> = listing
+        .names
+        .into_iter()
+        .filter(|name| !is_own(name))
+        .collect();
+    pulled.rejected.extend(strays(&names));
+    let is_here = |name: &String| here.contains(name) && here.contains(&object::signature(name));
+    let objects = names.into_iter().filter(|name| !name.ends_with(".sig"));
+    let (known, new): (Vec<String>, Vec<String>) = objects.partition(is_here);
+    pulled.known = known.len();
+    report(Progress::Planned(new.len()));
+    let may_sign = |key: &_| signers.who(key, now_unix_s).is_some();
+    let fetched = new.into_par_iter().map(|name| {
+        let fetched = read::signed(store, &name, &may_sign);
+        let kept = fetched.map(|signed| keep(to, &name, &signed));
+        report(Progress::Done(1));
+        (name, kept)
+    });
+    let mut silent = None;
+    for (name, kept) in fetched.collect::<Vec<_>>() {
+        match kept {
+            Ok(records) => {
+                pulled.segments += 1;
+                pulled.records += records?;
+            }
+            Err(RejectReason::Unsigned) => pulled.unfinished.push(name),
+            Err(RejectReason::Store(error)) if error.is_passing() => silent = Some(error),
+            Err(why) => pulled.rejected.push(Rejected { name, why }),
+        }
+    }
+    pulled.rejected.sort_by(|a, b| a.name.cmp(&b.name));
+    silent.map_or(Ok(pulled), Err)
+}
+
+/// The signatures of nothing.
+fn strays(names: &BTreeSet<String>) -> impl Iterator<Item = Rejected> {
+    let of_nothing = |name: &&String| {
+        let object = name.strip_suffix(".sig");
+        object.is_some_and(|object| !names.contains(object))
+    };
+    names.iter().filter(of_nothing).map(|name| Rejected {
+        name: name.clone(),
+        why: RejectReason::NoObject,
+    })
+}
+
+/// Keeps a segment as it was signed, and returns the number of its records.
+fn keep(to: &Folder, name: &str, signed: &Signed) -> Result<usize, StoreError> {
+    to.put(name, &signed.bytes)?;
+    to.put(&object::signature(name), &signed.signature)?;
+    Ok(signed.segment.records.len())
+}
