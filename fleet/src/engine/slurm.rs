@@ -50,10 +50,12 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
 # The cache of an element is on a local disk of its node: in a home folder on NFS it would hold up all others.
 TMPDIR=\"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}\"
 export TMPDIR
-# The signal goes to this shell alone, and `wait` returns when it comes.
-trap 'kill -TERM \"$element\" 2>/dev/null' TERM
+# The signal goes to this shell alone, and `wait` returns when it comes. It may come before the element has a number.
+element= told=
+trap 'told=1; [ -z \"$element\" ] || kill -TERM \"$element\" 2>/dev/null' TERM
 {command} &
 element=$!
+[ -z \"$told\" ] || kill -TERM \"$element\" 2>/dev/null
 wait \"$element\"; code=$?
 if [ \"$code\" -gt 128 ]; then
   # A signal ended the wait, or the element: in the second case the shell knows it no more.

@@ -243,6 +243,25 @@ fn a_slurm_script_hands_the_signal_on_and_waits_for_the_element() {
 }
 
 #[test]
+fn a_signal_that_comes_before_the_element_has_a_number_is_handed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = render(&plan(30), Engine::Slurm, &[7], &JobOptions::default()).unwrap();
+    // As if it came while the shell starts the element.
+    let early = script.replace("element=$!", "kill -TERM $$\nelement=$!");
+    assert_ne!(early, script);
+    program(folder.path(), "scontrol", "exit 1");
+    program(
+        folder.path(),
+        "tune",
+        "trap 'exit 75' TERM; while :; do sleep 0.05; done",
+    );
+    let mut child = slurm(folder.path(), &early).spawn().unwrap();
+    let code = child.wait().unwrap().code();
+    // An element whose own trap was not set yet dies of it.
+    assert!(matches!(code, Some(75 | 143)), "{code:?}");
+}
+
+#[test]
 fn a_pod_looks_its_element_up_by_its_index() {
     let folder = tempfile::tempdir().unwrap();
     let options = JobOptions {

@@ -93,6 +93,7 @@ impl PrivateKey {
             path: path.into(),
             source,
         })?;
+        let text = without_blank_lines(&String::from_utf8_lossy(&text));
         let key = ssh_key::PrivateKey::from_openssh(text);
         let key = key.map_err(SignError::of_key)?;
         if key.is_encrypted() {
@@ -107,7 +108,7 @@ impl PrivateKey {
     /// # Errors
     /// As [`PrivateKey::read`].
     pub fn parse(text: &str) -> Result<PrivateKey, SignError> {
-        let key = ssh_key::PrivateKey::from_openssh(text);
+        let key = ssh_key::PrivateKey::from_openssh(without_blank_lines(text));
         PrivateKey::checked(key.map_err(SignError::of_key)?)
     }
 
@@ -156,4 +157,11 @@ pub fn random_name() -> String {
     let mut bits = [0; 16];
     OsRng.fill_bytes(&mut bits);
     format!("{:032x}", u128::from_le_bytes(bits))
+}
+
+/// A key file without what secrets and clipboards add around it: blank lines, and the line feeds of other systems.
+fn without_blank_lines(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.collect();
+    lines.join("\n") + "\n"
 }

@@ -219,3 +219,18 @@ fn a_line_that_is_none_is_named_with_its_number() {
         );
     }
 }
+
+#[test]
+fn a_key_out_of_a_secret_or_a_clipboard_reads_back() {
+    let key = PrivateKey::generate().unwrap();
+    let text = key.to_openssh().unwrap();
+    for pasted in [
+        format!("{text}\n"),
+        format!("\n\n{text}"),
+        text.trim_end().to_owned(),
+        text.replace('\n', "\r\n"),
+    ] {
+        let read = PrivateKey::parse(&pasted).unwrap();
+        assert_eq!(read.public(), key.public(), "{pasted:?}");
+    }
+}
