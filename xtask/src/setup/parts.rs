@@ -88,24 +88,26 @@ impl Part {
         }
     }
 
-    /// A part of AMD's runtime (which reports here that it has no device), or its headers. Tests that need it are
-    /// skipped without it, even in CI; they need no part of ROCm but these packages.
-    fn of_rocm(file: &'static str, package: &str) -> Part {
+    /// A file of Debian packages. Tests that need it are skipped without it, even in CI.
+    fn optional(file: &'static str, packages: &[&str]) -> Part {
+        let packages = packages.iter().map(|&package| package.to_owned());
         Part {
             name: file.to_owned(),
             found: Found::File(file),
-            source: Source::Debian(vec![package.to_owned()]),
+            source: Source::Debian(packages.collect()),
             is_optional: true,
         }
     }
 
-    /// A daemon of Slurm's. Only Debian's builds are known to run several nodes on one machine, so tests that need them are
-    /// skipped without them, even in CI.
+    /// A part of AMD's runtime (which reports here that it has no device), or its headers. Tests need no part of ROCm
+    /// but these packages.
+    fn of_rocm(file: &'static str, package: &str) -> Part {
+        Part::optional(file, &[package])
+    }
+
+    /// A daemon of Slurm's. Only Debian's builds are known to run several nodes on one machine.
     fn of_slurm(file: &'static str, package: &str) -> Part {
-        Part {
-            source: Source::Debian(vec![package.to_owned(), "slurm-client".to_owned()]),
-            ..Part::of_rocm(file, package)
-        }
+        Part::optional(file, &[package, "slurm-client"])
     }
 
     fn wheels(
@@ -195,7 +197,7 @@ pub(super) fn parts() -> Vec<Part> {
 
 /// Tools that are not Debian programs: compilers for GPUs, their headers, and the tuner with which files are
 /// exchanged.
-fn others() -> [Part; 11] {
+fn others() -> [Part; 12] {
     [
         // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
         Part::wheels(
@@ -259,13 +261,11 @@ fn others() -> [Part; 11] {
             "libamdhip64-5",
         ),
         Part::of_rocm("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
-        Part {
-            source: Source::Debian(vec!["openssh-client".to_owned()]),
-            ..Part::of_rocm("/usr/bin/ssh-keygen", "openssh-client")
-        },
+        Part::optional("/usr/bin/ssh-keygen", &["openssh-client"]),
         // A cluster of eight nodes on loopback, on which plans are run.
         Part::of_slurm("/usr/sbin/slurmctld", "slurmctld"),
         Part::of_slurm("/usr/sbin/slurmd", "slurmd"),
+        Part::optional("/usr/bin/parallel", &["parallel"]),
     ]
 }
 
