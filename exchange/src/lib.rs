@@ -8,6 +8,7 @@
 //! | [`t4`] | T4 results files, version 1.0.0 | [`Recording`](recording::Recording) | [`Results`] |
 //! | [`kernel_tuner`] | cache files of Kernel Tuner | [`Recording`](recording::Recording) | [`Results`] |
 //! | [`profiles`] | what `tune inspect --profile --json` prints | [`ProfileRow`](profiles::ProfileRow)s | profiles |
+//! | [`fleet`] | what `tune fleet status --json` prints | [`PlanStatus`](fleet::PlanStatus) | a plan's state |
 //! | [`python`] | Python expressions | [`PythonExpr`](python::PythonExpr) | expressions of a spec |
 //!
 //! ```
@@ -24,6 +25,7 @@
 
 pub mod curves;
 pub mod definition;
+pub mod fleet;
 pub mod kernel_tuner;
 mod lines;
 pub mod profiles;

@@ -24,7 +24,7 @@ pub mod store;
 mod text;
 
 pub use collect::{CollectError, Collected, Rejected, Seen, SignedPlan, SignedStatement, collect};
-pub use decide::{Decision, TaskDecision, decide, next};
+pub use decide::{Decision, SessionResult, TaskDecision, decide, next};
 pub use engine::{Engine, EngineError, JobOptions, render};
 pub use fold::{Observations, fold};
 pub use plan::{Distinct, Element, KernelRef, Kind, Plan, PlanError, Settings, Stage, TaskRef};

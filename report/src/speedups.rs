@@ -2,12 +2,11 @@
 //! open.
 
 use kiln_cache::record::{KeptReason, Verdict};
-use maud::{Markup, html};
+use maud::Markup;
 
-use super::axis::{Axis, Quantity};
 use super::evidence::times;
 use super::figures::TaskFigures;
-use super::svg::short;
+use super::intervals::{self, IntervalRow};
 
 /// The state of a problem, in the order of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +74,19 @@ impl SpeedupRow<'_> {
         }
     }
 
+    fn drawn(&self) -> IntervalRow {
+        let name = self.task.name();
+        IntervalRow {
+            link: Some(format!("#task-{}", self.number)),
+            class: self.standing.class(),
+            speedup: self.speedup,
+            interval: self.interval,
+            says: self.says(),
+            title: format!("{name}: {}", self.task.evidence.headline()),
+            name,
+        }
+    }
+
     /// The text next to its mark.
     fn says(&self) -> String {
         match self.standing {
@@ -94,12 +106,6 @@ fn in_race(task: &TaskFigures) -> Option<f64> {
     Some(1.0 / times(ratio))
 }
 
-const WIDTH: f64 = 900.0;
-const NAMES: f64 = 380.0;
-const RIGHT: f64 = 170.0;
-const LINE: f64 = 19.0;
-const FOOT: f64 = 40.0;
-
 /// One row per problem, the fastest first, those that are open last; none if there are no tasks.
 pub(super) fn draw(tasks: &[TaskFigures]) -> Markup {
     let mut rows: Vec<SpeedupRow<'_>> = tasks
@@ -108,51 +114,6 @@ pub(super) fn draw(tasks: &[TaskFigures]) -> Markup {
         .map(|(task, n)| SpeedupRow::new(task, n))
         .collect();
     rows.sort_by(|a, b| (a.standing.cmp(&b.standing)).then(b.speedup.total_cmp(&a.speedup)));
-    let values = rows.iter().map(|row| row.speedup).chain([1.0]);
-    let ends = rows.iter().flat_map(|row| row.interval).flatten();
-    let axis = Axis::over(values.chain(ends), Quantity::Speedup);
-    let bottom = LINE * rows.len() as f64 + 8.0;
-    let at = |value: f64| short(NAMES + axis.place(value) * (WIDTH - NAMES - RIGHT));
-    html! {
-        svg viewBox=(format!("0 0 {WIDTH} {}", bottom + FOOT)) class="chart speedups" role="img" aria-label="Speed-up of every problem over its baseline" {
-            line class="baseline" x1=(at(1.0)) x2=(at(1.0)) y1="2" y2=(bottom) { title { "baseline" } }
-            @for (row, line) in rows.iter().zip(0_u32..) {
-                (draw_row(row, f64::from(line) * LINE + 14.0, &at))
-            }
-            line class="axis" x1=(NAMES) x2=(WIDTH - RIGHT) y1=(bottom) y2=(bottom) {}
-            @for tick in axis.ticks() {
-                line class="axis" x1=(at(tick.value)) x2=(at(tick.value)) y1=(bottom) y2=(bottom + 4.0) {}
-                text class="tick" x=(at(tick.value)) y=(bottom + 17.0) text-anchor="middle" { (tick.label) }
-            }
-            text class="title" x=(f64::midpoint(NAMES, WIDTH - RIGHT)) y=(bottom + 35.0) text-anchor="middle" {
-                "times as fast as the baseline" @if axis.is_log() { " (log)" }
-            }
-        }
-    }
-}
-
-fn draw_row(row: &SpeedupRow<'_>, y: f64, at: &impl Fn(f64) -> String) -> Markup {
-    let name = row.task.name();
-    html! {
-        g class=(row.standing.class()) {
-            a href=(format!("#task-{}", row.number)) {
-                text x=(NAMES - 12.0) y=(y + 4.0) text-anchor="end" { (fitting(&name)) title { (name) } }
-            }
-            @if let Some([low, high]) = row.interval {
-                line class="whisker" x1=(at(low)) x2=(at(high)) y1=(y) y2=(y) { title { (format!("[{low:.2}, {high:.2}]")) } }
-            }
-            circle cx=(at(row.speedup)) cy=(y) r="4" { title { (name) ": " (row.task.evidence.headline()) } }
-            text class="mark" x=(WIDTH - RIGHT + 8.0) y=(y + 4.0) { (row.says()) }
-        }
-    }
-}
-
-/// A name, cut to the available space.
-fn fitting(name: &str) -> String {
-    const MAX_CHARS: usize = 56;
-    if name.chars().count() <= MAX_CHARS {
-        return name.to_owned();
-    }
-    let cut: String = name.chars().take(MAX_CHARS - 1).collect();
-    format!("{cut}…")
+    let rows: Vec<IntervalRow> = rows.iter().map(SpeedupRow::drawn).collect();
+    intervals::draw(&rows, "Speed-up of every problem over its baseline")
 }

@@ -88,20 +88,33 @@ pub fn collect(
             Err(rejected) => collected.rejected.push(rejected),
         }
     }
-    let order = |segment: &Segment| {
-        let header = &segment.header;
-        (
-            segment.journal,
-            header.first,
-            header.last,
-            segment.name.clone(),
-        )
-    };
-    collected.segments.sort_by_cached_key(order);
+    sort(&mut collected.segments);
     collected.rejected.sort_by(|a, b| a.name.cmp(&b.name));
     (collected.gaps, collected.forks) = history::check(&collected.segments);
     collected.rollbacks = seen.update(reader.id(), &collected.segments);
     Ok(collected)
+}
+
+/// The segments of some journals that workers of the plan signed, by journal and sequence number. Others are passed over,
+/// since [`collect`] names them. No clock is asked, because that of a worker may be wrong: only a merge enforces the
+/// plan's expiry.
+///
+/// # Errors
+/// If the store cannot be listed, or the plan is invalid.
+pub fn segments_of(
+    store: &dyn ObjectStore,
+    plan: &Plan,
+    journals: &[u64],
+) -> Result<Vec<Segment>, CollectError> {
+    let reader = read::Reader::new(store, plan, 0)?;
+    let mut segments = Vec::new();
+    for journal in journals {
+        let prefix = format!("{}{journal:016x}/", object::segments(reader.id()));
+        let names = list(store, &prefix, &mut Collected::default())?;
+        segments.extend(names.iter().filter_map(|name| reader.segment(name).ok()));
+    }
+    sort(&mut segments);
+    Ok(segments)
 }
 
 /// The objects below a prefix, without their signatures. A signature of no object is rejected.
@@ -128,6 +141,13 @@ fn list(
         });
     }
     Ok(names)
+}
+
+fn sort(segments: &mut [Segment]) {
+    segments.sort_by_cached_key(|segment| {
+        let (first, last) = (segment.header.first, segment.header.last);
+        (segment.journal, first, last, segment.name.clone())
+    });
 }
 
 /// The bytes of a segment that [`collect`] took, for a copy of one's own.

@@ -6,7 +6,7 @@ use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{TuningKey, Winner};
 use kiln_spec::Hash;
 
-use super::Task;
+use super::{ObserverId, SessionResult, Task};
 use crate::fold::{Observer, Source};
 use crate::plan::{Plan, Stage, TaskRef};
 
@@ -15,6 +15,8 @@ pub(super) struct Finding<'a> {
     pub source: &'a Source,
     pub key: &'a TuningKey,
     pub stage: Stage,
+    /// Its last decision.
+    pub last: Option<&'a Winner>,
     /// The winner of its last decision that proved one.
     pub nominated: Option<&'a Winner>,
     /// Every decision that proved a config.
@@ -31,10 +33,21 @@ impl<'a> Finding<'a> {
             source,
             key,
             stage,
+            last: None,
             nominated: None,
             proven: Vec::new(),
             refuted: BTreeSet::new(),
             decided: false,
+        }
+    }
+
+    /// What it decided, for a report.
+    pub fn session(&self) -> SessionResult {
+        SessionResult {
+            observer: ObserverId::of(self.source),
+            stage: self.stage,
+            element: self.source.element,
+            winner: self.last.cloned(),
         }
     }
 
@@ -106,6 +119,7 @@ fn fill<'a>(finding: &mut Finding<'a>, observer: Observer<'a>, task: &TaskRef) {
             continue;
         }
         finding.decided = true;
+        finding.last = Some(winner);
         let tested = confirmed.iter().filter(|(_, first)| **first < sequence);
         let tested = tested.map(|(config, _)| *config);
         match winner.verdict {

@@ -20,7 +20,7 @@ pub use next::next;
 pub use observers::{ObserverId, distinct_observers};
 
 use crate::fold::Observations;
-use crate::plan::Plan;
+use crate::plan::{Plan, Stage};
 use evidence::Evidence;
 use finding::Finding;
 
@@ -40,8 +40,24 @@ pub struct TaskDecision {
     pub left_out: Vec<LeftOut>,
     /// Numbers of the plan's elements that have this task and of which no attempt has finished it.
     pub unfinished: Vec<u32>,
+    /// What each session decided that counts here, by observer.
+    pub sessions: Vec<SessionResult>,
     /// The decision.
     pub decision: Decision,
+}
+
+/// What one session decided of a task.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SessionResult {
+    /// Who measured.
+    pub observer: ObserverId,
+    /// The stage of its element.
+    pub stage: Stage,
+    /// Number of its element, in its own plan.
+    pub element: u32,
+    /// Its last decision; `None` if it has none.
+    pub winner: Option<Winner>,
 }
 
 /// A tuning key that was not decided.
@@ -180,6 +196,9 @@ fn task_decision(plan: &Plan, id: &str, task: Task, findings: &[Finding<'_>]) ->
         },
     });
     let of_key = findings.iter().filter(|f| Some(f.key.hash()) == chosen);
+    let mut sessions: Vec<SessionResult> = of_key.clone().map(Finding::session).collect();
+    sessions
+        .sort_by(|a, b| (&a.observer, a.stage, a.element).cmp(&(&b.observer, b.stage, b.element)));
     TaskDecision {
         kind: task.kind,
         kernel: task.kernel,
@@ -187,6 +206,7 @@ fn task_decision(plan: &Plan, id: &str, task: Task, findings: &[Finding<'_>]) ->
         key: chosen,
         left_out: left_out.collect(),
         unfinished,
+        sessions,
         decision: Evidence::of(of_key).decide(plan),
     }
 }

@@ -29,7 +29,7 @@ impl ObserverId {
         }
     }
 
-    fn of(source: &Source) -> ObserverId {
+    pub(super) fn of(source: &Source) -> ObserverId {
         ObserverId::new(&source.observer, &source.author)
     }
 }

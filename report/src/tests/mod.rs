@@ -8,8 +8,11 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 
 use self::samples::{KEPT, PROVEN, SampleCache, failure, measured, spent, trials};
-use super::{CurveFigures, Records, RunFigures, RunSelector, curves_page, page, profiles_page};
+use super::{
+    CurveFigures, Records, RunFigures, RunSelector, curves_page, page, plan_page, profiles_page,
+};
 use kiln_exchange::curves::{Curves, SearchRun};
+use kiln_exchange::fleet::PlanStatus;
 use kiln_exchange::profiles::ProfileRow;
 use kiln_exchange::recording::RecordedTrial;
 
@@ -560,4 +563,58 @@ fn problems_are_drawn_by_their_speed_ups_and_open_ones_last() {
     let overview = texts(&page, "h2");
     assert_eq!(overview[0], "Speed-up of every problem");
     assert_eq!(overview[1], "Where the time went");
+}
+
+#[test]
+fn a_plan_shows_its_kinds_side_by_side_and_the_devices_that_disagree() {
+    let text = r#"{"plan": "0123456789abcdef", "elements": 4, "finished": [0, 1, 3], "replicas": 2, "journals": 4, "records": 90,
+        "root": "ff", "complaints": ["rejected <object>: unsigned"], "tasks": [
+        {"kind": "cuda/sm_89", "kernel": "gemm", "problem": "m=8,n=8", "state": "proven", "config": "A=1", "why": null, "devices": 2,
+         "speedup": {"ppm": 2000000, "low_ppm": 1900000, "high_ppm": 2100000}, "unfinished_elements": [], "sessions": [
+            {"host": "node1", "uuid": "GPU-1", "stage": "search", "element": 0, "config": "A=1",
+             "speedup": {"ppm": 2050000, "low_ppm": 1950000, "high_ppm": 2100000}},
+            {"host": "node2", "uuid": "GPU-2", "stage": "replicate", "element": 0, "config": "A=1",
+             "speedup": {"ppm": 2000000, "low_ppm": 1900000, "high_ppm": 2080000}}]},
+        {"kind": "cuda/sm_89", "kernel": "softmax", "problem": "rows=8", "state": "stopped", "config": "B=<2>",
+         "why": "its confirmation on node2 did not prove it", "devices": 0, "speedup": null, "unfinished_elements": [], "sessions": [
+            {"host": "node1", "uuid": null, "stage": "search", "element": 1, "config": "B=<2>",
+             "speedup": {"ppm": 1100000, "low_ppm": 1050000, "high_ppm": 1200000}},
+            {"host": "node2", "uuid": null, "stage": "replicate", "element": 1, "config": "B=1", "speedup": null}]},
+        {"kind": "cuda/sm_86", "kernel": "gemm", "problem": "m=8,n=8", "state": "missing", "config": null, "why": null, "devices": 0,
+         "speedup": null, "unfinished_elements": [2], "sessions": []}]}"#;
+    let status = PlanStatus::parse(text).unwrap();
+    let page = checked(&plan_page(&status));
+    assert_eq!(
+        texts(&page, "figcaption"),
+        ["cuda/sm_89: 1 proven, 1 stopped", "cuda/sm_86: 1 missing"]
+    );
+    assert_eq!(
+        texts(&page, "tbody td"),
+        [
+            "gemm",
+            "m=8,n=8",
+            "2.00x (1.90x to 2.10x), 2 devices",
+            "missing",
+            "softmax",
+            "rows=8",
+            "stopped",
+            ""
+        ]
+    );
+    assert_eq!(texts(&page, "h3"), ["softmax rows=8 on cuda/sm_89"]);
+    // The disputed problem's two sessions, then every session of the kind that has any.
+    let marks = ["search: 1.10×", "replicate: baseline"];
+    let all = ["search: 2.05×", "replicate: 2.00×", marks[0], marks[1]];
+    assert_eq!(texts(&page, "text.mark"), [&marks[..], &all[..]].concat());
+    assert_eq!(texts(&page, ".warn"), ["rejected <object>: unsigned"]);
+
+    let agreed = PlanStatus {
+        tasks: status.tasks[..1].to_vec(),
+        ..status
+    };
+    let page = checked(&plan_page(&agreed));
+    assert_eq!(
+        texts(&page, ".none"),
+        ["No two sessions contradict each other."]
+    );
 }

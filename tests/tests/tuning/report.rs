@@ -136,6 +136,12 @@ fn a_run_that_is_not_there_and_a_page_that_cannot_be_written_are_errors_with_hel
             && no_profiles.contains("\nhelp: `tune inspect --profile --json > FILE`"),
         "{no_profiles}"
     );
+    let no_status = said(&["--fleet", "script.json"], 1);
+    assert!(
+        no_status.contains("script.json holds no state of a plan: ")
+            && no_status.contains("\nhelp: `tune fleet status "),
+        "{no_status}"
+    );
     said(&["--profiles", "script.json", "--list"], 2);
     said(&["seven"], 2);
     said(&["--list", "-o", "page.html"], 2);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::scope::{OutputArgs, PackageArgs, RegimeArgs};
+use super::scope::{OutputArgs, PackageArgs, RegimeArgs, SearchArgs};
 
 /// `tune fleet`
 #[derive(Debug, Args)]
@@ -41,9 +41,9 @@ pub struct PlanArgs {
     /// The kinds of devices, as `backend/arch/name` or the start of it: `cuda/sm_89`, `cuda/sm_86/NVIDIA GeForce RTX 3090`, `cpu`
     #[arg(long = "kind", value_name = "KIND", num_args = 1.., required = true)]
     pub kinds: Vec<String>,
-    /// Only these problems, as `tune list` prints them
-    #[arg(long = "problem", value_name = "SIZES")]
-    pub problems: Vec<String>,
+    /// What is searched.
+    #[command(flatten)]
+    pub search: SearchArgs,
     /// Where elements publish their results: a folder that all nodes see
     #[arg(long, value_name = "STORE")]
     pub store: String,
@@ -62,15 +62,6 @@ pub struct PlanArgs {
     /// Time of one element: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<String>,
-    /// Maximum number of configs to try per kernel and problem [default: 200]
-    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
-    pub trials: Option<String>,
-    /// Search strategy, as of `tune run`
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub strategy: String,
-    /// Seed of all random choices
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    pub seed: u64,
     /// When the plan and its worker key expire: `12h`, `7d`
     #[arg(long, value_name = "TIME", default_value = "7d")]
     pub expires: String,

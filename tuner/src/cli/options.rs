@@ -27,13 +27,17 @@ pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     };
     Ok(RunOptions {
         budget: args.budget.as_deref().map_or(Ok(budget), parse_budget)?,
-        trials: args.trials.as_deref().map_or(Ok(trials), parse_trials)?,
-        problems: problems(&args.problems),
-        strategy: strategy_name(&args.strategy)?,
+        trials: args
+            .search
+            .trials
+            .as_deref()
+            .map_or(Ok(trials), parse_trials)?,
+        problems: problems(&args.search.problems),
+        strategy: strategy_name(&args.search.strategy)?,
         transfer: !args.no_transfer,
         transfer_from: args.transfer_from.clone(),
         regime: args.regime.regime,
-        seed: args.seed,
+        seed: args.search.seed,
         write: args.write,
         jobs,
         dry_run: args.dry_run,

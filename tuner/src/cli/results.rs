@@ -62,6 +62,9 @@ pub struct ReportArgs {
     /// Report the profiles that `tune inspect --profile --json` printed into a file [default of --out: tune-report-profiles.html]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "kernels", "device", "list", "curves"])]
     pub profiles: Option<PathBuf>,
+    /// Report the plan whose state `tune fleet status --json` printed into a file [default of --out: tune-report-fleet.html]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["run", "kernels", "device", "list", "curves", "profiles"])]
+    pub fleet: Option<PathBuf>,
 }
 
 /// `tune cache`

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs};
+use super::scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs, SearchArgs};
 
 /// `tune run`
 #[derive(Clone, Debug, Default, Args)]
@@ -21,18 +21,12 @@ pub struct RunArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only these problems, as `tune list` prints them: `n=100`, several as `n=100,n=200`, or the option repeated
-    #[arg(long = "problem", value_name = "SIZES")]
-    pub problems: Vec<String>,
+    /// What is searched.
+    #[command(flatten)]
+    pub search: SearchArgs,
     /// Total time: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub budget: Option<String>,
-    /// Maximum number of configs to try per kernel and problem [default: 200]
-    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
-    pub trials: Option<String>,
-    /// Search strategy: auto, differential-evolution, exhaustive, genetic, latin-hypercube, particle-swarm, random
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub strategy: String,
     /// Also start searches from these recordings of the same kernels on other devices: cache files of Kernel Tuner, or T4
     /// results files
     #[arg(long, value_name = "FILE", num_args = 1..)]
@@ -40,14 +34,6 @@ pub struct RunArgs {
     /// Start searches from scratch, ignoring results of other devices, problems or compilers
     #[arg(long, conflicts_with = "transfer_from")]
     pub no_transfer: bool,
-    /// Seed of all random choices
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = 1,
-        allow_negative_numbers = true
-    )]
-    pub seed: u64,
     /// Measure even if other processes compute on the GPU [default: exit with 4]
     #[arg(long, conflicts_with = "compile_only")]
     pub allow_shared_gpu: bool,

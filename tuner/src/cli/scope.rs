@@ -78,3 +78,25 @@ pub struct RegimeArgs {
     #[arg(long, value_enum)]
     pub regime: Option<Regime>,
 }
+
+/// What is searched, and how.
+#[derive(Clone, Debug, Default, Args)]
+pub struct SearchArgs {
+    /// Only these problems, as `tune list` prints them: `n=100`, several as `n=100,n=200`, or the option repeated
+    #[arg(long = "problem", value_name = "SIZES")]
+    pub problems: Vec<String>,
+    /// Maximum number of configs to try per kernel and problem [default: 200]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub trials: Option<String>,
+    /// Search strategy: auto, differential-evolution, exhaustive, genetic, latin-hypercube, particle-swarm, random
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub strategy: String,
+    /// Seed of all random choices
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    pub seed: u64,
+}

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use kiln_cache::Cache;
 use kiln_exchange::curves::Curves;
+use kiln_exchange::fleet::PlanStatus;
 use kiln_exchange::profiles::ProfileRow;
 use kiln_report::{
-    CurveFigures, Records, RunLine, RunSelector, curves_page, gather, page, profiles_page,
+    CurveFigures, Records, RunLine, RunSelector, curves_page, gather, page, plan_page,
+    profiles_page,
 };
 use serde::Serialize;
 
@@ -22,6 +24,9 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     }
     if let Some(path) = &args.profiles {
         return profiles(args, path);
+    }
+    if let Some(path) = &args.fleet {
+        return fleet(args, path);
     }
     let folder = kiln_cache::location::from_environment()?;
     // Reads only the journal and takes no lock, so that a running session can be viewed.
@@ -74,6 +79,18 @@ fn profiles(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     let told = format!("{} profiles", rows.len());
     let page = || profiles_page(&rows);
     hand_out(args, &rows, "tune-report-profiles.html", page, &told)
+}
+
+/// The page of a fleet's plan.
+fn fleet(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
+    let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
+    let status = PlanStatus::parse(&text).map_err(|error| Failure::PlanStatus {
+        path: path.to_owned(),
+        error,
+    })?;
+    let told = format!("{} problems", status.tasks.len());
+    let page = || plan_page(&status);
+    hand_out(args, &status, "tune-report-fleet.html", page, &told)
 }
 
 /// Prints the figures, writes the page, or both, as requested.

@@ -173,6 +173,16 @@ pub enum Failure {
         /// Why it cannot be read.
         error: serde_json::Error,
     },
+    /// A file does not hold the state of a plan.
+    #[error(
+        "{} holds no state of a plan: {error}\nhelp: `tune fleet status PLAN --store STORE --json > FILE` writes it", .path.display()
+    )]
+    PlanStatus {
+        /// The file.
+        path: PathBuf,
+        /// Why it cannot be read.
+        error: serde_json::Error,
+    },
     /// A recorded file cannot be used.
     #[error(transparent)]
     Recording(#[from] kiln_exchange::recording::RecordingError),

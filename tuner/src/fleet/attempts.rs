@@ -6,11 +6,7 @@
 use std::collections::BTreeMap;
 
 use kiln_cache::{Cache, Record, Trial, TuningKey};
-use kiln_fleet::segment::MAX_SEGMENT_BYTES;
-use kiln_fleet::sign::MAX_SIGNATURE_BYTES;
-use kiln_fleet::{
-    ObjectStore, Observations, Plan, PublicKey, Segment, decide, fold, object, verify,
-};
+use kiln_fleet::{ObjectStore, Observations, Plan, Segment, collect, decide, fold, object};
 
 use super::FleetError;
 use crate::error::Failure;
@@ -25,31 +21,22 @@ impl Attempts {
     /// Reads the segments of the announced journals. Those that do not verify are passed over: a merge names them.
     ///
     /// # Errors
-    /// If the store cannot be read.
+    /// If the store cannot be read, or the plan is invalid.
     pub fn read(
         store: &dyn ObjectStore,
         plan: &Plan,
         element: u32,
     ) -> Result<Attempts, FleetError> {
-        let id = plan.id();
-        let folder = folder(&id, element);
-        let mut attempts = Attempts::default();
-        for announced in store.list(&folder)?.names {
-            let journal = announced.strip_prefix(&folder).unwrap_or_default();
-            let prefix = format!("{}{journal}/", object::segments(&id));
-            for name in store.list(&prefix)?.names {
-                if name.ends_with(".seg") {
-                    attempts.segments.extend(segment(store, plan, &name)?);
-                }
-            }
-        }
-        let of_element =
-            |segment: &Segment| segment.header.plan == id && segment.header.element == element;
-        attempts.segments.retain(of_element);
-        attempts
-            .segments
-            .sort_by_key(|segment| (segment.journal, segment.header.first));
-        Ok(attempts)
+        let folder = folder(&plan.id(), element);
+        let announced = store.list(&folder)?.names;
+        let journals = announced.iter().filter_map(|name| {
+            let journal = name.strip_prefix(&folder)?;
+            u64::from_str_radix(journal, 16).ok()
+        });
+        let journals: Vec<u64> = journals.collect();
+        let mut segments = collect::segments_of(store, plan, &journals)?;
+        segments.retain(|segment| segment.header.element == element);
+        Ok(Attempts { segments })
     }
 
     /// Whether they finished the element, by the rule of a merge.
@@ -116,29 +103,6 @@ pub fn take_up(
         cache.remember_key(key)?;
     }
     Ok(cache.finish_all(trials)?)
-}
-
-/// A segment with a valid signature by a worker of the plan; nothing if it has none.
-fn segment(
-    store: &dyn ObjectStore,
-    plan: &Plan,
-    name: &str,
-) -> Result<Option<Segment>, FleetError> {
-    let (Some(bytes), Some(signature)) = (
-        store.get(name, MAX_SEGMENT_BYTES)?,
-        store.get(&object::signature(name), MAX_SIGNATURE_BYTES)?,
-    ) else {
-        return Ok(None);
-    };
-    let signature = String::from_utf8_lossy(&signature);
-    let mut keys = plan
-        .worker_keys
-        .iter()
-        .filter_map(|line| PublicKey::parse(line).ok());
-    if !keys.any(|key| verify(&bytes, &signature, &key).is_ok()) {
-        return Ok(None);
-    }
-    Ok(Segment::parse(&bytes, &object::name_of(&bytes)).ok())
 }
 
 /// The names of an element's announcements begin with this.

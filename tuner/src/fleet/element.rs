@@ -13,7 +13,7 @@ use kiln_fleet::{Element, ObjectStore, Plan, PrivateKey, PublishError, Publisher
 use super::attempts::{self, Attempts};
 use super::publishing::Publishing;
 use super::rows::check_sources;
-use super::signer::SignedPlan;
+use super::signer::PlanFile;
 use super::statements::{self, Origin};
 use super::{FleetError, kind, scratch};
 use crate::error::Failure;
@@ -29,7 +29,7 @@ use crate::task::ElementTask;
 /// One element, and where it runs.
 pub struct Work<'a> {
     /// The plan.
-    pub plan: &'a SignedPlan,
+    pub plan: &'a PlanFile,
     /// Number of the element.
     pub element: u32,
     /// Signs what is published.
@@ -61,7 +61,7 @@ pub struct Work<'a> {
 /// # Errors
 /// If the sources, the version or the device are not those of the plan, or results cannot be published.
 pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
-    let plan = &work.plan.plan;
+    let plan = work.plan.plan();
     let element = element(work.plan, work.element)?;
     check_version(plan)?;
     let kernels = element.tasks.iter().map(|task| task.kernel.as_str());
@@ -106,7 +106,7 @@ pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
         catalogue: work.catalogue,
         reporter: work.reporter,
     };
-    let (report, published) = measure(&run, &work, &origin);
+    let (report, published) = measure(&run, &work, &origin, folder.path());
     let report = report?;
     let stated = published.map_err(|error| FleetError::from(error).into());
     let stated =
@@ -128,6 +128,7 @@ fn measure(
     run: &RunInputs<'_>,
     work: &Work<'_>,
     origin: &Origin,
+    scratch: &Path,
 ) -> (Result<RunReport, Failure>, Result<(), PublishError>) {
     let publisher = Publisher::new(
         work.store,
@@ -138,21 +139,20 @@ fn measure(
         origin.observer.clone(),
     );
     std::thread::scope(|scope| {
-        let publishing =
-            Publishing::start(scope, run.cache.journal(), publisher, work.publish_every);
+        let journal = run.cache.journal();
+        let publishing = Publishing::start(scope, journal, scratch, publisher, work.publish_every);
         let report = pipeline::run(run);
         (report, publishing.finish())
     })
 }
 
-fn element(plan: &SignedPlan, number: u32) -> Result<&Element, FleetError> {
-    plan.plan
-        .element(number)
-        .ok_or_else(|| FleetError::NoElement {
-            plan: plan.path.clone(),
-            element: number,
-            count: plan.plan.elements.len(),
-        })
+fn element(plan: &PlanFile, number: u32) -> Result<&Element, FleetError> {
+    let found = plan.plan().element(number);
+    found.ok_or_else(|| FleetError::NoElement {
+        plan: plan.path.clone(),
+        element: number,
+        count: plan.plan().elements.len(),
+    })
 }
 
 /// Results of another version would have other keys, and meet no other node's.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kiln_fleet::PushError;
+use kiln_fleet::{CollectError, PushError, StoreError};
 use thiserror::Error;
 
 use crate::atomic_file::without_path;
@@ -97,13 +97,13 @@ pub enum FleetError {
     },
     /// A store cannot be used.
     #[error(transparent)]
-    Store(#[from] kiln_fleet::StoreError),
+    Store(#[from] StoreError),
     /// Results cannot be published.
     #[error(transparent)]
     Publish(#[from] kiln_fleet::PublishError),
     /// What a store holds cannot be collected.
     #[error(transparent)]
-    Collect(#[from] kiln_fleet::CollectError),
+    Collect(#[from] CollectError),
     /// A statement cannot be made.
     #[error(transparent)]
     Statement(#[from] kiln_fleet::StatementError),
@@ -268,7 +268,9 @@ impl FleetError {
             | FleetError::Publish(_)
             | FleetError::SameDevice { .. } => TRY_AGAIN,
             // A store that does not answer, not one that was named wrongly.
-            FleetError::Store(error) | FleetError::Push(PushError::Store(error))
+            FleetError::Store(error)
+            | FleetError::Collect(CollectError::Store(error))
+            | FleetError::Push(PushError::Store(error))
                 if error.is_passing() =>
             {
                 TRY_AGAIN

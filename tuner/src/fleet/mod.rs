@@ -19,4 +19,4 @@ pub use element::{Work, work};
 pub use error::FleetError;
 pub use plan::{PlanOptions, continuing, make, settings};
 pub use rows::{Written, check_sources, write_rows};
-pub use signer::SignedPlan;
+pub use signer::PlanFile;

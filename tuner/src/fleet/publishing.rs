@@ -1,7 +1,7 @@
 //! Publishes the journal of an element while it grows, in a thread of its own.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -27,10 +27,11 @@ pub struct Publishing<'scope> {
 
 impl<'scope> Publishing<'scope> {
     /// Begins to publish the journal at `path`. A signal that ends the process is held back until what was measured is
-    /// published; the process then ends with the exit code that tells a scheduler to try again.
+    /// published; the process then removes `scratch`, and ends with the exit code that tells a scheduler to try again.
     pub fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         path: PathBuf,
+        scratch: &Path,
         publisher: Publisher<'env>,
         period: Duration,
     ) -> Publishing<'scope> {
@@ -39,6 +40,7 @@ impl<'scope> Publishing<'scope> {
         let signals = Signals::new([SIGINT, SIGTERM]).ok();
         let publishing = Thread {
             path,
+            scratch: scratch.to_owned(),
             publisher,
             period,
             acknowledged: 0,
@@ -64,6 +66,8 @@ impl<'scope> Publishing<'scope> {
 
 struct Thread<'s> {
     path: PathBuf,
+    /// The attempt's folder.
+    scratch: PathBuf,
     publisher: Publisher<'s>,
     /// How often results are published at the latest.
     period: Duration,
@@ -89,14 +93,7 @@ impl Thread<'_> {
                 .as_mut()
                 .is_some_and(|all| all.pending().next().is_some());
             if signalled {
-                let published = self.publish();
-                say(&match published {
-                    Ok(()) => "interrupted; what was measured is published".to_owned(),
-                    Err(error) => {
-                        format!("interrupted; the last results are not published: {error}")
-                    }
-                });
-                process::exit(i32::from(TRY_AGAIN));
+                self.end_early();
             }
             if self.is_due()
                 && let Err(error) = self.publish()
@@ -105,6 +102,22 @@ impl Thread<'_> {
                 self.last = Instant::now();
             }
         }
+    }
+
+    /// Publishes, and ends the process.
+    fn end_early(&mut self) -> ! {
+        match self.publish() {
+            Ok(()) => {
+                say("interrupted; what was measured is published");
+                // Other threads still write there: what they add meanwhile stays, and is worth nothing.
+                let _ = std::fs::remove_dir_all(&self.scratch);
+            }
+            Err(error) => say(&format!(
+                "interrupted; the last results are not published: {error}\nhelp: they are in {}",
+                self.scratch.display()
+            )),
+        }
+        process::exit(i32::from(TRY_AGAIN))
     }
 
     fn is_due(&self) -> bool {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use kiln_cache::Winner;
 use kiln_spec::DeviceKey;
-use kiln_spec::baked::Row;
+use kiln_spec::baked::{Evidence, Row};
 
 use super::FleetError;
 use crate::error::Failure;
@@ -43,8 +43,9 @@ pub fn write_rows(project: &Project, winners: &[Winner]) -> Result<Vec<Written>,
     for ((name, _), (device, rows)) in by_table {
         let kernel = project.one(name)?;
         let mut all = bake::rows_of(kernel, &device)?;
-        all.retain(|old| rows.iter().all(|row| row.problem != old.problem));
-        all.extend(rows.iter().cloned());
+        for row in &rows {
+            replace(&mut all, row);
+        }
         let path = bake::write_table(kernel, &device, all, &kernel.tuned)?;
         written.push(Written {
             kernel: name.to_owned(),
@@ -53,6 +54,19 @@ pub fn write_rows(project: &Project, winners: &[Winner]) -> Result<Vec<Written>,
         });
     }
     Ok(written)
+}
+
+/// Puts a row in the place of the one for the same problem. A baseline that was kept did not race against a proven
+/// row, and does not replace it.
+fn replace(rows: &mut Vec<Row>, new: &Row) {
+    let old = rows.iter().position(|row| row.problem == new.problem);
+    let Some(old) = old.map(|place| &mut rows[place]) else {
+        return rows.push(new.clone());
+    };
+    let is_proven = old.evidence == Evidence::Proven && old.speedup.is_some();
+    if new.speedup.is_some() || !is_proven || old.hashes != new.hashes {
+        *old = new.clone();
+    }
 }
 
 /// Checks that the kernels of a plan are those of the project.

@@ -2,23 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use kiln_fleet::{AllowedSigners, Plan, PrivateKey, PublicKey, sign, verify};
+use kiln_fleet::{AllowedSigners, Plan, PrivateKey, PublicKey, SignedPlan, sign, verify};
 
 use super::FleetError;
 use crate::error::Failure;
 use crate::{atomic_file, run::clock::unix_s};
 
-/// A plan, its text and the signature over it.
+/// A signed plan, and where it lies.
 #[derive(Clone, Debug)]
-pub struct SignedPlan {
-    /// Its file.
+pub struct PlanFile {
+    /// The file. Its signature and the worker key are next to it.
     pub path: PathBuf,
+    /// What is in it.
+    pub signed: SignedPlan,
+}
+
+impl PlanFile {
     /// The plan.
-    pub plan: Plan,
-    /// Its canonical text.
-    pub text: String,
-    /// The armored signature.
-    pub signature: String,
+    pub fn plan(&self) -> &Plan {
+        &self.signed.plan
+    }
 }
 
 /// The key that signs plans: the named file, or the user's own.
@@ -41,18 +44,19 @@ pub fn signing_key(given: Option<&Path>) -> Result<PrivateKey, FleetError> {
 ///
 /// # Errors
 /// If the plan is invalid, or a file cannot be written.
-pub fn write(path: &Path, plan: Plan, key: &PrivateKey) -> Result<SignedPlan, Failure> {
+pub fn write(path: &Path, plan: Plan, key: &PrivateKey) -> Result<PlanFile, Failure> {
     let text = plan.to_text().map_err(FleetError::Invalid)?;
     let signature = key.sign(text.as_bytes()).map_err(FleetError::from)?;
-    let signed = SignedPlan {
+    write_file(path, text.as_bytes())?;
+    write_file(&beside(path, "sig"), signature.as_bytes())?;
+    Ok(PlanFile {
         path: path.to_owned(),
-        plan,
-        text,
-        signature,
-    };
-    write_file(path, signed.text.as_bytes())?;
-    write_file(&beside(path, "sig"), signed.signature.as_bytes())?;
-    Ok(signed)
+        signed: SignedPlan {
+            plan,
+            text,
+            signature,
+        },
+    })
 }
 
 /// Writes the key of a plan's workers next to the plan, readable by its owner alone.
@@ -66,38 +70,49 @@ pub fn write_worker_key(plan: &Path, key: &PrivateKey) -> Result<PathBuf, Failur
     Ok(path)
 }
 
-/// Reads a plan and its signature.
+/// Reads a plan and its signature. Whether it has expired is not checked, since the clock of a worker may be wrong.
 ///
 /// # Errors
-/// If a file cannot be read, or the plan is invalid or has expired.
-pub fn read(path: &Path) -> Result<SignedPlan, Failure> {
+/// If a file cannot be read, or the plan is invalid.
+pub fn read(path: &Path) -> Result<PlanFile, Failure> {
     let file = |path: &Path| std::fs::read_to_string(path).map_err(Failure::file("read", path));
     let text = file(path)?;
     let plan = Plan::parse(&text).map_err(FleetError::plan(path))?;
     let signature = file(&beside(path, "sig"))?;
-    if let Some(ago_s) = unix_s().checked_sub(plan.expires_unix_s) {
-        return Err(Failure::from(FleetError::Expired {
-            plan: path.to_owned(),
-            ago_s,
-        }));
-    }
-    Ok(SignedPlan {
+    Ok(PlanFile {
         path: path.to_owned(),
-        plan,
-        text,
-        signature,
+        signed: SignedPlan {
+            plan,
+            text,
+            signature,
+        },
     })
+}
+
+/// Reads a plan and its signature, for a command of whoever plans.
+///
+/// # Errors
+/// Those of [`read`], and if the plan has expired.
+pub fn read_current(path: &Path) -> Result<PlanFile, Failure> {
+    let plan = read(path)?;
+    match unix_s().checked_sub(plan.plan().expires_unix_s) {
+        None => Ok(plan),
+        Some(ago_s) => Err(Failure::from(FleetError::Expired {
+            plan: plan.path,
+            ago_s,
+        })),
+    }
 }
 
 /// Reads the key of a plan's workers: the named file, or the one next to the plan.
 ///
 /// # Errors
 /// If it cannot be used, or is not one of the plan's.
-pub fn read_worker_key(plan: &SignedPlan, given: Option<&Path>) -> Result<PrivateKey, FleetError> {
+pub fn read_worker_key(plan: &PlanFile, given: Option<&Path>) -> Result<PrivateKey, FleetError> {
     let path = given.map_or_else(|| beside(&plan.path, "key"), Path::to_owned);
     let key = PrivateKey::read(&path)?;
     let own = key.public();
-    let mut workers = plan.plan.worker_keys.iter();
+    let mut workers = plan.plan().worker_keys.iter();
     let known = |line: &String| PublicKey::parse(line).is_ok_and(|key| key == own);
     if workers.any(known) {
         return Ok(key);
@@ -109,15 +124,15 @@ pub fn read_worker_key(plan: &SignedPlan, given: Option<&Path>) -> Result<Privat
     })
 }
 
-/// Checks that somebody who may sign plans signed this one, and returns who.
+/// Checks that somebody who may sign plans signed this one, and returns who. `path` is the plan's, for errors.
 ///
 /// # Errors
 /// If nobody in the file did, or the file cannot be read.
-pub fn check(plan: &SignedPlan, file: &Path) -> Result<String, Failure> {
+pub fn check(plan: &SignedPlan, path: &Path, file: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(file).map_err(Failure::file("read", file))?;
     let refused = |why: String| {
         Failure::from(FleetError::NotAllowed {
-            plan: plan.path.clone(),
+            plan: path.to_owned(),
             signers: file.to_owned(),
             why,
         })
@@ -134,8 +149,8 @@ pub fn check(plan: &SignedPlan, file: &Path) -> Result<String, Failure> {
 ///
 /// # Errors
 /// If the plan has no such kind.
-pub fn kind(plan: &SignedPlan, name: &str) -> Result<usize, FleetError> {
-    let kinds = &plan.plan.kinds;
+pub fn kind(plan: &PlanFile, name: &str) -> Result<usize, FleetError> {
+    let kinds = &plan.plan().kinds;
     let found = kinds.iter().position(|kind| kind.name == name);
     found.ok_or_else(|| FleetError::NoKind {
         plan: plan.path.clone(),

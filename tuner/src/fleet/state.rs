@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kiln_cache::Winner;
+use kiln_cache::record::{KeptReason, Verdict};
 use kiln_fleet::collect::{self, Collected};
 use kiln_fleet::{
-    Decision, ObjectStore, Observations, Plan, Seen, SignedStatement, TaskDecision, decide, fold,
+    Decision, ObjectStore, Observations, Plan, Seen, SignedPlan, SignedStatement, TaskDecision,
+    decide, fold,
 };
 
 use super::FleetError;
-use super::signer::{self, SignedPlan};
+use super::signer::{self, PlanFile};
 use crate::error::Failure;
 use crate::run::clock::unix_s;
 
@@ -21,7 +23,7 @@ const MAX_CHAIN: usize = 64;
 #[derive(Debug)]
 pub struct PlanState {
     /// The plan and those that it continues, the newest first, with their signatures.
-    pub plans: Vec<collect::SignedPlan>,
+    pub plans: Vec<SignedPlan>,
     /// What the store holds of each plan, this one first.
     pub collected: Vec<Collected>,
     /// Everything observed.
@@ -40,7 +42,7 @@ impl PlanState {
     /// If the store cannot be read, or an earlier plan is not signed by somebody who may.
     pub fn read(
         store: &dyn ObjectStore,
-        plan: &SignedPlan,
+        plan: &PlanFile,
         signers: Option<&Path>,
         seen: &mut Seen,
     ) -> Result<PlanState, Failure> {
@@ -57,8 +59,8 @@ impl PlanState {
         }
         let continued: Vec<Plan> = plans[1..].iter().map(|plan| plan.plan.clone()).collect();
         Ok(PlanState {
-            finished: decide::finished(&plan.plan, &observations),
-            decisions: kiln_fleet::decide(&plan.plan, &continued, &observations),
+            finished: decide::finished(plan.plan(), &observations),
+            decisions: kiln_fleet::decide(plan.plan(), &continued, &observations),
             observations,
             plans,
             collected,
@@ -75,6 +77,30 @@ impl PlanState {
                 _ => None,
             });
         proven.collect()
+    }
+
+    /// The decisions of sessions that kept the baseline, of tasks in which it stays. They claim nothing, so that one
+    /// session is enough.
+    pub fn kept(&self) -> Vec<Winner> {
+        let stays = |task: &&TaskDecision| {
+            matches!(task.decision, Decision::Kept | Decision::Stopped { .. })
+        };
+        let kept = |winner: &&Winner| match winner.verdict {
+            Verdict::BaselineKept { reason } => reason != KeptReason::Inconclusive,
+            Verdict::Proven { .. } => false,
+        };
+        let of_task = |task: &TaskDecision| {
+            let mut winners = task
+                .sessions
+                .iter()
+                .filter_map(|session| session.winner.as_ref());
+            winners.find(kept).cloned()
+        };
+        self.decisions
+            .iter()
+            .filter(stays)
+            .filter_map(of_task)
+            .collect()
     }
 
     /// Everything that workers stated.
@@ -134,25 +160,15 @@ fn first_line(why: &impl ToString) -> String {
 /// A plan, and those that it continues, from the store.
 fn chain(
     store: &dyn ObjectStore,
-    plan: &SignedPlan,
+    plan: &PlanFile,
     signers: Option<&Path>,
-) -> Result<Vec<collect::SignedPlan>, Failure> {
-    let mut plans = vec![collect::SignedPlan {
-        plan: plan.plan.clone(),
-        text: plan.text.clone(),
-        signature: plan.signature.clone(),
-    }];
-    let mut next = plan.plan.previous.clone();
+) -> Result<Vec<SignedPlan>, Failure> {
+    let mut plans = vec![plan.signed.clone()];
+    let mut next = plan.plan().previous.clone();
     while let Some(id) = next.take_if(|_| plans.len() < MAX_CHAIN) {
         let earlier = collect::get_plan(store, &id).map_err(FleetError::from)?;
         if let Some(signers) = signers {
-            let signed = SignedPlan {
-                path: id.into(),
-                plan: earlier.plan.clone(),
-                text: earlier.text.clone(),
-                signature: earlier.signature.clone(),
-            };
-            signer::check(&signed, signers)?;
+            signer::check(&earlier, Path::new(&id), signers)?;
         }
         next = earlier.plan.previous.clone();
         plans.push(earlier);

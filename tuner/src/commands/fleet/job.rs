@@ -12,8 +12,8 @@ use crate::error::Failure;
 use crate::fleet::{FleetError, signer};
 
 pub(super) fn run(args: &JobArgs) -> Result<ExitCode, Failure> {
-    let plan = signer::read(&args.plan.plan)?;
-    let count = u32::try_from(plan.plan.elements.len()).unwrap_or(u32::MAX);
+    let plan = signer::read_current(&args.plan.plan)?;
+    let count = u32::try_from(plan.plan().elements.len()).unwrap_or(u32::MAX);
     let mut elements: Vec<u32> = (0..count).collect();
     if let Some((first, last)) = args.elements {
         elements.retain(|element| (first..=last).contains(element));
@@ -21,13 +21,13 @@ pub(super) fn run(args: &JobArgs) -> Result<ExitCode, Failure> {
     if let Some(name) = &args.kind {
         let kind = signer::kind(&plan, name)?;
         elements.retain(|element| {
-            let element = plan.plan.element(*element);
+            let element = plan.plan().element(*element);
             element.is_some_and(|element| element.kind == kind)
         });
     }
     if args.missing {
         let store = super::store(&args.plan.store)?;
-        let done = finished(&*store, &plan.plan)?;
+        let done = finished(&*store, plan.plan())?;
         elements.retain(|element| !done.contains(element));
         if elements.is_empty() {
             eprintln!("tune: the store has every element of the plan; `tune fleet merge` is next");
@@ -57,7 +57,7 @@ pub(super) fn run(args: &JobArgs) -> Result<ExitCode, Failure> {
         EngineName::Github => Engine::GitHub,
         EngineName::Parallel => Engine::Parallel,
     };
-    let text = render(&plan.plan, engine, &elements, &options).map_err(FleetError::from)?;
+    let text = render(plan.plan(), engine, &elements, &options).map_err(FleetError::from)?;
     print(&text);
     Ok(checked(true))
 }

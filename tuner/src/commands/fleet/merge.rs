@@ -11,28 +11,29 @@ use crate::cli::MergeArgs;
 use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
 use crate::fleet::state::PlanState;
-use crate::fleet::{self, FleetError, SignedPlan, proofs, signer};
+use crate::fleet::{self, FleetError, PlanFile, proofs, signer};
 use crate::project::Project;
 
 pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
-    let plan = signer::read(&args.plan.plan)?;
-    let project = super::project_of(&plan.plan.package, args.manifest_path.as_deref())?;
+    let plan = signer::read_current(&args.plan.plan)?;
+    let project = super::project_of(&plan.plan().package, args.manifest_path.as_deref())?;
     let signers = signers(args, &project);
-    let who = signer::check(&plan, &signers)?;
+    let who = signer::check(&plan.signed, &plan.path, &signers)?;
     let store = super::store(&args.plan.store)?;
     let seen_file = signer::beside(&args.plan.plan, "seen");
     let mut seen = Seen::load(&seen_file).map_err(FleetError::from)?;
     let state = PlanState::read(&*store, &plan, Some(&signers), &mut seen)?;
-    let winners = state.proven();
+    let winners = [state.proven(), state.kept()].concat();
     let kernels = winners.iter().map(|winner| winner.kernel.as_str());
-    fleet::check_sources(&project, &plan.plan, kernels)?;
+    fleet::check_sources(&project, plan.plan(), kernels)?;
     let (mut written, mut proofs) = (Vec::new(), Vec::new());
     if !args.dry_run {
         seen.save(&seen_file).map_err(FleetError::from)?;
         written = fleet::write_rows(&project, &winners)?;
         proofs = proofs::write(&project, &written, &state.plans, &state.statements())?;
     }
-    let complaints = state.complaints();
+    let status = tables::status(plan.plan(), &state);
+    let complaints = &status.complaints;
     let next = args
         .next
         .as_ref()
@@ -40,17 +41,17 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let next = next.transpose()?;
     if args.output.json {
         print_json(&json!({
-            "plan": plan.plan.id(),
+            "plan": plan.plan().id(),
             "signed_by": who,
-            "tasks": tables::to_json(&plan.plan, &state.decisions),
+            "tasks": status.tasks,
             "tables": written.iter().map(|table| &table.path).collect::<Vec<_>>(),
             "proofs": proofs,
             "next": next.as_ref().map(|next| &next.path),
             "complaints": complaints,
         }))?;
     } else {
-        let mut text = format!("plan {}, signed by {who}\n\n", &plan.plan.id()[..12]);
-        text += &tables::table(&plan.plan, &state.decisions);
+        let mut text = format!("plan {}, signed by {who}\n\n", &plan.plan().id()[..12]);
+        text += &tables::table(&status, &state.decisions);
         text.push('\n');
         for table in &written {
             let rows = table.rows.len();
@@ -62,7 +63,7 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
         for proof in &proofs {
             text += &format!("wrote {}\n", proof.display());
         }
-        text += &left(&plan.plan, &state, args, next.as_ref());
+        text += &left(plan.plan(), &state, args, next.as_ref());
         print(&text);
         complaints.iter().for_each(|line| eprintln!("tune: {line}"));
     }
@@ -81,25 +82,25 @@ fn signers(args: &MergeArgs, project: &Project) -> PathBuf {
 /// Writes the plan of what is left.
 fn next(
     args: &MergeArgs,
-    plan: &SignedPlan,
+    plan: &PlanFile,
     state: &PlanState,
     path: &std::path::Path,
-) -> Result<SignedPlan, Failure> {
+) -> Result<PlanFile, Failure> {
     let key = signer::signing_key(args.sign.as_deref())?;
-    let (next, worker) = fleet::continuing(&plan.plan, &state.decisions)?;
+    let (next, worker) = fleet::continuing(plan.plan(), &state.decisions)?;
     let store = super::store(&args.plan.store)?;
     let signed = signer::write(path, next, &key)?;
     signer::write_worker_key(path, &worker)?;
-    kiln_fleet::collect::put_plan(&*store, &signed.plan, &signed.signature)
+    kiln_fleet::collect::put_plan(&*store, signed.plan(), &signed.signed.signature)
         .map_err(FleetError::from)?;
     Ok(signed)
 }
 
 /// What is left to do.
-fn left(plan: &Plan, state: &PlanState, args: &MergeArgs, next: Option<&SignedPlan>) -> String {
+fn left(plan: &Plan, state: &PlanState, args: &MergeArgs, next: Option<&PlanFile>) -> String {
     let store = &args.plan.store;
     if let Some(next) = next {
-        let (elements, path) = (next.plan.elements.len(), next.path.display());
+        let (elements, path) = (next.plan().elements.len(), next.path.display());
         return format!(
             "next: {path} has {elements} elements: tune fleet job {path} --store {store} --engine slurm\n"
         );

@@ -21,9 +21,9 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let store = super::store(&args.store)?;
     let signed = signer::write(&args.out, plan, &key)?;
     let worker_key = signer::write_worker_key(&args.out, &worker)?;
-    kiln_fleet::collect::put_plan(&*store, &signed.plan, &signed.signature)
+    kiln_fleet::collect::put_plan(&*store, signed.plan(), &signed.signed.signature)
         .map_err(FleetError::from)?;
-    let plan = &signed.plan;
+    let plan = signed.plan();
     let tasks: usize = plan
         .elements
         .iter()
@@ -47,6 +47,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
 fn plan_options(args: &PlanArgs) -> Result<PlanOptions, UsageError> {
     let budget = args.budget.as_deref().map(options::budget).transpose()?;
     let trials = args
+        .search
         .trials
         .as_deref()
         .map(options::parse_trials)
@@ -54,7 +55,7 @@ fn plan_options(args: &PlanArgs) -> Result<PlanOptions, UsageError> {
     let regime = args.regime.regime.map(|regime| regime.name().to_owned());
     Ok(PlanOptions {
         kinds: args.kinds.clone(),
-        problems: options::problems(&args.problems),
+        problems: options::problems(&args.search.problems),
         replicas: args.replicas,
         distinct: match args.distinct {
             DistinctBy::Device => Distinct::Device,
@@ -65,9 +66,9 @@ fn plan_options(args: &PlanArgs) -> Result<PlanOptions, UsageError> {
         settings: fleet::settings(
             trials.unwrap_or(Some(DEFAULT_TRIALS)),
             budget.unwrap_or(Some(DEFAULT_BUDGET)),
-            &options::strategy_name(&args.strategy)?,
+            &options::strategy_name(&args.search.strategy)?,
             regime,
-            args.seed,
+            args.search.seed,
         ),
         lifetime: lifetime(&args.expires)?,
     })

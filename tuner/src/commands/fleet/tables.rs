@@ -1,15 +1,18 @@
-//! The decisions of a plan as a table, and as JSON.
+//! The state of a plan as a table, and as JSON.
 
 use std::collections::BTreeSet;
 
 use kiln_cache::Winner;
 use kiln_cache::record::Verdict;
-use kiln_fleet::{Decision, ObjectStore, Plan, Seen, TaskDecision, collect, decide, fold};
-use serde_json::{Value, json};
+use kiln_exchange::fleet::{PlanStatus, SessionStatus, Speedup, TaskState, TaskStatus};
+use kiln_fleet::{
+    Decision, ObjectStore, Plan, Seen, SessionResult, Stage, TaskDecision, collect, decide, fold,
+};
 
 use crate::columns::columns;
 use crate::error::Failure;
 use crate::fleet::FleetError;
+use crate::fleet::state::PlanState;
 use crate::run::clock::unix_s;
 
 /// The numbers of a plan's elements that the store shows to be finished.
@@ -22,19 +25,109 @@ pub(super) fn finished(store: &dyn ObjectStore, plan: &Plan) -> Result<BTreeSet<
     Ok(decide::finished(plan, &fold(&collected.segments)))
 }
 
+/// The state of a plan, as `--json` prints it and `tune report --fleet` reads it.
+pub(super) fn status(plan: &Plan, state: &PlanState) -> PlanStatus {
+    PlanStatus {
+        plan: plan.id(),
+        elements: plan.elements.len(),
+        finished: state.finished.iter().copied().collect(),
+        replicas: plan.replicas,
+        journals: state.observations.sources().count(),
+        records: state.observations.len(),
+        root: state.observations.root_hash(),
+        tasks: state
+            .decisions
+            .iter()
+            .map(|task| task_status(plan, task))
+            .collect(),
+        complaints: state.complaints(),
+    }
+}
+
+fn task_status(plan: &Plan, task: &TaskDecision) -> TaskStatus {
+    let mut status = TaskStatus {
+        kind: plan.kinds[task.kind].name.clone(),
+        kernel: task.kernel.clone(),
+        problem: task.problem.clone(),
+        state: TaskState::Missing,
+        config: None,
+        why: None,
+        devices: 0,
+        speedup: None,
+        unfinished_elements: task.unfinished.clone(),
+        sessions: task.sessions.iter().map(session_status).collect(),
+    };
+    match &task.decision {
+        Decision::Searched { .. } => status.state = TaskState::Searched,
+        Decision::NeedsReplica { config, have } => {
+            status.state = TaskState::NeedsReplica;
+            (status.config, status.devices) = (Some(config.clone()), *have);
+        }
+        Decision::Proven {
+            config,
+            winner,
+            observers,
+        } => {
+            status.state = TaskState::Proven;
+            (status.config, status.devices) = (Some(config.clone()), observers.len());
+            status.speedup = speedup(winner);
+        }
+        Decision::Stopped { config, why } => {
+            status.state = TaskState::Stopped;
+            (status.config, status.why) = (Some(config.clone()), Some(why.clone()));
+        }
+        Decision::Kept => status.state = TaskState::Kept,
+        _ => {}
+    }
+    status
+}
+
+fn session_status(session: &SessionResult) -> SessionStatus {
+    let stage = match session.stage {
+        Stage::Search => "search",
+        Stage::Final => "final",
+        Stage::Replicate => "replicate",
+    };
+    SessionStatus {
+        host: session.observer.host.clone(),
+        uuid: session.observer.uuid.clone(),
+        stage: stage.into(),
+        element: session.element,
+        config: session.winner.as_ref().map(|winner| winner.config.clone()),
+        speedup: session.winner.as_ref().and_then(speedup),
+    }
+}
+
+/// The speed-up that a winner proves.
+fn speedup(winner: &Winner) -> Option<Speedup> {
+    match winner.verdict {
+        Verdict::Proven {
+            speedup_ppm,
+            low_ppm,
+            high_ppm,
+        } => Some(Speedup {
+            ppm: speedup_ppm,
+            low_ppm,
+            high_ppm,
+        }),
+        Verdict::BaselineKept { .. } => None,
+    }
+}
+
 /// One line for each task, the kinds one after the other.
-pub(super) fn table(plan: &Plan, decisions: &[TaskDecision]) -> String {
+pub(super) fn table(status: &PlanStatus, decisions: &[TaskDecision]) -> String {
     let head = ["kind", "kernel", "problem", "state", "speed-up", "devices"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
-    for task in decisions {
-        let (state, speedup, devices) = cells(plan, task);
+    for task in &status.tasks {
+        let why = task.why.as_ref().map(|why| format!(": {why}"));
+        let speedup = task.speedup.map(|speedup| speedup.to_string());
         lines.push(vec![
-            plan.kinds[task.kind].name.clone(),
+            task.kind.clone(),
             task.kernel.clone(),
             task.problem.clone(),
-            state,
-            speedup,
-            devices,
+            format!("{}{}", task.state, why.unwrap_or_default()),
+            speedup.unwrap_or_else(|| "-".to_owned()),
+            devices(task, status.replicas),
         ]);
     }
     let mut text = columns(&lines);
@@ -52,71 +145,10 @@ pub(super) fn table(plan: &Plan, decisions: &[TaskDecision]) -> String {
     text
 }
 
-fn cells(plan: &Plan, task: &TaskDecision) -> (String, String, String) {
-    let of = |have: usize| format!("{have} of {}", plan.replicas);
-    let none = || "-".to_owned();
-    match &task.decision {
-        Decision::Missing => ("missing".into(), none(), of(0)),
-        Decision::Searched { finalists } => {
-            (format!("{} finalists", finalists.len()), none(), of(0))
-        }
-        Decision::NeedsReplica { have, .. } => ("needs another device".into(), none(), of(*have)),
-        Decision::Proven {
-            winner, observers, ..
-        } => ("proven".into(), speedup(winner), of(observers.len())),
-        Decision::Stopped { why, .. } => (format!("stopped: {why}"), none(), none()),
-        Decision::Kept => ("baseline kept".into(), none(), none()),
-        _ => (none(), none(), none()),
+/// How many of the devices that a row needs have proven it.
+fn devices(task: &TaskStatus, replicas: u32) -> String {
+    match task.state {
+        TaskState::Stopped | TaskState::Kept => "-".to_owned(),
+        _ => format!("{} of {replicas}", task.devices),
     }
-}
-
-/// `2.00x (1.90x to 2.10x)`.
-fn speedup(winner: &Winner) -> String {
-    let Verdict::Proven {
-        speedup_ppm,
-        low_ppm,
-        high_ppm,
-    } = winner.verdict
-    else {
-        return "-".into();
-    };
-    let times = |ppm: u64| format!("{:.2}x", ppm as f64 / 1e6);
-    format!(
-        "{} ({} to {})",
-        times(speedup_ppm),
-        times(low_ppm),
-        times(high_ppm)
-    )
-}
-
-/// The decisions as JSON.
-pub(super) fn to_json(plan: &Plan, decisions: &[TaskDecision]) -> Vec<Value> {
-    let one = |task: &TaskDecision| {
-        let (state, config, have) = match &task.decision {
-            Decision::Missing => ("missing", None, 0),
-            Decision::Searched { .. } => ("searched", None, 0),
-            Decision::NeedsReplica { config, have } => ("needs_replica", Some(config), *have),
-            Decision::Proven {
-                config, observers, ..
-            } => ("proven", Some(config), observers.len()),
-            Decision::Stopped { config, .. } => ("stopped", Some(config), 0),
-            Decision::Kept => ("kept", None, 0),
-            _ => ("unknown", None, 0),
-        };
-        let winner = match &task.decision {
-            Decision::Proven { winner, .. } => serde_json::to_value(winner).ok(),
-            _ => None,
-        };
-        json!({
-            "kind": plan.kinds[task.kind].name,
-            "kernel": task.kernel,
-            "problem": task.problem,
-            "state": state,
-            "config": config,
-            "devices": have,
-            "winner": winner,
-            "unfinished_elements": task.unfinished,
-        })
-    };
-    decisions.iter().map(one).collect()
 }

@@ -18,7 +18,7 @@ pub(super) fn run(
     let plan = signer::read(&args.plan.plan)?;
     let key = signer::read_worker_key(&plan, args.key.as_deref())?;
     let store = super::store(&args.plan.store)?;
-    let project = super::project_of(&plan.plan.package, args.manifest_path.as_deref())?;
+    let project = super::project_of(&plan.plan().package, args.manifest_path.as_deref())?;
     let reporter = progress::reporter(false);
     let publish_every = period(&args.publish_every)?;
     let worked = fleet::work(Work {

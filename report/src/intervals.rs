@@ -1,0 +1,85 @@
+//! Speed-ups with their intervals, a row each (a forest plot).
+
+use maud::{Markup, html};
+
+use super::axis::{Axis, Quantity};
+use super::svg::short;
+
+/// A row of the picture.
+#[derive(Clone, Debug)]
+pub(super) struct IntervalRow {
+    /// What it is of.
+    pub(super) name: String,
+    /// Where its name leads to.
+    pub(super) link: Option<String>,
+    /// Its class in the page's style: `s-proven`, `s-kept`, `s-open`.
+    pub(super) class: &'static str,
+    /// How many times as fast as the baseline.
+    pub(super) speedup: f64,
+    /// The ends of the 95 % interval.
+    pub(super) interval: Option<[f64; 2]>,
+    /// The text next to its mark.
+    pub(super) says: String,
+    /// What its mark says when it is pointed at.
+    pub(super) title: String,
+}
+
+const WIDTH: f64 = 900.0;
+const NAMES: f64 = 380.0;
+const RIGHT: f64 = 170.0;
+const LINE: f64 = 19.0;
+const FOOT: f64 = 40.0;
+
+/// The rows in their order, on one axis that has the baseline on it.
+pub(super) fn draw(rows: &[IntervalRow], label: &str) -> Markup {
+    let values = rows.iter().map(|row| row.speedup).chain([1.0]);
+    let ends = rows.iter().flat_map(|row| row.interval).flatten();
+    let axis = Axis::over(values.chain(ends), Quantity::Speedup);
+    let bottom = LINE * rows.len() as f64 + 8.0;
+    let at = |value: f64| short(NAMES + axis.place(value) * (WIDTH - NAMES - RIGHT));
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {}", bottom + FOOT)) class="chart speedups" role="img" aria-label=(label) {
+            line class="baseline" x1=(at(1.0)) x2=(at(1.0)) y1="2" y2=(bottom) { title { "baseline" } }
+            @for (row, line) in rows.iter().zip(0_u32..) {
+                (draw_row(row, f64::from(line) * LINE + 14.0, &at))
+            }
+            line class="axis" x1=(NAMES) x2=(WIDTH - RIGHT) y1=(bottom) y2=(bottom) {}
+            @for tick in axis.ticks() {
+                line class="axis" x1=(at(tick.value)) x2=(at(tick.value)) y1=(bottom) y2=(bottom + 4.0) {}
+                text class="tick" x=(at(tick.value)) y=(bottom + 17.0) text-anchor="middle" { (tick.label) }
+            }
+            text class="title" x=(f64::midpoint(NAMES, WIDTH - RIGHT)) y=(bottom + 35.0) text-anchor="middle" {
+                "times as fast as the baseline" @if axis.is_log() { " (log)" }
+            }
+        }
+    }
+}
+
+fn draw_row(row: &IntervalRow, y: f64, at: &impl Fn(f64) -> String) -> Markup {
+    let name = html! {
+        text x=(NAMES - 12.0) y=(y + 4.0) text-anchor="end" { (fitting(&row.name)) title { (row.name) } }
+    };
+    html! {
+        g class=(row.class) {
+            @match &row.link {
+                Some(link) => a href=(link) { (name) },
+                None => (name),
+            }
+            @if let Some([low, high]) = row.interval {
+                line class="whisker" x1=(at(low)) x2=(at(high)) y1=(y) y2=(y) { title { (format!("[{low:.2}, {high:.2}]")) } }
+            }
+            circle cx=(at(row.speedup)) cy=(y) r="4" { title { (row.title) } }
+            text class="mark" x=(WIDTH - RIGHT + 8.0) y=(y + 4.0) { (row.says) }
+        }
+    }
+}
+
+/// A name, cut to the available space.
+fn fitting(name: &str) -> String {
+    const MAX_CHARS: usize = 56;
+    if name.chars().count() <= MAX_CHARS {
+        return name.to_owned();
+    }
+    let cut: String = name.chars().take(MAX_CHARS - 1).collect();
+    format!("{cut}…")
+}
