@@ -49,6 +49,10 @@ pub enum Need {
     SshKeygen,
     /// The daemons and commands of Slurm, of which tests start a cluster on loopback.
     Slurm,
+    /// GNU parallel.
+    Parallel,
+    /// `faketime`, which gives a process a wrong clock.
+    Faketime,
     /// A build with stores in buckets, which `cargo xtask bars 53` makes.
     S3,
     /// A server that speaks the protocol of S3.
@@ -113,6 +117,10 @@ impl Need {
                 None => Ok(()),
                 Some(why) => Err(first_line(&why)),
             },
+            Need::Parallel if is_on_path("parallel") => Ok(()),
+            Need::Parallel => Err("no GNU parallel: apt-get install parallel".into()),
+            Need::Faketime if is_on_path("faketime") => Ok(()),
+            Need::Faketime => Err("no faketime: apt-get install faketime".into()),
             Need::S3 if cfg!(feature = "s3") => Ok(()),
             Need::S3 => Err("built without the feature s3; `cargo xtask bars 53` builds it".into()),
             Need::S3Server(kind) => match kind.program() {
@@ -154,6 +162,8 @@ impl Need {
                 | Need::HipLibrary
                 | Need::SshKeygen
                 | Need::Slurm
+                | Need::Parallel
+                | Need::Faketime
                 | Need::S3
                 | Need::S3Server(_)
                 | Need::Namespaces

@@ -68,7 +68,7 @@ impl Cluster {
         fs::write(cluster.config(), cluster.configuration()).expect("a file should be written");
         cluster.run("slurmctld", &[])?;
         for node in 1..=nodes {
-            cluster.run("slurmd", &["-N", &format!("n{node}")])?;
+            cluster.run("slurmd", &["-N", &name(node)])?;
         }
         let start = Instant::now();
         while cluster.idle() < nodes {
@@ -94,9 +94,34 @@ impl Cluster {
         signal(self.pid("slurmctld"), "-KILL");
     }
 
+    /// Starts the controller again.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_controller(&self) {
+        self.run("slurmctld", &[])
+            .unwrap_or_else(|why| panic!("{why}"));
+    }
+
+    /// Starts a node again.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_node(&self, node: usize) {
+        let started = self.run("slurmd", &["-N", &name(node)]);
+        started.unwrap_or_else(|why| panic!("{why}"));
+    }
+
+    /// Kills the process that a node's job runs, as the kernel does when memory is short; false if there is none.
+    pub fn kill_task(&self, node: usize) -> bool {
+        let task = self.steps(node).into_iter().find(|pid| is_tune(*pid));
+        signal(task, "-KILL");
+        task.is_some()
+    }
+
     /// Kills a node with everything that it runs, as a power failure would.
     pub fn kill_node(&self, node: usize) {
-        let pid = self.pid(&format!("n{node}"));
+        let pid = self.pid(&name(node));
         // Steps first: one that outlives its script reports it as failed.
         for step in self.steps(node).into_iter().rev() {
             signal(Some(step), "-KILL");
@@ -124,7 +149,7 @@ impl Cluster {
             .flatten();
         let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let mut pids: Vec<u32> = pids.filter(|pid| of_node(*pid)).collect();
-        pids.retain(|pid| Some(*pid) != self.pid(&format!("n{node}")));
+        pids.retain(|pid| Some(*pid) != self.pid(&name(node)));
         pids.sort_unstable();
         pids
     }
@@ -160,17 +185,29 @@ impl Cluster {
     /// # Panics
     /// If it takes too long.
     pub fn wait(&self) {
+        self.wait_for(DEADLINE);
+    }
+
+    /// The same with another deadline.
+    ///
+    /// # Panics
+    /// If it takes longer.
+    pub fn wait_for(&self, deadline: Duration) {
         let start = Instant::now();
-        loop {
-            let output = self.command("squeue").arg("--noheader").output();
-            let output = output.expect("squeue should start");
-            if output.status.success() && output.stdout.iter().all(u8::is_ascii_whitespace) {
-                return;
-            }
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(start.elapsed() < DEADLINE, "{said}{}", self.logs());
+        while self.is_busy() {
+            assert!(start.elapsed() < deadline, "{}", self.logs());
             std::thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// Whether a job is queued or runs, or the controller does not answer.
+    ///
+    /// # Panics
+    /// If `squeue` does not start.
+    pub fn is_busy(&self) -> bool {
+        let output = self.command("squeue").arg("--noheader").output();
+        let output = output.expect("squeue should start");
+        !output.status.success() || !output.stdout.iter().all(u8::is_ascii_whitespace)
     }
 
     /// Number of nodes that wait for jobs.
@@ -270,6 +307,19 @@ impl Drop for Cluster {
             self.kill_node(node);
         }
     }
+}
+
+/// The name of a node.
+fn name(node: usize) -> String {
+    format!("n{node}")
+}
+
+/// Whether a process runs an element.
+fn is_tune(pid: u32) -> bool {
+    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
+    words.first().is_some_and(|word| word.ends_with(b"/tune"))
+        && words.get(1..3) == Some(&[b"fleet".as_slice(), b"work".as_slice()])
 }
 
 fn signal(pid: Option<u32>, signal: &str) {

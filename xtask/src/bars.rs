@@ -184,8 +184,16 @@ const BARS: &[Bar] = &[
         "matrix kernels spend their instructions on products",
         &[("kiln-tests", "tuning", "inspect::designs")],
     ),
+    (
+        52,
+        "fleets",
+        &[("kiln-fleet", ALL, ""), ("kiln-tests", "tuning", "fleet::")],
+    ),
     (BUCKETS, "fleets through S3 servers", &[]),
 ];
+
+/// All tests of a package, those of its library too.
+const ALL: &str = "";
 
 /// The bar that is measured on servers of this machine.
 const BUCKETS: u32 = 53;
@@ -246,17 +254,11 @@ pub fn run(number: Option<u32>) -> Result<(), String> {
 }
 
 fn test(package: &str, file: &str, filter: &str) -> Command {
-    let mut command = cargo(&[
-        "test",
-        "--release",
-        "--package",
-        package,
-        "--test",
-        file,
-        "--",
-        "--nocapture",
-        "--test-threads=1",
-    ]);
+    let mut command = cargo(&["test", "--release", "--package", package]);
+    if file != ALL {
+        command.args(["--test", file]);
+    }
+    command.args(["--", "--nocapture", "--test-threads=1"]);
     if !filter.is_empty() {
         command.arg(filter);
     }
