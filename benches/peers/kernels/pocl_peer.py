@@ -19,7 +19,24 @@ from protocol import Unsupported
 SOURCE = pathlib.Path(__file__).with_name("pocl.cl").read_text()
 TUNING_SECONDS = 30
 
-context = cl.Context([cl.get_platforms()[0].get_devices()[0]])
+
+
+def contexts():
+    """One for each processor on which a program builds. The wheel's PoCL 3.0 knows no processor that is newer than its LLVM 14; that of
+    a distribution, which OCL_ICD_VENDORS=/etc/OpenCL/vendors adds, compiles for the nearest one that it knows."""
+    for platform in cl.get_platforms():
+        for device in platform.get_devices():
+            context = cl.Context([device])
+            try:
+                cl.Program(context, "kernel void f() {}").build()
+            except cl.Error:
+                continue
+            yield context
+
+
+context = next(contexts(), None)
+if context is None:
+    sys.exit("PoCL builds for no processor here: install that of the distribution (Debian: pocl-opencl-icd), and set OCL_ICD_VENDORS=/etc/OpenCL/vendors")
 device = context.devices[0]
 queue = cl.CommandQueue(context)
 
