@@ -87,6 +87,30 @@ fn a_large_grid_is_shared_by_the_pool_and_every_block_runs_once() {
 }
 
 #[test]
+fn every_thread_of_the_pool_takes_its_share_of_a_kernel_without_shared_memory() {
+    let options = kiln::backend::cpu::CpuOptions {
+        threads: 4,
+        ..options()
+    };
+    // The builtin variables are all that it has: a compiler may split them.
+    let source = "
+        extern \"C\" unsigned long pthread_self(void);
+        __global__ void who(unsigned long long* out) {
+            out[blockIdx.x * blockDim.x + threadIdx.x] = pthread_self();
+        }";
+    for device in on_cpu::devices_with(&options) {
+        let kernel = Loaded::new(&device, &unit(false, source, "who"), BuildKind::Release);
+        let out = buffer(&device, &vec![0_u64; 4000 * 64]);
+        // Even shares: each thread waits for its own.
+        kernel.time(&plan([4000, 1, 1], [64, 1, 1]), &[Arg::Buffer(&*out)], 2);
+        let mut who = contents::<u64>(&*out);
+        who.sort_unstable();
+        who.dedup();
+        assert_eq!(who.len(), 4);
+    }
+}
+
+#[test]
 fn a_receipt_tells_the_launch_that_ran_and_only_that() {
     let source = "
         __global__ void signed_entry(float* x, kiln_receipt* kiln_r) {

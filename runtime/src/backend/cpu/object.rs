@@ -208,8 +208,10 @@ fn is_of_prelude(name: &str) -> bool {
         "blockDim",
         "gridDim",
     ];
+    // Clang makes a variable of each member, if none of their addresses is taken: `_ZL9threadIdx.0`.
+    let whole = name.split_once('.').map_or(name, |(whole, _)| whole);
     name.contains("kiln_cpu_")
-        || BUILTINS.contains(&name)
+        || BUILTINS.contains(&whole)
         || name.starts_with("__")
         || name.starts_with("_ZGV")
         || name.starts_with("completed.")
@@ -235,6 +237,8 @@ mod tests {
         facts.add("_ZZ24gemm_0123456789abcdef_receiptE4tile", 10000, 64);
         facts.add("_ZL16kiln_cpu_message", 0, 1024);
         facts.add("_ZL9threadIdx", 0, 12);
+        facts.add("_ZL9threadIdx.0", 0, 4);
+        facts.add("blockIdx.1", 0, 4);
         assert_eq!(facts.mutable_global, None);
         facts.add("_ZL7counter", 0, 4);
         assert_eq!(facts.mutable_global.as_deref(), Some("_ZL7counter"));
