@@ -161,6 +161,8 @@ impl ObjectFacts {
 
 /// The last part of a mangled name: `tile` of `_ZZ4gemmE4tile_0`.
 fn source_name(mangled: &str) -> &str {
+    // A member that clang made a variable of is named by the whole: `_ZZ4gemmE4pair.1`.
+    let mangled = mangled.split_once('.').map_or(mangled, |(whole, _)| whole);
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let name = match mangled.rsplit_once('_') {
         Some((name, number)) if is_number(number) && mangled.starts_with("_Z") => name,
@@ -260,6 +262,7 @@ mod tests {
             ("_ZZ4gemmIfEvT_E4tile_0", "tile"),
             ("_ZZ30scale_0123456789a15db_receiptE3two", "two"),
             ("_ZL7counter", "counter"),
+            ("_ZZ4gemmE4pair.1", "pair"),
             ("counter", "counter"),
             ("counter_2", "counter_2"),
             ("", ""),
