@@ -1,10 +1,13 @@
-//! The kernels of the course, for `tune`: it reads only what a package ships, and examples are not shipped.
+//! What the examples with tensors of other libraries share; and the kernels of the course, for `tune`: it reads only
+//! what a package ships, and examples are not shipped.
 //!
-//! With `--features course` they are modules of this library. Without it the library is empty, so that a plain `cargo
-//! tune` tunes the kernel library and not the course.
+//! With `--features course` the course's programs are modules of this library. Without it they are not, so that a plain
+//! `cargo tune` tunes the kernel library and not the course.
 #![forbid(unsafe_code)]
 // As modules, the programs are not run.
 #![allow(dead_code)]
+
+pub mod tensors;
 
 #[cfg(feature = "course")]
 #[path = "03-baked-tables/main.rs"]
