@@ -10,6 +10,8 @@ mod samples;
 
 mod buckets;
 mod everywhere;
+#[cfg(feature = "s3")]
+mod liars;
 mod package;
 mod places;
 mod plans;

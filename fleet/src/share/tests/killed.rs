@@ -1,0 +1,121 @@
+//! Pushes and pulls that end before they are done.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::*;
+use crate::store::{Listing, StoreError};
+
+/// A store that stops after a number of writes, as a killed process does.
+#[derive(Debug)]
+struct Stopping<'a> {
+    store: &'a Memory,
+    left: AtomicUsize,
+}
+
+impl ObjectStore for Stopping<'_> {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let left = self.left.load(Ordering::Relaxed);
+        if left == 0 {
+            return Err(StoreError::Lost { name: name.into() });
+        }
+        self.left.store(left - 1, Ordering::Relaxed);
+        self.store.put(name, bytes)
+    }
+
+    fn get(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
+        self.store.get(name, max_bytes)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Listing, StoreError> {
+        self.store.list(prefix)
+    }
+}
+
+#[test]
+fn a_push_that_is_killed_anywhere_is_completed_by_the_next() {
+    for writes in 0..4 {
+        let (a, b, store) = (Machine::new(1), Machine::new(2), Memory::default());
+        a.run(1, 0, 5);
+        let left = AtomicUsize::new(writes);
+        let stopping = Stopping {
+            store: &store,
+            left,
+        };
+        let stopped = push(&stopping, &a.key, &a.journal(), &observer(1), &|_| {});
+        assert_eq!(stopped.is_ok(), writes >= 2);
+        let signers = allowing(&[&a]);
+        let pulled = b.pull(&store, &signers);
+        let unfinished = usize::from(writes == 1);
+        assert_eq!(
+            (pulled.unfinished.len(), pulled.rejected.len()),
+            (unfinished, 0)
+        );
+        let pushed = push(&store, &a.key, &a.journal(), &observer(1), &|_| {}).unwrap();
+        assert_eq!(pushed.last, 7);
+        assert_eq!(
+            (names(&store, ".seg").len(), names(&store, ".sig").len()),
+            (1, 1)
+        );
+        b.pull(&store, &signers);
+        assert_eq!(b.imported()[0].trials.len(), 5);
+    }
+}
+
+#[test]
+fn a_pull_that_was_killed_between_a_segment_and_its_signature_is_completed_by_the_next() {
+    let (a, b, store) = (Machine::new(1), Machine::new(2), Memory::default());
+    a.run(1, 0, 5);
+    a.push(&store);
+    let signers = allowing(&[&a]);
+    b.pull(&store, &signers);
+    std::fs::remove_file(b.imports().join(&names(&store, ".sig")[0])).unwrap();
+    let half = Imports::read(&b.imports()).unwrap();
+    assert_eq!((half.results(), half.damaged.len()), (Vec::new(), 1));
+    assert_eq!(b.pull(&store, &signers).segments, 1);
+    assert_eq!(b.imported()[0].trials.len(), 5);
+}
+
+#[test]
+fn a_store_that_stops_answering_ends_a_pull_and_what_was_fetched_is_kept() {
+    let (a, b, store) = (Machine::new(1), Machine::new(2), Memory::default());
+    for run in 1..=2 {
+        a.run(run, run * 10, run * 10 + 5);
+        a.push(&store);
+    }
+    let silent = Silent {
+        of: names(&store, ".seg").remove(1),
+        store: &store,
+    };
+    let to = Folder::open(&b.imports()).unwrap();
+    let error = pull(&silent, &allowing(&[&a]), None, &to, NOW, &|_| {}).unwrap_err();
+    assert!(error.is_passing(), "{error}");
+    assert_eq!(b.imported()[0].trials.len(), 5);
+}
+
+/// A store that does not give one object.
+#[derive(Debug)]
+struct Silent<'a> {
+    of: String,
+    store: &'a Memory,
+}
+
+impl ObjectStore for Silent<'_> {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.store.put(name, bytes)
+    }
+
+    fn get(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
+        match name == self.of {
+            true => Err(StoreError::Request {
+                what: "read",
+                name: name.into(),
+                why: "nobody answers".into(),
+            }),
+            false => self.store.get(name, max_bytes),
+        }
+    }
+
+    fn list(&self, prefix: &str) -> Result<Listing, StoreError> {
+        self.store.list(prefix)
+    }
+}
