@@ -161,3 +161,21 @@ fn a_body_without_a_length_is_not_read() {
     let error = liar.store.get("a/b", 1 << 20).unwrap_err();
     assert!(matches!(error, StoreError::Request { .. }), "{error:?}");
 }
+
+#[test]
+fn an_object_that_is_too_large_is_not_fetched() {
+    let liar = Liar::new(|_, _| {
+        let bytes = "x".repeat(100);
+        format!("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n{REST}{bytes}")
+    });
+    let error = liar.store.get("a/b", 10).unwrap_err();
+    let is_told = matches!(
+        error,
+        StoreError::TooLarge {
+            bytes: 1_000_000_000,
+            most: 10,
+            ..
+        }
+    );
+    assert!(is_told, "{error:?}");
+}

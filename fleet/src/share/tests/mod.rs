@@ -215,7 +215,11 @@ fn a_copied_cache_that_went_on_differently_is_pushed_in_full() {
     let pushed = copy.push(&store);
     assert_eq!((pushed.known, pushed.segments), (0, 1));
     b.pull(&store, &allowing(&[&a]));
-    let configs: usize = b.imported().iter().map(|one| one.trials.len()).sum();
+    let imported = b.imported();
+    let tried_by = |n| {
+        let mut of = imported.iter().filter(|one| one.observer == observer(n));
+        of.next().map(|one| one.trials.len())
+    };
     // The three from before the copy, and three of each.
-    assert_eq!(configs, 9);
+    assert_eq!((tried_by(1), tried_by(4)), (Some(6), Some(3)));
 }

@@ -173,3 +173,23 @@ fn damage_of_what_was_pulled_is_named_and_the_rest_counts() {
         (Vec::new(), Vec::new())
     );
 }
+
+#[test]
+fn a_forged_segment_with_a_copied_signature_is_not_pulled() {
+    let (a, b, stranger) = (Machine::new(1), Machine::new(2), Machine::new(3));
+    let (store, elsewhere) = (Memory::default(), Memory::default());
+    a.run(1, 0, 3);
+    a.push(&store);
+    stranger.run(1, 50, 60);
+    stranger.push(&elsewhere);
+    let forged = names(&elsewhere, ".seg").remove(0);
+    let bytes = elsewhere.get(&forged, 1 << 24).unwrap().unwrap();
+    let copied = names(&store, ".sig").remove(0);
+    let copied = store.get(&copied, 1 << 16).unwrap().unwrap();
+    store.put(&forged, &bytes).unwrap();
+    store.put(&object::signature(&forged), &copied).unwrap();
+    let pulled = b.pull(&store, &allowing(&[&a]));
+    let rejected: Vec<&String> = pulled.rejected.iter().map(|r| &r.name).collect();
+    assert_eq!((rejected, pulled.segments), (vec![&forged], 1));
+    assert_eq!(b.imported()[0].trials.len(), 3);
+}
