@@ -44,7 +44,7 @@ pub struct PlanArgs {
     /// What is searched.
     #[command(flatten)]
     pub search: SearchArgs,
-    /// Where elements publish their results: a folder that all nodes see
+    /// Where elements publish their results: a folder that all nodes see, or a bucket as `s3://bucket/prefix`
     #[arg(long, value_name = "STORE")]
     pub store: String,
     /// Number of devices of a kind on which a row must be proven
