@@ -133,6 +133,19 @@ fn an_object_that_another_writer_has_half_written_is_looked_at_again() {
 }
 
 #[test]
+fn a_body_that_ends_too_early_is_read_again() {
+    let liar = Liar::new(|_, number| match number {
+        0..4 => format!("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n{REST}byt"),
+        _ => found("bytes"),
+    });
+    let read = liar.store.get("a/b", 10).unwrap().unwrap();
+    assert_eq!(read, b"bytes");
+    let liar = Liar::new(|_, _| format!("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n{REST}byt"));
+    let error = liar.store.get("a/b", 10).unwrap_err();
+    assert!(matches!(error, StoreError::Request { .. }), "{error:?}");
+}
+
+#[test]
 fn a_request_that_fails_is_repeated_a_few_times() {
     let liar = Liar::new(|method, number| match (method, number) {
         (_, 0 | 1) => broken(),

@@ -27,7 +27,7 @@ const MAX_RETRIES: usize = 4;
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest pause before a repetition.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// Pauses after which an object with other bytes is looked at again.
+/// Pauses after which an object with other bytes, or with fewer than it should have, is looked at again.
 const PAUSES: [Duration; 3] = [
     Duration::from_millis(20),
     Duration::from_millis(100),
@@ -113,10 +113,24 @@ impl S3 {
         holds(self, name, bytes)
     }
 
+    /// Reads an object. Where servers write in place, a body ends too early while somebody writes: it is read again.
     async fn read(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
+        for pause in PAUSES {
+            match self.read_once(name, max_bytes).await? {
+                Read::Done(found) => return Ok(found),
+                Read::Cut(_) => tokio::time::sleep(pause).await,
+            }
+        }
+        match self.read_once(name, max_bytes).await? {
+            Read::Done(found) => Ok(found),
+            Read::Cut(error) => Err(error),
+        }
+    }
+
+    async fn read_once(&self, name: &str, max_bytes: usize) -> Result<Read, StoreError> {
         let found = match self.store.get(&self.path(name)).await {
             Ok(found) => found,
-            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) if is_missing(&error) => return Ok(Read::Done(None)),
             Err(error) => return Err(failed("read", name, &error)),
         };
         let too_large = |bytes| StoreError::TooLarge {
@@ -129,14 +143,25 @@ impl S3 {
         }
         let (mut bytes, mut parts) = (Vec::new(), found.into_stream());
         while let Some(part) = parts.next().await {
-            bytes.extend_from_slice(&part.map_err(|error| failed("read", name, &error))?);
+            match part {
+                Ok(part) => bytes.extend_from_slice(&part),
+                Err(error) => return Ok(Read::Cut(failed("read", name, &error))),
+            }
             // What the server says of the length need not be true.
             if bytes.len() > max_bytes {
                 return Err(too_large(bytes.len() as u64));
             }
         }
-        Ok(Some(bytes))
+        Ok(Read::Done(Some(bytes)))
     }
+}
+
+/// What came of an attempt to read an object.
+enum Read {
+    /// Its bytes; nothing if there is none.
+    Done(Option<Vec<u8>>),
+    /// Its body ended too early.
+    Cut(StoreError),
 }
 
 impl ObjectStore for S3 {
