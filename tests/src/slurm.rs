@@ -112,6 +112,26 @@ impl Cluster {
         started.unwrap_or_else(|why| panic!("{why}"));
     }
 
+    /// Does what an operator does after failures: nodes that Slurm drained work again, and jobs that it holds, because
+    /// they could not be started, are cancelled. They are to be submitted again.
+    pub fn repair(&self) {
+        let nodes = format!("NodeName=n[1-{}]", self.nodes);
+        let mut resume = self.command("scontrol");
+        // It fails if there is nothing to resume.
+        let _ = resume.args(["update", &nodes, "State=RESUME"]).output();
+        let mut queue = self.command("squeue");
+        let held = queue
+            .args(["--noheader", "--array", "--format=%i %r"])
+            .output();
+        let held = held.expect("squeue should start").stdout;
+        let held = String::from_utf8_lossy(&held).into_owned();
+        let held = held.lines().filter(|line| line.to_lowercase().contains("held"));
+        let held: Vec<&str> = held.filter_map(|line| line.split(' ').next()).collect();
+        if !held.is_empty() {
+            let _ = self.command("scancel").args(held).output();
+        }
+    }
+
     /// Kills the process that a node's job runs, as the kernel does when memory is short; false if there is none.
     pub fn kill_task(&self, node: usize) -> bool {
         let task = self.steps(node).into_iter().find(|pid| is_tune(*pid));

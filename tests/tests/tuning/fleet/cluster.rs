@@ -151,6 +151,7 @@ fn killing(fleet: &Fleet, mut victims: Vec<Victim>, random: &mut ChaCha8Rng) -> 
                 }
                 None => {}
             }
+            cluster.repair();
         }
     }
     victims
