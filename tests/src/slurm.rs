@@ -125,7 +125,9 @@ impl Cluster {
             .output();
         let held = held.expect("squeue should start").stdout;
         let held = String::from_utf8_lossy(&held).into_owned();
-        let held = held.lines().filter(|line| line.to_lowercase().contains("held"));
+        let held = held
+            .lines()
+            .filter(|line| line.to_lowercase().contains("held"));
         let held: Vec<&str> = held.filter_map(|line| line.split(' ').next()).collect();
         if !held.is_empty() {
             let _ = self.command("scancel").args(held).output();
