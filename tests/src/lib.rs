@@ -12,6 +12,7 @@ pub mod hiprtc_stand_in;
 pub mod importers;
 pub mod recorded;
 pub mod s3;
+pub mod scale_package;
 pub mod slurm;
 pub mod stand_in;
 pub mod tables;

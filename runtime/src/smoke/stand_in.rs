@@ -13,6 +13,10 @@ use crate::selection::Choice;
 const MAX_SIMULATED_WORK: u64 = 2_000_000;
 
 /// Launches a row of an absent GPU on a simulation of it.
+#[cfg_attr(
+    not(feature = "sim"),
+    allow(dead_code, reason = "such a build simulates nothing")
+)]
 pub(super) enum StandIn {
     /// The simulation.
     Simulation(Device),

@@ -43,7 +43,7 @@ fn a_plan_is_worked_on_and_merged_through_every_store() {
         work("next.plan", "b");
         let merged = package.json("a", "fleet merge ROOT/next.plan --store STORE", 0);
         assert_eq!(states(&merged), ["proven"; 2], "{}: {merged}", place.name());
-        let table = std::fs::read_to_string(package.path("mine/tuned/scale.toml")).unwrap();
+        let table = std::fs::read_to_string(package.files.path("mine/tuned/scale.toml")).unwrap();
         assert_eq!(table.matches("evidence = \"proven\"").count(), 2, "{table}");
     }
 }

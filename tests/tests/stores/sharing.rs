@@ -121,8 +121,9 @@ fn what_should_not_be_pulled_is_named_with_exit_code_1_and_the_rest_is_kept() {
         );
     }
     // Only one of them may sign.
-    let signers = std::fs::read_to_string(package.path("mine/tuned/allowed_signers")).unwrap();
-    package.write("one", signers.lines().next().unwrap());
+    let signers =
+        std::fs::read_to_string(package.files.path("mine/tuned/allowed_signers")).unwrap();
+    package.files.write("one", signers.lines().next().unwrap());
     let pulled = package.json("c", "cache pull STORE --allowed-signers ROOT/one", 1);
     assert_eq!(pulled["segments"], 1, "{pulled}");
     let complaints = pulled["complaints"].to_string();

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 use kiln_cache::{Cache, Record, Trial, TuningKey};
 use kiln_fleet::{ObjectStore, Observations, Plan, Segment, collect, decide, fold, object};
+use kiln_spec::Hash;
 
 use super::FleetError;
 use crate::error::Failure;
+use crate::run::own_trials;
 
 /// What earlier attempts left in the store.
 #[derive(Debug, Default)]
@@ -49,28 +51,28 @@ impl Attempts {
         fold(&self.segments)
     }
 
-    /// The keys in clear, and the trials that stand, of attempts by the same observer.
-    fn of(&self, observer: &BTreeMap<String, String>) -> (Vec<&TuningKey>, Vec<Trial>) {
-        let (mut keys, mut trials) = (Vec::new(), BTreeMap::new());
+    /// The trials of attempts by the same observer, with their keys.
+    fn of(&self, observer: &BTreeMap<String, String>) -> Vec<(&TuningKey, Vec<Trial>)> {
+        let (mut keys, mut trials) = (BTreeMap::new(), BTreeMap::new());
         let own = self
             .segments
             .iter()
             .filter(|segment| segment.header.observer == *observer);
         for placed in own.flat_map(|segment| &segment.records) {
             match &*placed.record {
-                Record::Key(key) => keys.push(key),
+                Record::Key(key) => _ = keys.insert(key.hash(), key),
                 Record::End(trial) if trial.stands() => {
-                    // Its place in a run means nothing in another one.
-                    let trial = Trial {
-                        place: None,
-                        ..trial.clone()
-                    };
-                    trials.insert(trial.id(), trial);
+                    trials.insert(trial.id(), trial.clone());
                 }
                 _ => {}
             }
         }
-        (keys, trials.into_values().collect())
+        let mut of_keys: BTreeMap<Hash, Vec<Trial>> = BTreeMap::new();
+        for trial in trials.into_values() {
+            of_keys.entry(trial.key).or_default().push(trial);
+        }
+        let with_key = |(hash, trials)| Some((*keys.get(&hash)?, trials));
+        of_keys.into_iter().filter_map(with_key).collect()
     }
 }
 
@@ -88,8 +90,7 @@ pub fn announce(
     Ok(store.put(&name, b"")?)
 }
 
-/// Puts the trials of earlier attempts by the same device into the cache of this one. Those of other devices are left
-/// out: times of different devices are never compared.
+/// Puts the trials of earlier attempts by the same device into the cache of this one.
 ///
 /// # Errors
 /// If the cache cannot be written.
@@ -98,11 +99,10 @@ pub fn take_up(
     earlier: &Attempts,
     observer: &BTreeMap<String, String>,
 ) -> Result<(), Failure> {
-    let (keys, trials) = earlier.of(observer);
-    for key in keys {
-        cache.remember_key(key)?;
+    for (key, trials) in earlier.of(observer) {
+        own_trials::take_up(cache, key, trials)?;
     }
-    Ok(cache.finish_all(trials)?)
+    Ok(())
 }
 
 /// The names of an element's announcements begin with this.

@@ -13,6 +13,7 @@ mod error;
 pub mod evaluate;
 pub mod interrupted;
 mod options;
+pub mod own_trials;
 pub mod pipeline;
 mod pulled;
 pub mod report;

@@ -1,14 +1,15 @@
 //! What `tune cache pull` fetched, as a run uses it. Results of this very device go on where they ended. Those of others
 //! are a start for searches, and nothing else: times of different devices are never compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use kiln_cache::{Cache, CacheError, Trial};
+use kiln_cache::Cache;
 use kiln_fleet::{Imported, Imports};
 
 use crate::error::Failure;
 use crate::fleet::FleetError;
 use crate::progress::Reporter;
+use crate::run::own_trials;
 
 /// Takes the results of this device into its cache, and returns those of others.
 ///
@@ -33,25 +34,7 @@ pub fn take_in(
         .into_iter()
         .partition(|one| one.observer == *observer);
     for one in own {
-        take_up(cache, one)?;
+        own_trials::take_up(cache, &one.key, one.trials)?;
     }
     Ok(others)
-}
-
-/// Takes up the trials that stand of configs of which the cache has none.
-fn take_up(cache: &Cache, own: Imported) -> Result<(), CacheError> {
-    let known = cache.trials(own.key.hash())?.into_iter();
-    let known: BTreeSet<String> = known.map(|trial| trial.config).collect();
-    let new = |trial: &Trial| trial.stands() && !known.contains(&trial.config);
-    let trials: Vec<Trial> = own.trials.into_iter().filter(new).collect();
-    if trials.is_empty() {
-        return Ok(());
-    }
-    cache.remember_key(&own.key)?;
-    // Their place in a run means nothing in this cache.
-    let trials = trials.into_iter().map(|trial| Trial {
-        place: None,
-        ..trial
-    });
-    cache.finish_all(trials.collect())
 }

@@ -148,7 +148,7 @@ fn an_element_that_is_terminated_publishes_and_asks_to_be_run_again() {
     let fleet = long_element();
     // Nothing is published before the signal.
     let attempt = Attempt::start(&fleet, "10m");
-    let journal = || files(fleet.folder.path(), "journal.kiln").pop();
+    let journal = || files(fleet.root(), "journal.kiln").pop();
     let length = || journal().map_or(0, |path| fs::metadata(path).map_or(0, |file| file.len()));
     while length() < 8 << 10 {
         std::thread::sleep(Duration::from_millis(10));
