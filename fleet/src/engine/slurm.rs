@@ -50,15 +50,17 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
 # The cache of an element is on a local disk of its node: in a home folder on NFS it would hold up all others.
 TMPDIR=\"${{SLURM_TMPDIR:-${{TMPDIR:-/tmp}}}}\"
 export TMPDIR
-# The signal goes to this shell alone, and `wait` returns when it comes. It may come before the element has a number.
+# The signal goes to this shell alone, and `wait` returns when it comes. It may come before the element has a number. One that
+# comes while the element is being started is lost, so each is sent once more.
 element= told=
 trap 'told=1; [ -z \"$element\" ] || kill -TERM \"$element\" 2>/dev/null' TERM
 {command} &
 element=$!
-[ -z \"$told\" ] || kill -TERM \"$element\" 2>/dev/null
+[ -z \"$told\" ] || {{ sleep 1; kill -TERM \"$element\" 2>/dev/null; }}
 wait \"$element\"; code=$?
 if [ \"$code\" -gt 128 ]; then
   # A signal ended the wait, or the element: in the second case the shell knows it no more.
+  sleep 1; kill -TERM \"$element\" 2>/dev/null
   wait \"$element\"; again=$?
   [ \"$again\" = 127 ] || code=$again
 fi
