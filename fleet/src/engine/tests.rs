@@ -228,7 +228,7 @@ fn a_slurm_script_hands_the_signal_on_and_waits_for_the_element() {
     let script = render(&plan(30), Engine::Slurm, &[7], &JobOptions::default()).unwrap();
     program(folder.path(), "scontrol", "exit 1");
     let element =
-        "trap 'echo told > told; exit 75' TERM; : > started; while :; do sleep 0.05; done";
+        "trap 'echo told > told; exit 75' TERM; : > started; for n in $(seq 600); do sleep 0.05; done";
     program(folder.path(), "tune", element);
     let mut child = slurm(folder.path(), &script).spawn().unwrap();
     while !folder.path().join("started").exists() {
@@ -253,7 +253,7 @@ fn a_signal_that_comes_before_the_element_has_a_number_is_handed_on() {
     program(
         folder.path(),
         "tune",
-        "trap 'exit 75' TERM; while :; do sleep 0.05; done",
+        "trap 'exit 75' TERM; for n in $(seq 600); do sleep 0.05; done",
     );
     let mut child = slurm(folder.path(), &early).spawn().unwrap();
     let code = child.wait().unwrap().code();
