@@ -227,8 +227,7 @@ fn a_slurm_script_hands_the_signal_on_and_waits_for_the_element() {
     let folder = tempfile::tempdir().unwrap();
     let script = render(&plan(30), Engine::Slurm, &[7], &JobOptions::default()).unwrap();
     program(folder.path(), "scontrol", "exit 1");
-    let element =
-        "trap 'echo told > told; exit 75' TERM; : > started; for n in $(seq 600); do sleep 0.05; done";
+    let element = "trap 'echo told > told; exit 75' TERM; : > started; for n in $(seq 600); do sleep 0.05; done";
     program(folder.path(), "tune", element);
     let mut child = slurm(folder.path(), &script).spawn().unwrap();
     while !folder.path().join("started").exists() {
