@@ -19,6 +19,7 @@ pub mod publish;
 pub mod segment;
 pub mod share;
 pub mod sign;
+mod signed;
 pub mod statement;
 pub mod store;
 mod text;

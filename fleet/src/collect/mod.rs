@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::segment::Segment;
 use crate::statement::Statement;
 use crate::store::ObjectStore;
-use crate::{object, segment};
+use crate::{object, segment, signed};
 
 /// What a store holds of a plan. Equal contents give equal values, in whatever order they were written.
 #[derive(Debug, Default)]
@@ -196,7 +196,7 @@ pub fn put_plan(
 pub fn get_plan(store: &dyn ObjectStore, id: &str) -> Result<SignedPlan, CollectError> {
     let name = object::plan(id);
     let missing = |name: &str| CollectError::NoPlan { name: name.into() };
-    let text = read::text(store, &name, crate::plan::MAX_PLAN_BYTES)?;
+    let text = signed::text(store, &name, crate::plan::MAX_PLAN_BYTES)?;
     let text = text.ok_or_else(|| missing(&name))?;
     let plan = Plan::parse(&text)?;
     let found = plan.id();
@@ -205,7 +205,7 @@ pub fn get_plan(store: &dyn ObjectStore, id: &str) -> Result<SignedPlan, Collect
         return Err(CollectError::OtherPlan { expected, found });
     }
     let name = object::signature(&name);
-    let signature = read::text(store, &name, crate::sign::MAX_SIGNATURE_BYTES)?;
+    let signature = signed::text(store, &name, crate::sign::MAX_SIGNATURE_BYTES)?;
     let signature = signature.ok_or_else(|| missing(&name))?;
     Ok(SignedPlan {
         plan,

@@ -1,13 +1,14 @@
-//! One object at a time, from the store to a verified value. Nothing is parsed before its signature is verified.
+//! Objects of a plan, from the store to verified values.
 
 use super::{RejectReason, Rejected, SignedStatement};
 use crate::collect::CollectError;
 use crate::object;
 use crate::plan::Plan;
 use crate::segment::{MAX_SEGMENT_BYTES, Segment};
-use crate::sign::{MAX_SIGNATURE_BYTES, PublicKey, signer, verify};
+use crate::sign::PublicKey;
+use crate::signed::{Signed, hash_in};
 use crate::statement::{MAX_STATEMENT_BYTES, Statement};
-use crate::store::{ObjectStore, StoreError};
+use crate::store::ObjectStore;
 
 /// Reads objects of a plan.
 pub(super) struct Reader<'a> {
@@ -44,15 +45,15 @@ impl<'a> Reader<'a> {
     }
 
     fn read_segment(&self, name: &str) -> Result<Segment, RejectReason> {
-        let hash = self.hash_in(name, ".seg")?;
-        let (bytes, _, author) = self.signed(name, MAX_SEGMENT_BYTES)?;
-        let mut segment = Segment::parse(&bytes, hash)?;
+        let hash = self.current_hash_in(name, ".seg")?;
+        let signed = self.signed(name, MAX_SEGMENT_BYTES)?;
+        let mut segment = Segment::parse(&signed.bytes, hash)?;
         self.check_plan(&segment.header.plan, segment.header.element)?;
         if segment.object() != name {
             let expected = segment.object();
             return Err(RejectReason::Name { expected });
         }
-        segment.author = author;
+        segment.author = signed.key.fingerprint();
         Ok(segment)
     }
 
@@ -61,8 +62,12 @@ impl<'a> Reader<'a> {
     }
 
     fn read_statement(&self, name: &str) -> Result<SignedStatement, RejectReason> {
-        self.hash_in(name, ".proof")?;
-        let (bytes, signature, author) = self.signed(name, MAX_STATEMENT_BYTES)?;
+        self.current_hash_in(name, ".proof")?;
+        let Signed {
+            bytes,
+            signature,
+            key,
+        } = self.signed(name, MAX_STATEMENT_BYTES)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| RejectReason::NotText)?;
         let statement = Statement::parse(text)?;
         self.check_plan(&statement.plan, statement.element)?;
@@ -74,12 +79,12 @@ impl<'a> Reader<'a> {
         Ok(SignedStatement {
             statement,
             signature,
-            author,
+            author: key.fingerprint(),
         })
     }
 
-    /// The hash in an object's name, before anything is fetched.
-    fn hash_in<'n>(&self, name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
+    /// The hash in an object's name, if the plan has not expired: before anything is fetched.
+    fn current_hash_in<'n>(&self, name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
         let (expired_unix_s, now_unix_s) = (self.plan.expires_unix_s, self.now_unix_s);
         if now_unix_s >= expired_unix_s {
             return Err(RejectReason::Expired {
@@ -87,26 +92,17 @@ impl<'a> Reader<'a> {
                 now_unix_s,
             });
         }
-        let stem = name.strip_suffix(ending);
-        let hash = stem.and_then(|stem| stem.get(stem.len().checked_sub(64)?..));
-        hash.filter(|hash| crate::text::is_hex(hash, 64))
-            .ok_or_else(|| RejectReason::Name {
-                expected: format!("…HASH{ending}"),
-            })
+        hash_in(name, ending)
     }
 
-    /// An object, its signature, and the fingerprint of the worker key that it is by.
-    fn signed(&self, name: &str, most: usize) -> Result<(Vec<u8>, String, String), RejectReason> {
-        let signature = text(self.store, &object::signature(name), MAX_SIGNATURE_BYTES)?;
-        let signature = signature.ok_or(RejectReason::Unsigned)?;
-        let by = signer(&signature)?;
-        let known = self.keys.iter().find(|key| **key == by);
-        let key = known.ok_or_else(|| RejectReason::Signer {
-            found: by.fingerprint(),
-        })?;
-        let bytes = self.store.get(name, most)?.ok_or(RejectReason::Gone)?;
-        verify(&bytes, &signature, key)?;
-        Ok((bytes, signature, key.fingerprint()))
+    /// An object by one of the plan's workers.
+    fn signed(&self, name: &str, most: usize) -> Result<Signed, RejectReason> {
+        Signed::read(self.store, name, most, &|key| {
+            let known = self.keys.contains(key).then_some(());
+            known.ok_or_else(|| RejectReason::Signer {
+                found: key.fingerprint(),
+            })
+        })
     }
 
     fn check_plan(&self, plan: &str, element: u32) -> Result<(), RejectReason> {
@@ -139,15 +135,4 @@ fn rejected(name: &str) -> impl FnOnce(RejectReason) -> Rejected {
         name: name.into(),
         why,
     }
-}
-
-/// The text of an object; nothing if there is none.
-pub(super) fn text(
-    store: &dyn ObjectStore,
-    name: &str,
-    most: usize,
-) -> Result<Option<String>, StoreError> {
-    let bytes = store.get(name, most)?;
-    // What is not UTF-8 is not text of Kiln's: the replaced characters are refused by whoever parses it.
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::read::{self, Signed};
+use super::read::{self, SignedSegment};
 use super::{Progress, Report};
 use crate::collect::{RejectReason, Rejected};
 use crate::object;
@@ -99,8 +99,8 @@ fn strays(names: &BTreeSet<String>) -> impl Iterator<Item = Rejected> {
 }
 
 /// Keeps a segment as it was signed, and returns the number of its records.
-fn keep(to: &Folder, name: &str, signed: &Signed) -> Result<usize, StoreError> {
+fn keep(to: &Folder, name: &str, signed: &SignedSegment) -> Result<usize, StoreError> {
     to.put(name, &signed.bytes)?;
-    to.put(&object::signature(name), &signed.signature)?;
+    to.put(&object::signature(name), signed.signature.as_bytes())?;
     Ok(signed.segment.records.len())
 }

@@ -1,38 +1,38 @@
-//! One segment at a time, from a store to verified records. Nothing is parsed before its signature is verified.
+//! Segments without a plan, from a store to verified records.
 
 use crate::collect::RejectReason;
 use crate::object;
 use crate::segment::{MAX_SEGMENT_BYTES, Segment};
-use crate::sign::{MAX_SIGNATURE_BYTES, PublicKey, signer, verify};
+use crate::sign::PublicKey;
+use crate::signed::{Signed, hash_in};
 use crate::store::ObjectStore;
-use crate::text::is_hex;
 
 /// A segment, and its objects as they are stored.
-pub(super) struct Signed {
+pub(super) struct SignedSegment {
     pub segment: Segment,
     pub bytes: Vec<u8>,
-    pub signature: Vec<u8>,
+    pub signature: String,
 }
 
-/// Reads and verifies a segment without a plan, if its key is one that `may_sign`. Of others only the signature is
-/// fetched.
+/// Reads and verifies a segment without a plan, if its key is one that `may_sign`.
 pub(super) fn signed(
     store: &dyn ObjectStore,
     name: &str,
     may_sign: &dyn Fn(&PublicKey) -> bool,
-) -> Result<Signed, RejectReason> {
-    let hash = hash_in(name)?;
-    let signature = store.get(&object::signature(name), MAX_SIGNATURE_BYTES)?;
-    let signature = signature.ok_or(RejectReason::Unsigned)?;
-    let text = std::str::from_utf8(&signature).map_err(|_| RejectReason::NotText)?;
-    let key = signer(text)?;
-    if !may_sign(&key) {
-        let found = key.fingerprint();
-        return Err(RejectReason::NotAllowed { found });
-    }
-    let bytes = store.get(name, MAX_SEGMENT_BYTES)?;
-    let bytes = bytes.ok_or(RejectReason::Gone)?;
-    verify(&bytes, text, &key)?;
+) -> Result<SignedSegment, RejectReason> {
+    let hash = hash_in(name, ".seg")?;
+    let signed = Signed::read(store, name, MAX_SEGMENT_BYTES, &|key| {
+        may_sign(key)
+            .then_some(())
+            .ok_or_else(|| RejectReason::NotAllowed {
+                found: key.fingerprint(),
+            })
+    })?;
+    let Signed {
+        bytes,
+        signature,
+        key,
+    } = signed;
     let mut segment = Segment::parse(&bytes, hash)?;
     if segment.header.plan != object::NO_PLAN {
         return Err(RejectReason::OtherPlan {
@@ -45,19 +45,9 @@ pub(super) fn signed(
         return Err(RejectReason::Name { expected });
     }
     segment.author = key.fingerprint();
-    Ok(Signed {
+    Ok(SignedSegment {
         segment,
         bytes,
         signature,
     })
-}
-
-/// The hash in a segment's name.
-fn hash_in(name: &str) -> Result<&str, RejectReason> {
-    let stem = name.strip_suffix(".seg");
-    let hash = stem.and_then(|stem| stem.get(stem.len().checked_sub(64)?..));
-    hash.filter(|hash| is_hex(hash, 64))
-        .ok_or_else(|| RejectReason::Name {
-            expected: "…HASH.seg".into(),
-        })
 }

@@ -1,0 +1,58 @@
+//! One object at a time, from a store to verified bytes. Nothing is parsed before its signature is verified.
+
+use crate::collect::RejectReason;
+use crate::object;
+use crate::sign::{MAX_SIGNATURE_BYTES, PublicKey, signer, verify};
+use crate::store::{ObjectStore, StoreError};
+
+/// An object with a valid signature.
+pub(crate) struct Signed {
+    pub bytes: Vec<u8>,
+    /// The signature, as stored.
+    pub signature: String,
+    /// Whose it is.
+    pub key: PublicKey,
+}
+
+impl Signed {
+    /// Reads and verifies an object of at most `most` bytes. If `accept` refuses the key, only the signature is fetched.
+    pub fn read(
+        store: &dyn ObjectStore,
+        name: &str,
+        most: usize,
+        accept: &dyn Fn(&PublicKey) -> Result<(), RejectReason>,
+    ) -> Result<Signed, RejectReason> {
+        let signature = text(store, &object::signature(name), MAX_SIGNATURE_BYTES)?;
+        let signature = signature.ok_or(RejectReason::Unsigned)?;
+        let key = signer(&signature)?;
+        accept(&key)?;
+        let bytes = store.get(name, most)?.ok_or(RejectReason::Gone)?;
+        verify(&bytes, &signature, &key)?;
+        Ok(Signed {
+            bytes,
+            signature,
+            key,
+        })
+    }
+}
+
+/// The hash in the name of an object with this ending.
+pub(crate) fn hash_in<'n>(name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
+    let stem = name.strip_suffix(ending);
+    let hash = stem.and_then(|stem| stem.get(stem.len().checked_sub(64)?..));
+    hash.filter(|hash| crate::text::is_hex(hash, 64))
+        .ok_or_else(|| RejectReason::Name {
+            expected: format!("…HASH{ending}"),
+        })
+}
+
+/// The text of an object; nothing if there is none.
+pub(crate) fn text(
+    store: &dyn ObjectStore,
+    name: &str,
+    most: usize,
+) -> Result<Option<String>, StoreError> {
+    let bytes = store.get(name, most)?;
+    // What is not UTF-8 is not text of Kiln's: the replaced characters are refused by whoever parses it.
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
