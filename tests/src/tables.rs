@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use kiln_project::{PackageSelection, Project, TunedKernel};
 use kiln_spec::DeviceKey;
 use kiln_spec::baked::{BakedTable, Evidence, Hashes, Row};
 use kiln_spec::codegen::{Symbol, Target, symbol_hash};
-use kiln_tuner::project::{PackageSelection, Project, TunedKernel};
 
 /// The kernel with this name in the package of a manifest, with features.
 ///

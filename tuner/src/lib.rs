@@ -12,19 +12,15 @@
 //! The main flow is in [`run::pipeline`]. Read it first.
 #![forbid(unsafe_code)]
 
-pub mod atomic_file;
-pub mod candidate;
 pub mod cli;
 mod columns;
 mod commands;
 pub mod compile_only;
 pub mod error;
 pub mod fleet;
-pub mod lab;
+mod own;
 pub mod predict;
 pub mod progress;
-pub mod project;
-pub mod regime;
 pub mod replay;
 pub mod run;
 pub mod smoke;

@@ -11,19 +11,19 @@ use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
 
-use crate::candidate::outcome::of_worker_error;
-use crate::candidate::{Compiled, Which, Workshop};
 use crate::error::Failure;
-use crate::lab::Bench;
-use crate::lab::check::{CheckPlace, Checked, Checker};
-use crate::lab::device_session::DeviceSession;
-use crate::lab::peaks;
-use crate::lab::reference::{Expectations, Oracle};
-use crate::lab::verify::{self, Verifier};
-use crate::lab::worker::protocol::ProcessLimits;
-use crate::lab::worker::reference_of;
-use crate::project::TunedKernel;
 use crate::tables::local;
+use kiln_lab::Bench;
+use kiln_lab::candidate::outcome::of_worker_error;
+use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_lab::check::{CheckPlace, Checked, Checker};
+use kiln_lab::device_session::DeviceSession;
+use kiln_lab::peaks;
+use kiln_lab::reference::{Expectations, Oracle};
+use kiln_lab::verify::{self, Verifier};
+use kiln_lab::worker::protocol::ProcessLimits;
+use kiln_lab::worker::reference_of;
+use kiln_project::TunedKernel;
 
 /// Problems with more work than this are launched only in a small version; their plans are checked by calculation.
 const MAX_WORK: u64 = 200_000_000;

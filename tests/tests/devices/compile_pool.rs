@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use kiln::compile_only;
 use kiln::compiler::{CompileError, CompileRequest, Compiler};
+use kiln_lab::worker::{ProcessCompiler, WorkerLimits};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::tune_program;
-use kiln_tuner::lab::worker::{ProcessCompiler, WorkerLimits};
 
 /// NVRTC for one architecture, in servers that carry a mark in their environment.
 fn servers(mark: &str) -> ProcessCompiler {

@@ -7,15 +7,15 @@ use std::time::Instant;
 
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln_cache::Outcome;
+use kiln_lab::candidate::Which;
+use kiln_lab::candidate::inspect::{Inspected, corners};
+use kiln_project::{PackageSelection, Project, TunedKernel};
 use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::{KnownTarget, Multiprocessor, TARGETS};
 use kiln_spec::{Backend, Config, Problem};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::{shared_artifacts, workspace};
-use kiln_tuner::candidate::Which;
-use kiln_tuner::candidate::inspect::{Inspected, corners};
 use kiln_tuner::compile_only::CompileTarget;
-use kiln_tuner::project::{PackageSelection, Project, TunedKernel};
 use kiln_tuner::tables::local;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;

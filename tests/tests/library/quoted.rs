@@ -11,9 +11,9 @@ use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::{Problem, ProblemValue};
 use kiln::{Choice, Kernel, Stream, prepare};
+use kiln_lab::peaks;
 use kiln_tests::capability::in_full;
 use kiln_tests::test_device;
-use kiln_tuner::lab::peaks;
 
 /// Maximum work of a problem, in operations or bytes, unless measuring in full; the smallest problem is always
 /// verified.

@@ -7,10 +7,10 @@ use std::process::Command;
 
 use kiln::backend::hip::HipCompiler;
 use kiln::compiler::Compiler as _;
+use kiln_lab::candidate::inspect;
 use kiln_spec::occupancy::{BlockNeeds, amd};
 use kiln_spec::targets::{AmdWgp, Multiprocessor, target};
 use kiln_tests::capability::{Need, have, in_full};
-use kiln_tuner::candidate::inspect;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 

@@ -7,9 +7,9 @@ use kiln::backend::cpu::{CpuCompiler, CpuOptions};
 use kiln::compile_only;
 use kiln::compiler::{BuildKind, CompileError, CompileRequest, Compiler};
 use kiln::recipe::Recipe;
+use kiln_lab::worker::{ProcessCompiler, WorkerLimits};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::tune_program;
-use kiln_tuner::lab::worker::{ProcessCompiler, WorkerLimits};
 
 /// Compiles only if the header and the flag are there.
 const UNIT: &str = "\

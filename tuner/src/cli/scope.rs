@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::project::PackageSelection;
-use crate::regime::Regime;
+use kiln_lab::regime::Regime;
+use kiln_project::PackageSelection;
 
 /// Which package.
 #[derive(Clone, Debug, Default, Args)]
@@ -75,7 +76,7 @@ pub struct DeviceArgs {
 pub struct RegimeArgs {
     /// Time with a cold or a hot last-level cache; results are stored separately
     /// [default: cold on a GPU, hot on the cpu]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = regimes())]
     pub regime: Option<Regime>,
 }
 
@@ -99,4 +100,10 @@ pub struct SearchArgs {
         allow_negative_numbers = true
     )]
     pub seed: u64,
+}
+
+/// Parses `--regime`.
+fn regimes() -> impl TypedValueParser<Value = Regime> {
+    let known = Regime::ALL.map(|regime| PossibleValue::new(regime.name()).help(regime.meaning()));
+    PossibleValuesParser::new(known).try_map(|name| Regime::named(&name).ok_or("no such regime"))
 }

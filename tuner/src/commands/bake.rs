@@ -6,13 +6,13 @@ use super::output::{checked, print, print_json, read_project};
 use crate::cli::{BakeArgs, Untuned};
 use crate::compile_only::CompileTarget;
 use crate::error::Failure;
-use crate::lab::machine;
 use crate::predict;
-use crate::project::Project;
 use crate::tables::bake;
 use crate::tables::images;
 use crate::tables::unproven;
 use crate::task::Conditions;
+use kiln_lab::machine;
+use kiln_project::Project;
 
 pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     let project = read_project(&args.package)?;

@@ -6,10 +6,10 @@ use super::output::{checked, print, print_json};
 use crate::cli::BakeArgs;
 use crate::error::Failure;
 use crate::fleet::proofs;
-use crate::lab::machine;
-use crate::project::Project;
 use crate::tables::check;
 use crate::task::Conditions;
+use kiln_lab::machine;
+use kiln_project::Project;
 
 pub(super) fn run(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
     let mut checked_tables = check::tables(project, args.images)?;

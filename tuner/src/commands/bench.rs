@@ -8,10 +8,7 @@ use kiln::Kernel;
 use super::output::{checked, print, print_json, print_json_line, read_project};
 use crate::cli::{BenchArgs, options};
 use crate::error::Failure;
-use crate::lab::scratch::Scratch;
-use crate::lab::{machine, preflight};
 use crate::progress::{self, Reporter};
-use crate::regime::Regime;
 use crate::run::budget::Budget;
 use crate::run::clock::unix_s;
 use crate::task::check_declared;
@@ -20,6 +17,9 @@ use crate::watch::bench::TimingOutcome;
 use crate::watch::device_bench::{self, BenchRun, Line, OnDevice, Tasks, tasks};
 use crate::watch::saved::Saved;
 use crate::watch::stage::{self, Setting};
+use kiln_lab::regime::Regime;
+use kiln_lab::scratch::Scratch;
+use kiln_lab::{machine, preflight};
 
 pub(super) fn run(
     args: &BenchArgs,
@@ -114,5 +114,5 @@ fn open(names: &[String]) -> Result<Vec<machine::Opened>, Failure> {
     if names.is_empty() {
         return Ok(vec![machine::open_device(None)?]);
     }
-    machine::open_devices(names)
+    Ok(machine::open_devices(names)?)
 }

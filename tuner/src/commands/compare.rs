@@ -8,13 +8,13 @@ use kiln::devices::name_of;
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::{CompareArgs, options};
 use crate::error::Failure;
-use crate::lab::machine::{self, Opened};
 use crate::run::budget::Budget;
 use crate::watch::NothingWatched;
 use crate::watch::file_comparison::{Comparing, Report, matched, nothing_here};
 use crate::watch::plan::Chosen;
 use crate::watch::saved::Saved;
 use crate::watch::verdict::{Gate, WatchVerdict};
+use kiln_lab::machine::{self, Opened};
 
 pub(super) fn run(
     args: &CompareArgs,
@@ -77,5 +77,5 @@ fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
         let here = kiln::devices().into_iter();
         return Ok(here.map(|device| (name_of(&*device), device)).collect());
     }
-    machine::open_devices(names)
+    Ok(machine::open_devices(names)?)
 }

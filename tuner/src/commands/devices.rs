@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::output::{checked, print, print_json};
 use crate::cli::OutputArgs;
 use crate::error::Failure;
-use crate::lab::listing::Listing;
+use kiln_lab::listing::Listing;
 
 pub(super) fn run(args: &OutputArgs) -> Result<ExitCode, Failure> {
     let listing = Listing::now();

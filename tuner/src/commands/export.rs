@@ -10,10 +10,10 @@ use super::output::{checked, print, read_project};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::CompileTarget;
 use crate::error::{Failure, UsageError};
-use crate::lab::machine;
-use crate::project::TunedKernel;
 use crate::tables::files::write_if_changed;
 use crate::task::stored::{self, KeySelector};
+use kiln_lab::machine;
+use kiln_project::TunedKernel;
 
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let text = match &args.space {

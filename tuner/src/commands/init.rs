@@ -9,7 +9,7 @@ use kiln_spec::baked::{GITATTRIBUTES, INDEX_FILE, Index};
 use super::output::{checked, print, read_project};
 use crate::cli::InitArgs;
 use crate::error::Failure;
-use crate::project::own;
+use crate::own;
 use crate::tables::TableError;
 use crate::tables::files::{mark_as_changed, read_index, read_table, unlisted, write_if_changed};
 

@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use super::inspect_profile;
 use super::output::{checked, print, print_json, read_project};
-use crate::candidate::inspect::{HostRow, InspectRow, host_to_text, to_text};
 use crate::cli::InspectArgs;
 use crate::cli::options::jobs;
 use crate::compile_only::inspect::{ConfigSelector, HOST, baked, host_row, inspect, subjects};
 use crate::compile_only::{self, CompileTarget, Missing, open_all};
 use crate::error::Failure;
-use crate::lab::threads;
-use crate::project::Project;
+use kiln_lab::candidate::inspect::{HostRow, InspectRow, host_to_text, to_text};
+use kiln_lab::threads;
+use kiln_project::Project;
 
 pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     let words = words(args);

@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use super::output::{checked, print, print_json};
-use crate::candidate::profile::to_text;
 use crate::cli::InspectArgs;
 use crate::cli::options::jobs;
 use crate::compile_only::inspect::{ConfigSelector, HOST, subjects};
+use crate::compile_only::profile_table::to_text;
 use crate::compile_only::{CompileTarget, Profiled};
 use crate::error::{Failure, UsageError};
-use crate::lab::threads;
-use crate::project::Project;
+use kiln_lab::threads;
+use kiln_project::Project;
 
 /// Profiles on each target whose compiler is installed; a target that is `named` must have one.
 pub(super) fn run(

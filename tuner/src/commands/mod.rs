@@ -27,7 +27,7 @@ use kiln::Kernel;
 
 use crate::cli::{Cli, Command};
 use crate::error::{FAILED, Failure};
-use crate::lab::worker::server;
+use kiln_lab::worker::server;
 
 /// Runs the subcommand.
 pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::PackageArgs;
 use crate::error::{DONE, FAILED, Failure};
-use crate::project::{HiddenKernel, Project};
+use kiln_project::{HiddenKernel, Project};
 
 /// Prints text on standard output. If the pipe is closed, the program ends quietly, as other tools do. Any other
 /// failure, such as a full disk, ends it with an error: otherwise its results would be lost unnoticed.

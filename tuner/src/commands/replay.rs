@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use super::output::{checked, print, read_project};
-use crate::atomic_file;
 use crate::cli::{ReplayArgs, options};
 use crate::error::{Failure, UsageError};
-use crate::lab::threads;
 use crate::replay::sweep::{self, Sweep};
 use crate::replay::transfer::Trials;
 use crate::replay::{self, ToBake, pairs};
 use kiln_exchange::curves::Curves;
 use kiln_exchange::recording;
+use kiln_lab::atomic_file;
+use kiln_lab::threads;
 use kiln_search::Settings;
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {

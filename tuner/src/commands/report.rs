@@ -14,9 +14,9 @@ use kiln_report::{
 use serde::Serialize;
 
 use super::output::{checked, print, print_json};
-use crate::atomic_file;
 use crate::cli::ReportArgs;
 use crate::error::Failure;
+use kiln_lab::atomic_file;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.curves {

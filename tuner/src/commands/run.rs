@@ -9,15 +9,15 @@ use crate::cli::RunArgs;
 use crate::cli::options;
 use crate::compile_only::{self, CheckOptions, CheckReport, CompileTarget};
 use crate::error::Failure;
-use crate::lab::machine;
-use crate::lab::preflight;
 use crate::progress;
-use crate::project::Project;
 use crate::run::RunOptions;
 use crate::run::dry_run;
 use crate::run::interrupted;
 use crate::run::pipeline::{self, RunInputs};
 use crate::tables::bake;
+use kiln_lab::machine;
+use kiln_lab::preflight;
+use kiln_project::Project;
 
 pub(super) fn run(
     args: &RunArgs,

@@ -8,10 +8,10 @@ use kiln::Kernel;
 use super::output::{checked, print, print_json, print_json_line, read_project};
 use crate::cli::{SmokeArgs, options};
 use crate::error::Failure;
-use crate::lab::device_session::DeviceSession;
-use crate::lab::machine;
 use crate::smoke::{Smoke, Smoked};
 use crate::task::check_declared;
+use kiln_lab::device_session::DeviceSession;
+use kiln_lab::machine;
 
 pub(super) fn run(
     args: &SmokeArgs,

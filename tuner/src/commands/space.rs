@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::SpaceArgs;
 use crate::error::Failure;
-use crate::lab::machine;
 use crate::space::kernel::{DescribedKernel, KernelCount};
+use kiln_lab::machine;
 
 pub(super) fn run(args: &SpaceArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.definition {

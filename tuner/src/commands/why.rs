@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::WhyArgs;
 use crate::error::Failure;
-use crate::lab::machine;
 use crate::tables::why::Why;
 use crate::task::Conditions;
+use kiln_lab::machine;
 
 pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
     let mut package = args.package.clone();

@@ -17,14 +17,15 @@ use rayon::prelude::*;
 
 use super::report::{CheckReport, TaskCheck};
 use super::target::CompileTarget;
-use crate::candidate::{Which, Workshop};
 use crate::error::Failure;
-use crate::lab::scratch::Scratch;
-use crate::lab::threads;
 use crate::progress::{Reporter, Stage};
-use crate::project::Project;
 use crate::run::RunOptions;
 use crate::task::{self, Conditions, Task};
+use kiln_lab::LabError;
+use kiln_lab::candidate::{Which, Workshop};
+use kiln_lab::scratch::Scratch;
+use kiln_lab::threads;
+use kiln_project::Project;
 use kiln_search::{Random, Strategy as _};
 
 /// The kernels to check, and where results and messages go.
@@ -47,7 +48,7 @@ pub fn check(with: &CheckOptions<'_>, target: &CompileTarget) -> Result<CheckRep
     let start = Instant::now();
     let compiler = &*target.compiler;
     let folder = Scratch::new(with.cache.folder())?;
-    let artifacts = ArtifactCache::in_cache(with.cache.folder()).map_err(Failure::Device)?;
+    let artifacts = ArtifactCache::in_cache(with.cache.folder()).map_err(LabError::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     let pool = threads::to_compile(with.options.jobs)?;
     let tasks = task::plan(

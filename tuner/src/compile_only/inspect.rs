@@ -10,11 +10,12 @@ use rayon::prelude::*;
 
 use super::error::TargetError;
 use super::target::CompileTarget;
-use crate::candidate::inspect::{HostRow, InspectRow, corners};
-use crate::candidate::{Which, Workshop};
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
 use crate::tables::local;
+use kiln_lab::LabError;
+use kiln_lab::candidate::inspect::{HostRow, InspectRow, corners};
+use kiln_lab::candidate::{Which, Workshop};
+use kiln_project::{Project, TunedKernel};
 
 /// The word for the cpu device. Nothing is compiled for it, and it is inspected only if named.
 pub const HOST: &str = "cpu";
@@ -54,7 +55,7 @@ pub fn inspect(
     let folder = tempfile::Builder::new().prefix("kiln-inspect-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
     let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?)
-        .map_err(Failure::Device)?;
+        .map_err(LabError::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     Ok(subjects
         .par_iter()

@@ -5,6 +5,7 @@ mod check;
 mod error;
 pub mod inspect;
 mod profile;
+pub mod profile_table;
 mod report;
 mod target;
 

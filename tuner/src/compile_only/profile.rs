@@ -14,10 +14,11 @@ use rayon::prelude::*;
 
 use super::error::TargetError;
 use super::inspect::Subject;
-use crate::candidate::profile;
-use crate::candidate::{Draft, Workshop};
 use crate::error::Failure;
-use crate::lab::peaks;
+use kiln_lab::LabError;
+use kiln_lab::candidate::profile;
+use kiln_lab::candidate::{Draft, Workshop};
+use kiln_lab::peaks;
 
 /// A simulated GPU and how much of each launch it executes.
 pub struct Profiled {
@@ -35,7 +36,7 @@ impl Profiled {
     /// # Errors
     /// If there is none, or its compiler is not installed.
     pub fn open(known: &'static KnownTarget, max_blocks: u64) -> Result<Profiled, Failure> {
-        let device = SimDevice::open(known.arch).map_err(Failure::Device)?;
+        let device = SimDevice::open(known.arch).map_err(LabError::Device)?;
         device.compiler().map_err(TargetError::NoCompiler)?;
         Ok(Profiled {
             known,
@@ -64,7 +65,7 @@ impl Profiled {
         let folder = tempfile::Builder::new().prefix("kiln-profile-").tempdir();
         let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
         let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?)
-            .map_err(Failure::Device)?;
+            .map_err(LabError::Device)?;
         let compiler = self.device.compiler().map_err(TargetError::NoCompiler)?;
         let workshop = Workshop::new(compiler, self.device.info(), &artifacts, folder.path());
         let compiled: Vec<_> = subjects

@@ -10,9 +10,9 @@ use kiln_spec::DeviceKey;
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
 
 use super::error::TargetError;
-use crate::candidate::Workshop;
 use crate::error::{Failure, NoDevice};
-use crate::lab::machine;
+use kiln_lab::candidate::Workshop;
+use kiln_lab::machine;
 
 /// The product name of the devices that stand for targets: results under it do not belong to a real device.
 pub const PRODUCT: &str = "compile-only";

@@ -4,24 +4,23 @@ pub mod code;
 
 use std::path::{Path, PathBuf};
 
-use kiln::DeviceError;
-use kiln::compiler::CompileError;
 use kiln_exchange::curves::CurvesError;
 use kiln_exchange::definition::DefinitionError;
 use kiln_exchange::kernel_tuner::KernelTunerError;
 use kiln_exchange::t1::T1Error;
 use thiserror::Error;
 
-use crate::atomic_file::without_path;
 use crate::compile_only::TargetError;
 use crate::fleet::FleetError;
-use crate::project::ProjectError;
 use crate::replay::ReplayError;
 use crate::run::ForeignRecording;
 use crate::space::NoExactCount;
 use crate::tables::TableError;
 use crate::task::TaskError;
 use crate::watch::{NothingWatched, SavedError};
+use kiln_lab::LabError;
+use kiln_lab::atomic_file::FileError;
+use kiln_project::ProjectError;
 
 pub use self::code::{DONE, FAILED, NO_DEVICE, OTHER_SOURCES, SHARED_GPU, TRY_AGAIN, USAGE};
 
@@ -43,9 +42,6 @@ pub struct UsageError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NoDevice {
-    /// No device has that name.
-    #[error("{0}\nhelp: run `tune devices` for what is here")]
-    Name(DeviceError),
     /// No target has that architecture.
     #[error(
         "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
@@ -57,12 +53,6 @@ pub enum NoDevice {
         /// The architectures that exist.
         known: Vec<&'static str>,
     },
-    /// The device is simulated, and the command times launches.
-    #[error(
-        "`{0}` is simulated and has no clock: nothing can be timed on it\nhelp: `tune smoke --device {0}` executes the baked \
-         rows and checks them; measure on the GPU itself"
-    )]
-    NoClock(String),
     /// This machine has no device of the kind on which the kernels were saved.
     #[error(
         "nothing can be compared: the file was saved on {saved}, and here is {here}\nhelp: compare on a machine of that kind, or \
@@ -74,14 +64,6 @@ pub enum NoDevice {
         /// The devices of this machine.
         here: String,
     },
-}
-
-/// The error's own `help:`, or this one if it has none.
-fn or_help(error: &CompileError, help: &str) -> String {
-    match error.to_string().contains("\nhelp: ") {
-        true => String::new(),
-        false => format!("\nhelp: {help}"),
-    }
 }
 
 /// Why a command ended early.
@@ -97,26 +79,15 @@ pub enum Failure {
     /// The device does not exist.
     #[error(transparent)]
     NoDevice(NoDevice),
-    /// The device does not open.
+    /// A device, its compiler or the files of a run cannot be used.
     #[error(transparent)]
-    Device(DeviceError),
-    /// The device's compiler is not installed.
-    #[error("{error}{}", or_help(.error, "check the cache folder and the free disk space"))]
-    NoCompiler {
-        /// The compiler's error, which names the missing part.
-        error: CompileError,
-    },
+    Lab(Box<LabError>),
     /// A problem is not declared, a space cannot be built, or nothing is stored.
     #[error(transparent)]
     Task(#[from] TaskError),
     /// Nothing can be compiled for a target.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// Another process computes on the device.
-    #[error(
-        "{0}\nhelp: wait until it finishes, choose another device, or pass --allow-shared-gpu to measure anyway"
-    )]
-    SharedGpu(String),
     /// A table cannot be read or written.
     #[error(transparent)]
     Table(Box<TableError>),
@@ -193,18 +164,8 @@ pub enum Failure {
     #[error(transparent)]
     Cache(#[from] kiln_cache::CacheError),
     /// A file cannot be read or written.
-    #[error(
-        "cannot {doing} {}: {}\nhelp: check that the path is what it should be, its permissions and the free disk space",
-        .path.display(), without_path(.error)
-    )]
-    File {
-        /// The failed operation, as a verb.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        error: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A file of saved kernels cannot be used.
     #[error("{}: {error}", .path.display())]
     Saved {
@@ -241,14 +202,16 @@ pub enum Failure {
     /// A plan cannot be made, worked on or merged.
     #[error(transparent)]
     Fleet(Box<FleetError>),
-    /// The system cannot create threads.
-    #[error("cannot start {what}: {error}")]
-    Threads {
-        /// The purpose of the threads.
-        what: &'static str,
-        /// The system's error.
-        error: rayon::ThreadPoolBuildError,
-    },
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Failure {
+        match error {
+            LabError::Cache(error) => Failure::Cache(error),
+            LabError::File(error) => Failure::File(error),
+            error => Failure::Lab(Box::new(error)),
+        }
+    }
 }
 
 impl From<NoExactCount> for Failure {
@@ -269,13 +232,23 @@ impl From<TableError> for Failure {
     }
 }
 
+/// The exit code of an error of a device.
+fn code_of(error: &LabError) -> u8 {
+    match error {
+        LabError::NoDevice(_) | LabError::NoClock(_) => NO_DEVICE,
+        LabError::NamedTwice(_) => USAGE,
+        LabError::SharedGpu(_) => SHARED_GPU,
+        _ => FAILED,
+    }
+}
+
 impl Failure {
     /// The exit code of this failure.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => USAGE,
             Failure::NoDevice(_) => NO_DEVICE,
-            Failure::SharedGpu(_) => SHARED_GPU,
+            Failure::Lab(error) => code_of(error),
             Failure::Fleet(error) => error.code(),
             _ => FAILED,
         }
@@ -288,8 +261,8 @@ impl Failure {
 
     /// For `map_err`: a failed file operation.
     pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
-        let path = path.to_owned();
-        move |error| Failure::File { doing, path, error }
+        let error = FileError::of(doing, path);
+        move |cause| Failure::File(error(cause))
     }
 }
 
@@ -323,7 +296,7 @@ mod tests {
                 }),
                 3,
             ),
-            (Failure::SharedGpu("x".into()), 4),
+            (LabError::SharedGpu("x".into()).into(), 4),
             (fleet_of_other_version(), 6),
         ];
         for (failure, code) in codes {

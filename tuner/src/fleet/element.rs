@@ -17,14 +17,14 @@ use super::signer::PlanFile;
 use super::statements::{self, Origin};
 use super::{FleetError, kind, scratch};
 use crate::error::Failure;
-use crate::lab::{machine, preflight};
 use crate::progress::Reporter;
-use crate::project::Project;
-use crate::regime::Regime;
 use crate::run::RunOptions;
 use crate::run::pipeline::{self, RunInputs, observer};
 use crate::run::report::RunReport;
 use crate::task::ElementTask;
+use kiln_lab::regime::Regime;
+use kiln_lab::{machine, preflight};
+use kiln_project::Project;
 
 /// One element, and where it runs.
 pub struct Work<'a> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use kiln_fleet::{CollectError, PushError, StoreError};
 use thiserror::Error;
 
-use crate::atomic_file::without_path;
 use crate::error::code::{FAILED, NO_DEVICE, OTHER_SOURCES, TRY_AGAIN};
+use kiln_lab::atomic_file::without_path;
 
 /// Why a plan cannot be made, worked on or merged.
 #[derive(Debug, Error)]

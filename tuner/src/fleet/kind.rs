@@ -6,7 +6,7 @@ use kiln_spec::Backend;
 
 use super::FleetError;
 use crate::error::Failure;
-use crate::lab::machine::{self, Opened};
+use kiln_lab::machine::{self, Opened};
 
 /// The kind that a word of the command line names.
 ///
@@ -66,7 +66,7 @@ pub fn open(element: u32, kind: &Kind, name: Option<&str>) -> Result<Opened, Fai
         .clone()
         .find(|device| kind.covers(&device.info().key.to_string()));
     if let Some(device) = found {
-        return machine::open_device(Some(&name_of(&**device)));
+        return Ok(machine::open_device(Some(&name_of(&**device)))?);
     }
     let here: Vec<String> = measured
         .map(|device| device.info().key.to_string())

@@ -8,10 +8,10 @@ use kiln_fleet::{
 
 use super::{FleetError, kind};
 use crate::error::Failure;
-use crate::project::Project;
 use crate::run::clock::{nanoseconds, unix_s};
 use crate::run::pipeline::claims_of;
 use crate::task;
+use kiln_project::Project;
 
 /// What a plan shall be.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ pub fn settings(
     }
 }
 
-fn kernel(kernel: &crate::project::TunedKernel) -> KernelRef {
+fn kernel(kernel: &kiln_project::TunedKernel) -> KernelRef {
     KernelRef {
         name: kernel.spec.name.clone(),
         spec: kernel.spec.hash().to_string(),

@@ -8,11 +8,11 @@ use kiln_fleet::{AllowedSigners, SignedStatement};
 use kiln_spec::baked::{Evidence, Row};
 
 use super::{FleetError, Written};
-use crate::atomic_file;
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
 use crate::run::clock::unix_s;
 use crate::tables::bake;
+use kiln_lab::atomic_file;
+use kiln_project::{Project, TunedKernel};
 
 /// Writes the proof of every table that was written; what earlier proofs say of rows that stay is kept. Returns their
 /// paths.

@@ -9,8 +9,8 @@ use kiln_spec::baked::{Evidence, Row};
 
 use super::FleetError;
 use crate::error::Failure;
-use crate::project::Project;
 use crate::tables::bake;
+use kiln_project::Project;
 
 /// A table that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

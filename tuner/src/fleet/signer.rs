@@ -6,7 +6,8 @@ use kiln_fleet::{AllowedSigners, Plan, PrivateKey, PublicKey, SignedPlan, sign, 
 
 use super::FleetError;
 use crate::error::Failure;
-use crate::{atomic_file, run::clock::unix_s};
+use crate::run::clock::unix_s;
+use kiln_lab::atomic_file;
 
 /// A signed plan, and where it lies.
 #[derive(Clone, Debug)]

@@ -13,11 +13,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Facts, Judged, estimate, judge, offered, rank};
-use crate::candidate::{Compiled, Which, Workshop};
 use crate::compile_only::CompileTarget;
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
 use crate::tables::bake;
+use kiln_lab::LabError;
+use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_project::{Project, TunedKernel};
 
 /// Number of best predictions that are compiled and then ranked again with their resources.
 const COMPILED: usize = 32;
@@ -80,7 +81,7 @@ pub fn bake_untuned(
 ) -> Result<Vec<Prediction>, Failure> {
     let folder = tempfile::Builder::new().prefix("kiln-predict-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
-    let artifacts = ArtifactCache::in_cache(cache.folder()).map_err(Failure::Device)?;
+    let artifacts = ArtifactCache::in_cache(cache.folder()).map_err(LabError::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     let kernels = project.kernels.iter();
     kernels

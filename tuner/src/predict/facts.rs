@@ -3,8 +3,8 @@
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Config, KernelSpec, LaunchPlan, Problem, expr};
 
-use crate::candidate::inspect::Resources;
-use crate::lab::peaks;
+use kiln_lab::candidate::inspect::Resources;
+use kiln_lab::peaks;
 
 /// Maximum number of bytes that one thread can move at once.
 const WIDEST_ACCESS: u32 = 16;

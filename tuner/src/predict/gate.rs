@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{Facts, Score, estimate};
 use crate::error::Failure;
-use crate::project::TunedKernel;
+use kiln_project::TunedKernel;
 
 /// Minimum number of measured configs of a device and problem for judging the model.
 pub const MIN_TRIALS: usize = 20;

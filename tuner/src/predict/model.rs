@@ -11,7 +11,7 @@ use kiln_spec::occupancy::BlockNeeds;
 use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
 
 use super::Facts;
-use crate::candidate::inspect::block_needs;
+use kiln_lab::candidate::inspect::block_needs;
 
 /// Minimum number of operations per output for which operands are worth keeping in registers and shared memory.
 const REUSE_FROM: f64 = 16.0;
@@ -251,7 +251,7 @@ mod tests {
     use kiln_spec::targets::target;
 
     use super::*;
-    use crate::candidate::inspect::{Resources, Spills};
+    use kiln_lab::candidate::inspect::{Resources, Spills};
 
     fn facts(grid: u32, threads: u32, flops_per_output: u64) -> Facts {
         let outputs = 1 << 24;

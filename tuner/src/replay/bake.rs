@@ -10,13 +10,14 @@ use kiln_spec::baked::{Evidence, Hashes, Row};
 use kiln_spec::{Backend, Config, DeviceKey, Problem};
 
 use super::error::{ParamDifference, ReplayError};
-use crate::candidate::{Which, Workshop};
 use crate::compile_only::CompileTarget;
 use crate::error::Failure;
-use crate::project::TunedKernel;
 use crate::tables::bake;
 use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
+use kiln_lab::LabError;
+use kiln_lab::candidate::{Which, Workshop};
+use kiln_project::TunedKernel;
 use kiln_search::SpaceView;
 
 /// Maximum number of configs that are compiled, best first.
@@ -147,7 +148,7 @@ pub fn bake(
     let folder = tempfile::Builder::new().prefix("kiln-replay-").tempdir();
     let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
     let artifacts =
-        ArtifactCache::in_cache(&location::from_environment()?).map_err(Failure::Device)?;
+        ArtifactCache::in_cache(&location::from_environment()?).map_err(LabError::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     let mut rows = bake::rows_of(kernel, &device)?;
     let mut report = ReplayBakeReport {

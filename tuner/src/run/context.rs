@@ -9,16 +9,16 @@ use kiln_cache::Cache;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::candidate::Workshop;
-use crate::lab::check::CheckPlace;
-use crate::lab::worker::WorkerLimits;
 use crate::progress::Reporter;
-use crate::regime::Regime;
 use crate::run::RunOptions;
 use crate::run::clock::RunClock;
 use crate::task::Task;
 use kiln_exchange::recording::Recording;
 use kiln_fleet::Imported;
+use kiln_lab::candidate::Workshop;
+use kiln_lab::check::CheckPlace;
+use kiln_lab::regime::Regime;
+use kiln_lab::worker::WorkerLimits;
 use kiln_measure::claims::Claims;
 
 /// The state that all tasks of a run share.

@@ -6,15 +6,15 @@ use kiln_cache::record::{self, ConfirmProcess, KeptReason, RecordedBaseline, Ver
 use kiln_cache::{Outcome, TrialId, Winner};
 use kiln_spec::Hash;
 
-use crate::candidate::{Compiled, Which};
-use crate::lab::WorkerLab;
-use crate::lab::check::Checked;
 use crate::progress::Stage;
 use crate::run::budget::Slice;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::evaluate::{Contender, EvaluateError, Evaluator};
 use crate::run::series::Series;
+use kiln_lab::WorkerLab;
+use kiln_lab::candidate::{Compiled, Which};
+use kiln_lab::check::Checked;
 use kiln_measure::confirm::{ClaimTest, ProcessRecord, TestStatistics};
 use kiln_measure::span::Resolution;
 use kiln_measure::tournament::Finalist;

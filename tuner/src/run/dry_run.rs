@@ -5,9 +5,9 @@ use kiln::device::DeviceInfo;
 use kiln_spec::space::SearchSpace;
 
 use crate::error::Failure;
-use crate::project::Project;
 use crate::run::RunOptions;
 use crate::task::{self, Conditions, TaskError};
+use kiln_project::Project;
 
 /// The plan of a run as text.
 ///

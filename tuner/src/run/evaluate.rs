@@ -9,18 +9,18 @@ use kiln_spec::{Backend, Config, DeviceKey};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::candidate::outcome::of_worker_error;
-use crate::candidate::{Compiled, Which, Workshop};
-use crate::lab::NotChecked;
-use crate::lab::WorkerLab;
-use crate::lab::check::Checker;
-use crate::lab::peaks;
-use crate::lab::verify::{Case, KeptWorker, Proof, Verifier};
-use crate::lab::worker::{ArmJob, WorkerError};
 use crate::progress::{Reporter, Stage};
 use crate::run::clock::{RunClock, nanoseconds};
 use crate::run::context::RunContext;
 use crate::task::Task;
+use kiln_lab::NotChecked;
+use kiln_lab::WorkerLab;
+use kiln_lab::candidate::outcome::of_worker_error;
+use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_lab::check::Checker;
+use kiln_lab::peaks;
+use kiln_lab::verify::{Case, KeptWorker, Proof, Verifier};
+use kiln_lab::worker::{ArmJob, WorkerError};
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fate, Fault, LeastWork, RaceEntry, RaceSettings, Roofline, Tournament};
 

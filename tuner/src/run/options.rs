@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::regime::Regime;
 use crate::task::{ElementTask, Task};
+use kiln_lab::regime::Regime;
 
 /// Options of a run.
 #[derive(Clone, Debug)]

@@ -14,15 +14,7 @@ use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
 use kiln_spec::Backend;
 
 use crate::error::Failure;
-use crate::lab::NotChecked;
-use crate::lab::check::{CheckDevice, CheckPlace, CheckSite};
-use crate::lab::device_session::DeviceSession;
-use crate::lab::machine;
-use crate::lab::scratch::Scratch;
-use crate::lab::threads;
 use crate::progress::Reporter;
-use crate::project::Project;
-use crate::regime::Regime;
 use crate::run::RunOptions;
 use crate::run::agenda::{Agenda, MAX_TURNS, TaskStanding};
 use crate::run::budget::{Budget, Share};
@@ -34,8 +26,16 @@ use crate::run::report::{RunReport, RunTotals, TaskReport, TaskState};
 use crate::run::tuning;
 use crate::tables::bake;
 use crate::task::{self, Conditions, Task};
+use kiln_lab::NotChecked;
+use kiln_lab::check::{CheckDevice, CheckPlace, CheckSite};
+use kiln_lab::device_session::DeviceSession;
+use kiln_lab::machine;
+use kiln_lab::regime::Regime;
+use kiln_lab::scratch::Scratch;
+use kiln_lab::threads;
 use kiln_measure::claims::Claims;
 use kiln_measure::wealth::FAR;
+use kiln_project::Project;
 
 /// The inputs of a run.
 pub struct RunInputs<'a> {

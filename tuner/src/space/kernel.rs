@@ -5,8 +5,8 @@ use kiln_spec::{DeviceLimits, Problem};
 use serde::Serialize;
 
 use super::listed::ListedSpace;
-use crate::project::TunedKernel;
 use crate::task::TaskError;
+use kiln_project::TunedKernel;
 
 /// The space of a kernel and problem.
 #[derive(Serialize)]

@@ -15,11 +15,11 @@ use serde::Serialize;
 
 use super::TableError;
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
 use crate::tables::files::{read_index, read_table, write_if_changed, write_index};
 use crate::tables::images;
 use crate::tables::local;
 use crate::task::{self, Conditions};
+use kiln_project::{Project, TunedKernel};
 
 /// A table that was written.
 #[derive(Clone, Debug, Serialize)]

@@ -8,12 +8,12 @@ use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Row};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
 use crate::tables::bake;
 use crate::tables::files::{read_index, read_table, unlisted};
 use crate::tables::images;
 use crate::tables::row_unit::{RowUnitError, row_unit};
 use crate::task::Conditions;
+use kiln_project::{Project, TunedKernel};
 
 /// A fault of a table, or a notice.
 #[derive(Clone, Debug, Serialize)]

@@ -7,10 +7,10 @@ use kiln_spec::baked::{Evidence, Freshness, Hashes, ResolvedRow, Row};
 use kiln_spec::selection::{Fit, Offer, best_first};
 use kiln_spec::{Config, Problem};
 
-use crate::candidate::Which;
 use crate::error::Failure;
-use crate::project::TunedKernel;
 use crate::tables::local;
+use kiln_lab::candidate::Which;
+use kiln_project::TunedKernel;
 
 /// The config that would be launched for a problem on a device, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]

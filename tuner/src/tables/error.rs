@@ -8,7 +8,7 @@ use kiln_spec::baked::BakedError;
 use thiserror::Error;
 
 use super::images::RowError;
-use crate::atomic_file::without_path;
+use kiln_lab::atomic_file::without_path;
 
 /// Why tables cannot be read or written.
 #[derive(Debug, Error)]

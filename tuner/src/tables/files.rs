@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use kiln_spec::baked::{BakedError, BakedTable, INDEX_FILE, Index};
 
 use super::TableError;
-use crate::atomic_file;
 use crate::error::Failure;
+use kiln_lab::atomic_file;
 
 /// The index of a folder of tables; `None` if the file does not exist.
 ///

@@ -4,8 +4,8 @@ use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::project::TunedKernel;
 use crate::tables::bake;
+use kiln_project::TunedKernel;
 
 /// A kernel and its declaration.
 #[derive(Serialize)]

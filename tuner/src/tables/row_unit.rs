@@ -4,7 +4,7 @@ use kiln_spec::baked::{BakedError, Row};
 use kiln_spec::codegen::{CodegenError, Symbol, Target, TranslationUnit};
 use thiserror::Error;
 
-use crate::project::TunedKernel;
+use kiln_project::TunedKernel;
 
 /// Why a kernel's source does not produce the unit of a row.
 #[derive(Debug, Error)]

@@ -5,9 +5,9 @@ use kiln_spec::Backend;
 use kiln_spec::baked::{Freshness, Hashes};
 
 use crate::error::Failure;
-use crate::project::Project;
 use crate::tables::bake;
 use crate::task::Conditions;
+use kiln_project::Project;
 
 /// A kernel without a decision on the device.
 pub struct Unproven {

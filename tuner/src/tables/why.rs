@@ -8,10 +8,10 @@ use kiln_spec::Problem;
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::project::TunedKernel;
 use crate::tables::bake;
 use crate::tables::listing::Baked;
 use crate::task::{self, Conditions};
+use kiln_project::TunedKernel;
 
 /// The key of a result, and how it differs from the stored ones.
 #[derive(Serialize)]

@@ -10,9 +10,9 @@ use kiln_spec::{Backend, Problem};
 
 pub use error::TaskError;
 
-use crate::lab::peaks;
-use crate::project::TunedKernel;
-use crate::regime::Regime;
+use kiln_lab::peaks;
+use kiln_lab::regime::Regime;
+use kiln_project::TunedKernel;
 
 /// Version of the measuring protocol. Results of different versions are never compared.
 pub const MEASURING_PROTOCOL: u32 = 1;

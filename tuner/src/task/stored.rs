@@ -5,7 +5,7 @@ use kiln_spec::Problem;
 
 use super::TaskError;
 use crate::error::Failure;
-use crate::project::TunedKernel;
+use kiln_project::TunedKernel;
 
 /// Selects one of the stored keys.
 #[derive(Clone, Copy, Debug)]

@@ -10,11 +10,11 @@ use super::replayed::{ReplayedLaunches, replayed};
 use super::saved::Recorded;
 use super::stage::{self, Scene, WatchSession};
 use super::throughput::{Throughput, Yardsticks};
-use crate::candidate::{Compiled, Draft, Which};
 use crate::error::Failure;
-use crate::project::TunedKernel;
 use crate::tables::current::{Present, present};
+use kiln_lab::candidate::{Compiled, Draft, Which};
 use kiln_measure::{ArmId, Claim, Doubt, Survey, drive};
+use kiln_project::TunedKernel;
 
 /// The result of timing a kernel for a problem.
 #[derive(Clone, Debug, Serialize)]

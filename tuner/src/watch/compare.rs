@@ -15,10 +15,10 @@ use super::plan::{Pair, Plan, of_saved};
 use super::saved::Section;
 use super::stage::{self, Scene, WatchSession};
 use super::verdict::{Compared, Gate, Side, WatchRow, WatchVerdict};
-use crate::candidate::{Compiled, Draft};
-use crate::lab::verify::Proof;
 use crate::progress::Counter;
 use crate::run::budget::Budget;
+use kiln_lab::candidate::{Compiled, Draft};
+use kiln_lab::verify::Proof;
 use kiln_measure::{
     ArmId, ComparisonSettings, Doubt, Fault, Quartiles, Ruling, Sequential as _, SideComparison,
     drive,

@@ -7,7 +7,7 @@ use kiln_spec::Backend;
 use super::embedded;
 use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
-use crate::project::TunedKernel;
+use kiln_project::TunedKernel;
 
 /// Each thread moves 16 bytes; neighbouring threads move neighbouring data.
 const SOURCE: &str = "\

@@ -12,8 +12,8 @@ use super::throughput::Yardsticks;
 use super::{copied, kept, least, table};
 use crate::error::Failure;
 use crate::progress::{Counter, Reporter};
-use crate::project::{Project, TunedKernel};
 use crate::run::budget::Budget;
+use kiln_project::{Project, TunedKernel};
 
 /// One line of `--json-lines`.
 #[derive(Serialize)]

@@ -11,9 +11,9 @@ use kiln_spec::source::{SourceScan, SourceText};
 
 use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
-use crate::candidate::Which;
-use crate::project::TunedKernel;
+use kiln_lab::candidate::Which;
 use kiln_measure::{ArmId, Survey, drive};
+use kiln_project::TunedKernel;
 
 /// A kernel from a declaration and a source.
 ///

@@ -12,8 +12,8 @@ use kiln_spec::source::SourceError;
 use kiln_spec::{PlanError, TextError};
 use thiserror::Error;
 
-use crate::lab::worker::WorkerError;
-use crate::lab::{FootprintError, OracleError};
+use kiln_lab::worker::WorkerError;
+use kiln_lab::{FootprintError, OracleError};
 
 /// Why a kernel cannot be timed or compared.
 #[derive(Debug, Error)]

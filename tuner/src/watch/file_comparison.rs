@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use clap::ValueEnum as _;
 use kiln::Kernel;
 use kiln_cache::Cache;
 use serde::Serialize;
@@ -14,12 +13,12 @@ use super::stage::{self, Setting, WatchSession};
 use super::table;
 use super::verdict::{Gate, WatchRow};
 use crate::error::{Failure, NoDevice};
-use crate::lab::machine::Opened;
-use crate::lab::preflight;
-use crate::lab::scratch::Scratch;
 use crate::progress::Counter;
-use crate::regime::Regime;
 use crate::run::budget::Budget;
+use kiln_lab::machine::Opened;
+use kiln_lab::preflight;
+use kiln_lab::regime::Regime;
+use kiln_lab::scratch::Scratch;
 
 /// The result of a comparison.
 #[derive(Serialize)]
@@ -152,7 +151,7 @@ impl Comparing<'_> {
             let (name, device) = &devices[*device];
             preflight::check(name, &**device, self.allow_shared_gpu)?;
             // In the saved regime, unless another one is requested.
-            let then = Regime::from_str(&section.regime, false).ok();
+            let then = Regime::named(&section.regime);
             let setting = Setting {
                 catalogue: self.catalogue,
                 cache: cache.folder(),

@@ -10,9 +10,9 @@ use kiln_spec::{ArgSpec, Backend, KernelSpec};
 
 use super::saved::{Recorded, Saved, SavedKernel, Section};
 use super::saved_error::ReviveError;
-use crate::candidate::Draft;
-use crate::project::TunedKernel;
-use crate::regime::Regime;
+use kiln_lab::candidate::Draft;
+use kiln_lab::regime::Regime;
+use kiln_project::TunedKernel;
 
 /// An empty section for a device.
 pub fn section(

@@ -4,7 +4,7 @@
 use super::embedded;
 use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
-use crate::project::TunedKernel;
+use kiln_project::TunedKernel;
 
 /// One thread writes one number: the smallest work that can be verified.
 const SOURCE: &str = "\

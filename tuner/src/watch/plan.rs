@@ -6,10 +6,10 @@ use super::kept::{self, Revived};
 use super::saved::{Saved, SavedKernel, Section};
 use super::stage::WatchSession;
 use super::verdict::{WatchRow, WatchVerdict};
-use crate::candidate::Draft;
 use crate::error::Failure;
-use crate::project::{Project, TunedKernel};
 use crate::tables::current::present;
+use kiln_lab::candidate::Draft;
+use kiln_project::{Project, TunedKernel};
 
 /// A saved kernel that can be compared with a current one.
 pub struct Pair<'a> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::error::WatchError;
 use super::stage::Scene;
-use crate::lab::worker::{ArmJob, Reply, Request, Worker};
+use kiln_lab::worker::{ArmJob, Reply, Request, Worker};
 use kiln_measure::interval::median_interval;
 use kiln_measure::summary::median;
 

@@ -16,8 +16,8 @@ use kiln_spec::{DeviceKey, Hash, LaunchPlan};
 use serde::{Deserialize, Serialize};
 
 use super::saved_error::{Damage, NotHeld, OtherFile, SavedError};
-use crate::atomic_file;
 use crate::error::Failure;
+use kiln_lab::atomic_file;
 use kiln_measure::Surveyed;
 
 /// The version that is written, and the newest one that can be read.

@@ -11,20 +11,20 @@ use kiln_spec::space::verification_problems;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
 use super::error::WatchError;
-use crate::candidate::outcome::of_worker_error;
-use crate::candidate::{Compiled, Which, Workshop};
 use crate::error::Failure;
-use crate::lab::device_session::DeviceSession;
-use crate::lab::footprint;
-use crate::lab::reference::{Expectations, Oracle, is_linked_in};
-use crate::lab::verify::{self, Case, Proof, Verifier};
-use crate::lab::worker::{ArmJob, WorkerLimits};
-use crate::lab::{Bench, Site, WorkerLab};
-use crate::project::TunedKernel;
-use crate::regime::Regime;
+use kiln_lab::candidate::outcome::of_worker_error;
+use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_lab::device_session::DeviceSession;
+use kiln_lab::footprint;
+use kiln_lab::reference::{Expectations, Oracle, is_linked_in};
+use kiln_lab::regime::Regime;
+use kiln_lab::verify::{self, Case, Proof, Verifier};
+use kiln_lab::worker::{ArmJob, WorkerLimits};
+use kiln_lab::{Bench, Site, WorkerLab};
 use kiln_measure::confirm::RaceEstimate;
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fault, Lab, Opening};
+use kiln_project::TunedKernel;
 
 /// The settings that all devices of a command share.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use kiln_spec::{Backend, KernelSpec, Problem};
 use serde::Serialize;
 
 use super::least::LARGE_SHARE;
-use crate::lab::peaks;
+use kiln_lab::peaks;
 use kiln_measure::roofline::AboveRoofline;
 
 /// Copy bandwidth and launch overhead of a device, measured in the same session; `None` if they could not be

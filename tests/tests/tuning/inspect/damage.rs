@@ -1,9 +1,9 @@
 //! Damaged images and logs: an error or other figures, never a panic, and for a truncated image never figures that
 //! differ from those of the complete one.
 
+use kiln_lab::candidate::inspect;
 use kiln_spec::Backend;
 use kiln_tests::capability::in_full;
-use kiln_tuner::candidate::inspect;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 

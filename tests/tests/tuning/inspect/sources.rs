@@ -3,10 +3,10 @@
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln::compile_only;
 use kiln::compiler::{Artifact, CompileRequest};
+use kiln_lab::candidate::inspect::{self, Resources, Spills};
 use kiln_spec::codegen::Target;
 use kiln_spec::targets::KnownTarget;
 use kiln_tests::command::shared_artifacts;
-use kiln_tuner::candidate::inspect::{self, Resources, Spills};
 
 /// Entries of [`SOURCE`].
 const ENTRIES: [&str; 5] = ["plain", "stacked", "spilling", "both", "still"];

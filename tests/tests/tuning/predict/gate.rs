@@ -7,6 +7,7 @@ use std::path::Path;
 use kiln::device::DeviceInfo;
 use kiln_cache::record::ReferenceGrade;
 use kiln_cache::{Cache, OpenOptions, Outcome, Summary, Trial};
+use kiln_project::{PackageSelection, Project};
 use kiln_spec::baked::{BakedTable, Evidence};
 use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::target;
@@ -14,7 +15,6 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune};
 use kiln_tuner::compile_only::CompileTarget;
 use kiln_tuner::predict::{Facts, estimate};
-use kiln_tuner::project::{PackageSelection, Project};
 use kiln_tuner::task::{self, Conditions};
 use tempfile::TempDir;
 

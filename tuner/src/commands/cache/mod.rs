@@ -11,7 +11,7 @@ use kiln_cache::{Stats, VerifyReport};
 use crate::cli::CacheAction;
 use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
-use crate::lab::machine;
+use kiln_lab::machine;
 
 pub(super) fn run(action: &CacheAction) -> Result<ExitCode, Failure> {
     let folder = kiln_cache::location::from_environment()?;

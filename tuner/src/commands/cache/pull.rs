@@ -12,8 +12,8 @@ use crate::cli::PullArgs;
 use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
 use crate::fleet::FleetError;
-use crate::project::{PackageSelection, Project};
 use crate::run::clock::unix_s;
+use kiln_project::{PackageSelection, Project};
 
 pub(super) fn run(args: &PullArgs, folder: &Path) -> Result<ExitCode, Failure> {
     let cache = Cache::view(folder)?;

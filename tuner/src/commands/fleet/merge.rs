@@ -12,7 +12,7 @@ use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
 use crate::fleet::state::PlanState;
 use crate::fleet::{self, FleetError, PlanFile, proofs, signer};
-use crate::project::Project;
+use kiln_project::Project;
 
 pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let plan = signer::read_current(&args.plan.plan)?;

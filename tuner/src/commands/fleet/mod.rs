@@ -16,7 +16,7 @@ use kiln_fleet::ObjectStore;
 use crate::cli::FleetAction;
 use crate::error::Failure;
 use crate::fleet::FleetError;
-use crate::project::{PackageSelection, Project};
+use kiln_project::{PackageSelection, Project};
 
 pub(super) fn run(
     action: FleetAction,

@@ -10,6 +10,7 @@ use crate::commands::output::{checked, command_line, print};
 use crate::error::{Failure, TRY_AGAIN, UsageError};
 use crate::fleet::{self, Work, signer};
 use crate::progress;
+use kiln_lab::LabError;
 
 pub(super) fn run(
     args: &WorkArgs,
@@ -39,7 +40,7 @@ pub(super) fn run(
     let report = match worked {
         Ok(report) => report,
         // The scheduler can find a free device.
-        Err(error @ Failure::SharedGpu(_)) => {
+        Err(error @ Failure::Lab(LabError::SharedGpu(_))) => {
             eprintln!("error: {error}");
             return Ok(ExitCode::from(TRY_AGAIN));
         }

@@ -27,9 +27,10 @@ pub use error::{ImageFault, NoRowImage, RowError, RowFault};
 use super::TableError;
 use super::row_unit::row_unit;
 use crate::error::{Failure, UsageError};
-use crate::lab::machine;
-use crate::project::{Project, TunedKernel};
 use crate::tables::files::{read_index, read_table, write_if_changed};
+use kiln_lab::LabError;
+use kiln_lab::machine;
+use kiln_project::{Project, TunedKernel};
 
 /// The result for one row.
 #[derive(Clone, Debug, Serialize)]
@@ -91,7 +92,7 @@ pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failu
     check_targets(&tables, targets)?;
     let compilers = Compilers::for_rows(&tables, targets)?;
     let cache = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?)
-        .map_err(Failure::Device)?;
+        .map_err(LabError::Device)?;
     let mut made = Vec::new();
     for table in &tables {
         made.push(table.compile(targets, &compilers, &cache)?);

@@ -1,0 +1,30 @@
+//! What a compiled kernel executes and moves, counted by a simulated GPU. Nothing here is a time.
+
+mod executed;
+mod hot_loop;
+mod worst;
+
+use kiln::backend::sim::LaunchProfile;
+use kiln_exchange::profiles::Profile;
+
+/// The bytes of a sector of global memory.
+const SECTOR_BYTES: f64 = 32.0;
+
+/// Summarizes a launch; `least_bytes` is the declared work, 0 if there is none.
+pub fn of_launch(launch: &LaunchProfile, least_bytes: u64) -> Profile {
+    let scale = launch.blocks as f64 / launch.executed_blocks.max(1) as f64;
+    let moved_bytes = launch.counters.total().global_sectors as f64 * SECTOR_BYTES * scale;
+    Profile {
+        symbol: launch.symbol.clone(),
+        blocks: launch.blocks,
+        executed_blocks: launch.executed_blocks,
+        moved_bytes,
+        moved_over_least: (least_bytes > 0).then(|| moved_bytes / least_bytes as f64),
+        hot_loop: hot_loop::find(launch),
+        worst: worst::find(launch),
+        executed: executed::sum(launch, 0..launch.instructions.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! The check build of the cpu device, which finds faults of a candidate that its outputs do not show.
+//!
+//! The baseline and every finalist run in it on small problems, in several orders of their threads. Candidates of a
+//! GPU are compiled for the cpu for this purpose, if their source compiles there.
+
+use std::path::Path;
+
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::{BuildKind, Compiler};
+use kiln::device::DeviceInfo;
+use kiln::{Device, Kernel};
+use kiln_cache::Outcome;
+use kiln_spec::{Backend, Problem};
+
+use crate::NotChecked;
+use crate::candidate::outcome::of_worker_error;
+use crate::candidate::{Which, Workshop};
+use crate::reference::{Expectations, Oracle};
+use crate::regime::Regime;
+use crate::verify::{Case, Verifier};
+use crate::worker::WorkerLimits;
+use crate::{Bench, Site};
+use kiln_project::TunedKernel;
+
+/// The result of checking a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// The check build found no fault.
+    Passed,
+    /// The candidate is faulty.
+    Failed(Outcome),
+    /// It could not be checked, and why.
+    NotChecked(NotChecked),
+}
+
+/// The cpu device, for checking candidates of another device.
+#[derive(Debug)]
+pub struct CheckDevice {
+    device: Device,
+}
+
+impl CheckDevice {
+    /// The cpu device of this machine, with its limits raised so that a GPU's launches fit.
+    ///
+    /// # Errors
+    /// If the cpu device does not open, or has no compiler.
+    pub fn open() -> Result<CheckDevice, NotChecked> {
+        let device = kiln::smoke::open(NAME)?;
+        device.compiler()?;
+        Ok(CheckDevice { device })
+    }
+
+    /// Describes the device.
+    pub fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    /// A workshop for its check builds.
+    ///
+    /// # Errors
+    /// If it has no compiler.
+    pub fn workshop<'a>(
+        &'a self,
+        artifacts: &'a ArtifactCache,
+        folder: &'a Path,
+    ) -> Result<Workshop<'a>, NotChecked> {
+        let compiler: &dyn Compiler = self.device.compiler()?;
+        Ok(Workshop::new(compiler, self.info(), artifacts, folder))
+    }
+}
+
+/// The signals of an invalid access to memory: SIGBUS and SIGSEGV.
+const INVALID_ACCESS: [i32; 2] = [7, 11];
+
+/// The cpu device, as on the command line.
+const NAME: &str = "cpu";
+
+/// Checks the candidates of one kernel and problem.
+pub struct Checker<'a> {
+    kernel: &'a TunedKernel,
+    problem: &'a Problem,
+    workshop: &'a Workshop<'a>,
+    bench: Bench,
+    cases: Vec<Case>,
+    own: Option<Expectations>,
+}
+
+/// Where and how candidates are checked on the cpu.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckSite<'a> {
+    /// Compiles their check builds.
+    pub workshop: &'a Workshop<'a>,
+    /// The cpu device.
+    pub info: &'a DeviceInfo,
+    /// How workers are started.
+    pub worker: &'a WorkerLimits,
+    /// Kernels whose references are linked in.
+    pub catalogue: &'static [&'static Kernel],
+    /// The folder of expected outputs.
+    pub folder: &'a Path,
+}
+
+/// The place where the candidates of a device can be checked.
+#[derive(Debug)]
+pub enum CheckPlace<'a> {
+    /// On the device itself: it is the cpu.
+    Here,
+    /// On the cpu, for another device.
+    OnCpu(CheckSite<'a>),
+    /// They cannot be checked; the reason.
+    Nowhere(NotChecked),
+}
+
+impl<'a> Checker<'a> {
+    /// A checker for the candidates of a kernel and problem, at the device's check place. `here` compiles for the
+    /// device, `bench` opens its workers, and `cases` are the cases that candidates are verified on.
+    ///
+    /// # Errors
+    /// Why the candidates cannot be checked: the source does not compile for the cpu, for example.
+    pub fn new(
+        place: &CheckPlace<'a>,
+        (kernel, problem): (&'a TunedKernel, &'a Problem),
+        here: &'a Workshop<'a>,
+        bench: &Bench,
+        cases: &[Case],
+    ) -> Result<Checker<'a>, NotChecked> {
+        let cases = small(cases, problem);
+        let site = match place {
+            CheckPlace::Nowhere(why) => return Err(why.clone()),
+            CheckPlace::Here => {
+                // The expected outputs are already made there.
+                return Ok(Checker {
+                    kernel,
+                    problem,
+                    workshop: here,
+                    bench: bench.clone(),
+                    cases,
+                    own: None,
+                });
+            }
+            CheckPlace::OnCpu(site) => *site,
+        };
+        if let Some(why) = kernel.spec.left_out_on(Backend::Cpu) {
+            return Err(NotChecked::LeftOut { why });
+        }
+        if cases.iter().any(|case| case.problem == *problem) {
+            return Err(NotChecked::NoSmallProblem);
+        }
+        let baseline = site
+            .workshop
+            .make(kernel, Which::Baseline, problem, BuildKind::Check)
+            .map_err(NotChecked::Outcome)?;
+        let on_cpu = Site {
+            worker: site.worker,
+            device: NAME,
+            info: site.info,
+            regime: Regime::Hot,
+            seed: bench.seed,
+        };
+        let bench = Bench::new(&on_cpu, kernel, problem);
+        let oracle = Oracle::of(
+            site.catalogue,
+            (kernel, problem),
+            site.workshop,
+            NAME,
+            &baseline.arm,
+        )?;
+        let own = Expectations::new(oracle, bench.clone(), site.folder);
+        Ok(Checker {
+            kernel,
+            problem,
+            workshop: site.workshop,
+            bench,
+            cases,
+            own: Some(own),
+        })
+    }
+
+    /// Runs the check build of a candidate. `expected` are the expected outputs of the tuned device.
+    pub fn check(&self, which: Which<'_>, expected: &Expectations) -> Checked {
+        let made = self
+            .workshop
+            .make(self.kernel, which, self.problem, BuildKind::Check);
+        let compiled = match made {
+            Ok(compiled) => compiled,
+            Err(outcome) => return self.judge(outcome),
+        };
+        let verifier = Verifier {
+            bench: &self.bench,
+            spec: &self.kernel.spec,
+            expected: self.own.as_ref().unwrap_or(expected),
+            baseline_ns: 0,
+        };
+        match verifier.verify(&compiled.arm, &self.cases) {
+            Ok(_) => Checked::Passed,
+            Err(error) => self.judge(of_worker_error(&error)),
+        }
+    }
+
+    /// The outcome of a candidate, explained by its check build if that tells more: for a crash or a write outside a
+    /// buffer, it names argument, index, thread and line.
+    pub fn explain(&self, which: Which<'_>, expected: &Expectations, outcome: Outcome) -> Outcome {
+        let vague = match &outcome {
+            Outcome::GuardHit { .. } => true,
+            Outcome::WorkerLost { signal, .. } => {
+                signal.is_some_and(|signal| INVALID_ACCESS.contains(&signal))
+            }
+            _ => false,
+        };
+        if !vague {
+            return outcome;
+        }
+        match self.check(which, expected) {
+            Checked::Failed(told @ Outcome::KernelFault { .. }) => told,
+            _ => outcome,
+        }
+    }
+
+    /// Whether an outcome of the check build is the candidate's fault. If the cpu is the tuned device, the candidate
+    /// ran there before, so any failure now is its own. For another device, only a wrong result is.
+    fn judge(&self, outcome: Outcome) -> Checked {
+        let wrong = matches!(
+            outcome,
+            Outcome::Incorrect(_)
+                | Outcome::NotANumber { .. }
+                | Outcome::Unwritten { .. }
+                | Outcome::KernelFault { .. }
+                | Outcome::GuardHit { .. }
+                | Outcome::InputChanged { .. }
+                | Outcome::WorkerLost {
+                    signal: Some(_),
+                    ..
+                }
+        );
+        if self.own.is_none() || wrong {
+            Checked::Failed(outcome)
+        } else {
+            Checked::NotChecked(NotChecked::Outcome(outcome))
+        }
+    }
+}
+
+/// The small problems. They reach every ragged class, and the tuned problem was verified in the timed build. If there
+/// are none, the tuned problem.
+fn small(cases: &[Case], problem: &Problem) -> Vec<Case> {
+    let small = cases.iter().filter(|case| case.problem != *problem);
+    let small: Vec<Case> = small.cloned().collect();
+    if small.is_empty() {
+        cases.to_vec()
+    } else {
+        small
+    }
+}

@@ -1,0 +1,123 @@
+//! Errors of devices and their compilers, of the oracle, of checks, and of problems that are too large.
+
+use kiln::DeviceError;
+use kiln::compiler::CompileError;
+use kiln_cache::{CacheError, Outcome};
+use kiln_spec::PlanError;
+use thiserror::Error;
+
+use crate::atomic_file::FileError;
+
+/// Why a device, its compiler or the files of a run cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// No device has that name.
+    #[error("{0}\nhelp: run `tune devices` for what is here")]
+    NoDevice(DeviceError),
+    /// The device is simulated, and the command times launches.
+    #[error(
+        "`{0}` is simulated and has no clock: nothing can be timed on it\nhelp: `tune smoke --device {0}` executes the baked \
+         rows and checks them; measure on the GPU itself"
+    )]
+    NoClock(String),
+    /// A device is named twice.
+    #[error("--device {0}: named twice\nhelp: name each device once")]
+    NamedTwice(String),
+    /// The device does not open, or a call of its driver failed.
+    #[error(transparent)]
+    Device(DeviceError),
+    /// The device's compiler is not installed.
+    #[error("{error}{}", or_help(.error, "check the cache folder and the free disk space"))]
+    NoCompiler {
+        /// The compiler's error, which names the missing part.
+        error: CompileError,
+    },
+    /// Another process computes on the device.
+    #[error(
+        "{0}\nhelp: wait until it finishes, choose another device, or pass --allow-shared-gpu to measure anyway"
+    )]
+    SharedGpu(String),
+    /// The system cannot create threads.
+    #[error("cannot start {what}: {error}")]
+    Threads {
+        /// The purpose of the threads.
+        what: &'static str,
+        /// The system's error.
+        error: rayon::ThreadPoolBuildError,
+    },
+    /// The cache cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// The error's own `help:`, or this one if it has none.
+fn or_help(error: &CompileError, help: &str) -> String {
+    match error.to_string().contains("\nhelp: ") {
+        true => String::new(),
+        false => format!("\nhelp: {help}"),
+    }
+}
+
+/// The entry that a spec names as reference cannot be launched.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the reference entry `{entry}` does not work: {outcome}\nhelp: outputs are compared with it: it must compile \
+     and be launched as the baseline is"
+)]
+pub struct OracleError {
+    /// The entry.
+    pub entry: String,
+    /// Its outcome.
+    pub outcome: Outcome,
+}
+
+/// Why candidates are not run in a check build.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotChecked {
+    /// The fake device compiles nothing.
+    #[error("the fake device runs no source")]
+    Fake,
+    /// The cpu device does not open.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The cpu device has no compiler.
+    #[error(transparent)]
+    Compiler(#[from] CompileError),
+    /// The spec excludes the cpu.
+    #[error("{why}")]
+    LeftOut {
+        /// The reason that the spec gives.
+        why: String,
+    },
+    /// The tuned problem would take the cpu too long, and the kernel has no small ones.
+    #[error("it has only its tuned problem; declare small ones with `verify(..)`")]
+    NoSmallProblem,
+    /// The check build of the candidate or the baseline failed for a reason that is not its fault: it does not
+    /// compile for the cpu, say.
+    #[error("{0}")]
+    Outcome(Outcome),
+    /// The cpu has nothing to compare with.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+}
+
+/// Why the data of a problem does not go to a device.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FootprintError {
+    /// The size of the data has no value.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// It does not fit.
+    #[error("its data takes {bytes} bytes, the device has room for {room}")]
+    TooLarge {
+        /// The size of the data.
+        bytes: u64,
+        /// Nine tenths of the device's memory.
+        room: u64,
+    },
+}

@@ -1,0 +1,29 @@
+//! Where candidates run: a device and its compiler, worker processes, expected outputs, verification and checks.
+//!
+//! A [`device_session::DeviceSession`] opens a device for a command. A [`candidate::Workshop`] compiles the candidates
+//! of a kernel for it. A [`Bench`] starts the worker processes that load them; [`verify`] compares their outputs with
+//! the [`reference`] in such processes, and a [`WorkerLab`] times them there for the races of `kiln-measure`. The
+//! process of the command itself never loads a kernel.
+#![forbid(unsafe_code)]
+
+pub mod atomic_file;
+pub mod candidate;
+pub mod check;
+pub mod device_session;
+mod error;
+pub mod footprint;
+pub mod listing;
+pub mod machine;
+pub mod peaks;
+pub mod peer;
+pub mod preflight;
+pub mod reference;
+pub mod regime;
+pub mod scratch;
+pub mod threads;
+pub mod verify;
+pub mod worker;
+mod workers;
+
+pub use error::{FootprintError, LabError, NotChecked, OracleError};
+pub use workers::{Bench, Site, WorkerLab, launch_deadline};

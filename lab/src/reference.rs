@@ -1,0 +1,219 @@
+//! Expected outputs: a worker makes them once for each problem and seed of a run, and stores them in a file that the
+//! workers of all candidates read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use kiln::Kernel;
+use kiln::compiler::BuildKind;
+use kiln_cache::record::ReferenceGrade;
+use kiln_spec::{LaunchPlan, Problem, Reference};
+
+use crate::Bench;
+use crate::OracleError;
+use crate::candidate::{Which, Workshop};
+use crate::peaks;
+use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
+use kiln_project::TunedKernel;
+
+/// Time limit of a plain-Rust reference for one problem.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// Maximum work of a launch, in operations or bytes, for which a plain-Rust reference (which runs on one core) is
+/// used.
+const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
+
+/// The source of expected outputs.
+#[derive(Clone, Debug)]
+pub enum Oracle {
+    /// The kernel's plain-Rust reference, linked into this program.
+    Rust,
+    /// The plain-Rust reference for small problems. For the tuned problem, which is too large for it, an entry on a
+    /// device.
+    RustInSmall {
+        /// The tuned problem.
+        problem: Problem,
+        /// The device that the entry runs on.
+        device: String,
+        /// The compiled entry.
+        arm: Box<ArmJob>,
+    },
+    /// An entry of the same source, on a device.
+    Launch {
+        /// The device it runs on.
+        device: String,
+        /// The compiled entry.
+        arm: Box<ArmJob>,
+        /// The grade of comparisons with it.
+        grade: ReferenceGrade,
+    },
+}
+
+impl Oracle {
+    /// The plain-Rust reference of a kernel, if it is linked in and fast enough. Otherwise an entry, launched on the
+    /// present device: the one that the spec names as reference, or the baseline. `workshop` compiles it.
+    ///
+    /// # Errors
+    /// If the reference entry cannot be launched.
+    pub fn of(
+        catalogue: &[&'static Kernel],
+        (kernel, problem): (&TunedKernel, &Problem),
+        workshop: &Workshop<'_>,
+        device: &str,
+        baseline: &ArmJob,
+    ) -> Result<Oracle, OracleError> {
+        if is_linked_in(catalogue, kernel, problem) {
+            return Ok(Oracle::Rust);
+        }
+        if let Some(Reference::Entry(entry)) = &kernel.spec.reference {
+            let which = Which::Reference(entry);
+            let made = workshop.make(kernel, which, problem, BuildKind::Release);
+            let made = made.map_err(|outcome| OracleError {
+                entry: entry.clone(),
+                outcome,
+            })?;
+            return Ok(Oracle::Launch {
+                device: device.to_owned(),
+                arm: Box::new(made.arm),
+                grade: ReferenceGrade::ReferenceEntry,
+            });
+        }
+        let (device, arm) = (device.to_owned(), Box::new(baseline.clone()));
+        if reference_of(catalogue, &kernel.package, &kernel.spec).is_some() {
+            let problem = problem.clone();
+            return Ok(Oracle::RustInSmall {
+                problem,
+                device,
+                arm,
+            });
+        }
+        Ok(Oracle::Launch {
+            device,
+            arm,
+            grade: ReferenceGrade::BaselineOnly,
+        })
+    }
+
+    /// The grade of comparisons with this oracle.
+    pub fn grade(&self) -> ReferenceGrade {
+        match self {
+            Oracle::Rust => ReferenceGrade::Reference,
+            Oracle::RustInSmall { .. } => ReferenceGrade::ReferenceInSmall,
+            Oracle::Launch { grade, .. } => *grade,
+        }
+    }
+}
+
+/// Whether a kernel's plain-Rust reference is linked in, and the problem is small enough for it.
+pub fn is_linked_in(
+    catalogue: &[&'static Kernel],
+    kernel: &TunedKernel,
+    problem: &Problem,
+) -> bool {
+    let work = peaks::work(&kernel.spec, problem);
+    work.flops.max(work.bytes) <= MAX_REFERENCE_WORK
+        && reference_of(catalogue, &kernel.package, &kernel.spec).is_some()
+}
+
+/// A problem and the seed of its inputs.
+type Case = (Problem, u64);
+/// The file of one case. The first caller makes it while the others wait.
+type Made = Arc<OnceLock<Result<PathBuf, WorkerError>>>;
+
+/// The expected outputs of one kernel, made on demand.
+#[derive(Debug)]
+pub struct Expectations {
+    oracle: Oracle,
+    bench: Bench,
+    folder: PathBuf,
+    made: Mutex<BTreeMap<Case, Made>>,
+}
+
+impl Expectations {
+    /// No expectations yet; files go into `folder`.
+    pub fn new(oracle: Oracle, bench: Bench, folder: &Path) -> Expectations {
+        Expectations {
+            oracle,
+            bench,
+            folder: folder.to_owned(),
+            made: Mutex::default(),
+        }
+    }
+
+    /// The grade of comparisons with them.
+    pub fn grade(&self) -> ReferenceGrade {
+        self.oracle.grade()
+    }
+
+    /// The file of expected outputs for a problem and a seed. Callers with the same case wait for one another.
+    ///
+    /// # Errors
+    /// If the reference fails or takes too long.
+    pub fn get(
+        &self,
+        problem: &Problem,
+        seed: u64,
+        plan: LaunchPlan,
+    ) -> Result<PathBuf, WorkerError> {
+        let made = {
+            let lock = self.made.lock();
+            let mut made = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
+            made.entry((problem.clone(), seed)).or_default().clone()
+        };
+        made.get_or_init(|| self.make(problem, seed, plan)).clone()
+    }
+
+    fn make(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
+        // Two devices may have different expectations for one case.
+        let name = format!(
+            "{}-{problem}-{seed}-{}",
+            kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes()),
+            self.bench.device
+        );
+        let path = self
+            .folder
+            .join(kiln_spec::Hash::of("expected", name.as_bytes()).to_string());
+        let mut bench = self.bench.clone();
+        let mut arms = Vec::new();
+        let launched = match &self.oracle {
+            Oracle::Rust => None,
+            Oracle::RustInSmall {
+                problem: large,
+                device,
+                arm,
+            } => (problem == large).then_some((device, arm)),
+            Oracle::Launch { device, arm, .. } => Some((device, arm)),
+        };
+        let request = match launched {
+            None => Request::RustReference {
+                problem: problem.clone(),
+                seed,
+                path: path.clone(),
+            },
+            Some((device, arm)) => {
+                bench.device.clone_from(device);
+                arms.push((**arm).clone());
+                Request::WriteReference {
+                    arm: 0,
+                    problem: problem.clone(),
+                    plan,
+                    seed,
+                    path: path.clone(),
+                }
+            }
+        };
+        let mut worker = Worker::spawn(&bench.worker)?;
+        worker.ask(
+            &Request::Open(Box::new(bench.job(arms))),
+            Duration::from_secs(20),
+        )?;
+        match worker.ask(&request, DEADLINE)? {
+            Reply::Written => Ok(path),
+            _ => Err(WorkerError::Spawn(
+                "a worker answered something else than a reference".into(),
+            )),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Verification before timing: every candidate is launched on small problems of every ragged class and on the tuned
+//! problem, with two seeds, in its own worker.
+
+use std::time::Duration;
+
+use kiln_spec::{KernelSpec, LaunchPlan, PlanError, Problem};
+
+use crate::candidate::outcome::internal;
+use crate::reference::Expectations;
+use crate::worker::{ArmJob, Reply, Request, VerifyJob, Worker, WorkerError};
+use crate::{Bench, launch_deadline};
+
+/// Time limit of a case in a check build.
+const CHECK_DEADLINE: Duration = Duration::from_secs(60);
+
+/// Time limit for a worker to open.
+const OPENING: Duration = Duration::from_secs(20);
+
+/// Host time allowed per byte of a case's data, for everything together: generating it, copying it to the device and
+/// back several times, comparing. Ten times what one busy core needs.
+const HANDLING_NS_PER_BYTE: u64 = 200;
+
+/// Problems with more data than this are verified only for finalists, not for every trial: handling the data on the
+/// host would take thousands of times as long as the launch.
+const MAX_TRIAL_BYTES: u64 = 16 << 20;
+
+/// A problem that candidates are verified on.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The problem.
+    pub problem: Problem,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// Whether to launch the receipt entry too.
+    pub receipt: bool,
+}
+
+/// The seeds of a run's inputs: that of the first case of a problem, which is also the timed one, and that of the
+/// second.
+pub fn seeds(seed: u64) -> [u64; 2] {
+    let first = seed.wrapping_mul(2);
+    [first, first.wrapping_add(1)]
+}
+
+/// The cases of a task: every verification problem and the tuned problem, each with two seeds.
+pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case> {
+    let all = verification
+        .iter()
+        .filter(|&small| small != problem)
+        .chain([problem]);
+    let case = |problem: &Problem, which: usize| {
+        let problem = problem.clone();
+        // The receipt depends on the launch, not on the data: one seed is enough.
+        Case {
+            problem,
+            seed: seeds(seed)[which],
+            receipt: which == 0,
+        }
+    };
+    all.flat_map(|problem| [case(problem, 0), case(problem, 1)])
+        .collect()
+}
+
+/// Whether every trial is verified on a problem, or only finalists.
+pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
+    spec.footprint_bytes(problem)
+        .is_ok_and(|bytes| bytes <= MAX_TRIAL_BYTES)
+}
+
+/// A worker that verifies one candidate after another. It is used if a candidate cannot break the environment of the
+/// next one: on a GPU each candidate has its own code, and data that it could corrupt is written anew. A failure is
+/// judged in a fresh worker.
+#[derive(Debug, Default)]
+pub struct KeptWorker(Option<Worker>);
+
+impl KeptWorker {
+    /// Like [`Verifier::verify`], but in the worker of the previous candidate if it still lives.
+    ///
+    /// # Errors
+    /// Those of [`Verifier::verify`].
+    pub fn verify(
+        &mut self,
+        verifier: &Verifier<'_>,
+        arm: &ArmJob,
+        cases: &[Case],
+    ) -> Result<Proof, WorkerError> {
+        let jobs = verifier.jobs(arm, cases)?;
+        if let Some(mut worker) = self.0.take() {
+            let load = Request::Load(Box::new(arm.clone()));
+            let loaded = worker.ask(&load, OPENING);
+            if let Ok(proof) = loaded.and_then(|_| verifier.ask(&mut worker, arm, jobs.clone())) {
+                self.0 = Some(worker);
+                return Ok(proof);
+            }
+        }
+        let mut worker = verifier.open(arm)?;
+        let proof = verifier.ask(&mut worker, arm, jobs)?;
+        self.0 = Some(worker);
+        Ok(proof)
+    }
+
+    /// Ends the worker, so that it no longer holds the device.
+    pub fn end(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// The result of verifying a candidate.
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    /// Largest error, as a fraction of its bound.
+    pub worst: f64,
+    /// The receipts, in words.
+    pub receipts: Vec<String>,
+    /// Number of cases passed.
+    pub cases: usize,
+}
+
+/// The plan of an arm for a problem.
+///
+/// # Errors
+/// If its geometry has no value there.
+pub fn plan_of(
+    spec: &KernelSpec,
+    arm: &ArmJob,
+    problem: &Problem,
+) -> Result<LaunchPlan, PlanError> {
+    if arm.baseline {
+        spec.baseline_plan(problem, None)
+    } else {
+        spec.plan(&arm.config, problem, None)
+    }
+}
+
+/// Verifies the candidates of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Verifier<'a> {
+    /// How workers are opened.
+    pub bench: &'a Bench,
+    /// The kernel.
+    pub spec: &'a KernelSpec,
+    /// The expected outputs.
+    pub expected: &'a Expectations,
+    /// Time of a launch of the baseline on the tuned problem, in nanoseconds; 0 if not known yet.
+    pub baseline_ns: u64,
+}
+
+impl Verifier<'_> {
+    /// Verifies one arm on all cases, in one fresh worker.
+    ///
+    /// # Errors
+    /// The first failure; the worker has ended then.
+    pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+        let jobs = self.jobs(arm, cases)?;
+        let mut worker = self.open(arm)?;
+        self.ask(&mut worker, arm, jobs)
+    }
+
+    /// A fresh worker with one arm.
+    fn open(&self, arm: &ArmJob) -> Result<Worker, WorkerError> {
+        let mut worker = Worker::spawn(&self.bench.worker)?;
+        let open = Request::Open(Box::new(self.bench.job(vec![arm.clone()])));
+        worker.ask(&open, OPENING)?;
+        Ok(worker)
+    }
+
+    /// The jobs of a worker. Expected outputs are made here, before the worker is opened: making them may launch
+    /// another worker, and a GPU may admit only one process at a time.
+    fn jobs(&self, arm: &ArmJob, cases: &[Case]) -> Result<Vec<VerifyJob>, WorkerError> {
+        let cases = cases.iter().filter(|case| self.applies(arm, case));
+        let jobs = cases.enumerate().map(|(i, case)| self.job(arm, case, i));
+        jobs.collect()
+    }
+
+    fn ask(
+        &self,
+        worker: &mut Worker,
+        arm: &ArmJob,
+        jobs: Vec<VerifyJob>,
+    ) -> Result<Proof, WorkerError> {
+        let mut proof = Proof::default();
+        for job in jobs {
+            let deadline = self.deadline(arm, &job.problem);
+            match worker.ask(&Request::Verify(job), deadline)? {
+                Reply::Verified(verified) => {
+                    proof.worst = proof.worst.max(verified.worst);
+                    proof
+                        .receipts
+                        .extend((!verified.receipt.is_empty()).then_some(verified.receipt));
+                    proof.cases += 1;
+                }
+                _ => {
+                    return Err(failed(
+                        "a worker answered something else than a verification",
+                    ));
+                }
+            }
+        }
+        Ok(proof)
+    }
+
+    /// Time limit of a case: the receipt and release entries, and handling the data on the host.
+    fn deadline(&self, arm: &ArmJob, problem: &Problem) -> Duration {
+        if arm.check {
+            // A check build checks every access, while the baseline's time was measured without checks.
+            return CHECK_DEADLINE;
+        }
+        let bytes = self.spec.footprint_bytes(problem).unwrap_or(0);
+        let handling = Duration::from_nanos(bytes.saturating_mul(HANDLING_NS_PER_BYTE));
+        launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
+    }
+
+    /// Small problems are derived from the spec; a constraint may exclude one for a single config.
+    fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
+        case.problem == self.bench.problem
+            || arm.baseline
+            || self
+                .spec
+                .check_config(&arm.config, &case.problem, None)
+                .is_ok()
+    }
+
+    fn job(&self, arm: &ArmJob, case: &Case, number: usize) -> Result<VerifyJob, WorkerError> {
+        let plan = plan_of(self.spec, arm, &case.problem).map_err(failed)?;
+        // The reference is launched with the baseline's geometry, not with the candidate's.
+        let reference_plan = self.spec.baseline_plan(&case.problem, None);
+        let reference_plan = reference_plan.map_err(failed)?;
+        let expected = self
+            .expected
+            .get(&case.problem, case.seed, reference_plan)?;
+        let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
+        let problem = case.problem.clone();
+        // Guard zones detect a stray write of a single element, guard pages also a stray read: one seed each.
+        Ok(VerifyJob {
+            arm: 0,
+            problem,
+            plan,
+            seed: case.seed,
+            expected,
+            nonce,
+            fenced: !case.receipt,
+        })
+    }
+}
+
+/// A number that no earlier receipt can contain.
+fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let text = format!(
+        "{} {seed} {number} {} {}",
+        arm.release,
+        now.as_nanos(),
+        std::process::id()
+    );
+    kiln_spec::Hash::of("nonce", text.as_bytes()).short().max(1)
+}
+
+fn failed(text: impl std::fmt::Display) -> WorkerError {
+    WorkerError::Failed {
+        arm: Some(0),
+        outcome: internal(text),
+    }
+}

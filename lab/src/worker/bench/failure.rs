@@ -1,0 +1,81 @@
+//! Converts the errors of a bench to the outcome of the candidate. The worker decides the outcome once; everything
+//! after that passes the [`Outcome`] on unchanged, up to the journal.
+
+use std::io;
+use std::path::Path;
+
+use kiln::device::{DeviceError, ErrorClass};
+use kiln::rig::{self, RigError};
+use kiln_cache::Outcome;
+use kiln_cache::record::{Against, MaxError, Real, all_lines};
+
+use crate::candidate::outcome::{internal, of_io_error};
+
+/// The outcome of a candidate, and the arm that it belongs to if one can be named.
+pub(in crate::worker) type ArmFailure = (Option<usize>, Outcome);
+
+/// The outcome of a candidate whose rig failed with this error.
+pub(super) fn outcome_of(error: RigError) -> Outcome {
+    match error {
+        RigError::Incorrect { worst, against } => Outcome::Incorrect(MaxError {
+            output: worst.output,
+            index: worst.index,
+            got: Real(worst.got),
+            want: Real(worst.want),
+            error: Real(worst.error),
+            bound: Real(worst.bound),
+            against: match against {
+                rig::ExpectedSource::Reference => Against::Reference,
+                rig::ExpectedSource::ReferenceEntry => Against::ReferenceEntry,
+                rig::ExpectedSource::Baseline => Against::Baseline,
+            },
+        }),
+        RigError::NotANumber { output, index } => Outcome::NotANumber { output, index },
+        RigError::Unwritten {
+            output,
+            index,
+            count,
+            len,
+        } => Outcome::Unwritten {
+            output,
+            index,
+            count,
+            len,
+        },
+        RigError::GuardHit { argument } => Outcome::GuardHit { output: argument },
+        RigError::InputChanged { argument } => Outcome::InputChanged { arg: argument },
+        RigError::Device(error) => of_device_error(error),
+        other => internal(other),
+    }
+}
+
+/// The outcome of a candidate whose device failed with this error.
+pub(super) fn of_device_error(error: DeviceError) -> Outcome {
+    let text = all_lines(&error.to_string());
+    match error {
+        DeviceError::Oom { wanted_bytes, .. } => Outcome::OutOfMemory {
+            needed_bytes: Some(wanted_bytes),
+        },
+        DeviceError::KernelFault { text, .. } => Outcome::KernelFault {
+            text: all_lines(&text),
+        },
+        DeviceError::Hang { after_ns, .. } => Outcome::TimedOut { limit_ns: after_ns },
+        DeviceError::Load { .. } => Outcome::LaunchRefused { reason: text },
+        error => match error.class() {
+            ErrorClass::LaunchRefused | ErrorClass::Unsupported => {
+                Outcome::LaunchRefused { reason: text }
+            }
+            // The device's context is broken for good, and so is the process.
+            ErrorClass::Sticky | ErrorClass::DeviceLost => Outcome::WorkerLost {
+                signal: None,
+                detail: text,
+            },
+            _ => Outcome::Internal { message: text },
+        },
+    }
+}
+
+/// For `map_err`: the outcome after a failed file operation.
+pub(super) fn of_file(path: &Path) -> impl FnOnce(io::Error) -> Outcome {
+    move |error| of_io_error(path, &error)
+}

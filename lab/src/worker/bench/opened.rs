@@ -1,0 +1,142 @@
+//! The state of a worker that launches: a device, the loaded arms, and the data they run on.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use kiln::rig::Rig;
+use kiln::{Kernel, Stream};
+use kiln_cache::Outcome;
+use kiln_spec::KernelSpec;
+
+use super::arm::{LoadedArm, load};
+use super::failure::{ArmFailure, outcome_of};
+use super::kept::Kept;
+use super::reference::linked_in;
+use crate::candidate::outcome::internal;
+use crate::worker::frame;
+use crate::worker::protocol::{ArmJob, OpenJob, Reply};
+
+/// The state of a worker that launches.
+pub(in crate::worker) struct Opened {
+    pub(super) stream: Stream,
+    pub(super) package: String,
+    pub(super) spec: Arc<KernelSpec>,
+    pub(super) arms: Vec<LoadedArm>,
+    /// One rig for all arms, or one per arm if the data depends on the config.
+    pub(super) timing: Vec<Rig>,
+    pub(super) timer_tick_ns: u64,
+    pub(super) catalogue: &'static [&'static Kernel],
+    /// Data of the candidates that were verified before this one.
+    pub(super) kept: Kept,
+}
+
+impl Opened {
+    pub(in crate::worker) fn new(
+        job: &OpenJob,
+        catalogue: &'static [&'static Kernel],
+    ) -> Result<Opened, ArmFailure> {
+        let nobody = |failure| (None, failure);
+        let spec = spec_of(job).map_err(nobody)?;
+        if let Some(kernel) = linked_in(catalogue, &job.package, &spec) {
+            kiln::inputs::provide(kernel);
+        }
+        #[cfg(feature = "testing")]
+        provide_to_fake(job, &spec, catalogue);
+        // Limits do not affect what a check build finds, and a GPU's launches need more than the cpu's own limits.
+        let checks = !job.arms.is_empty() && job.arms.iter().all(|arm| arm.check);
+        let opened = if checks {
+            kiln::smoke::open(&job.device)
+        } else {
+            kiln::open(&job.device)
+        };
+        let device = opened.map_err(|error| nobody(internal(error)))?;
+        if job.timed {
+            let ready = device.ready_for_timing();
+            ready.map_err(|error| nobody(internal(error)))?;
+        }
+        let stream = Stream::default_of(device);
+        let mut loaded: Vec<Option<LoadedArm>> = job.arms.iter().map(|_| None).collect();
+        for &arm in &job.load_order {
+            let Some(wanted) = job.arms.get(arm) else {
+                return Err(nobody(internal(format!("there is no arm {arm} to load"))));
+            };
+            loaded[arm] = Some(load(&stream, wanted).map_err(|failure| (Some(arm), failure))?);
+        }
+        let mut arms: Vec<LoadedArm> = loaded.into_iter().flatten().collect();
+        if arms.len() != job.arms.len() {
+            return Err(nobody(internal("the load order misses an arm")));
+        }
+        let mut timing = Vec::new();
+        if job.timed {
+            let one_each = spec.data_depends_on_the_config();
+            for arm in &mut arms {
+                if timing.is_empty() || one_each {
+                    let config = &arm.job.config;
+                    let rig =
+                        Rig::rotating(&stream, &spec, config, &job.problem, job.seed, job.sets);
+                    timing.push(rig.map_err(|error| nobody(outcome_of(error)))?);
+                }
+                arm.rig = timing.len() - 1;
+            }
+        }
+        Ok(Opened {
+            stream,
+            package: job.package.clone(),
+            spec,
+            arms,
+            timing,
+            timer_tick_ns: job.timer_tick_ns,
+            catalogue,
+            kept: Kept::default(),
+        })
+    }
+
+    /// Loads an arm, replacing all others.
+    pub(super) fn load(&mut self, arm: &ArmJob) -> Result<(), Outcome> {
+        if !self.timing.is_empty() {
+            return Err(internal("this worker times what it has loaded"));
+        }
+        self.arms.clear();
+        self.arms.push(load(&self.stream, arm)?);
+        self.kept.is_used = true;
+        Ok(())
+    }
+
+    pub(super) fn arm(&self, arm: usize) -> Result<&LoadedArm, Outcome> {
+        self.arms
+            .get(arm)
+            .ok_or_else(|| internal(format!("there is no arm {arm}")))
+    }
+
+    /// The rig that an arm is timed on.
+    pub(super) fn rig(&self, arm: &LoadedArm) -> Result<&Rig, Outcome> {
+        let rig = self.timing.get(arm.rig);
+        rig.ok_or_else(|| internal("nothing was opened for timing"))
+    }
+}
+
+/// Reports which arm is about to be launched, so that the parent knows which one to blame.
+pub(super) fn announce(replies: &mut impl Write, arm: usize) -> Result<(), ArmFailure> {
+    let told = frame::write(replies, &Reply::Launching { arm });
+    told.map_err(|error| (None, internal(format!("the parent is gone: {error}"))))
+}
+
+/// Gives the fake device the function that it runs in place of the kernel.
+#[cfg(feature = "testing")]
+fn provide_to_fake(job: &OpenJob, spec: &KernelSpec, catalogue: &[&'static Kernel]) {
+    for kernel in catalogue
+        .iter()
+        .filter(|kernel| job.device.starts_with("fake") && kernel.name() == spec.name)
+    {
+        for entry in [&kernel.spec().entry, &kernel.spec().baseline.entry] {
+            kiln::backend::fake::provide_kernel(entry, kernel);
+        }
+    }
+}
+
+/// The spec of a job, shared by its rigs.
+fn spec_of(job: &OpenJob) -> Result<Arc<KernelSpec>, Outcome> {
+    KernelSpec::from_json(&job.spec_json)
+        .map(Arc::new)
+        .map_err(|error| internal(format!("the spec cannot be read: {error}")))
+}

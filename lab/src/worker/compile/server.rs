@@ -1,0 +1,77 @@
+//! The server's side: an open compiler that answers requests.
+
+use std::time::Duration;
+
+use kiln::compile_only::library_compiler;
+use kiln::compiler::{CompileError, CompileLimits, CompileRequest, Compiler};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::job::{CompileJob, CompilerJob, FIRST, JobOutcome, SentRecipe};
+use crate::worker::protocol::PROTOCOL;
+
+/// An open compiler that answers requests.
+#[derive(Debug)]
+pub(in crate::worker) struct CompileServer(Box<dyn Compiler>);
+
+impl CompileServer {
+    /// Opens the compiler of a job.
+    ///
+    /// # Errors
+    /// If something is missing, or differs from the parent's compiler.
+    pub fn open(job: &CompilerJob) -> Result<CompileServer, CompileError> {
+        let differs = |text: String| CompileError::io("opening a compiler", text);
+        if job.protocol != PROTOCOL {
+            let asked = job.protocol;
+            return Err(differs(format!(
+                "protocol {asked} was asked for, this worker speaks {PROTOCOL}"
+            )));
+        }
+        let compiler = library_compiler(&job.library, &job.arch)?;
+        let identity = compiler.identity().to_string();
+        if identity != job.identity {
+            let library = job.library.display();
+            return Err(differs(format!(
+                "{library} is {identity}, {} was meant",
+                job.identity
+            )));
+        }
+        compiler.compile(&CompileRequest::new("kiln_first", FIRST))?;
+        Ok(CompileServer(compiler))
+    }
+
+    /// Compiles, within the memory limit of the job.
+    pub fn compile(&self, job: CompileJob) -> JobOutcome {
+        let mut request = CompileRequest::new(&job.name, job.source);
+        request.options = job.options;
+        request.limits = CompileLimits {
+            // The parent enforces the time limit.
+            deadline: Duration::MAX,
+            memory_bytes: job.memory_bytes,
+        };
+        let limited = limit_address_space(job.memory_bytes);
+        let compiled = limited
+            .map_err(|error| CompileError::io("setting a limit", error))
+            .and_then(|()| {
+                request.recipe = job.recipe.map(SentRecipe::into_recipe).transpose()?;
+                self.0.compile(&request)
+            });
+        match compiled {
+            Ok(artifact) => JobOutcome::Done {
+                image: artifact.image.to_vec(),
+                log: artifact.log,
+            },
+            Err(error) => JobOutcome::Refused(error.into()),
+        }
+    }
+}
+
+/// Limits the address space of this process; the next compile may raise the limit again.
+fn limit_address_space(bytes: u64) -> rustix::io::Result<()> {
+    let Rlimit { maximum, .. } = getrlimit(Resource::As);
+    let current = match (bytes, maximum) {
+        (0, most) => most,
+        (bytes, Some(most)) => Some(bytes.min(most)),
+        (bytes, None) => Some(bytes),
+    };
+    setrlimit(Resource::As, Rlimit { current, maximum })
+}

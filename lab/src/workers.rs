@@ -1,0 +1,319 @@
+//! Worker processes as a [`Lab`], on which the engines of [`kiln_measure`] race and confirm.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use kiln::device::DeviceInfo;
+use kiln_cache::Outcome;
+use kiln_spec::{Backend, Problem};
+
+use crate::candidate::outcome::of_worker_error;
+use crate::regime::Regime;
+use crate::worker::protocol::{PROTOCOL, ProcessLimits};
+use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
+use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
+use kiln_project::TunedKernel;
+
+/// Time limit for a process to load and warm its arms, in addition to the launches themselves.
+const OPENING: Duration = Duration::from_secs(20);
+
+/// Minimum deadline of a launch.
+const MIN_DEADLINE: Duration = Duration::from_secs(2);
+
+/// Deadline of a launch about which nothing is known yet.
+const FIRST_DEADLINE: Duration = Duration::from_secs(60);
+
+/// How many times slower than the baseline a candidate may be before it counts as hung.
+const SLOWEST: u32 = 20;
+
+/// Launches that warm an arm and probe its time when a process opens.
+const WARM_LAUNCHES: u32 = 8;
+
+/// The common settings of all workers of one kernel and problem.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// How workers are started.
+    pub worker: WorkerLimits,
+    /// The device, as on the command line.
+    pub device: String,
+    /// The package that declares the kernel.
+    pub package: String,
+    /// The kernel spec.
+    pub spec_json: String,
+    /// The problem.
+    pub problem: Problem,
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// The number of copies of the data that timed launches use in turn.
+    pub sets: usize,
+    /// The resolution of the device's clock, in nanoseconds.
+    pub timer_tick_ns: u64,
+    /// Limits of a worker process.
+    pub limits: ProcessLimits,
+}
+
+/// Where and how workers are opened, for any kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// How workers are started.
+    pub worker: &'a WorkerLimits,
+    /// The device, as on the command line.
+    pub device: &'a str,
+    /// Describes the device.
+    pub info: &'a DeviceInfo,
+    /// Cold or hot.
+    pub regime: Regime,
+    /// Seed of the inputs.
+    pub seed: u64,
+}
+
+impl Bench {
+    /// The common settings of the workers of a kernel and problem on a site.
+    pub fn new(site: &Site<'_>, kernel: &TunedKernel, problem: &Problem) -> Bench {
+        let spec = &kernel.spec;
+        // Room for several copies of the data and for the program itself; a runaway allocation reaches the limit
+        // early.
+        let data = spec.footprint_bytes(problem).unwrap_or(0);
+        let sets = site.regime.sets(data, &site.info.limits);
+        let memory_bytes = data.saturating_mul(sets as u64 + 8).saturating_add(4 << 30);
+        let host = matches!(site.info.key.backend, Backend::Cpu | Backend::Fake);
+        Bench {
+            worker: site.worker.clone(),
+            device: site.device.to_owned(),
+            package: kernel.package.clone(),
+            spec_json: spec.to_json(),
+            problem: problem.clone(),
+            seed: site.seed,
+            sets,
+            timer_tick_ns: site.info.timer_tick_ns,
+            // GPU drivers reserve far more address space than they use.
+            limits: ProcessLimits {
+                memory_bytes: if host { memory_bytes } else { 0 },
+                cpu_seconds: 0,
+            },
+        }
+    }
+
+    /// The job that opens some arms.
+    pub fn job(&self, arms: Vec<ArmJob>) -> OpenJob {
+        OpenJob {
+            protocol: PROTOCOL,
+            device: self.device.clone(),
+            package: self.package.clone(),
+            spec_json: self.spec_json.clone(),
+            problem: self.problem.clone(),
+            seed: self.seed,
+            sets: self.sets,
+            load_order: (0..arms.len()).collect(),
+            timed: false,
+            timer_tick_ns: self.timer_tick_ns,
+            arms,
+            limits: self.limits,
+        }
+    }
+}
+
+/// A [`Lab`] whose processes are workers.
+#[derive(Debug)]
+pub struct WorkerLab {
+    bench: Bench,
+    start: Instant,
+    arms: Vec<ArmJob>,
+    baseline_ns: u64,
+    expected: PathBuf,
+    launches: u64,
+    /// Whether outputs are compared again at the end of every process.
+    rechecks: bool,
+}
+
+impl WorkerLab {
+    /// A lab without arms. `expected` is the file of outputs that every arm must still produce after timing.
+    pub fn new(bench: Bench, expected: PathBuf) -> WorkerLab {
+        WorkerLab {
+            bench,
+            start: Instant::now(),
+            arms: Vec::new(),
+            baseline_ns: 0,
+            expected,
+            launches: 0,
+            rechecks: true,
+        }
+    }
+
+    /// Adds a verified candidate; the first one is the baseline.
+    pub fn add(&mut self, arm: ArmJob) -> ArmId {
+        self.arms.push(arm);
+        ArmId(self.arms.len() - 1)
+    }
+
+    /// Sets the time of a launch of the baseline, from which deadlines are derived.
+    pub fn set_baseline_ns(&mut self, baseline_ns: u64) {
+        self.baseline_ns = baseline_ns;
+    }
+
+    /// Sets whether outputs are compared again at the end of every process. For large outputs that takes many times
+    /// as long as timing, so in races it is left to the processes of the finalists.
+    pub fn set_rechecks(&mut self, rechecks: bool) {
+        self.rechecks = rechecks;
+    }
+
+    /// Time of a launch of the baseline, in nanoseconds.
+    pub fn baseline_ns(&self) -> u64 {
+        self.baseline_ns
+    }
+
+    /// Time of a launch of an arm in nanoseconds, as measured by the last process that loaded it; 0 before.
+    pub fn launch_ns(&self, arm: ArmId) -> u64 {
+        self.arms[arm.0].launch_ns
+    }
+
+    /// Duration of a sample of an arm in nanoseconds, as measured by the last process that loaded it; 0 before.
+    pub fn span_ns(&self, arm: ArmId) -> u64 {
+        let arm = &self.arms[arm.0];
+        arm.launch_ns.saturating_mul(u64::from(arm.launches))
+    }
+
+    /// Number of launches timed so far.
+    pub fn launches(&self) -> u64 {
+        self.launches
+    }
+
+    /// Deadline of one launch.
+    pub fn launch_deadline(&self) -> Duration {
+        launch_deadline(self.baseline_ns)
+    }
+
+    fn deadline_of(&self, launches: u64) -> Duration {
+        let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
+        // Many short launches do not each need the minimum deadline; together they get it once.
+        let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
+        MIN_DEADLINE
+            + self
+                .launch_deadline()
+                .max(expected.saturating_mul(launches))
+    }
+}
+
+/// Deadline of one launch of a candidate, given the baseline's time.
+///
+/// Before the baseline's time is known, only the baseline and the reference are launched: they get a minute.
+pub fn launch_deadline(baseline_ns: u64) -> Duration {
+    if baseline_ns == 0 {
+        return FIRST_DEADLINE;
+    }
+    let allowed = Duration::from_nanos(baseline_ns.saturating_mul(u64::from(SLOWEST)));
+    allowed.max(MIN_DEADLINE)
+}
+
+impl Clock for WorkerLab {
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Lab for WorkerLab {
+    fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
+        // Arms share one set of buffers, so the order of allocation cannot be randomised.
+        let mut job = self.bench.job(
+            opening
+                .load
+                .iter()
+                .map(|arm| self.arms[arm.0].clone())
+                .collect(),
+        );
+        job.timed = true;
+        let count = opening.load.len() as u64;
+        let deadline = OPENING + self.deadline_of(count * u64::from(WARM_LAUNCHES));
+        let mut worker = Worker::spawn(&self.bench.worker)
+            .map_err(|error| fault(&opening.load, None, &error))?;
+        let reply = worker.ask(&Request::Open(Box::new(job)), deadline);
+        let reply = reply.map_err(|error| fault(&opening.load, worker.launching(), &error))?;
+        let Reply::Opened { pace } = reply else {
+            return Err(out_of_turn("opening"));
+        };
+        for (arm, (launches, launch_ns)) in opening.load.iter().zip(pace) {
+            let arm = &mut self.arms[arm.0];
+            (arm.launches, arm.launch_ns) = (launches, launch_ns);
+        }
+        Ok(Box::new(WorkerSession {
+            worker,
+            order: opening.load.clone(),
+            lab: self,
+        }))
+    }
+}
+
+struct WorkerSession<'a> {
+    worker: Worker,
+    order: Vec<ArmId>,
+    lab: &'a mut WorkerLab,
+}
+
+impl Clock for WorkerSession<'_> {
+    fn now_ns(&self) -> u64 {
+        self.lab.now_ns()
+    }
+}
+
+impl Session for WorkerSession<'_> {
+    fn run(&mut self, plan: &[ArmId]) -> Result<Vec<Sample>, Fault> {
+        let place = |arm: &ArmId| self.order.iter().position(|other| other == arm);
+        let schedule: Vec<usize> = plan.iter().filter_map(place).collect();
+        let launches: u64 = plan
+            .iter()
+            .map(|arm| u64::from(self.lab.arms[arm.0].launches.max(1)))
+            .sum();
+        let deadline = self.lab.deadline_of(launches);
+        match self.worker.ask(&Request::Sample { schedule }, deadline) {
+            Ok(Reply::Samples(samples)) => {
+                self.lab.launches += launches;
+                Ok(samples)
+            }
+            Ok(_) => Err(out_of_turn("sampling")),
+            Err(error) => Err(fault(&self.order, self.worker.launching(), &error)),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), Fault> {
+        if !self.lab.rechecks {
+            return Ok(());
+        }
+        // The baseline was verified, and is rechecked when it first runs alone. In later processes it is not a
+        // suspect, and it is often by far the slowest arm.
+        let alone = self.order.len() == 1;
+        let arms: Vec<usize> = (0..self.order.len())
+            .filter(|&place| alone || self.order[place].0 != 0)
+            .collect();
+        let deadline = OPENING + self.lab.deadline_of(arms.len() as u64);
+        let request = Request::Recheck {
+            arms,
+            expected: self.lab.expected.clone(),
+        };
+        match self.worker.ask(&request, deadline) {
+            Ok(Reply::Rechecked) => Ok(()),
+            Ok(_) => Err(out_of_turn("checking again")),
+            Err(error) => Err(fault(&self.order, self.worker.launching(), &error)),
+        }
+    }
+}
+
+fn out_of_turn(doing: &str) -> Fault {
+    Fault::unattributed(Outcome::WorkerLost {
+        signal: None,
+        detail: format!("it answered something else when {doing}"),
+    })
+}
+
+/// The fault that a worker's failure means for a race: blames the arm that the failure names, or else the one
+/// launched last.
+fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Fault {
+    let arm = match error {
+        WorkerError::Failed { arm, .. } => *arm,
+        WorkerError::TimedOut(_) | WorkerError::Lost { .. } => launching,
+        WorkerError::Unkillable { .. } | WorkerError::Spawn(_) => None,
+    };
+    Fault {
+        arm: arm.and_then(|arm| order.get(arm).copied()),
+        outcome: of_worker_error(error),
+    }
+}

@@ -1,0 +1,250 @@
+//! The kernels of a package, found by reading its sources; the package need not be built.
+//!
+//! [`Project::read`] asks cargo for the packages, follows `mod` declarations from their targets, and parses each
+//! `#[tuned_kernel]` with the grammar that the macro uses.
+#![forbid(unsafe_code)]
+
+mod declaration_error;
+mod discover;
+mod error;
+mod kernel;
+mod selection;
+mod unreached;
+mod workspace;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use cargo_metadata::{Metadata, Package};
+
+pub use declaration_error::{DeclarationError, SourceFault};
+pub use error::ProjectError;
+pub use kernel::{HiddenKernel, TunedKernel};
+pub use selection::PackageSelection;
+
+use self::workspace::root_of;
+
+/// The kernels of the selected packages.
+#[derive(Clone, Debug)]
+pub struct Project {
+    /// Kernels, ordered by package and file.
+    pub kernels: Vec<TunedKernel>,
+    /// The target directory of the workspace.
+    pub target: PathBuf,
+    /// The roots of the selected packages.
+    pub roots: Vec<PathBuf>,
+    /// The selected packages, as cargo describes them.
+    pub packages: Vec<Package>,
+    /// Kernels of the selected packages that are behind disabled features.
+    pub hidden: Vec<HiddenKernel>,
+    /// Invalid declarations of kernels that were not requested.
+    pub wrong: Vec<String>,
+}
+
+impl Project {
+    /// Every problem that a kernel declares, for any device, as `tune list` prints it.
+    pub fn problems(&self) -> Vec<String> {
+        let kernels = self.kernels.iter();
+        let problems = kernels.flat_map(|kernel| kernel.spec.all_problems());
+        problems.map(ToString::to_string).collect()
+    }
+
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// If no kernel has this name.
+    pub fn one(&self, name: &str) -> Result<&TunedKernel, ProjectError> {
+        let found = self.kernels.iter().find(|kernel| kernel.spec.name == name);
+        found.ok_or_else(|| ProjectError::NoKernel {
+            wanted: name.to_owned(),
+            known: listed(&[]),
+        })
+    }
+
+    /// Reads the kernels of the selected packages: the named one, the one in the current folder, or all of the
+    /// workspace.
+    ///
+    /// # Errors
+    /// See [`ProjectError`]; every invalid declaration is reported, not only the first.
+    pub fn read(selection: &PackageSelection) -> Result<Project, ProjectError> {
+        let metadata = workspace::describe(selection)?;
+        let packages = chosen(&metadata, selection)?;
+        let features: BTreeSet<String> = selection.features.iter().cloned().collect();
+        let mut kernels = Vec::new();
+        let mut errors = Vec::new();
+        let mut hidden = Vec::new();
+        for package in &packages {
+            let found = discover::kernels(package, &features);
+            kernels.extend(found.kernels);
+            errors.extend(found.errors);
+            hidden.extend(found.hidden);
+        }
+        // A kernel requested by name is usable even if others are invalid.
+        let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
+        let all_found = !selection.kernels.is_empty() && selection.kernels.iter().all(is_found);
+        if !errors.is_empty() && !all_found {
+            return Err(ProjectError::Declarations { errors });
+        }
+        no_duplicates(&kernels)?;
+        label(&mut kernels);
+        let roots = packages.iter().map(|package| root_of(package)).collect();
+        let target = metadata.target_directory.clone().into();
+        let project = Project {
+            kernels,
+            target,
+            roots,
+            packages: packages.iter().map(|&package| package.clone()).collect(),
+            hidden,
+            wrong: errors.iter().map(ToString::to_string).collect(),
+        };
+        project.only(&selection.kernels, &packages)
+    }
+
+    /// Keeps the named kernels.
+    fn only(mut self, wanted: &[String], packages: &[&Package]) -> Result<Project, ProjectError> {
+        let names: Vec<_> = self
+            .kernels
+            .iter()
+            .map(|kernel| kernel.spec.name.clone())
+            .collect();
+        if let Some(missing) = wanted.iter().find(|name| !names.contains(name)) {
+            if let Some(hidden) = self.hidden.iter().find(|hidden| hidden.name == *missing) {
+                return Err(ProjectError::Hidden {
+                    kernels: hidden.to_string(),
+                    features: hidden.features().to_owned(),
+                });
+            }
+            return Err(ProjectError::NoKernel {
+                wanted: missing.clone(),
+                known: listed(&names),
+            });
+        }
+        if let Some(first) = self.hidden.first().filter(|_| names.is_empty()) {
+            let all: Vec<String> = self.hidden.iter().map(ToString::to_string).collect();
+            return Err(ProjectError::Hidden {
+                kernels: all.join("\n"),
+                features: first.features().to_owned(),
+            });
+        }
+        if names.is_empty() {
+            let names: Vec<_> = packages
+                .iter()
+                .map(|package| format!("package `{}`", package.name))
+                .collect();
+            let unreached = self
+                .roots
+                .iter()
+                .flat_map(|root| unreached::kernels_below(&root.join("src")));
+            let unreached: String = unreached
+                .map(|file| {
+                    format!(
+                        "\n{} has a `#[tuned_kernel]`, but no `mod` leads to it",
+                        file.display()
+                    )
+                })
+                .collect();
+            return Err(ProjectError::NothingFound {
+                searched: listed(&names) + &unreached,
+            });
+        }
+        if !wanted.is_empty() {
+            self.kernels
+                .retain(|kernel| wanted.contains(&kernel.spec.name));
+        }
+        Ok(self)
+    }
+
+    /// The folder for tables that are not committed: those of this machine's cpu.
+    pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
+        self.target.join("kiln/tuned").join(&kernel.package)
+    }
+}
+
+/// The selected packages.
+fn chosen<'a>(
+    metadata: &'a Metadata,
+    selection: &PackageSelection,
+) -> Result<Vec<&'a Package>, ProjectError> {
+    let members = metadata.workspace_packages();
+    let Some(wanted) = &selection.package else {
+        let mut chosen = Vec::new();
+        for package in members {
+            if is_tuned_by_default(package)? {
+                chosen.push(package);
+            }
+        }
+        return Ok(chosen);
+    };
+    let found: Vec<_> = members
+        .iter()
+        .copied()
+        .filter(|package| package.name.as_str() == wanted)
+        .collect();
+    if found.is_empty() {
+        let known: Vec<_> = members
+            .iter()
+            .map(|package| package.name.to_string())
+            .collect();
+        return Err(ProjectError::NoPackage {
+            wanted: wanted.clone(),
+            known: listed(&known),
+        });
+    }
+    Ok(found)
+}
+
+/// Whether a package is selected by default: unless its manifest has `package.metadata.kiln.tune = false`.
+fn is_tuned_by_default(package: &Package) -> Result<bool, ProjectError> {
+    let Some(settings) = package.metadata.get("kiln") else {
+        return Ok(true);
+    };
+    let wrong = |name: &str, value: &dyn std::fmt::Display| ProjectError::Setting {
+        package: package.name.to_string(),
+        name: name.to_owned(),
+        value: value.to_string(),
+    };
+    let known = settings.as_object().ok_or_else(|| wrong("*", settings))?;
+    if let Some((name, value)) = known.iter().find(|(name, _)| *name != "tune") {
+        return Err(wrong(name, value));
+    }
+    let tune = known.get("tune").unwrap_or(&serde_json::Value::Bool(true));
+    tune.as_bool().ok_or_else(|| wrong("tune", tune))
+}
+
+fn no_duplicates(kernels: &[TunedKernel]) -> Result<(), ProjectError> {
+    for (i, second) in kernels.iter().enumerate() {
+        let same = |first: &&TunedKernel| {
+            first.package == second.package && first.spec.name == second.spec.name
+        };
+        if let Some(first) = kernels[..i].iter().find(same) {
+            return Err(ProjectError::Duplicate {
+                package: second.package.clone(),
+                name: second.spec.name.clone(),
+                first: first.file.display().to_string(),
+                second: second.file.display().to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Adds the package to the labels of kernels that share a name.
+fn label(kernels: &mut [TunedKernel]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for kernel in kernels.iter() {
+        *seen.entry(kernel.spec.name.clone()).or_default() += 1;
+    }
+    for kernel in kernels {
+        if seen[&kernel.spec.name] > 1 {
+            kernel.label = format!("{} of {}", kernel.spec.name, kernel.package);
+        }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
+    }
+}
