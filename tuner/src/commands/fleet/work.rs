@@ -7,10 +7,9 @@ use kiln::Kernel;
 
 use crate::cli::{WorkArgs, options};
 use crate::commands::output::{checked, command_line, print};
-use crate::error::{Failure, TRY_AGAIN, UsageError};
+use crate::error::{Failure, SHARED_GPU, TRY_AGAIN, UsageError};
 use crate::fleet::{self, Work, signer};
 use crate::progress;
-use kiln_lab::LabError;
 
 pub(super) fn run(
     args: &WorkArgs,
@@ -40,7 +39,7 @@ pub(super) fn run(
     let report = match worked {
         Ok(report) => report,
         // The scheduler can find a free device.
-        Err(error @ Failure::Lab(LabError::SharedGpu(_))) => {
+        Err(error) if error.code() == SHARED_GPU => {
             eprintln!("error: {error}");
             return Ok(ExitCode::from(TRY_AGAIN));
         }
