@@ -38,7 +38,7 @@ use std::sync::Arc;
 use kiln::prepare::{self, Prepared};
 use kiln::reference::Wide;
 use kiln::rig::{Expected, Layout, Rig};
-use kiln::spec::space::verification_problems;
+use kiln::spec::verification::verification_problems;
 use kiln::spec::{KernelSpec, Problem};
 use kiln::{Choice, Device, ReferenceFn, Stream, tuned_kernel};
 

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Elements per range.
@@ -11,36 +12,50 @@ const RANGE: usize = 1 << 18;
 
 /// The results of `each` for every range of `0..len`, in order.
 pub(crate) fn ranges<R: Send>(len: usize, each: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-    let count = len.div_ceil(RANGE);
-    let range = |number: usize| number * RANGE..len.min((number + 1) * RANGE);
+    let results: Vec<Mutex<Option<R>>> =
+        (0..len.div_ceil(RANGE)).map(|_| Mutex::default()).collect();
+    on_all_cores(results.len(), &|number| {
+        let result = each(number * RANGE..len.min((number + 1) * RANGE));
+        *own(&results[number]) = Some(result);
+    });
+    let done =
+        |result: Mutex<Option<R>>| result.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().filter_map(done).collect()
+}
+
+/// Calls `work` once with every number below `count`. It is not generic: programs that link this crate compile it
+/// once, and not for every closure.
+fn on_all_cores(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     if count <= 1 || threads == 1 {
-        return (0..count).map(|number| each(range(number))).collect();
+        return (0..count).for_each(work);
     }
     let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
+    let take_turns = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= count {
-                return done;
+                return;
             }
-            done.push((number, each(range(number))));
+            work(number);
         }
     };
-    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(count))
+            .map(|_| scope.spawn(take_turns))
+            .collect();
+        take_turns();
         for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
+            if let Err(panic) = other.join() {
+                std::panic::resume_unwind(panic);
             }
         }
-        all
     });
-    all.sort_unstable_by_key(|(number, _)| *number);
-    all.into_iter().map(|(_, done)| done).collect()
+}
+
+/// What only this thread uses, so that its lock cannot be poisoned.
+fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
+    part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bytes of `len` elements of `size` bytes each; `each` writes one range at a time.
@@ -52,14 +67,11 @@ pub(crate) fn bytes(
     let mut all = vec![0; len * size];
     let parts: Vec<_> = all
         .chunks_mut(RANGE * size.max(1))
-        .map(std::sync::Mutex::new)
+        .map(Mutex::new)
         .collect();
     ranges(len, |range| {
-        // Only this thread uses this part, so its lock cannot be poisoned.
-        let mut part = parts[range.start / RANGE]
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        each(range, &mut part);
+        let number = range.start / RANGE;
+        each(range, &mut own(&parts[number]));
     });
     drop(parts);
     all

@@ -12,6 +12,7 @@ pub mod cache_folder;
 pub mod check;
 pub mod codegen;
 pub mod config;
+#[cfg(feature = "space")]
 pub mod csp;
 pub mod device;
 pub mod expr;
@@ -23,11 +24,13 @@ pub mod plan;
 pub mod problem;
 pub mod selection;
 pub mod source;
+#[cfg(feature = "space")]
 pub mod space;
 pub mod targets;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod verification;
 
 #[doc(inline)]
 pub use codegen::prelude;

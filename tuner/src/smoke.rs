@@ -7,7 +7,7 @@ use kiln::Kernel;
 use kiln::compiler::BuildKind;
 use kiln_spec::baked::{Freshness, Hashes, Row};
 use kiln_spec::codegen::Target;
-use kiln_spec::space::verification_problems;
+use kiln_spec::verification::verification_problems;
 use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
 

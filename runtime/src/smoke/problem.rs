@@ -1,7 +1,7 @@
 //! Chooses the problem for which a row is launched: its own, or a small one.
 
 use kiln_spec::expr::evaluate_int;
-use kiln_spec::space::verification_problems;
+use kiln_spec::verification::verification_problems;
 use kiln_spec::{Backend, Config, KernelSpec, PlanError, Problem};
 use thiserror::Error;
 

@@ -12,7 +12,6 @@ mod rules;
 mod sampled;
 #[cfg(test)]
 mod tests;
-mod verification;
 
 use std::sync::OnceLock;
 
@@ -20,7 +19,6 @@ pub use error::SpaceError;
 pub use rejection::Rejection;
 pub use rules::Rule;
 pub use sampled::Sampled;
-pub use verification::verification_problems;
 
 use crate::config::{Config, ParamValue};
 use crate::csp::{CspError, LayerBudget, SampleSize};

@@ -12,6 +12,7 @@ use crate::model::Constraint;
 use crate::plan::LaunchScope;
 use crate::targets::CPU_LIMITS;
 use crate::testing::{plain_spec, random_spec};
+use crate::verification::verification_problems;
 
 /// Every config of the product, in declared order.
 fn product(spec: &KernelSpec) -> Vec<Config> {

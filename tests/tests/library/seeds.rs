@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use kiln::rig::{Expected, Layout, Rig};
 use kiln::spec::Problem;
-use kiln::spec::space::verification_problems;
+use kiln::spec::verification::verification_problems;
 use kiln::{Choice, Kernel, Stream, prepare};
 use kiln_tests::capability::in_full;
 use kiln_tests::test_device;

@@ -8,7 +8,8 @@ use kiln::reference::DataError;
 use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::Config;
-use kiln_spec::space::{SearchSpace, SpaceError, verification_problems};
+use kiln_spec::space::{SearchSpace, SpaceError};
+use kiln_spec::verification::verification_problems;
 
 use crate::error::Failure;
 use crate::run::budget::{Share, Slice};

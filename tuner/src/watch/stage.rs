@@ -7,7 +7,7 @@ use kiln::device::DeviceInfo;
 use kiln::rig;
 use kiln::{Kernel, device::DeviceBackend};
 use kiln_cache::Outcome;
-use kiln_spec::space::verification_problems;
+use kiln_spec::verification::verification_problems;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
 use super::error::WatchError;

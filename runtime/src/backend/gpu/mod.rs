@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod constants;
+pub(crate) mod ffi;
 pub(crate) mod filler;
 pub(crate) mod freed;
 pub(crate) mod memory;

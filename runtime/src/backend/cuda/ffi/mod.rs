@@ -36,6 +36,7 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_NOW};
 
+use crate::backend::gpu::ffi::symbol;
 use crate::backend::shared_library::LibraryError;
 
 pub(super) use driver::{Driver, Failed, PrimaryContext};
@@ -43,18 +44,6 @@ pub(super) use memory::OwnedMemory;
 pub(super) use nvml::Nvml;
 pub(super) use nvrtc::{ImageKind, Nvrtc, NvrtcOutput};
 pub(super) use work::{CudaEvent, LoadedImage, RawFunction, RawGraph, RawStream};
-
-/// A symbol of a library.
-///
-/// # Safety
-/// `F` must be the type of the library's symbol with this name, and must not be used after the library is closed.
-unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, LibraryError> {
-    // SAFETY: the caller vouches for it.
-    match unsafe { library.get::<F>(name.as_bytes()) } {
-        Ok(found) => Ok(*found),
-        Err(_) => Err(LibraryError::NoSymbol { name: name.into() }),
-    }
-}
 
 /// Opens a library by its path, or by name through the loader.
 fn open(file: &Path, scope: c_int) -> Result<Library, LibraryError> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-use super::runtime::symbol;
+use crate::backend::gpu::ffi::symbol;
 use crate::backend::shared_library::LibraryError;
 
 type Program = *mut c_void;

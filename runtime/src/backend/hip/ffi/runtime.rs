@@ -12,6 +12,7 @@ use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
+use crate::backend::gpu::ffi::symbol;
 use crate::backend::hip::status::HipFailure;
 use crate::backend::hip::types::{
     ARCH_NAME_OFFSETS, Attribute, CaptureMode, CopyKind, Declaration, FunctionAttribute,
@@ -117,20 +118,6 @@ table! {
     hipGraphLaunch(RawGraphExec, RawStream) -> Status;
     hipGraphExecDestroy(RawGraphExec) -> Status;
     hipGraphDestroy(RawGraph) -> Status;
-}
-
-/// The function with this symbol.
-///
-/// # Safety
-/// `F` must be the type of the library's function with that name.
-pub(super) unsafe fn symbol<F: Copy>(library: &Library, name: &str) -> Result<F, LibraryError> {
-    let plain = name.trim_end_matches('\0');
-    // SAFETY: the caller vouches for it.
-    let found = unsafe { library.get::<F>(name.as_bytes()) };
-    match found {
-        Ok(found) => Ok(*found),
-        Err(_) => Err(LibraryError::NoSymbol { name: plain.into() }),
-    }
 }
 
 /// The initialised runtime library.
