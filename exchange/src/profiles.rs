@@ -45,6 +45,39 @@ pub struct Profile {
     pub hot_loop: Option<HotLoop>,
     /// Where each kind of cost is the highest.
     pub worst: Vec<Worst>,
+    /// The machine code of the real image; `None` if it was not read.
+    #[serde(default)]
+    pub machine_code: Option<MachineCode>,
+    /// Why it was not read.
+    #[serde(default)]
+    pub no_machine_code: Option<String>,
+}
+
+/// The machine code of a kernel, counted without executing it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MachineCode {
+    /// What read it: `nvdisasm 13.5.37`, or the simulator of AMD GPUs.
+    pub read_by: String,
+    /// Number of instructions of the entry.
+    pub instructions: usize,
+    /// The innermost loop that holds most of the matrix instructions; without any, of the multiply-adds, or else of the
+    /// accesses to memory. `None` without a loop.
+    pub main_loop: Option<MachineLoop>,
+}
+
+/// A loop of machine code: what one pass of a warp through all of its instructions would issue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineLoop {
+    /// Number of instructions.
+    pub instructions: usize,
+    /// The same by class.
+    pub by_class: BTreeMap<String, u64>,
+    /// Matrix instructions per 100 instructions.
+    pub matrix_per_100: f64,
+    /// Fused multiply-adds of f32 per 100 instructions.
+    pub multiply_adds_per_100: f64,
+    /// The loops inside it.
+    pub inner_loops: usize,
 }
 
 /// What some instructions executed and moved.
@@ -204,6 +237,31 @@ impl Profile {
             Some(ratio) => format!("{mib:.1} MiB, {ratio:.1} times the least"),
             None => format!("{mib:.1} MiB"),
         }
+    }
+}
+
+impl fmt::Display for MachineCode {
+    /// One line, such as `235 instructions, 64 matrix, 24 shared memory (of 1527, nvdisasm 13.5.37)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(main) = &self.main_loop else {
+            return write!(
+                f,
+                "no loop ({} instructions, {})",
+                self.instructions, self.read_by
+            );
+        };
+        write!(f, "{} instructions", main.instructions)?;
+        let counts = CLASSES
+            .iter()
+            .filter_map(|class| Some((class, main.by_class.get(*class)?)));
+        for (class, count) in counts {
+            write!(f, ", {count} {class}")?;
+        }
+        match main.inner_loops {
+            0 => {}
+            loops => write!(f, ", {loops} inside")?,
+        }
+        write!(f, " (of {}, {})", self.instructions, self.read_by)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page of profiles, as counted by `tune inspect --profile`.
 
-use kiln_exchange::profiles::{CLASSES, Executed, FIGURES, Profile, ProfileRow};
+use kiln_exchange::profiles::{CLASSES, Executed, FIGURES, MachineCode, Profile, ProfileRow};
 use maud::{Markup, html};
 
 use super::page::document;
@@ -167,6 +167,15 @@ fn figures(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
                                 td class="n" {}
                             }
                         }
+                        @if let Some(code) = &profile.machine_code {
+                            tr {
+                                td class="t" data-v=(format!("{}, machine code", name(row))) {
+                                    (name(row)) ", main loop of the machine code"
+                                }
+                                (static_cells(code))
+                                td class="n" {}
+                            }
+                        }
                     }
                 }
             }
@@ -179,6 +188,23 @@ fn part(profile: &Profile) -> String {
     match profile.executed_blocks == profile.blocks {
         true => String::new(),
         false => format!(", {} of {} blocks", profile.executed_blocks, profile.blocks),
+    }
+}
+
+/// The figures of an executed loop that an unexecuted one has, too.
+fn static_cells(code: &MachineCode) -> Markup {
+    let main = code.main_loop.as_ref();
+    html! {
+        td class="n" title=(code) data-v=[main.map(|main| main.instructions)] {
+            @match main {
+                Some(main) => (format!("{} a pass", main.instructions)),
+                None => "no loop",
+            }
+        }
+        @for per_100 in main.iter().flat_map(|main| [main.matrix_per_100, main.multiply_adds_per_100]) {
+            td class="n" data-v=(per_100) { (format!("{per_100:.1}")) }
+        }
+        @for _ in main.map_or(1, |_| 3)..FIGURES.len() { td class="n" { "-" } }
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use kiln::backend::cuda::NvrtcCompiler;
+use kiln_lab::candidate::machine_code::Disassembler;
 
 use crate::{s3, slurm};
 
@@ -31,6 +32,8 @@ pub enum Need {
     CudaOccupancy,
     /// NVRTC, which compiles for NVIDIA GPUs.
     Nvrtc,
+    /// `nvdisasm`, NVIDIA's disassembler.
+    Nvdisasm,
     /// NVRTC of each of [`OLDER_NVRTC`].
     OlderNvrtc,
     /// An NVIDIA GPU that the CUDA driver can open.
@@ -96,6 +99,10 @@ impl Need {
             Need::Objdump if answers("objdump") => Ok(()),
             Need::Objdump => Err("no objdump on the path".into()),
             Need::Nvrtc => match NvrtcCompiler::new("sm_89") {
+                Ok(_) => Ok(()),
+                Err(error) => Err(first_line(&error.to_string())),
+            },
+            Need::Nvdisasm => match Disassembler::find() {
                 Ok(_) => Ok(()),
                 Err(error) => Err(first_line(&error.to_string())),
             },

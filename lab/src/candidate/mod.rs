@@ -2,6 +2,8 @@
 
 mod compiler;
 pub mod inspect;
+mod loops;
+pub mod machine_code;
 pub mod outcome;
 pub mod profile;
 

@@ -488,7 +488,9 @@ fn profiles_are_drawn_by_class_with_the_worst_lines_and_what_failed() {
             "sectors_per_request": null, "sector_use_percent": null, "shared_requests": 60, "conflicts_per_request": 1.5,
             "private_requests": 0, "moved_bytes": 1048576.0, "moved_over_least": 1.25, "hot_loop": null,
             "worst": [{"kind": "shared", "instruction": "ld.shared", "line": {"file": "a/k.cu", "number": 7},
-                "detail": "1.50 bank conflicts per request", "share_percent": 80.0}]}},
+                "detail": "1.50 bank conflicts per request", "share_percent": 80.0}],
+            "machine_code": {"read_by": "nvdisasm 13.5", "instructions": 900, "main_loop": {"instructions": 235,
+                "by_class": {"matrix": 64}, "matrix_per_100": 27.2, "multiply_adds_per_100": 0.0, "inner_loops": 0}}}},
         {"target": "sm_86", "kernel": "other", "problem": "", "what": "corner", "config": "A=2", "profile": null,
          "error": "<does not compile>"}
     ]"#;
@@ -517,6 +519,8 @@ fn profiles_are_drawn_by_class_with_the_worst_lines_and_what_failed() {
         "1.0 MiB, 1.2 times the least",
         "k.cu:7",
         "80 %",
+        "235 a pass",
+        "27.2",
     ] {
         assert!(cells.iter().any(|one| one == cell), "{cell}: {cells:?}");
     }

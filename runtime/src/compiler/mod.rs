@@ -7,6 +7,7 @@ pub(crate) mod cxx;
 pub(crate) mod dialect;
 pub(crate) mod end;
 pub(crate) mod error;
+mod in_workspace;
 pub(crate) mod include_folder;
 pub(crate) mod log;
 pub(crate) mod manifest;
@@ -22,6 +23,7 @@ use std::time::Duration;
 use kiln_spec::{Backend, Hash};
 
 pub use crate::compiler::error::{CompileError, is_of_a_crash};
+pub use crate::compiler::in_workspace::in_workspace;
 
 use crate::compiler::include_folder::IncludeFolder;
 use crate::compiler::recipe::Recipe;

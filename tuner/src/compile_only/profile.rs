@@ -1,5 +1,6 @@
-//! Profiles configs on simulated GPUs.
+//! Profiles configs on simulated GPUs, and counts the machine code of the same configs.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use kiln::artifacts::ArtifactCache;
@@ -8,12 +9,17 @@ use kiln::compiler::Artifact;
 use kiln::device::DeviceBackend;
 use kiln::rig::{Layout, Rig};
 use kiln::{Device, Stream};
-use kiln_exchange::profiles::{Profile, ProfileRow};
+use kiln_cache::Outcome;
+use kiln_exchange::profiles::{MachineCode, Profile, ProfileRow};
+use kiln_lab::candidate::machine_code::{self, Disassembler, DisassemblyError};
+use kiln_spec::Backend;
 use kiln_spec::targets::KnownTarget;
 use rayon::prelude::*;
+use thiserror::Error;
 
 use super::error::TargetError;
 use super::inspect::Subject;
+use super::target::CompileTarget;
 use crate::error::Failure;
 use kiln_lab::LabError;
 use kiln_lab::candidate::profile;
@@ -28,6 +34,17 @@ pub struct Profiled {
     pub device: Arc<SimDevice>,
     /// The most blocks of a launch that are executed.
     pub max_blocks: u64,
+    code: CodeReader,
+}
+
+/// How the machine code of a target is read.
+enum CodeReader {
+    /// The simulator executes the image itself.
+    Simulator,
+    /// The simulator executes PTX; the cubin is compiled and disassembled.
+    Disassembler(CompileTarget, Disassembler),
+    /// It is not read, for this reason.
+    Missing(String),
 }
 
 impl Profiled {
@@ -42,6 +59,7 @@ impl Profiled {
             known,
             device,
             max_blocks,
+            code: CodeReader::open(known)?,
         })
     }
 
@@ -51,8 +69,13 @@ impl Profiled {
             |error| error.to_string(),
             |compiler| compiler.identity().to_string(),
         );
+        let code = match &self.code {
+            CodeReader::Simulator => String::new(),
+            CodeReader::Disassembler(_, disassembler) => format!(", {disassembler}"),
+            CodeReader::Missing(why) => format!("\n{why}"),
+        };
         format!(
-            "sim:{} ({}), {compiler}",
+            "sim:{} ({}), {compiler}{code}",
             self.known.arch, self.known.product
         )
     }
@@ -72,7 +95,12 @@ impl Profiled {
             .par_iter()
             .map(|subject| workshop.release(subject.kernel, subject.which(), &subject.problem))
             .collect();
-        let rows = subjects.iter().zip(compiled).map(|(subject, compiled)| {
+        let codes: Vec<_> = subjects
+            .par_iter()
+            .map(|subject| self.code.read(subject, &artifacts, folder.path()))
+            .collect();
+        let rows = subjects.iter().zip(compiled).zip(codes);
+        let rows = rows.map(|((subject, compiled), code)| {
             let profile =
                 compiled
                     .map_err(|outcome| outcome.to_string())
@@ -81,7 +109,7 @@ impl Profiled {
                             .map_err(|error| error.to_string())
                     });
             let (profile, error) = match profile {
-                Ok(profile) => (Some(profile), None),
+                Ok(profile) => (Some(with_code(profile, code)), None),
                 Err(error) => (None, Some(error)),
             };
             ProfileRow {
@@ -111,6 +139,65 @@ impl Profiled {
         let launch = || rig.launch(&function, &draft.plan);
         let launched = self.device.profile(self.max_blocks, launch)?;
         let least_bytes = peaks::work(&spec, problem).bytes;
-        Ok(profile::of_launch(&launched, least_bytes))
+        let mut profile = profile::of_launch(&launched, least_bytes);
+        if let CodeReader::Simulator = self.code {
+            let code = machine_code::of_executed(&launched, profile.hot_loop.as_ref());
+            profile.machine_code = Some(code);
+        }
+        Ok(profile)
     }
+}
+
+impl CodeReader {
+    /// # Errors
+    /// If the cubin's compiler is not installed.
+    fn open(known: &KnownTarget) -> Result<CodeReader, Failure> {
+        if known.backend != Backend::Cuda {
+            return Ok(CodeReader::Simulator);
+        }
+        Ok(match Disassembler::find() {
+            Ok(found) => CodeReader::Disassembler(CompileTarget::isolated(known.arch)?, found),
+            Err(missing) => CodeReader::Missing(missing.to_string()),
+        })
+    }
+
+    /// The machine code of a config; `None` if the launch tells it, or if nothing reads it.
+    fn read(
+        &self,
+        subject: &Subject<'_>,
+        artifacts: &ArtifactCache,
+        folder: &Path,
+    ) -> Option<Result<MachineCode, NotRead>> {
+        let CodeReader::Disassembler(target, disassembler) = self else {
+            return None;
+        };
+        let workshop = target.workshop(artifacts, folder);
+        let compiled = workshop.release(subject.kernel, subject.which(), &subject.problem);
+        Some(match compiled {
+            Ok((draft, artifact)) => disassembler
+                .count(&artifact.image, draft.unit.release.as_str())
+                .map_err(NotRead::from),
+            Err(outcome) => Err(NotRead::Outcome(outcome)),
+        })
+    }
+}
+
+/// Why the machine code of a config was not read.
+#[derive(Debug, Error)]
+enum NotRead {
+    /// The cubin does not compile, or cannot be launched.
+    #[error("{0}")]
+    Outcome(Outcome),
+    /// It was not disassembled.
+    #[error(transparent)]
+    Disassembly(#[from] DisassemblyError),
+}
+
+fn with_code(mut profile: Profile, code: Option<Result<MachineCode, NotRead>>) -> Profile {
+    match code {
+        Some(Ok(code)) => profile.machine_code = Some(code),
+        Some(Err(why)) => profile.no_machine_code = Some(why.to_string()),
+        None => {}
+    }
+    profile
 }

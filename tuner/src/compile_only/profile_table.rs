@@ -56,6 +56,11 @@ fn of_profile(profile: &Profile) -> String {
     }
     let table = columns(&lines);
     let mut text: String = table.lines().map(|line| format!("  {line}\n")).collect();
+    match (&profile.machine_code, &profile.no_machine_code) {
+        (Some(code), _) => text += &format!("    machine code, main loop: {code}\n"),
+        (None, Some(why)) => text += &format!("    machine code: not read: {why}\n"),
+        (None, None) => {}
+    }
     for worst in &profile.worst {
         let place = worst
             .line

@@ -197,7 +197,7 @@ pub(super) fn parts() -> Vec<Part> {
 
 /// Tools that are not Debian programs: compilers for GPUs, their headers, and the tuner with which files are
 /// exchanged.
-fn others() -> [Part; 12] {
+fn others() -> [Part; 13] {
     [
         // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
         Part::wheels(
@@ -235,6 +235,14 @@ fn others() -> [Part; 12] {
             "target/nvrtc-13.0",
             &["nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-runtime==13.0.96"],
             has_nvrtc,
+        ),
+        // NVIDIA's disassembler, which reads the machine code of kernels.
+        Part::wheels(
+            "nvdisasm",
+            None,
+            "target/nvdisasm",
+            &["nvidia-cuda-nvdisasm==13.5.37"],
+            |folder| folder.join("nvidia/cu13/bin/nvdisasm").is_file(),
         ),
         // One header, with which occupancy is compared.
         Part::wheels(

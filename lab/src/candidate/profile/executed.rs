@@ -50,7 +50,7 @@ pub(super) fn has_lanes(class: Class) -> bool {
 }
 
 /// The name of a class in tables and JSON.
-pub(super) fn class_name(class: Class) -> &'static str {
+pub(in crate::candidate) fn class_name(class: Class) -> &'static str {
     match class {
         Class::Scalar => "scalar",
         Class::Flow => "flow",

@@ -7,6 +7,8 @@ mod worst;
 use kiln::backend::sim::LaunchProfile;
 use kiln_exchange::profiles::Profile;
 
+pub(super) use executed::class_name;
+
 /// The bytes of a sector of global memory.
 const SECTOR_BYTES: f64 = 32.0;
 
@@ -23,6 +25,8 @@ pub fn of_launch(launch: &LaunchProfile, least_bytes: u64) -> Profile {
         hot_loop: hot_loop::find(launch),
         worst: worst::find(launch),
         executed: executed::sum(launch, 0..launch.instructions.len()),
+        machine_code: None,
+        no_machine_code: None,
     }
 }
 

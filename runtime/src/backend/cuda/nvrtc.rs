@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kiln_spec::Hash;
 
 use crate::backend::shared_library::{self, LibraryError};
-use crate::compiler::CompileError;
+use crate::compiler::{CompileError, in_workspace};
 
 use super::ffi::Nvrtc;
 use super::library_error::NvrtcLibraryError;
@@ -124,7 +124,7 @@ fn places() -> Vec<(String, Vec<PathBuf>)> {
         return vec![(format!("KILN_NVRTC={}", given.display()), files_in(&given))];
     }
     let mut places = Vec::new();
-    if let Some(installed) = workspace_wheel() {
+    if let Some(installed) = in_workspace("nvrtc") {
         places.push((installed.display().to_string(), files_in(&installed)));
     }
     for name in ["CUDA_PATH", "CUDA_HOME"] {
@@ -138,16 +138,6 @@ fn places() -> Vec<(String, Vec<PathBuf>)> {
         .flat_map(|name| shared_library::candidates(name));
     places.push(("the loader's folders".into(), named.collect()));
     places
-}
-
-/// `target/nvrtc` of the workspace in which this program was built.
-fn workspace_wheel() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    program
-        .ancestors()
-        .filter(|folder| folder.file_name().is_some_and(|name| name == "target"))
-        .map(|target| target.join("nvrtc"))
-        .find(|folder| folder.is_dir())
 }
 
 /// The NVRTC files of a folder, newest first, or the file itself.

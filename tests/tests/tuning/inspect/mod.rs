@@ -4,6 +4,7 @@
 mod commands;
 mod damage;
 mod designs;
+mod machine_code;
 mod micro;
 mod profile;
 mod sources;

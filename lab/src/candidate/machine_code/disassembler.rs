@@ -1,0 +1,166 @@
+//! Finds and runs `nvdisasm`, NVIDIA's disassembler.
+//!
+//! The search order: `KILN_NVDISASM` (the program); the wheel that `cargo xtask setup` puts into `target/nvdisasm`;
+//! the `bin` folders of `CUDA_PATH`, `CUDA_HOME` and `/usr/local/cuda`; `PATH`. A variable that is set decides alone.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kiln::supervise::Supervised;
+use thiserror::Error;
+
+/// Time limit for a listing: it takes a fraction of a second.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The program below the folder into which a wheel is installed.
+const IN_WHEEL: [&str; 2] = [
+    "nvidia/cu13/bin/nvdisasm",
+    "nvidia/cuda_nvdisasm/bin/nvdisasm",
+];
+
+/// `nvdisasm` is not installed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "no machine code: nvdisasm was not found ({looked})\nhelp: python3 -m venv nvdisasm && nvdisasm/bin/pip install \
+     nvidia-cuda-nvdisasm, then set KILN_NVDISASM to the program in it (`cargo xtask setup` does it in Kiln's own \
+     workspace)"
+)]
+pub struct NoDisassembler {
+    /// Where it was looked for.
+    looked: String,
+}
+
+/// Why an image was not disassembled.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DisassemblyError {
+    /// The program could not be run, or its files not be written.
+    #[error("cannot run {}: {error}", .program.display())]
+    Io {
+        /// The program.
+        program: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// It failed or took too long.
+    #[error("{} failed: {text}", .program.display())]
+    Failed {
+        /// The program.
+        program: PathBuf,
+        /// What it printed.
+        text: String,
+    },
+    /// The image does not have the entry.
+    #[error("the listing has no entry `{entry}`")]
+    NoEntry {
+        /// The entry.
+        entry: String,
+    },
+}
+
+/// An installed `nvdisasm`.
+#[derive(Clone, Debug)]
+pub struct Disassembler {
+    program: PathBuf,
+    version: String,
+}
+
+impl Disassembler {
+    /// Finds the program.
+    ///
+    /// # Errors
+    /// If no program in the places of the module's documentation answers to `--version`.
+    pub fn find() -> Result<Disassembler, NoDisassembler> {
+        let places = places();
+        for program in &places {
+            if let Some(version) = version(program) {
+                let program = program.clone();
+                return Ok(Disassembler { program, version });
+            }
+        }
+        let looked: Vec<String> = places
+            .iter()
+            .map(|place| place.display().to_string())
+            .collect();
+        Err(NoDisassembler {
+            looked: looked.join(", "),
+        })
+    }
+
+    /// The listing of a cubin.
+    ///
+    /// # Errors
+    /// If the program cannot be run, fails, or takes too long.
+    pub(super) fn list(&self, cubin: &[u8]) -> Result<String, DisassemblyError> {
+        let io = |error| DisassemblyError::Io {
+            program: self.program.clone(),
+            error,
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("kiln-sass-")
+            .tempdir()
+            .map_err(io)?;
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("image.cubin"), cubin).map_err(io)?;
+        let mut command = Command::new(&self.program);
+        command
+            .arg("--print-code")
+            .arg(path("image.cubin"))
+            .stdin(Stdio::null())
+            // Files, since a full pipe would block the program until its deadline.
+            .stdout(File::create(path("listing")).map_err(io)?)
+            .stderr(File::create(path("errors")).map_err(io)?);
+        let mut child = Supervised::spawn(&mut command).map_err(io)?;
+        let ended = child.end_by(Instant::now() + DEADLINE).map_err(io)?;
+        let text = |name: &str| read(&path(name));
+        match ended.succeeded() {
+            true => text("listing").map_err(io),
+            false => Err(DisassemblyError::Failed {
+                program: self.program.clone(),
+                text: format!("{ended:?} {}", text("errors").unwrap_or_default().trim()),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Disassembler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "nvdisasm {}", self.version)
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}
+
+/// The places to look at, in order.
+fn places() -> Vec<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(given) = set("KILN_NVDISASM") {
+        return vec![given.into()];
+    }
+    let mut places = Vec::new();
+    if let Some(wheel) = kiln::compiler::in_workspace("nvdisasm") {
+        places.extend(IN_WHEEL.iter().map(|program| wheel.join(program)));
+    }
+    let toolkits = ["CUDA_PATH", "CUDA_HOME"].into_iter().filter_map(set);
+    let toolkits = toolkits
+        .map(PathBuf::from)
+        .chain([PathBuf::from("/usr/local/cuda")]);
+    places.extend(toolkits.map(|toolkit| toolkit.join("bin/nvdisasm")));
+    places.push("nvdisasm".into());
+    places
+}
+
+/// The version that a program says it has: `nvdisasm: … Cuda compilation tools, release 13.5, V13.5.37`.
+fn version(program: &Path) -> Option<String> {
+    let said = Command::new(program).arg("--version").output().ok()?;
+    let said = String::from_utf8_lossy(&said.stdout);
+    let line = said.lines().find(|line| line.contains("release"))?;
+    let version = line.rsplit_once('V')?.1.trim();
+    Some(version.to_owned())
+}
