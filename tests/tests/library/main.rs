@@ -103,6 +103,43 @@ kernels! {
     transpose
 }
 
+/// Kernels with copies in flight or matrix instructions. For `sm_89` and `sm_90` the PTX of a config is that for
+/// `sm_86`, but the limits are others: with more shared memory a block has more stages and larger tiles.
+macro_rules! kernels_with_stages {
+    ($($kernel:ident)*) => {
+        /// A test for each, with its name.
+        mod is_right_on_simulated_sm_89 {
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    let test = concat!("library is_right_on_simulated_sm_89::", stringify!($kernel));
+                    crate::verify::verify_simulated(test, kernel, "sm_89", kiln_tests::capability::Need::Nvrtc);
+                }
+            )*
+        }
+
+        /// A test for each, with its name.
+        mod is_right_on_simulated_sm_90 {
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    let test = concat!("library is_right_on_simulated_sm_90::", stringify!($kernel));
+                    crate::verify::verify_simulated(test, kernel, "sm_90", kiln_tests::capability::Need::Nvrtc);
+                }
+            )*
+        }
+    };
+}
+
+kernels_with_stages! {
+    conv3x3
+    flash_attention
+    gemm
+    gemm_f16
+}
+
 #[test]
 fn every_kernel_of_the_catalogue_is_tested_here() {
     let catalogue: BTreeSet<_> = kiln_kernels::catalogue()
