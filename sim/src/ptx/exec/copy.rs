@@ -22,9 +22,7 @@ pub(super) fn copy(
 ) -> Result<(), Trouble> {
     let (target, source) = (addresses(&w.regs, to), addresses(&w.regs, from));
     s.traffic().global(&source, mask, bytes);
-    count::shared(s.traffic(), &target, mask, bytes);
-    let who = s.who(0);
-    let noted = s.shared.note(&target, bytes, mask, Intent::Copy, who);
+    let noted = count::note(s, &target, bytes, mask, Intent::Copy);
     let mut last = None;
     for lane in lanes(mask) {
         let wanted = source_bytes.map_or(bytes, |reg| w.regs.words[reg as usize][lane]);
@@ -49,6 +47,7 @@ pub(super) fn copy(
             wanted as usize,
         );
     }
+    let who = s.who(0);
     s.shared
         .begin_copies(&target, bytes, mask, who, &w.committed);
     Ok(())

@@ -153,15 +153,12 @@ fn rows(
         false => given,
     };
     let mask = ((1u64 << (8 * matrices)) - 1) as u32;
-    let who = s.who(0);
-    if !s.shared.note(&at, ROW as u32, mask, intent, who) {
+    if !count::note(s, &at, ROW as u32, mask, intent) {
         for lane in crate::ptx::regs::lanes(mask) {
             let who = s.who(lane);
             let checked = s.shared.check(at[lane], ROW as u32, intent, who);
             checked.map_err(at_lane(lane))?;
         }
     }
-    count::matrices(s.traffic(), &given, mask);
-    s.traffic().shared_requests += 1;
     Ok(over(&at, |at| at as usize))
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::access::{Surroundings, Trouble, aligned, at_lane, extended, get, set};
+use super::count;
 use crate::lanes::spread;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::{Access, File};
@@ -10,7 +11,7 @@ use crate::ptx::regs::{LANES, Regs, lanes};
 use crate::ptx::warp::Warp;
 use crate::{MemoryView, Region};
 
-/// Checks an access to shared memory in all lanes of the mask.
+/// Counts and checks an access to shared memory in all lanes of the mask.
 fn check(
     s: &mut Surroundings,
     at: &[u64; LANES],
@@ -18,8 +19,7 @@ fn check(
     mask: u32,
     intent: Intent,
 ) -> Result<(), Trouble> {
-    let who = s.who(0);
-    if s.shared.note(at, bytes, mask, intent, who) {
+    if count::note(s, at, bytes, mask, intent) {
         return Ok(());
     }
     for lane in lanes(mask) {
