@@ -2,6 +2,8 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", chapter 12 ("Data Share") and the pseudo-code of DS.
 
+use pulp::{Simd, WithSimd};
+
 use super::atomic;
 use super::isa::instruction::Share;
 use super::isa::memory::{Access, Part, ShareKind};
@@ -13,6 +15,7 @@ use super::trouble::{Shared, Trouble};
 use super::wave::{Lanes, Wave};
 use crate::banks::conflicts;
 use crate::lanes::{each, over};
+use crate::wide::wide;
 
 /// What one lane does.
 pub(super) struct Lane {
@@ -218,10 +221,10 @@ fn gather(w: &mut Wave, lds: &Lds, access: Access, dst: u8, at: &Lanes, exec: u3
     };
     let words = lds.words();
     match (bytes, exec) {
-        (4, u32::MAX) => fill::<1>(w, words, dst, at),
-        (8, u32::MAX) => fill::<2>(w, words, dst, at),
-        (12, u32::MAX) => fill::<3>(w, words, dst, at),
-        (16, u32::MAX) => fill::<4>(w, words, dst, at),
+        (4, u32::MAX) => wide(Fill::<1> { w, words, dst, at }),
+        (8, u32::MAX) => wide(Fill::<2> { w, words, dst, at }),
+        (12, u32::MAX) => wide(Fill::<3> { w, words, dst, at }),
+        (16, u32::MAX) => wide(Fill::<4> { w, words, dst, at }),
         _ => {
             for lane in lanes_of(exec) {
                 let first = at[lane] as usize / 4;
@@ -243,16 +246,29 @@ fn gather(w: &mut Wave, lds: &Lds, access: Access, dst: u8, at: &Lanes, exec: u3
     }
 }
 
-/// Fills registers of all lanes with words.
-#[inline(always)]
-fn fill<const N: usize>(w: &mut Wave, words: &[u32], dst: u8, at: &Lanes) {
-    let mut rows = [[0; 32]; N];
-    crate::lanes::spread(&mut rows, |lane| {
-        let rest = words.get(at[lane] as usize / 4..);
-        rest.and_then(|rest| rest.first_chunk()).copied()
-    });
-    for (i, row) in rows.iter().enumerate() {
-        w.vector[usize::from(dst.wrapping_add(i as u8))] = *row;
+/// Fills `N` registers of all lanes with words.
+struct Fill<'a, const N: usize> {
+    w: &'a mut Wave,
+    words: &'a [u32],
+    dst: u8,
+    at: &'a Lanes,
+}
+
+impl<const N: usize> WithSimd for Fill<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut rows = [[0; 32]; N];
+        crate::lanes::spread(simd, &mut rows, |lane| {
+            let first = self.at[lane] as usize / 4;
+            let mut words = [0; N];
+            words.copy_from_slice(&self.words[first..first + N]);
+            words
+        });
+        for (i, row) in rows.iter().enumerate() {
+            self.w.vector[usize::from(self.dst.wrapping_add(i as u8))] = *row;
+        }
     }
 }
 
