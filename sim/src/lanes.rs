@@ -106,6 +106,26 @@ pub(crate) fn collect<S: Simd>(simd: S, rows: [[u32; EIGHT]; 4], lanes: &mut [u3
     }
 }
 
+/// What the first, the second, the third and the fourth lane of each group of four hold: of the even groups, then of the odd
+/// ones.
+#[inline(always)]
+pub(crate) fn apart<S: Simd>(simd: S, lanes: &[u32; LANES]) -> [[u32; EIGHT]; 4] {
+    if S::F32_LANES != EIGHT {
+        let mut rows = [[0; EIGHT]; 4];
+        for (i, row) in rows.iter_mut().enumerate() {
+            for (group, word) in row.iter_mut().enumerate() {
+                *word = lanes[(group % 4 * 2 + group / 4) * 4 + i];
+            }
+        }
+        return rows;
+    }
+    let vectors = lanes.as_chunks::<EIGHT>().0;
+    let vector = |i: usize| -> S::f32s { bytemuck::cast(vectors[i]) };
+    let turned = simd.deinterleave_shfl_f32s([vector(0), vector(1), vector(2), vector(3)]);
+    let row = |i: usize| -> [u32; EIGHT] { bytemuck::cast(turned[i]) };
+    [row(0), row(1), row(2), row(3)]
+}
+
 #[cfg(test)]
 mod tests {
     use pulp::WithSimd;
@@ -138,6 +158,25 @@ mod tests {
             let mut lanes = [0; LANES];
             collect(simd, self.0, &mut lanes);
             lanes
+        }
+    }
+
+    struct Apart([u32; LANES]);
+
+    impl WithSimd for Apart {
+        type Output = [[u32; 8]; 4];
+
+        fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+            apart(simd, &self.0)
+        }
+    }
+
+    #[test]
+    fn groups_of_lanes_come_apart() {
+        let rows = wide(Apart(each(|lane| lane as u32)));
+        for (i, row) in (0..).zip(rows) {
+            let groups = [0, 2, 4, 6, 1, 3, 5, 7];
+            assert_eq!(row, groups.map(|group| 4 * group + i));
         }
     }
 

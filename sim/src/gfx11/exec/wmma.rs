@@ -14,7 +14,7 @@ use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::{Lanes, Wave};
-use crate::halves::{finite_half_value, half_value, has_special_halves};
+use crate::halves::{Specials, finite_half_value, half_value};
 use crate::lanes::over;
 use crate::wide::wide;
 
@@ -40,14 +40,14 @@ fn bf16_bits(value: f32) -> u32 {
 /// All lanes of both halves must agree in the registers of A and B.
 #[inline(always)]
 fn check(one: &Packed, factors: [&[&Lanes]; 2]) -> Result<(), FaultKind> {
-    let mut different = 0;
+    let mut different = [0; 16];
     for lanes in factors.into_iter().flatten() {
         let (low, high) = lanes.split_at(16);
-        for (low, high) in low.iter().zip(high) {
-            different |= low ^ high;
+        for (different, (low, high)) in different.iter_mut().zip(low.iter().zip(high)) {
+            *different |= low ^ high;
         }
     }
-    match different {
+    match different.iter().fold(0, |all, one| all | one) {
         0 => Ok(()),
         _ => Err(differ(one, factors)),
     }
@@ -196,7 +196,7 @@ impl WithSimd for Floats<'_> {
         let half = |bits| half_value(bits as u16);
         let mut factors = [[[0.0; 16]; 16]; 2];
         match one.op {
-            PackedOp::WmmaF32F16 if are_finite(&a) && are_finite(&b) => {
+            PackedOp::WmmaF32F16 if are_finite([&a, &b]) => {
                 let finite = |bits| finite_half_value(bits << 16);
                 to_factors(one, [&a, &b], finite, &mut factors)
             }
@@ -216,12 +216,12 @@ impl WithSimd for Floats<'_> {
 
 /// Whether no `f16` is infinite or not a number.
 #[inline(always)]
-fn are_finite(registers: &Registers) -> bool {
-    let mut special = false;
-    for lanes in registers {
-        special |= has_special_halves(&lanes[..16]);
+fn are_finite(factors: [&Registers; 2]) -> bool {
+    let mut specials = Specials::NONE;
+    for lanes in factors.into_iter().flatten() {
+        specials.look_at(&half_wave(lanes));
     }
-    !special
+    !specials.are_there()
 }
 
 #[inline(always)]
