@@ -105,9 +105,8 @@ impl Shared {
                 clock: self.cells.clock(who.warp),
                 bytes,
                 mask,
-                at: low,
             };
-            self.notes.push(note, &mut self.cells);
+            self.notes.push(note, &low, &mut self.cells);
         }
         Noted {
             conflicts,
@@ -266,9 +265,8 @@ impl Shared {
                 clock,
                 bytes: copy.bytes,
                 mask: done,
-                at: copy.at,
             };
-            notes.push(note, cells);
+            notes.push(note, &copy.at, cells);
             copy.mask &= !done;
             copy.mask != 0
         });

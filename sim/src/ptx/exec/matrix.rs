@@ -66,7 +66,7 @@ pub(super) fn matrix(
                 let matrix = to_matrix(&w.regs.words[a as usize]);
                 let matrix = if *turns { transposed(&matrix) } else { matrix };
                 for (&at, row) in rows.iter().zip(&matrix) {
-                    store(s.shared.bytes_mut(), at, row);
+                    store(s.shared.bytes_mut(), at as usize, row);
                 }
             }
         }
@@ -76,9 +76,9 @@ pub(super) fn matrix(
 
 /// Loads a matrix. A lane holds two elements of row `lane / 4` (9.7.14.5.15).
 #[inline(always)]
-fn to_lanes(bytes: &[u8], rows: &[usize; 8], lanes: &mut [u32; LANES]) {
+fn to_lanes(bytes: &[u8], rows: &[u32; 8], lanes: &mut [u32; LANES]) {
     for (lanes, &at) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
-        let row = bytes[at..at + ROW].as_chunks().0;
+        let row = bytes[at as usize..][..ROW].as_chunks().0;
         for (lane, bytes) in lanes.iter_mut().zip(row) {
             *lane = u32::from_le_bytes(*bytes);
         }
@@ -133,10 +133,10 @@ fn transposed(matrix: &Matrix) -> Matrix {
 
 /// A matrix at offsets that were checked.
 #[inline(always)]
-fn load(bytes: &[u8], rows: &[usize; 8]) -> Matrix {
+fn load(bytes: &[u8], rows: &[u32; 8]) -> Matrix {
     let mut matrix = [[0; 8]; 8];
     for (row, &at) in matrix.iter_mut().zip(rows) {
-        let bytes = bytes[at..at + ROW].as_chunks().0;
+        let bytes = bytes[at as usize..][..ROW].as_chunks().0;
         for (to, from) in row.iter_mut().zip(bytes) {
             *to = u16::from_le_bytes(*from);
         }
@@ -164,7 +164,7 @@ fn rows(
     address: &Address,
     matrices: usize,
     intent: Intent,
-) -> Result<[usize; LANES], Trouble> {
+) -> Result<[u32; LANES], Trouble> {
     let given = addresses(regs, address);
     let generic = address.room == Room::Generic && address.base.file == File::Long;
     let at = match generic {
@@ -179,5 +179,5 @@ fn rows(
             checked.map_err(at_lane(lane))?;
         }
     }
-    Ok(over(&at, |at| at as usize))
+    Ok(over(&at, |at| at as u32))
 }
