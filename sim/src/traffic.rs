@@ -69,6 +69,93 @@ impl Spans {
     }
 }
 
+/// An instruction whose requests are so often unlike the one before is not worth the look.
+const MAX_MISSES: u8 = 8;
+
+/// The last request of an instruction that was counted by its lanes.
+#[derive(Debug)]
+struct Last {
+    addresses: [u64; 32],
+    mask: u32,
+    bytes: u32,
+    counted: Traffic,
+    /// How many of the requests since then were unlike the one before.
+    misses: u8,
+}
+
+impl Last {
+    /// Whether a request touches as many sectors: every address is the same number of sectors away.
+    #[inline(always)]
+    fn is_like(&self, addresses: &[u64; 32], mask: u32, bytes: u32) -> bool {
+        let moved = addresses[0].wrapping_sub(self.addresses[0]);
+        let mut different = moved % SECTOR | u64::from((mask ^ self.mask) | (bytes ^ self.bytes));
+        for (address, own) in addresses.iter().zip(&self.addresses) {
+            different |= address.wrapping_sub(*own) ^ moved;
+        }
+        different == 0
+    }
+}
+
+/// Counts requests to global memory. Most are like the last one of the same instruction, and cost the same.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    last: Vec<Option<Box<Last>>>,
+}
+
+impl Requests {
+    /// Counts one of an instruction: the lanes of `mask` access `bytes` each.
+    #[inline(always)]
+    pub fn count(
+        &mut self,
+        traffic: &mut [Traffic],
+        instruction: usize,
+        addresses: &[u64; 32],
+        mask: u32,
+        bytes: u32,
+    ) {
+        let traffic = &mut traffic[instruction];
+        match self.last.get_mut(instruction) {
+            Some(Some(last)) if last.is_like(addresses, mask, bytes) => {
+                last.misses = 0;
+                *traffic += &last.counted;
+            }
+            _ => self.look(traffic, instruction, addresses, mask, bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn look(
+        &mut self,
+        traffic: &mut Traffic,
+        instruction: usize,
+        addresses: &[u64; 32],
+        mask: u32,
+        bytes: u32,
+    ) {
+        let mut counted = Traffic::default();
+        counted.global(addresses, mask, bytes);
+        *traffic += &counted;
+        if instruction >= self.last.len() {
+            self.last.resize_with(instruction + 1, || None);
+        }
+        let last = &mut self.last[instruction];
+        let misses = last.as_ref().map_or(0, |last| last.misses);
+        if misses < MAX_MISSES {
+            let now = Last {
+                addresses: *addresses,
+                mask,
+                bytes,
+                counted,
+                misses: misses + 1,
+            };
+            match last {
+                Some(last) => **last = now,
+                None => *last = Some(Box::new(now)),
+            }
+        }
+    }
+}
+
 fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }

@@ -13,6 +13,7 @@ use super::lds_trace::Who;
 use super::space::{ARGUMENTS, PACKET, Space};
 use super::trouble::{Shared, Trouble};
 use super::wave::{Standing, Wave};
+use crate::traffic::Requests;
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Progress};
 
 /// A block of a kernel.
@@ -66,6 +67,7 @@ impl<'a> GfxBlock<'a> {
                 lds: Lds::new(shared_bytes as usize, || garbage.word()),
                 space,
                 counters: Counters::of_program(kernel.handlers.len()),
+                requests: Requests::default(),
                 at: 0,
             },
             barrier: 0,

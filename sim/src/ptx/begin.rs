@@ -6,6 +6,7 @@ use super::regs::LANES;
 use super::shared::Shared;
 use super::space::base;
 use super::warp::Warp;
+use crate::traffic::Requests;
 use crate::{Counters, Fault, Launch, MemoryView, Program};
 
 impl Program for Kernel {
@@ -52,6 +53,7 @@ impl Program for Kernel {
             warps,
             shared,
             counters: Counters::of_program(self.code.insts.len()),
+            requests: Requests::default(),
         })
     }
 

@@ -15,7 +15,7 @@ use crate::ptx::warp::Warp;
 /// Counts an access, if not one to shared memory, which is counted when it is checked.
 fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, bytes: u32) {
     match room {
-        Room::Global => s.traffic().global(at, mask, bytes),
+        Room::Global => s.count_global(at, mask, bytes),
         Room::Local => s.traffic().private_requests += 1,
         _ => {}
     }

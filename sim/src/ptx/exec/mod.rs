@@ -20,6 +20,7 @@ use super::regs::{lanes, write_pred};
 use super::shared::{Shared, Wrong};
 use super::space::resolve;
 use super::warp::{SLICE, State, Warp};
+use crate::traffic::Requests;
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Place, Progress};
 
 /// A block of a PTX kernel that is being executed.
@@ -32,6 +33,7 @@ pub struct PtxBlock<'a> {
     pub(super) warps: Vec<Warp>,
     pub(super) shared: Shared,
     pub(super) counters: Counters,
+    pub(super) requests: Requests,
     pub(super) barriers: [barrier::Arrivals; 16],
 }
 
@@ -190,6 +192,7 @@ impl PtxBlock<'_> {
                 memory: self.memory,
                 shared: &mut self.shared,
                 counters: &mut self.counters,
+                requests: &mut self.requests,
                 parameters: &self.launch.arguments,
                 local_bytes: code.local_bytes as usize,
                 lock: &self.kernel.lock,
@@ -287,6 +290,7 @@ impl PtxBlock<'_> {
             memory: self.memory,
             shared: &mut self.shared,
             counters: &mut self.counters,
+            requests: &mut self.requests,
             parameters: &self.launch.arguments,
             local_bytes: code.local_bytes as usize,
             lock: &self.kernel.lock,

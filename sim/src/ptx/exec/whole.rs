@@ -193,7 +193,7 @@ pub(super) fn store_shared(
 
 /// The allocation that all lanes of the mask access, and the offset of each in it, if there is one and all are aligned.
 #[inline(always)]
-fn common<'m>(
+pub(super) fn common<'m>(
     memory: &'m MemoryView,
     at: &[u64; LANES],
     bytes: u32,
