@@ -88,7 +88,8 @@ impl Last {
     #[inline(always)]
     fn is_like(&self, addresses: &[u64; 32], mask: u32, bytes: u32) -> bool {
         let moved = addresses[0].wrapping_sub(self.addresses[0]);
-        let mut different = moved % SECTOR | u64::from((mask ^ self.mask) | (bytes ^ self.bytes));
+        let mut different = u64::from((mask ^ self.mask) | (bytes ^ self.bytes));
+        different |= moved % SECTOR;
         for (address, own) in addresses.iter().zip(&self.addresses) {
             different |= address.wrapping_sub(*own) ^ moved;
         }
@@ -162,7 +163,28 @@ fn lanes(mask: u32) -> impl Iterator<Item = usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn requests_that_are_alike_cost_the_same(
+            shapes in prop::collection::vec(any::<[u8; 32]>(), 1..3),
+            requests in prop::collection::vec((0u64..400, 0usize..3, prop_oneof![Just(!0u32), any::<u32>()]), 1..30),
+        ) {
+            let mut remembered = Requests::default();
+            let mut quick = [Traffic::default(); 3];
+            let mut full = Traffic::default();
+            for (first, shape, mask) in requests {
+                let above = shapes[shape % shapes.len()];
+                let addresses = std::array::from_fn(|lane| 4096 + 8 * first + u64::from(above[lane]));
+                remembered.count(&mut quick, 2, &addresses, mask, 8);
+                full.global(&addresses, mask, 8);
+                prop_assert_eq!(quick[2], full);
+            }
+        }
+    }
 
     fn count(mask: u32, bytes: u32, address: impl Fn(u64) -> u64) -> (u64, u64) {
         let mut traffic = Traffic::default();
