@@ -300,7 +300,10 @@ impl Shared {
 fn are_aligned(at: &[u64; LANES], bytes: u32, mask: u32) -> bool {
     let mut all = 0;
     for (lane, at) in at.iter().enumerate() {
-        all |= at & 0u64.wrapping_sub(u64::from(mask >> lane & 1));
+        all |= match mask {
+            u32::MAX => *at,
+            _ => at & 0u64.wrapping_sub(u64::from(mask >> lane & 1)),
+        };
     }
     all >> 32 == 0 && all & u64::from(bytes - 1) == 0
 }
