@@ -5,6 +5,11 @@ use pulp::Simd;
 /// Lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
+/// What begins at a line of the cache, so that no vector of it lies in two.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Aligned<T>(pub T);
+
 /// What a function gives each lane. Unlike `std::array::from_fn` and `map`, which are calls for arrays of this size, it is a
 /// loop that the compiler vectorises.
 #[inline(always)]

@@ -9,7 +9,7 @@ use super::factors::{Brain, Bytes, FiniteHalf, Form, Half, Tensor};
 use super::product::{Sums, columns, fused_product, product, rows};
 use super::regs::{LANES, Regs};
 use crate::halves::{Specials, half_value};
-use crate::lanes::each;
+use crate::lanes::{Aligned, each};
 use crate::wide::wide;
 
 /// The type of the factors.
@@ -146,16 +146,16 @@ impl Mma {
         simd: S,
         regs: &mut Regs,
     ) {
-        let mut a = [[[0.0; LANES]; PARTS]; REGISTERS];
-        rows::<F, PARTS, REGISTERS>(regs, &self.a, &mut a);
-        let mut b = [[[0.0; 8]; OF_PART]; PARTS];
-        columns::<S, F, PARTS, OF_PART>(simd, regs, &self.b, &mut b);
-        let mut sums = [[0.0; LANES]; 4];
-        fused_product(simd, &a, &b, &mut sums);
+        let mut a = Aligned([[[0.0; LANES]; PARTS]; REGISTERS]);
+        rows::<F, PARTS, REGISTERS>(regs, &self.a, &mut a.0);
+        let mut b = Aligned([[[0.0; 8]; OF_PART]; PARTS]);
+        columns::<S, F, PARTS, OF_PART>(simd, regs, &self.b, &mut b.0);
+        let mut sums = Aligned([[0.0; LANES]; 4]);
+        fused_product(simd, &a.0, &b.0, &mut sums.0);
         let add = |c: u32, sum: f32| canonical(f32::from_bits(c) + sum).to_bits();
         match self.half_in || self.half_out {
-            true => self.add_halves(regs, &sums),
-            false => self.add(regs, &sums, add),
+            true => self.add_halves(regs, &sums.0),
+            false => self.add(regs, &sums.0, add),
         }
     }
 

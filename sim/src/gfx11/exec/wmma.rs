@@ -15,7 +15,7 @@ use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::{Lanes, Wave};
 use crate::halves::{Specials, finite_half_value, half_value};
-use crate::lanes::over;
+use crate::lanes::{Aligned, over};
 use crate::wide::wide;
 
 /// Sixteen elements: of the rows of A or the columns of B, those of one `k`.
@@ -194,21 +194,21 @@ impl WithSimd for Floats<'_> {
         let [a, b] = [0, 1].map(|n| registers(w, one.src[n], &same[n]));
         check(one, [&a, &b])?;
         let half = |bits| half_value(bits as u16);
-        let mut factors = [[[0.0; 16]; 16]; 2];
+        let mut factors = Aligned([[[0.0; 16]; 16]; 2]);
         match one.op {
             PackedOp::WmmaF32F16 if are_finite([&a, &b]) => {
                 let finite = |bits| finite_half_value(bits << 16);
-                to_factors(one, [&a, &b], finite, &mut factors)
+                to_factors(one, [&a, &b], finite, &mut factors.0)
             }
             PackedOp::WmmaF32F16 | PackedOp::WmmaF16F16 => {
-                to_factors(one, [&a, &b], half, &mut factors)
+                to_factors(one, [&a, &b], half, &mut factors.0)
             }
-            _ => to_factors(one, [&a, &b], bf16, &mut factors),
+            _ => to_factors(one, [&a, &b], bf16, &mut factors.0),
         }
         match one.op {
-            PackedOp::WmmaF32F16 | PackedOp::WmmaF32Bf16 => to_single(simd, w, one, &factors),
-            PackedOp::WmmaF16F16 => to_half(simd, w, one, &factors, half, f16_bits),
-            _ => to_half(simd, w, one, &factors, bf16, bf16_bits),
+            PackedOp::WmmaF32F16 | PackedOp::WmmaF32Bf16 => to_single(simd, w, one, &factors.0),
+            PackedOp::WmmaF16F16 => to_half(simd, w, one, &factors.0, half, f16_bits),
+            _ => to_half(simd, w, one, &factors.0, bf16, bf16_bits),
         }
         Ok(())
     }
