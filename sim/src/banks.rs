@@ -5,9 +5,15 @@ use crate::lanes::LANES;
 /// Banks of shared memory; each is 4 bytes wide.
 const BANKS: usize = 32;
 
-/// The cycles beyond the first that lanes need, `turn` of which have their turn at once, for `words` words each: a bank
-/// gives one word a cycle, to all lanes that want it.
-pub(crate) fn conflicts(at: &[u32; LANES], mask: u32, words: usize, turn: usize) -> u64 {
+/// The cycles beyond the fewest that lanes need for `bytes` bytes each. They have their turn in groups that need 128 bytes,
+/// and a bank gives one word a cycle, to all lanes that want it.
+pub(crate) fn conflicts(at: &[u32; LANES], mask: u32, bytes: u32) -> u64 {
+    let words = (bytes as usize).div_ceil(4).min(8);
+    of_turns(at, mask, words, LANES / words.next_power_of_two())
+}
+
+/// The same for `words` words each, if `turn` lanes have their turn at once.
+fn of_turns(at: &[u32; LANES], mask: u32, words: usize, turn: usize) -> u64 {
     // The banks of an aligned access all give their words in the same cycle, and count as one.
     let unaligned = at.iter().fold(0, |all, at| all | at) & (4 * words as u32 - 4) != 0;
     match (unaligned, words) {
@@ -98,21 +104,18 @@ mod tests {
     #[test]
     fn different_words_of_one_bank_cost_cycles_and_one_word_does_not() {
         let strided = |stride: u32| each(|lane| lane as u32 * stride);
-        assert_eq!(conflicts(&strided(4), !0, 1, 32), 0);
-        assert_eq!(conflicts(&strided(0), !0, 1, 32), 0);
-        assert_eq!(conflicts(&strided(2), !0, 1, 32), 0);
-        assert_eq!(conflicts(&strided(8), !0, 1, 32), 1);
-        assert_eq!(conflicts(&strided(128), !0, 1, 32), 31);
-        assert_eq!(conflicts(&strided(132), !0, 1, 32), 0);
-        assert_eq!(conflicts(&strided(128), 0b11, 1, 32), 1);
-        assert_eq!(conflicts(&strided(16), 0xff, 4, 8), 0);
-        assert_eq!(conflicts(&strided(32), 0xff, 4, 8), 1);
-        assert_eq!(conflicts(&strided(12), 0xff, 3, 8), 0);
-        assert_eq!(conflicts(&strided(128), 0xff, 3, 8), 7);
-        assert_eq!(conflicts(&each(|lane| 4 + 16 * lane as u32), 0xff, 4, 8), 0);
-        assert_eq!(
-            conflicts(&each(|lane| 4 + 128 * lane as u32), 0xff, 4, 8),
-            7
-        );
+        assert_eq!(conflicts(&strided(4), !0, 4), 0);
+        assert_eq!(conflicts(&strided(0), !0, 4), 0);
+        assert_eq!(conflicts(&strided(2), !0, 4), 0);
+        assert_eq!(conflicts(&strided(8), !0, 4), 1);
+        assert_eq!(conflicts(&strided(128), !0, 4), 31);
+        assert_eq!(conflicts(&strided(132), !0, 4), 0);
+        assert_eq!(conflicts(&strided(128), 0b11, 4), 1);
+        assert_eq!(conflicts(&strided(16), 0xff, 16), 0);
+        assert_eq!(conflicts(&strided(32), 0xff, 16), 1);
+        assert_eq!(conflicts(&strided(12), 0xff, 12), 0);
+        assert_eq!(conflicts(&strided(128), 0xff, 12), 7);
+        assert_eq!(conflicts(&each(|lane| 4 + 16 * lane as u32), 0xff, 16), 0);
+        assert_eq!(conflicts(&each(|lane| 4 + 128 * lane as u32), 0xff, 16), 7);
     }
 }

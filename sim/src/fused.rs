@@ -7,7 +7,7 @@
 
 use pulp::{Simd, WithSimd};
 
-use crate::lanes::LANES;
+use crate::lanes::{Aligned, LANES};
 use crate::wide::wide;
 
 /// The bits of a float in each lane.
@@ -21,16 +21,16 @@ const HALFWAY: u64 = 1 << 28;
 /// `a * b + c` of every lane, rounded once.
 #[inline]
 pub(crate) fn fma32(a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
-    let mut out = [0; LANES];
+    let mut out = Aligned([0; LANES]);
     if !wide(Fused {
         a,
         b,
         c,
-        out: &mut out,
+        out: &mut out.0,
     }) {
-        in_64_bits(a, b, c, &mut out);
+        in_64_bits(a, b, c, &mut out.0);
     }
-    out
+    out.0
 }
 
 struct Fused<'a> {

@@ -17,15 +17,27 @@ pub(crate) fn finite_half_value(high: u32) -> f32 {
     f32::from_bits((high as i32 >> 3) as u32 & 0x8fff_e000) * f32::from_bits(0x7780_0000)
 }
 
-/// Whether words hold an `f16` that is infinite or not a number.
-#[inline(always)]
-pub(crate) fn has_special_halves(words: &[u32]) -> bool {
-    // The largest exponent overflows into the sign.
-    let mut overflow = 0;
-    for word in words {
-        overflow |= (word & 0x7fff_7fff) + 0x0400_0400;
+/// Looks for an `f16` that is infinite or not a number in words, as many at once as the compiler likes.
+#[derive(Clone, Copy)]
+pub(crate) struct Specials<const N: usize>([u32; N]);
+
+impl<const N: usize> Specials<N> {
+    pub const NONE: Specials<N> = Specials([0; N]);
+
+    /// Looks at more words.
+    #[inline(always)]
+    pub fn look_at(&mut self, words: &[u32; N]) {
+        for (all, word) in self.0.iter_mut().zip(words) {
+            // The largest exponent overflows into the sign.
+            *all |= (word & 0x7fff_7fff) + 0x0400_0400;
+        }
     }
-    overflow & 0x8000_8000 != 0
+
+    /// Whether there was one.
+    #[inline(always)]
+    pub fn are_there(&self) -> bool {
+        self.0.iter().fold(0, |all, one| all | one) & 0x8000_8000 != 0
+    }
 }
 
 #[cfg(test)]
@@ -51,9 +63,15 @@ mod tests {
             let right = f16::from_bits(bits).to_f32();
             let high = u32::from(bits) << 16;
             for low in [0, 0x1234] {
-                let special = has_special_halves(&[low, high | low]);
-                assert_eq!(special, !right.is_finite());
-                assert!(special || finite_half_value(high | low).to_bits() == right.to_bits());
+                let mut specials = Specials::NONE;
+                specials.look_at(&[0, 0]);
+                specials.look_at(&[low, high | low]);
+                specials.look_at(&[0, 0]);
+                assert_eq!(specials.are_there(), !right.is_finite());
+                assert!(
+                    specials.are_there()
+                        || finite_half_value(high | low).to_bits() == right.to_bits()
+                );
             }
         }
     }

@@ -5,6 +5,7 @@
 mod banks;
 pub mod counters;
 pub mod fault;
+mod footprint;
 mod fused;
 pub mod gfx11;
 mod grid;

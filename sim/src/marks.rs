@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
+use crate::footprint::Footprint;
 use crate::wide::wide;
 
 /// The bits of 64 granules.
@@ -88,6 +89,26 @@ impl Marks {
         }
         stopped |= self.word(place, bits, touch);
         stopped == 0
+    }
+
+    /// The same for an access whose footprint is known, and the address of its first lane.
+    #[inline(always)]
+    pub fn touch_known(&mut self, known: &Footprint, first: u32, touch: Touch) -> bool {
+        let mut stopped = 0;
+        for (place, bits) in known.words(first) {
+            stopped |= self.word(place, bits, touch);
+        }
+        stopped == 0
+    }
+
+    /// Whether nobody accessed what such an access is about to access.
+    #[inline(always)]
+    pub fn are_untouched_known(&self, known: &Footprint, first: u32) -> bool {
+        let mut touched = 0;
+        for (place, bits) in known.words(first) {
+            touched |= self.words.get(place).map_or(!0, |word| word.touched) & bits;
+        }
+        touched == 0
     }
 
     /// Whether nobody accessed what the lanes of `mask` are about to access.

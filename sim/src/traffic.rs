@@ -69,13 +69,122 @@ impl Spans {
     }
 }
 
+/// An instruction whose requests are so often unlike the one before is not worth the look.
+const MAX_MISSES: u8 = 8;
+
+/// The last request of an instruction that was counted by its lanes.
+#[derive(Debug)]
+struct Last {
+    addresses: [u64; 32],
+    mask: u32,
+    bytes: u32,
+    counted: Traffic,
+    /// How many of the requests since then were unlike the one before.
+    misses: u8,
+}
+
+impl Last {
+    /// Whether a request touches as many sectors: every address is the same number of sectors away.
+    #[inline(always)]
+    fn is_like(&self, addresses: &[u64; 32], mask: u32, bytes: u32) -> bool {
+        let moved = addresses[0].wrapping_sub(self.addresses[0]);
+        let mut different = u64::from((mask ^ self.mask) | (bytes ^ self.bytes));
+        different |= moved % SECTOR;
+        for (address, own) in addresses.iter().zip(&self.addresses) {
+            different |= address.wrapping_sub(*own) ^ moved;
+        }
+        different == 0
+    }
+}
+
+/// Counts requests to global memory. Most are like the last one of the same instruction, and cost the same.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    last: Vec<Option<Box<Last>>>,
+}
+
+impl Requests {
+    /// Counts one of an instruction: the lanes of `mask` access `bytes` each.
+    #[inline(always)]
+    pub fn count(
+        &mut self,
+        traffic: &mut [Traffic],
+        instruction: usize,
+        addresses: &[u64; 32],
+        mask: u32,
+        bytes: u32,
+    ) {
+        let traffic = &mut traffic[instruction];
+        match self.last.get_mut(instruction) {
+            Some(Some(last)) if last.is_like(addresses, mask, bytes) => {
+                last.misses = 0;
+                *traffic += &last.counted;
+            }
+            _ => self.look(traffic, instruction, addresses, mask, bytes),
+        }
+    }
+
+    #[inline(never)]
+    fn look(
+        &mut self,
+        traffic: &mut Traffic,
+        instruction: usize,
+        addresses: &[u64; 32],
+        mask: u32,
+        bytes: u32,
+    ) {
+        let mut counted = Traffic::default();
+        counted.global(addresses, mask, bytes);
+        *traffic += &counted;
+        if instruction >= self.last.len() {
+            self.last.resize_with(instruction + 1, || None);
+        }
+        let last = &mut self.last[instruction];
+        let misses = last.as_ref().map_or(0, |last| last.misses);
+        if misses < MAX_MISSES {
+            let now = Last {
+                addresses: *addresses,
+                mask,
+                bytes,
+                counted,
+                misses: misses + 1,
+            };
+            match last {
+                Some(last) => **last = now,
+                None => *last = Some(Box::new(now)),
+            }
+        }
+    }
+}
+
 fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..32).filter(move |lane| mask >> lane & 1 != 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn requests_that_are_alike_cost_the_same(
+            shapes in prop::collection::vec(any::<[u8; 32]>(), 1..3),
+            requests in prop::collection::vec((0u64..400, 0usize..3, prop_oneof![Just(!0u32), any::<u32>()]), 1..30),
+        ) {
+            let mut remembered = Requests::default();
+            let mut quick = [Traffic::default(); 3];
+            let mut full = Traffic::default();
+            for (first, shape, mask) in requests {
+                let above = shapes[shape % shapes.len()];
+                let addresses = std::array::from_fn(|lane| 4096 + 8 * first + u64::from(above[lane]));
+                remembered.count(&mut quick, 2, &addresses, mask, 8);
+                full.global(&addresses, mask, 8);
+                prop_assert_eq!(quick[2], full);
+            }
+        }
+    }
 
     fn count(mask: u32, bytes: u32, address: impl Fn(u64) -> u64) -> (u64, u64) {
         let mut traffic = Traffic::default();

@@ -156,7 +156,10 @@ fn registers(access: Access) -> u8 {
 /// Counts the sectors of 32 bytes that the lanes touch together.
 fn count_sectors(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
     let bytes = super::share::width(access);
-    shared.traffic().global(addresses, exec, bytes.into());
+    let traffic = &mut shared.counters.traffic;
+    let at = shared.at as usize;
+    let requests = &mut shared.requests;
+    requests.count(traffic, at, addresses, exec, bytes.into());
 }
 
 /// Counts a request to each memory that lanes name by generic addresses.

@@ -13,6 +13,7 @@ use super::lds_trace::Who;
 use super::space::{ARGUMENTS, PACKET, Space};
 use super::trouble::{Shared, Trouble};
 use super::wave::{Standing, Wave};
+use crate::traffic::Requests;
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Progress};
 
 /// A block of a kernel.
@@ -66,6 +67,7 @@ impl<'a> GfxBlock<'a> {
                 lds: Lds::new(shared_bytes as usize, || garbage.word()),
                 space,
                 counters: Counters::of_program(kernel.handlers.len()),
+                requests: Requests::default(),
                 at: 0,
             },
             barrier: 0,
@@ -120,12 +122,21 @@ impl<'a> GfxBlock<'a> {
 
     /// Executes instructions until the turn ends, or the wave waits or ends.
     fn run(&mut self, number: usize, turn: u32) -> Result<(), (Trouble, u32)> {
+        let mut left = turn;
+        let done = self.run_on(number, &mut left);
+        self.shared.counters.instructions += u64::from(turn - left);
+        done
+    }
+
+    #[inline(always)]
+    fn run_on(&mut self, number: usize, left: &mut u32) -> Result<(), (Trouble, u32)> {
         let object = &self.kernel.loaded.object;
         let text = &**object.text();
         let address = self.kernel.loaded.base + text.address;
+        let handlers = &*self.kernel.handlers;
         let wave = &mut self.waves[number];
         let shared = &mut self.shared;
-        for _ in 0..turn {
+        while *left > 0 {
             let at = wave.next;
             let Some(one) = text.placed.get(at as usize) else {
                 return Err((
@@ -136,7 +147,7 @@ impl<'a> GfxBlock<'a> {
                     at,
                 ));
             };
-            shared.counters.instructions += 1;
+            *left -= 1;
             shared.counters.executed[at as usize] += 1;
             shared.counters.lanes[at as usize] += crate::lanes::count(wave.exec());
             shared.at = at;
@@ -146,7 +157,7 @@ impl<'a> GfxBlock<'a> {
                 at,
             };
             let done = match &one.instruction {
-                Instruction::Vector(vector) => match self.kernel.handlers[at as usize] {
+                Instruction::Vector(vector) => match handlers[at as usize] {
                     Some(handler) => {
                         handler(wave, vector);
                         Ok(())

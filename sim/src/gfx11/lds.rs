@@ -6,9 +6,10 @@
 //! Accesses that cannot be in a race, because nobody wrote there since the last barrier, are only noted. What is noted counts
 //! from the next access that may be in a race, or is forgotten at the next barrier.
 
-use super::lds_notes::{Kind, MAX_NOTES, Note};
+use super::lds_notes::{Kind, MAX_NOTES, Note, Noted, Request};
 use super::lds_trace::{Former, SEVERAL, Trace, UNTOUCHED, Who};
 use crate::FaultKind;
+use crate::footprint::Footprints;
 use crate::lanes::of_mask;
 use crate::marks::{Marks, Touch};
 
@@ -36,6 +37,7 @@ pub(super) struct Lds {
     /// Waves that executed an atomic operation in this interval.
     atomics: u32,
     marks: Marks,
+    footprints: Footprints,
     notes: Vec<Note>,
 }
 
@@ -52,6 +54,7 @@ impl Lds {
             atomics: 0,
             // Words that are only begun are not marked.
             marks: Marks::new(bytes / 4 * 4, 2),
+            footprints: Footprints::new(2),
             notes: Vec::new(),
         }
     }
@@ -64,60 +67,45 @@ impl Lds {
         self.notes.clear();
     }
 
-    /// Notes a load of the lanes of a mask if nothing can be wrong with it.
-    pub fn note_load(&mut self, at: &[u32; 32], bytes: u32, mask: u32, who: Who) -> bool {
-        if !are_within_words(at, bytes, mask) || !self.marks.touch(at, bytes, mask, Touch::Read) {
-            return false;
+    /// Notes a load if nothing can be wrong with it.
+    pub fn note_load(&mut self, request: &Request) -> Noted {
+        let Request {
+            at, bytes, mask, ..
+        } = *request;
+        let (conflicts, known) = self.footprints.of(request.slot(), at, bytes, mask);
+        let is_done = are_within_words(at, bytes, mask)
+            && match known {
+                Some(known) => self.marks.touch_known(known, at[0], Touch::Read),
+                None => self.marks.touch(at, bytes, mask, Touch::Read),
+            };
+        if is_done {
+            self.push(request.note(Kind::Read));
         }
-        self.push(Note {
-            kind: Kind::Read,
-            who,
-            bytes,
-            mask,
-            at: *at,
-        });
-        true
+        Noted { conflicts, is_done }
     }
 
-    /// Stores words of the lanes of a mask if nothing can be wrong with it: what the function says for a lane and a word.
+    /// Stores words if nothing can be wrong with it: what the function says for a lane and a word.
     #[inline(always)]
-    pub fn note_store(
-        &mut self,
-        at: &[u32; 32],
-        bytes: u32,
-        mask: u32,
-        who: Who,
-        value: impl Fn(usize, usize) -> u32,
-    ) -> bool {
-        if !bytes.is_multiple_of(4)
-            || !are_within_words(at, bytes, mask)
-            || !self.marks.are_untouched(at, bytes, mask)
-        {
-            return false;
+    pub fn note_store(&mut self, request: &Request, value: impl Fn(usize, usize) -> u32) -> Noted {
+        let Request {
+            at, bytes, mask, ..
+        } = *request;
+        let (conflicts, known) = self.footprints.of(request.slot(), at, bytes, mask);
+        let is_done = bytes.is_multiple_of(4)
+            && are_within_words(at, bytes, mask)
+            && match known {
+                Some(known) => self.marks.are_untouched_known(known, at[0]),
+                None => self.marks.are_untouched(at, bytes, mask),
+            };
+        if is_done {
+            let same = put(&mut self.words, &self.marks, request, value);
+            match known {
+                Some(known) => self.marks.touch_known(known, at[0], Touch::Write),
+                None => self.marks.touch(at, bytes, mask, Touch::Write),
+            };
+            self.push(request.note(Kind::Write { same }));
         }
-        let mut same = [0; 4];
-        let count = bytes as usize / 4;
-        for lane in of_mask(mask) {
-            let first = at[lane] as usize / 4;
-            let words = &mut self.words[first..first + count];
-            for (i, (word, same)) in words.iter_mut().zip(&mut same).enumerate() {
-                let value = value(lane, i);
-                // Garbage is not a value that was there.
-                if *word == value && self.marks.is_written(first + i) {
-                    *same |= 1 << lane;
-                }
-                *word = value;
-            }
-        }
-        self.marks.touch(at, bytes, mask, Touch::Write);
-        self.push(Note {
-            kind: Kind::Write { same },
-            who,
-            bytes,
-            mask,
-            at: *at,
-        });
-        true
+        Noted { conflicts, is_done }
     }
 
     #[inline(always)]
@@ -354,6 +342,31 @@ impl Lds {
             at,
         })
     }
+}
+
+/// Stores what the function says for a lane and a word; of each word of a lane, the lanes that change nothing.
+#[inline(always)]
+fn put(
+    memory: &mut [u32],
+    marks: &Marks,
+    request: &Request,
+    value: impl Fn(usize, usize) -> u32,
+) -> [u32; 4] {
+    let mut same = [0; 4];
+    let count = request.bytes as usize / 4;
+    for lane in of_mask(request.mask) {
+        let first = request.at[lane] as usize / 4;
+        let words = &mut memory[first..first + count];
+        for (i, (word, same)) in words.iter_mut().zip(&mut same).enumerate() {
+            let value = value(lane, i);
+            // Garbage is not a value that was there.
+            if *word == value && marks.is_written(first + i) {
+                *same |= 1 << lane;
+            }
+            *word = value;
+        }
+    }
+    same
 }
 
 /// Whether each access is one of whole words, or lies in one word.

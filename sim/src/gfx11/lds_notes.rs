@@ -15,6 +15,44 @@ pub(super) enum Kind {
     },
 }
 
+/// What a wave asks for: `bytes` bytes for each lane of a mask.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request<'a> {
+    pub at: &'a [u32; 32],
+    pub bytes: u32,
+    pub mask: u32,
+    pub who: Who,
+    /// Whether it is the second access of an instruction.
+    pub is_second: bool,
+}
+
+impl Request<'_> {
+    /// A number that tells the accesses of a program apart.
+    pub fn slot(&self) -> usize {
+        2 * self.who.at as usize + usize::from(self.is_second)
+    }
+
+    #[inline(always)]
+    pub fn note(&self, kind: Kind) -> Note {
+        Note {
+            kind,
+            who: self.who,
+            bytes: self.bytes,
+            mask: self.mask,
+            at: *self.at,
+        }
+    }
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Noted {
+    /// Its conflicts over banks.
+    pub conflicts: u64,
+    /// Whether nothing can be wrong with it, and it is noted. If not, each lane is to be checked.
+    pub is_done: bool,
+}
+
 /// An access of a wave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {

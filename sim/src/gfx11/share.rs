@@ -2,16 +2,20 @@
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", chapter 12 ("Data Share") and the pseudo-code of DS.
 
+use pulp::{Simd, WithSimd};
+
 use super::atomic;
 use super::isa::instruction::Share;
 use super::isa::memory::{Access, Part, ShareKind};
 use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
 use super::lds::{Lds, ShareFault};
+use super::lds_notes::Request;
 use super::lds_trace::Who;
 use super::trouble::{Shared, Trouble};
 use super::wave::{Lanes, Wave};
 use crate::banks::conflicts;
 use crate::lanes::{each, over};
+use crate::wide::wide;
 
 /// What one lane does.
 pub(super) struct Lane {
@@ -74,15 +78,14 @@ pub(super) fn share(
             let returns = matches!(one.op.kind, ShareKind::Returning(_));
             let offset = u16::from_le_bytes(one.offsets);
             let addresses = over(&base, |base| address(base, offset.into()));
-            count(shared, &addresses, exec, width(access));
-            if whole(
-                w,
-                shared,
-                (access, one.dst, one.data[0]),
-                &addresses,
-                exec,
+            let request = Request {
+                at: &addresses,
+                bytes: width(access).into(),
+                mask: exec,
                 who,
-            ) {
+                is_second: false,
+            };
+            if whole(w, shared, (access, one.dst, one.data[0]), &request) {
                 return Ok(());
             }
             let what = Lane {
@@ -101,17 +104,7 @@ pub(super) fn share(
             bytes,
             stride,
         } => {
-            for (i, offset) in one.offsets.into_iter().enumerate() {
-                let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
-                let addresses = over(&base, |base| address(base, offset));
-                count(shared, &addresses, exec, bytes);
-                shared.traffic().shared_requests -= i as u64;
-            }
-            let done = match load {
-                true => load_both(w, shared, one, (bytes, stride), &base, exec, who),
-                false => store_both(w, shared, one, (bytes, stride), &base, exec, who),
-            };
-            if done {
+            if both(w, shared, one, (load, bytes, stride), who) {
                 return Ok(());
             }
             for lane_number in lanes_of(exec) {
@@ -133,88 +126,91 @@ pub(super) fn share(
     Ok(())
 }
 
-/// Accesses shared memory for all lanes at once; `false` if each is to be looked at.
+/// Counts an access to shared memory, and does it for all lanes at once; `false` if each is to be looked at.
 fn whole(
     w: &mut Wave,
     shared: &mut Shared<'_>,
     (access, dst, data): (Access, u8, u8),
-    addresses: &Lanes,
-    exec: u32,
-    who: Who,
+    request: &Request,
 ) -> bool {
-    match access {
-        Access::Load { bytes, .. } => {
-            let lds = &mut shared.lds;
-            let noted = lds.note_load(addresses, bytes.into(), exec, who);
-            if noted {
-                gather(w, lds, access, dst, addresses, exec);
+    let lds = &mut shared.lds;
+    let noted = match access {
+        Access::Load { .. } => {
+            let noted = lds.note_load(request);
+            if noted.is_done {
+                gather(w, lds, access, dst, request.at, request.mask);
             }
             noted
         }
-        Access::Store { bytes, .. } => {
+        Access::Store { .. } => {
             let registers = &w.vector;
-            shared
-                .lds
-                .note_store(addresses, bytes.into(), exec, who, |lane, i| {
-                    registers[usize::from(data.wrapping_add(i as u8))][lane]
-                })
-        }
-        Access::Atomic { .. } => false,
-    }
-}
-
-/// Loads from two places for all lanes at once; `false` if each is to be looked at.
-fn load_both(
-    w: &mut Wave,
-    shared: &mut Shared<'_>,
-    one: &Share,
-    (bytes, stride): (u8, u8),
-    base: &Lanes,
-    exec: u32,
-    who: Who,
-) -> bool {
-    let lds = &mut shared.lds;
-    let mut at = [[0; 32]; 2];
-    for (at, offset) in at.iter_mut().zip(one.offsets) {
-        let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
-        *at = over(base, |base| address(base, offset));
-        if !lds.note_load(at, bytes.into(), exec, who) {
-            return false;
-        }
-    }
-    let access = Access::Load {
-        bytes,
-        signed: false,
-        part: Part::Whole,
-    };
-    for (i, at) in at.iter().enumerate() {
-        let dst = one.dst.wrapping_add(i as u8 * bytes / 4);
-        gather(w, lds, access, dst, at, exec);
-    }
-    true
-}
-
-/// Stores to two places for all lanes at once; `false` if each is to be looked at, in the order of lanes if the places
-/// overlap.
-fn store_both(
-    w: &mut Wave,
-    shared: &mut Shared<'_>,
-    one: &Share,
-    (bytes, stride): (u8, u8),
-    base: &Lanes,
-    exec: u32,
-    who: Who,
-) -> bool {
-    let registers = &w.vector;
-    one.offsets.into_iter().zip(one.data).all(|(offset, data)| {
-        let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
-        let addresses = over(base, |base| address(base, offset));
-        shared
-            .lds
-            .note_store(&addresses, bytes.into(), exec, who, |lane, i| {
+            lds.note_store(request, |lane, i| {
                 registers[usize::from(data.wrapping_add(i as u8))][lane]
             })
-    })
+        }
+        Access::Atomic { bytes, .. } => {
+            count(shared, request.at, request.mask, bytes);
+            return false;
+        }
+    };
+    shared.traffic().shared_requests += 1;
+    shared.traffic().shared_conflicts += noted.conflicts;
+    noted.is_done
+}
+
+/// Counts accesses to two places, and does them for all lanes at once; `false` if each lane is to be looked at: one after
+/// the other if the places overlap.
+fn both(
+    w: &mut Wave,
+    shared: &mut Shared<'_>,
+    one: &Share,
+    (load, bytes, stride): (bool, u8, u8),
+    who: Who,
+) -> bool {
+    let base = w.vector[usize::from(one.address)];
+    let mask = w.exec();
+    let at = one.offsets.map(|offset| {
+        let offset = u32::from(offset) * u32::from(bytes) * u32::from(stride);
+        over(&base, |base| address(base, offset))
+    });
+    let registers = &w.vector;
+    let (mut conflicts, mut is_done) = (0, true);
+    for (i, at) in at.iter().enumerate() {
+        if !is_done {
+            conflicts += crate::banks::conflicts(at, mask, bytes.into());
+            continue;
+        }
+        let request = Request {
+            at,
+            bytes: bytes.into(),
+            mask,
+            who,
+            is_second: i != 0,
+        };
+        let data = one.data[i];
+        let noted = match load {
+            true => shared.lds.note_load(&request),
+            false => shared.lds.note_store(&request, |lane, i| {
+                registers[usize::from(data.wrapping_add(i as u8))][lane]
+            }),
+        };
+        conflicts += noted.conflicts;
+        is_done = noted.is_done;
+    }
+    shared.traffic().shared_requests += 1;
+    shared.traffic().shared_conflicts += conflicts;
+    if is_done && load {
+        let access = Access::Load {
+            bytes,
+            signed: false,
+            part: Part::Whole,
+        };
+        for (i, at) in at.iter().enumerate() {
+            let dst = one.dst.wrapping_add(i as u8 * bytes / 4);
+            gather(w, &shared.lds, access, dst, at, mask);
+        }
+    }
+    is_done
 }
 
 /// Fills registers with what lies at checked addresses.
@@ -225,10 +221,10 @@ fn gather(w: &mut Wave, lds: &Lds, access: Access, dst: u8, at: &Lanes, exec: u3
     };
     let words = lds.words();
     match (bytes, exec) {
-        (4, u32::MAX) => fill::<1>(w, words, dst, at),
-        (8, u32::MAX) => fill::<2>(w, words, dst, at),
-        (12, u32::MAX) => fill::<3>(w, words, dst, at),
-        (16, u32::MAX) => fill::<4>(w, words, dst, at),
+        (4, u32::MAX) => wide(Fill::<1> { w, words, dst, at }),
+        (8, u32::MAX) => wide(Fill::<2> { w, words, dst, at }),
+        (12, u32::MAX) => wide(Fill::<3> { w, words, dst, at }),
+        (16, u32::MAX) => wide(Fill::<4> { w, words, dst, at }),
         _ => {
             for lane in lanes_of(exec) {
                 let first = at[lane] as usize / 4;
@@ -250,16 +246,29 @@ fn gather(w: &mut Wave, lds: &Lds, access: Access, dst: u8, at: &Lanes, exec: u3
     }
 }
 
-/// Fills registers of all lanes with words.
-#[inline(always)]
-fn fill<const N: usize>(w: &mut Wave, words: &[u32], dst: u8, at: &Lanes) {
-    let mut rows = [[0; 32]; N];
-    crate::lanes::spread(&mut rows, |lane| {
-        let rest = words.get(at[lane] as usize / 4..);
-        rest.and_then(|rest| rest.first_chunk()).copied()
-    });
-    for (i, row) in rows.iter().enumerate() {
-        w.vector[usize::from(dst.wrapping_add(i as u8))] = *row;
+/// Fills `N` registers of all lanes with words.
+struct Fill<'a, const N: usize> {
+    w: &'a mut Wave,
+    words: &'a [u32],
+    dst: u8,
+    at: &'a Lanes,
+}
+
+impl<const N: usize> WithSimd for Fill<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut rows = [[0; 32]; N];
+        crate::lanes::spread(simd, &mut rows, |lane| {
+            let first = self.at[lane] as usize / 4;
+            let mut words = [0; N];
+            words.copy_from_slice(&self.words[first..first + N]);
+            words
+        });
+        for (i, row) in rows.iter().enumerate() {
+            self.w.vector[usize::from(self.dst.wrapping_add(i as u8))] = *row;
+        }
     }
 }
 
@@ -325,9 +334,7 @@ fn two(
 /// each bank gives one word per cycle.
 pub(super) fn count(shared: &mut Shared<'_>, addresses: &Lanes, exec: u32, bytes: u8) {
     shared.traffic().shared_requests += 1;
-    let words = usize::from(bytes.div_ceil(4));
-    let turn = (32 / words.next_power_of_two()).max(1);
-    shared.traffic().shared_conflicts += conflicts(addresses, exec, words, turn);
+    shared.traffic().shared_conflicts += conflicts(addresses, exec, bytes.into());
 }
 
 /// Each lane sends its data to the lane that it names; the highest lane wins.

@@ -2,6 +2,7 @@
 
 use super::lds::{Lds, ShareFault};
 use super::space::Space;
+use crate::traffic::Requests;
 use crate::{Counters, FaultKind, Traffic};
 
 /// What went wrong, and in which lane.
@@ -35,6 +36,7 @@ pub(super) struct Shared<'a> {
     pub lds: Lds,
     pub space: Space<'a>,
     pub counters: Counters,
+    pub requests: Requests,
     /// The index of the current instruction.
     pub at: u32,
 }

@@ -6,6 +6,7 @@ use super::regs::LANES;
 use super::shared::Shared;
 use super::space::base;
 use super::warp::Warp;
+use crate::traffic::Requests;
 use crate::{Counters, Fault, Launch, MemoryView, Program};
 
 impl Program for Kernel {
@@ -23,8 +24,8 @@ impl Program for Kernel {
         let template = self.template(launch, seed);
         let threads = launch.threads();
         let count = threads.div_ceil(32) as u32;
-        let warps = (0..count).map(|warp| {
-            let mut regs = template.clone();
+        let templates = std::iter::repeat_n(template, count as usize);
+        let warps = (0..count).zip(templates).map(|(warp, mut regs)| {
             self.fill_warp(&mut regs, launch, index, warp);
             let lanes = (threads - u64::from(warp) * 32).min(32);
             let lanes = ((1u64 << lanes) - 1) as u32;
@@ -52,6 +53,7 @@ impl Program for Kernel {
             warps,
             shared,
             counters: Counters::of_program(self.code.insts.len()),
+            requests: Requests::default(),
         })
     }
 

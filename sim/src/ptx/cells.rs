@@ -64,7 +64,9 @@ struct Cell {
 /// The accesses to all granules, and the clocks of the warps.
 #[derive(Debug)]
 pub(super) struct Cells {
+    /// None until the first access is remembered: most kernels have none that may be in a race.
     cells: Vec<Cell>,
+    count: usize,
     /// What each warp knows of each other's clock.
     clocks: Vec<Vec<u32>>,
     flags: HashMap<u64, Vec<u32>>,
@@ -72,19 +74,28 @@ pub(super) struct Cells {
 
 impl Cells {
     pub fn new(count: usize, warps: usize) -> Cells {
-        let cell = Cell {
-            write: NONE,
-            reads: [NONE; 2],
-            strong: false,
-        };
         let mut clocks = vec![vec![0; warps]; warps];
         for (warp, clock) in clocks.iter_mut().enumerate() {
             clock[warp] = 1;
         }
         Cells {
-            cells: vec![cell; count],
+            cells: Vec::new(),
+            count,
             clocks,
             flags: HashMap::new(),
+        }
+    }
+
+    /// Makes sure that granules are there.
+    #[inline(always)]
+    fn prepare(&mut self) {
+        if self.cells.is_empty() {
+            let cell = Cell {
+                write: NONE,
+                reads: [NONE; 2],
+                strong: false,
+            };
+            self.cells = vec![cell; self.count];
         }
     }
 
@@ -99,6 +110,7 @@ impl Cells {
     /// The earlier access that it is in a race with.
     #[inline(always)]
     pub fn access(&mut self, at: usize, intent: Intent, now: Access) -> Result<(), Who> {
+        self.prepare();
         if intent == Intent::Read && self.is_repeated(at, now) {
             return Ok(());
         }
@@ -160,6 +172,7 @@ impl Cells {
 
     /// A copy completes: it is a write of this moment.
     pub fn complete(&mut self, at: usize, now: Access) {
+        self.prepare();
         self.cells[at].write = now;
     }
 

@@ -6,8 +6,6 @@ use crate::halves::{finite_half_value, half_value};
 pub(super) trait Form {
     /// An element as it is multiplied.
     type Element: Copy + Default;
-    /// The elements of one lane.
-    const PARTS: usize;
     /// An element of a lane.
     fn part(word: u32, part: usize) -> Self::Element;
 }
@@ -25,7 +23,6 @@ pub(super) struct Bytes<const SIGNED: bool>;
 
 impl Form for FiniteHalf {
     type Element = f32;
-    const PARTS: usize = 2;
 
     #[inline(always)]
     fn part(word: u32, part: usize) -> f32 {
@@ -35,7 +32,6 @@ impl Form for FiniteHalf {
 
 impl Form for Half {
     type Element = f32;
-    const PARTS: usize = 2;
 
     #[inline(always)]
     fn part(word: u32, part: usize) -> f32 {
@@ -45,7 +41,6 @@ impl Form for Half {
 
 impl Form for Brain {
     type Element = f32;
-    const PARTS: usize = 2;
 
     #[inline(always)]
     fn part(word: u32, part: usize) -> f32 {
@@ -55,7 +50,6 @@ impl Form for Brain {
 
 impl Form for Tensor {
     type Element = f32;
-    const PARTS: usize = 1;
 
     // The low 13 bits of a `tf32` are not defined (5.2.3); the hardware ignores them.
     #[inline(always)]
@@ -66,7 +60,6 @@ impl Form for Tensor {
 
 impl<const SIGNED: bool> Form for Bytes<SIGNED> {
     type Element = i32;
-    const PARTS: usize = 4;
 
     #[inline(always)]
     fn part(word: u32, part: usize) -> i32 {

@@ -6,10 +6,10 @@ use pulp::{Simd, WithSimd};
 
 use super::alu::{Mods, canonical};
 use super::factors::{Brain, Bytes, FiniteHalf, Form, Half, Tensor};
-use super::product::{columns, fused_product, product, rows};
+use super::product::{Sums, columns, fused_product, product, rows};
 use super::regs::{LANES, Regs};
-use crate::halves::{half_value, has_special_halves};
-use crate::lanes::{each, over};
+use crate::halves::{Specials, half_value};
+use crate::lanes::{Aligned, each};
 use crate::wide::wide;
 
 /// The type of the factors.
@@ -106,24 +106,91 @@ impl Mma {
 
     #[inline(always)]
     fn execute<S: Simd>(&self, simd: S, regs: &mut Regs) {
-        let mut special = false;
-        for &register in self.a.iter().chain(&self.b) {
-            special |= has_special_halves(&regs.words[register as usize]);
+        match (self.a_type, self.k) {
+            (Factor::F16, 8) if self.are_finite(regs) => {
+                self.floats::<S, FiniteHalf, 2, 4, 2>(simd, regs)
+            }
+            (Factor::F16, _) if self.are_finite(regs) => {
+                self.floats::<S, FiniteHalf, 2, 8, 4>(simd, regs)
+            }
+            (Factor::F16, 8) => self.floats::<S, Half, 2, 4, 2>(simd, regs),
+            (Factor::F16, _) => self.floats::<S, Half, 2, 8, 4>(simd, regs),
+            (Factor::Bf16, 8) => self.floats::<S, Brain, 2, 4, 2>(simd, regs),
+            (Factor::Bf16, _) => self.floats::<S, Brain, 2, 8, 4>(simd, regs),
+            (Factor::Tf32, 4) => self.floats::<S, Tensor, 1, 4, 2>(simd, regs),
+            (Factor::Tf32, _) => self.floats::<S, Tensor, 1, 8, 4>(simd, regs),
+            (_, 16) => self.integers::<S, 4, 2>(simd, regs),
+            _ => self.integers::<S, 8, 4>(simd, regs),
         }
-        let out = match (self.a_type, self.k) {
-            (Factor::F16, _) if special => match self.k {
-                8 => self.floats::<S, Half, 8, 8, 4, 2>(simd, regs),
-                _ => self.floats::<S, Half, 16, 8, 8, 2>(simd, regs),
-            },
-            (Factor::F16, 8) => self.floats::<S, FiniteHalf, 8, 8, 4, 2>(simd, regs),
-            (Factor::F16, _) => self.floats::<S, FiniteHalf, 16, 8, 8, 2>(simd, regs),
-            (Factor::Bf16, 8) => self.floats::<S, Brain, 8, 8, 4, 2>(simd, regs),
-            (Factor::Bf16, _) => self.floats::<S, Brain, 16, 8, 8, 2>(simd, regs),
-            (Factor::Tf32, 4) => self.floats::<S, Tensor, 4, 4, 4, 1>(simd, regs),
-            (Factor::Tf32, _) => self.floats::<S, Tensor, 8, 4, 8, 1>(simd, regs),
-            (_, 16) => self.integers::<16, 4>(regs),
-            _ => self.integers::<32, 8>(regs),
-        };
+    }
+
+    /// Whether no `f16` is infinite or not a number.
+    #[inline(always)]
+    fn are_finite(&self, regs: &Regs) -> bool {
+        let mut specials = Specials::NONE;
+        for &register in self.a.iter().chain(&self.b) {
+            specials.look_at(&regs.words[register as usize]);
+        }
+        !specials.are_there()
+    }
+
+    #[inline(always)]
+    fn floats<
+        S: Simd,
+        F: Form<Element = f32>,
+        const PARTS: usize,
+        const OF_PART: usize,
+        const REGISTERS: usize,
+    >(
+        &self,
+        simd: S,
+        regs: &mut Regs,
+    ) {
+        let mut a = Aligned([[[0.0; LANES]; PARTS]; REGISTERS]);
+        rows::<F, PARTS, REGISTERS>(regs, &self.a, &mut a.0);
+        let mut b = Aligned([[[0.0; 8]; OF_PART]; PARTS]);
+        columns::<S, F, PARTS, OF_PART>(simd, regs, &self.b, &mut b.0);
+        let mut sums = Aligned([[0.0; LANES]; 4]);
+        fused_product(simd, &a.0, &b.0, &mut sums.0);
+        let add = |c: u32, sum: f32| canonical(f32::from_bits(c) + sum).to_bits();
+        match self.half_in || self.half_out {
+            true => self.add_halves(regs, &sums.0),
+            false => self.add(regs, &sums.0, add),
+        }
+    }
+
+    /// Adds sums to the accumulators.
+    #[inline(always)]
+    fn add<T: Copy>(&self, regs: &mut Regs, sums: &Sums<T>, f: impl Fn(u32, T) -> u32) {
+        // D may hold parts of C.
+        let mut out = [[0; LANES]; 4];
+        for (out, (sums, &c)) in out.iter_mut().zip(sums.iter().zip(&self.c)) {
+            let c = &regs.words[c as usize];
+            *out = each(|lane| f(c[lane], sums[lane]));
+        }
+        for (out, &d) in out.iter().zip(&self.d) {
+            regs.words[d as usize] = *out;
+        }
+    }
+
+    /// The same if accumulators are pairs of `f16`, before or behind.
+    #[inline(always)]
+    fn add_halves(&self, regs: &mut Regs, sums: &Sums<f32>) {
+        let mut out = [[0; LANES]; 4];
+        for (i, out) in out.iter_mut().enumerate() {
+            let c = &regs.words[self.c[if self.half_in { i / 2 } else { i }] as usize];
+            *out = each(|lane| {
+                let sum = sums[i][lane];
+                let c = match self.half_in {
+                    true => half_value((c[lane] >> (i % 2 * 16)) as u16),
+                    false => f32::from_bits(c[lane]),
+                };
+                match self.half_out {
+                    true => half_bits(c + sum),
+                    false => canonical(c + sum).to_bits(),
+                }
+            });
+        }
         for (i, row) in out.iter().enumerate() {
             match self.half_out {
                 false => regs.words[self.d[i] as usize] = *row,
@@ -138,67 +205,29 @@ impl Mma {
         }
     }
 
-    /// Accumulator `i` of a lane is in row `lane / 4 + i / 2 * 8` and column `lane % 4 * 2 + i % 2`.
     #[inline(always)]
-    fn floats<
-        S: Simd,
-        F: Form<Element = f32>,
-        const K: usize,
-        const RUN: usize,
-        const OF_PART: usize,
-        const PARTS: usize,
-    >(
+    fn integers<S: Simd, const OF_PART: usize, const REGISTERS: usize>(
         &self,
         simd: S,
-        regs: &Regs,
-    ) -> [[u32; LANES]; 4] {
-        let mut a = [[[0.0; OF_PART]; 16]; PARTS];
-        rows::<F, OF_PART, PARTS>(regs, &self.a, &mut a);
-        let mut b = [[0.0; 8]; K];
-        columns::<F, K, RUN>(regs, &self.b, &mut b);
-        let sums = fused_product(simd, &a, &b);
-        let mut out = [[0; LANES]; 4];
-        for (i, out) in out.iter_mut().enumerate() {
-            let sums = sums[i / 2 * 64..].as_chunks::<2>().0;
-            let c = &regs.words[self.c[if self.half_in { i / 2 } else { i }] as usize];
-            let sum = match self.half_in {
-                false => each(|lane| f32::from_bits(c[lane]) + sums[lane][i % 2]),
-                true => {
-                    each(|lane| half_value((c[lane] >> (i % 2 * 16)) as u16) + sums[lane][i % 2])
-                }
-            };
-            *out = match self.half_out {
-                false => over(&sum, |sum| canonical(sum).to_bits()),
-                true => over(&sum, half_bits),
-            };
-        }
-        out
-    }
-
-    #[inline(always)]
-    fn integers<const K: usize, const OF_PART: usize>(&self, regs: &Regs) -> [[u32; LANES]; 4] {
-        let mut a = [[[0; OF_PART]; 16]; 4];
+        regs: &mut Regs,
+    ) {
+        let mut a = [[[0; LANES]; 4]; REGISTERS];
         match self.a_type {
-            Factor::S8 => rows::<Bytes<true>, OF_PART, 4>(regs, &self.a, &mut a),
-            _ => rows::<Bytes<false>, OF_PART, 4>(regs, &self.a, &mut a),
+            Factor::S8 => rows::<Bytes<true>, 4, REGISTERS>(regs, &self.a, &mut a),
+            _ => rows::<Bytes<false>, 4, REGISTERS>(regs, &self.a, &mut a),
         }
-        let mut b = [[0; 8]; K];
+        let mut b = [[[0; 8]; OF_PART]; 4];
         match self.b_type {
-            Factor::S8 => columns::<Bytes<true>, K, 16>(regs, &self.b, &mut b),
-            _ => columns::<Bytes<false>, K, 16>(regs, &self.b, &mut b),
+            Factor::S8 => columns::<S, Bytes<true>, 4, OF_PART>(simd, regs, &self.b, &mut b),
+            _ => columns::<S, Bytes<false>, 4, OF_PART>(simd, regs, &self.b, &mut b),
         }
-        let sums = product(&a, &b);
-        let mut out = [[0; LANES]; 4];
-        for (i, out) in out.iter_mut().enumerate() {
-            let sums = sums[i / 2 * 64..].as_chunks::<2>().0;
-            let c = &regs.words[self.c[i] as usize];
-            // Sums of products of 8 bits are far from the bounds of 32.
-            *out = match self.saturates {
-                true => each(|lane| (c[lane] as i32).saturating_add(sums[lane][i % 2]) as u32),
-                false => each(|lane| (c[lane] as i32).wrapping_add(sums[lane][i % 2]) as u32),
-            };
+        let mut sums = [[0; LANES]; 4];
+        product(&a, &b, &mut sums);
+        // Sums of products of 8 bits are far from the bounds of 32.
+        match self.saturates {
+            true => self.add(regs, &sums, |c, sum| (c as i32).saturating_add(sum) as u32),
+            false => self.add(regs, &sums, |c, sum| (c as i32).wrapping_add(sum) as u32),
         }
-        out
     }
 }
 

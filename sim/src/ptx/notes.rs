@@ -16,13 +16,14 @@ pub(super) struct Note {
     pub clock: u32,
     pub bytes: u32,
     pub mask: u32,
-    pub at: [u32; LANES],
 }
 
 /// Accesses in their order.
 #[derive(Debug)]
 pub(super) struct Notes {
     notes: Vec<Note>,
+    /// What the lanes of each access.
+    at: Vec<[u32; LANES]>,
     shift: u32,
 }
 
@@ -31,21 +32,24 @@ impl Notes {
     pub fn new(shift: u32) -> Notes {
         Notes {
             notes: Vec::new(),
+            at: Vec::new(),
             shift,
         }
     }
 
     #[inline(always)]
-    pub fn push(&mut self, note: Note, cells: &mut Cells) {
+    pub fn push(&mut self, note: Note, at: &[u32; LANES], cells: &mut Cells) {
         if self.notes.len() == MAX_NOTES {
             self.settle(cells);
         }
         self.notes.push(note);
+        self.at.push(*at);
     }
 
     /// No access that follows can be in a race with a noted one.
     pub fn forget(&mut self) {
         self.notes.clear();
+        self.at.clear();
     }
 
     /// From now on the granules know of the accesses.
@@ -58,7 +62,7 @@ impl Notes {
 
     #[inline(never)]
     fn write_down(&mut self, cells: &mut Cells) {
-        for note in self.notes.drain(..) {
+        for (note, at) in self.notes.drain(..).zip(self.at.drain(..)) {
             for lane in lanes(note.mask) {
                 let who = Who {
                     lane: lane as u8,
@@ -68,7 +72,7 @@ impl Notes {
                     who,
                     clock: note.clock,
                 };
-                let first = note.at[lane] >> self.shift;
+                let first = at[lane] >> self.shift;
                 for at in first..first + (note.bytes >> self.shift) {
                     let at = at as usize;
                     let known = match note.touch {

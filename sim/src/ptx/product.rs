@@ -7,107 +7,129 @@ use pulp::Simd;
 
 use super::factors::Form;
 use super::regs::{LANES, Regs};
-use crate::lanes::{each, over};
+use crate::lanes::{apart, over};
 
-/// Rows of the product that are summed up at once, so that one sum does not wait for another.
-const AT_ONCE: usize = 8;
+/// Rows that are summed up at once, so that one sum does not wait for another: those of a register.
+const ROWS: usize = 8;
 
-/// The rows of the first matrix: a list of every part of a lane, so that nothing is moved between lanes. Element `k` is at
-/// `k / parts` of list `k % parts`.
-pub(super) type Rows<T, const OF_PART: usize, const PARTS: usize> = [[[T; OF_PART]; 16]; PARTS];
+/// The first matrix as it lies in registers, so that nothing is moved between lanes: an element of each lane, by parts of a
+/// lane and by registers. Registers hold rows 0 to 7 and 8 to 15 in turns.
+pub(super) type Rows<T, const PARTS: usize, const REGISTERS: usize> =
+    [[[T; LANES]; PARTS]; REGISTERS];
+/// The second matrix: its row `k` is at `k / PARTS` of part `k % PARTS`. Even columns are in front of odd ones.
+pub(super) type Columns<T, const PARTS: usize, const OF_PART: usize> = [[[T; 8]; OF_PART]; PARTS];
+/// The product as it is added to registers: accumulator `i` of a lane is in row `lane / 4 + i / 2 * 8` and column
+/// `lane % 4 * 2 + i % 2`.
+pub(super) type Sums<T> = [[T; LANES]; 4];
 
-/// The rows of the first matrix: registers hold rows 0 to 7 and 8 to 15 in turns.
+/// The elements of the first matrix.
 #[inline(always)]
-pub(super) fn rows<F: Form, const OF_PART: usize, const PARTS: usize>(
+pub(super) fn rows<F: Form, const PARTS: usize, const REGISTERS: usize>(
     regs: &Regs,
     registers: &[u32],
-    out: &mut Rows<F::Element, OF_PART, PARTS>,
+    out: &mut Rows<F::Element, PARTS, REGISTERS>,
 ) {
-    for (i, &register) in registers.iter().enumerate() {
+    for (out, &register) in out.iter_mut().zip(registers) {
         let words = &regs.words[register as usize];
         for (part, out) in out.iter_mut().enumerate() {
-            let values = over(words, |word| F::part(word, part));
-            let rows = &mut out[i % 2 * 8..][..8];
-            for (row, values) in rows.iter_mut().zip(values.as_chunks::<4>().0) {
-                if let Some(to) = row.as_chunks_mut::<4>().0.get_mut(i / 2) {
-                    *to = *values;
-                }
-            }
+            *out = over(words, |word| F::part(word, part));
         }
     }
 }
 
-/// The columns of the second matrix, by its rows.
+/// The elements of the second matrix.
 #[inline(always)]
-pub(super) fn columns<F: Form, const K: usize, const RUN: usize>(
+pub(super) fn columns<S: Simd, F: Form, const PARTS: usize, const OF_PART: usize>(
+    simd: S,
     regs: &Regs,
     registers: &[u32],
-    out: &mut [[F::Element; 8]; K],
+    out: &mut Columns<F::Element, PARTS, OF_PART>,
 ) {
-    for (out, &register) in out.as_chunks_mut::<RUN>().0.iter_mut().zip(registers) {
-        let words = &regs.words[register as usize];
-        // By elements of a column, not by columns.
-        let turned: [u32; LANES] = each(|i| words[i % 8 * 4 + i / 8]);
-        for part in 0..F::PARTS {
-            let values = over(&turned, |word| F::part(word, part));
-            for (i, values) in values.as_chunks::<8>().0.iter().enumerate() {
-                out[i * F::PARTS + part] = *values;
-            }
+    let mut words = [[0; 8]; OF_PART];
+    for (words, &register) in words.as_chunks_mut::<4>().0.iter_mut().zip(registers) {
+        *words = apart(simd, &regs.words[register as usize]);
+    }
+    for (part, out) in out.iter_mut().enumerate() {
+        let (words, out) = (words.as_flattened(), out.as_flattened_mut());
+        for (out, word) in out.iter_mut().zip(words) {
+            *out = F::part(*word, part);
         }
     }
 }
 
 /// Sums of products by ascending `k`, row by row.
 #[inline(always)]
-pub(super) fn product<T, const K: usize, const OF_PART: usize, const PARTS: usize>(
-    a: &Rows<T, OF_PART, PARTS>,
-    b: &[[T; 8]; K],
-) -> [T; 128]
-where
+pub(super) fn product<
     T: Copy + Default + AddAssign + Mul<Output = T>,
-{
-    let mut out = [T::default(); 128];
-    for (row, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        for (k, b) in b.iter().enumerate() {
-            let a = a[k % PARTS][row][k / PARTS];
-            for (sum, &b) in out.iter_mut().zip(b) {
-                *sum += a * b;
+    const PARTS: usize,
+    const OF_PART: usize,
+    const REGISTERS: usize,
+>(
+    a: &Rows<T, PARTS, REGISTERS>,
+    b: &Columns<T, PARTS, OF_PART>,
+    out: &mut Sums<T>,
+) {
+    for row in 0..2 * ROWS {
+        let mut sums = [T::default(); 8];
+        for i in 0..OF_PART {
+            for part in 0..PARTS {
+                let a = a[row / ROWS + i / 4 * 2][part][row % ROWS * 4 + i % 4];
+                for (sum, &b) in sums.iter_mut().zip(&b[part][i]) {
+                    *sum += a * b;
+                }
             }
         }
+        put(row, sums, out);
     }
-    out
+}
+
+/// Puts the sums of a row where they are added.
+#[inline(always)]
+fn put<T: Copy>(row: usize, sums: [T; 8], out: &mut Sums<T>) {
+    let accumulators = &mut out.as_chunks_mut::<2>().0[row / ROWS];
+    for (lanes, sums) in accumulators.iter_mut().zip(sums.as_chunks::<4>().0) {
+        lanes.as_chunks_mut::<4>().0[row % ROWS] = *sums;
+    }
 }
 
 /// The same with fused instructions, if there are any. If no product overflows and none is denormal, as those of `f16`
 /// never do, products are exact, and fusing changes nothing.
 #[inline(always)]
-pub(super) fn fused_product<S: Simd, const K: usize, const OF_PART: usize, const PARTS: usize>(
+pub(super) fn fused_product<
+    S: Simd,
+    const PARTS: usize,
+    const OF_PART: usize,
+    const REGISTERS: usize,
+>(
     simd: S,
-    a: &Rows<f32, OF_PART, PARTS>,
-    b: &[[f32; 8]; K],
-) -> [f32; 128] {
+    a: &Rows<f32, PARTS, REGISTERS>,
+    b: &Columns<f32, PARTS, OF_PART>,
+    out: &mut Sums<f32>,
+) {
     const MAX_VECTORS: usize = 2;
     let vectors = 8 / S::F32_LANES;
     if S::IS_SCALAR || vectors * S::F32_LANES != 8 || vectors > MAX_VECTORS {
-        return product(a, b);
+        return product(a, b, out);
     }
-    let mut out = [0.0; 128];
-    for (eight, out) in out.chunks_exact_mut(8 * AT_ONCE).enumerate() {
-        let mut sums = [[simd.splat_f32s(0.0); MAX_VECTORS]; AT_ONCE];
-        for (k, b) in b.iter().enumerate() {
-            let b = S::as_simd_f32s(b).0;
-            let list = &a[k % PARTS];
+    for eight in 0..2 {
+        let mut sums = [[simd.splat_f32s(0.0); MAX_VECTORS]; ROWS];
+        for i in 0..OF_PART {
+            let a = &a[eight + i / 4 * 2];
             for (row, sums) in sums.iter_mut().enumerate() {
-                let a = simd.splat_f32s(list[AT_ONCE * eight + row][k / PARTS]);
-                for (sum, &b) in sums[..vectors].iter_mut().zip(b) {
-                    *sum = simd.mul_add_f32s(a, b, *sum);
+                for (a, b) in a.iter().zip(b) {
+                    let a = simd.splat_f32s(a[4 * row + i % 4]);
+                    let b = S::as_simd_f32s(&b[i]).0;
+                    for (sum, &b) in sums[..vectors].iter_mut().zip(b) {
+                        *sum = simd.mul_add_f32s(a, b, *sum);
+                    }
                 }
             }
         }
-        let to = S::as_mut_simd_f32s(out).0.chunks_exact_mut(vectors);
-        for (to, sums) in to.zip(&sums) {
+        for (row, sums) in sums.iter().enumerate() {
+            let mut eight_sums = [0.0; 8];
+            let to = S::as_mut_simd_f32s(&mut eight_sums).0;
             to.copy_from_slice(&sums[..vectors]);
+            put(ROWS * eight + row, eight_sums, out);
         }
     }
-    out
 }

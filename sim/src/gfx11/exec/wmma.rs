@@ -14,11 +14,18 @@ use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::{Lanes, Wave};
-use crate::halves::{finite_half_value, half_value, has_special_halves};
+use crate::halves::{Specials, finite_half_value, half_value};
+use crate::lanes::{Aligned, over};
 use crate::wide::wide;
 
 /// Sixteen elements: of the rows of A or the columns of B, those of one `k`.
 type Line = [f32; 16];
+/// A factor, by `k`.
+type Factor = [Line; 16];
+/// The registers of a factor, in the form of an instruction.
+type Registers<'a> = [&'a Lanes; 8];
+/// The bits of the sums; each register has two rows.
+type Sums = [Lanes; 8];
 
 #[inline(always)]
 fn bf16(bits: u32) -> f32 {
@@ -32,27 +39,27 @@ fn bf16_bits(value: f32) -> u32 {
 
 /// All lanes of both halves must agree in the registers of A and B.
 #[inline(always)]
-fn check(w: &Wave, one: &Packed, count: usize) -> Result<(), FaultKind> {
-    for n in 0..2 {
-        for r in 0..count {
-            let lanes = register(w, one.src[n], r);
-            let mut different = 0;
-            for lane in 0..16 {
-                different |= lanes[lane] ^ lanes[lane + 16];
-            }
-            if different != 0 {
-                return Err(differ(one, n, r, &lanes));
-            }
+fn check(one: &Packed, factors: [&[&Lanes]; 2]) -> Result<(), FaultKind> {
+    let mut different = [0; 16];
+    for lanes in factors.into_iter().flatten() {
+        let (low, high) = lanes.split_at(16);
+        for (different, (low, high)) in different.iter_mut().zip(low.iter().zip(high)) {
+            *different |= low ^ high;
         }
     }
-    Ok(())
+    match different.iter().fold(0, |all, one| all | one) {
+        0 => Ok(()),
+        _ => Err(differ(one, factors)),
+    }
 }
 
 #[inline(never)]
-fn differ(one: &Packed, n: usize, r: usize, lanes: &Lanes) -> FaultKind {
-    let lane = (0..16).find(|&lane| lanes[lane] != lanes[lane + 16]);
-    let lane = lane.unwrap_or_default();
-    let (name, matrix) = (one.op.name(), ["A", "B"][n]);
+fn differ(one: &Packed, factors: [&[&Lanes]; 2]) -> FaultKind {
+    let places = (0..2).flat_map(|n| (0..factors[n].len()).map(move |r| (n, r)));
+    let mut places = places.flat_map(|(n, r)| (0..16).map(move |lane| (n, r, lane)));
+    let found = places.find(|&(n, r, lane)| factors[n][r][lane] != factors[n][r][lane + 16]);
+    let (n, r, lane) = found.unwrap_or_default();
+    let (name, matrix, lanes) = (one.op.name(), ["A", "B"][n], factors[n][r]);
     let what = format!(
         "{name} needs every row of A and column of B in both halves of the wave, but register {r} of {matrix} holds {:#x} in \
          lane {lane} and {:#x} in lane {}",
@@ -63,30 +70,53 @@ fn differ(one: &Packed, n: usize, r: usize, lanes: &Lanes) -> FaultKind {
     FaultKind::Invalid { what }
 }
 
+/// The registers of a source; `same` holds its value if it is none.
 #[inline(always)]
-fn register(w: &Wave, src: Src, r: usize) -> Lanes {
+fn registers<'a>(w: &'a Wave, src: Src, same: &'a Lanes) -> Registers<'a> {
     match src {
-        Src::Vector(first) => w.vector[usize::from(first.wrapping_add(r as u8))],
+        Src::Vector(first) => {
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|r| &w.vector[usize::from(first.wrapping_add(r))])
+        }
+        _ => [same; 8],
+    }
+}
+
+/// The value of a source that is no vector register.
+#[inline(always)]
+fn scalar(w: &Wave, src: Src) -> Lanes {
+    match src {
+        Src::Vector(_) => [0; 32],
         _ => w.lanes(src),
     }
 }
 
-/// A or B, in 32 bits.
+/// A and B, in 32 bits.
 #[inline(always)]
-fn lines(w: &Wave, one: &Packed, n: usize, value: impl Fn(u32) -> f32) -> [Line; 16] {
-    let mut lines = [[0.0; 16]; 16];
-    let flips = [
-        u32::from(one.neg_low >> n & 1) << 15,
-        u32::from(one.neg_high >> n & 1) << 15,
-    ];
-    for r in 0..8 {
-        let words = register(w, one.src[n], r);
-        for i in 0..16 {
-            lines[2 * r][i] = value(words[i] & 0xffff ^ flips[0]);
-            lines[2 * r + 1][i] = value(words[i] >> 16 ^ flips[1]);
+fn to_factors(
+    one: &Packed,
+    registers: [&Registers; 2],
+    value: impl Fn(u32) -> f32,
+    factors: &mut [Factor; 2],
+) {
+    for (n, (registers, factor)) in registers.into_iter().zip(factors).enumerate() {
+        let flips = [one.neg_low, one.neg_high].map(|neg| u32::from(neg >> n & 1) << 15);
+        for (lanes, lines) in registers.iter().zip(factor.as_chunks_mut::<2>().0) {
+            let words: [u32; 16] = half_wave(lanes);
+            for (part, line) in lines.iter_mut().enumerate() {
+                for (to, word) in line.iter_mut().zip(words) {
+                    *to = value(word >> (16 * part) & 0xffff ^ flips[part]);
+                }
+            }
         }
     }
-    lines
+}
+
+/// The lanes of the first half of a wave.
+#[inline(always)]
+fn half_wave(lanes: &Lanes) -> [u32; 16] {
+    let mut half = [0; 16];
+    half.copy_from_slice(&lanes[..16]);
+    half
 }
 
 /// Adds the products of A and B to the rows of C.
@@ -94,46 +124,42 @@ fn lines(w: &Wave, one: &Packed, n: usize, value: impl Fn(u32) -> f32) -> [Line;
 /// Fused instructions add them, if there are any. If no product overflows and none is denormal, as those of `f16` never
 /// do, products are exact, and fusing changes nothing.
 #[inline(always)]
-fn multiply<S: Simd>(simd: S, a: &[Line; 16], b: &[Line; 16], sum: &mut [Line; 16]) {
+fn multiply<S: Simd>(simd: S, a: &Factor, b: &Factor, sums: &mut Sums) {
     const VECTORS: usize = 2;
     if S::IS_SCALAR || S::F32_LANES * VECTORS != 16 {
-        return multiply_one_by_one(a, b, sum);
+        return multiply_one_by_one(a, b, sums);
     }
     // Four rows at once, so that one sum does not wait for another.
-    for (i, four) in sum.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        let mut sums = [[simd.splat_f32s(0.0); VECTORS]; 4];
-        for (sums, row) in sums.iter_mut().zip(&*four) {
-            sums.copy_from_slice(S::as_simd_f32s(row).0);
-        }
+    for (i, four) in sums.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let rows = S::as_mut_simd_f32s(bytemuck::cast_slice_mut(four.as_flattened_mut())).0;
+        let mut sums = [simd.splat_f32s(0.0); 4 * VECTORS];
+        sums.copy_from_slice(rows);
         for (a, b) in a.iter().zip(b) {
             let b = S::as_simd_f32s(b).0;
-            for (row, sums) in sums.iter_mut().enumerate() {
+            for (row, sums) in sums.as_chunks_mut::<VECTORS>().0.iter_mut().enumerate() {
                 let factor = simd.splat_f32s(a[4 * i + row]);
                 for (sum, &b) in sums.iter_mut().zip(b) {
                     *sum = simd.mul_add_f32s(factor, b, *sum);
                 }
             }
         }
-        for (sums, row) in sums.iter().zip(four) {
-            S::as_mut_simd_f32s(row).0.copy_from_slice(sums);
-        }
+        rows.copy_from_slice(&sums);
     }
 }
 
 #[inline(always)]
-fn multiply_one_by_one(a: &[Line; 16], b: &[Line; 16], sum: &mut [Line; 16]) {
+fn multiply_one_by_one(a: &Factor, b: &Factor, sums: &mut Sums) {
     // Four rows at once, so that one sum does not wait for another.
-    for (i, four) in sum.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        let mut sums = *four;
+    for (i, four) in sums.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let rows: &mut [f32] = bytemuck::cast_slice_mut(four.as_flattened_mut());
         for (a, b) in a.iter().zip(b) {
-            for (row, sums) in sums.iter_mut().enumerate() {
+            for (row, sums) in rows.as_chunks_mut::<16>().0.iter_mut().enumerate() {
                 let factor = a[4 * i + row];
                 for (sum, value) in sums.iter_mut().zip(b) {
                     *sum += factor * value;
                 }
             }
         }
-        *four = sums;
     }
 }
 
@@ -164,39 +190,53 @@ impl WithSimd for Floats<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Result<(), FaultKind> {
         let Floats { w, one } = self;
-        check(w, one, 8)?;
+        let same = [0, 1].map(|n| scalar(w, one.src[n]));
+        let [a, b] = [0, 1].map(|n| registers(w, one.src[n], &same[n]));
+        check(one, [&a, &b])?;
         let half = |bits| half_value(bits as u16);
+        let mut factors = Aligned([[[0.0; 16]; 16]; 2]);
         match one.op {
-            PackedOp::WmmaF32F16 => match has_special_factors(w, one) {
-                true => to_single(simd, w, one, half),
-                false => to_single(simd, w, one, |bits| finite_half_value(bits << 16)),
-            },
-            PackedOp::WmmaF32Bf16 => to_single(simd, w, one, bf16),
-            PackedOp::WmmaF16F16 => to_half(simd, w, one, half, f16_bits),
-            _ => to_half(simd, w, one, bf16, bf16_bits),
+            PackedOp::WmmaF32F16 if are_finite([&a, &b]) => {
+                let finite = |bits| finite_half_value(bits << 16);
+                to_factors(one, [&a, &b], finite, &mut factors.0)
+            }
+            PackedOp::WmmaF32F16 | PackedOp::WmmaF16F16 => {
+                to_factors(one, [&a, &b], half, &mut factors.0)
+            }
+            _ => to_factors(one, [&a, &b], bf16, &mut factors.0),
+        }
+        match one.op {
+            PackedOp::WmmaF32F16 | PackedOp::WmmaF32Bf16 => to_single(simd, w, one, &factors.0),
+            PackedOp::WmmaF16F16 => to_half(simd, w, one, &factors.0, half, f16_bits),
+            _ => to_half(simd, w, one, &factors.0, bf16, bf16_bits),
         }
         Ok(())
     }
 }
 
-/// Whether A or B has an `f16` that is infinite or not a number.
+/// Whether no `f16` is infinite or not a number.
 #[inline(always)]
-fn has_special_factors(w: &Wave, one: &Packed) -> bool {
-    let mut special = false;
-    for n in 0..2 {
-        for r in 0..8 {
-            special |= has_special_halves(&register(w, one.src[n], r)[..16]);
-        }
+fn are_finite(factors: [&Registers; 2]) -> bool {
+    let mut specials = Specials::NONE;
+    for lanes in factors.into_iter().flatten() {
+        specials.look_at(&half_wave(lanes));
     }
-    special
+    !specials.are_there()
 }
 
 #[inline(always)]
-fn to_single<S: Simd>(simd: S, w: &mut Wave, one: &Packed, value: impl Fn(u32) -> f32) {
-    let (a, b) = (lines(w, one, 0, &value), lines(w, one, 1, &value));
-    let mut sum = addend(w, one, f32::from_bits);
-    multiply(simd, &a, &b, &mut sum);
-    store(w, one, |row, column, _| sum[row][column].to_bits());
+fn to_single<S: Simd>(simd: S, w: &mut Wave, one: &Packed, [a, b]: &[Factor; 2]) {
+    let first = usize::from(one.dst);
+    // Most often C is D.
+    if one.src[2] == Src::Vector(one.dst)
+        && (one.neg_low | one.neg_high) & 4 == 0
+        && let Some(sums) = w.vector[first..].first_chunk_mut()
+    {
+        return multiply(simd, a, b, sums);
+    }
+    let mut sums = addend(w, one, f32::from_bits);
+    multiply(simd, a, b, &mut sums);
+    store(w, one, |r, lane, _| sums[r][lane]);
 }
 
 /// C and D are halves of registers.
@@ -205,48 +245,46 @@ fn to_half<S: Simd>(
     simd: S,
     w: &mut Wave,
     one: &Packed,
+    [a, b]: &[Factor; 2],
     value: impl Fn(u32) -> f32,
     bits: impl Fn(f32) -> u32,
 ) {
-    let (a, b) = (lines(w, one, 0, &value), lines(w, one, 1, &value));
     let shift = if one.select_low & 4 != 0 { 16 } else { 0 };
-    let mut sum = addend(w, one, |bits| value(bits >> shift & 0xffff));
-    multiply(simd, &a, &b, &mut sum);
-    store(w, one, |row, column, old| {
-        old & !(0xffff << shift) | bits(sum[row][column]) << shift
+    let mut sums = addend(w, one, |bits| value(bits >> shift & 0xffff));
+    multiply(simd, a, b, &mut sums);
+    store(w, one, |r, lane, old| {
+        old & !(0xffff << shift) | bits(f32::from_bits(sums[r][lane])) << shift
     });
 }
 
-/// Rows of C.
+/// C, in 32 bits.
 #[inline(always)]
-fn addend(w: &Wave, one: &Packed, value: impl Fn(u32) -> f32) -> [Line; 16] {
-    let mut rows = [[0.0; 16]; 16];
-    for r in 0..8 {
-        let lanes = register(w, one.src[2], r);
-        for (row, lanes) in rows[2 * r..].iter_mut().zip(lanes.as_chunks::<16>().0) {
-            for (to, &bits) in row.iter_mut().zip(lanes) {
-                let value = value(bits);
-                let value = if one.neg_high & 4 != 0 {
-                    value.abs()
-                } else {
-                    value
-                };
-                *to = if one.neg_low & 4 != 0 { -value } else { value };
-            }
-        }
+fn addend(w: &Wave, one: &Packed, value: impl Fn(u32) -> f32) -> Sums {
+    let same = scalar(w, one.src[2]);
+    let registers = registers(w, one.src[2], &same);
+    let signed = |bits| {
+        let value = value(bits);
+        let value = if one.neg_high & 4 != 0 {
+            value.abs()
+        } else {
+            value
+        };
+        if one.neg_low & 4 != 0 { -value } else { value }.to_bits()
+    };
+    let mut sums = [[0; 32]; 8];
+    for (sums, lanes) in sums.iter_mut().zip(registers) {
+        *sums = over(lanes, signed);
     }
-    rows
+    sums
 }
 
-/// Writes D; the function has the row, the column and the former value.
+/// Writes D; the function has the register, the lane and the former value.
 #[inline(always)]
 fn store(w: &mut Wave, one: &Packed, value: impl Fn(usize, usize, u32) -> u32) {
     for r in 0..8 {
         let lanes = &mut w.vector[usize::from(one.dst.wrapping_add(r as u8))];
-        for (half, lanes) in lanes.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            for (column, bits) in lanes.iter_mut().enumerate() {
-                *bits = value(2 * r + half, column, *bits);
-            }
+        for (lane, bits) in lanes.iter_mut().enumerate() {
+            *bits = value(r, lane, *bits);
         }
     }
 }
@@ -257,24 +295,27 @@ fn integers(w: &mut Wave, one: &Packed) -> Result<(), FaultKind> {
     } else {
         (4, 2)
     };
-    check(w, one, count)?;
+    let same = [0, 1, 2].map(|n| scalar(w, one.src[n]));
+    let [a, b, c] = [0, 1, 2].map(|n| registers(w, one.src[n], &same[n]));
+    check(one, [&a[..count], &b[..count]])?;
     let line = |n: usize, lane: usize| -> Vec<i64> {
         let is_signed = one.neg_low >> n & 1 != 0;
-        let words = (0..count).map(|r| register(w, one.src[n], r)[lane]);
+        let words = [&a, &b][n][..count].iter().map(|lanes| lanes[lane]);
         words
             .flat_map(|word| parts(word, bits, is_signed))
             .collect()
     };
     let rows: Vec<Vec<i64>> = (0..16).map(|lane| line(0, lane)).collect();
     let columns: Vec<Vec<i64>> = (0..16).map(|lane| line(1, lane)).collect();
-    let addends: Vec<Lanes> = (0..8).map(|r| register(w, one.src[2], r)).collect();
-    store(w, one, |row, column, _| {
+    let addends: Vec<Lanes> = c.into_iter().copied().collect();
+    store(w, one, |r, lane, _| {
+        let (row, column) = (2 * r + lane / 16, lane % 16);
         let sum: i64 = rows[row]
             .iter()
             .zip(&columns[column])
             .map(|(a, b)| a * b)
             .sum();
-        let sum = sum + i64::from(addends[row / 2][row % 2 * 16 + column] as i32);
+        let sum = sum + i64::from(addends[r][lane] as i32);
         match one.clamp {
             true => sum.clamp(i32::MIN.into(), i32::MAX.into()) as u32,
             false => sum as u32,

@@ -8,6 +8,7 @@ use crate::ptx::code::{Access, Address, File, Reg, Room};
 use crate::ptx::regs::{LANES, Regs, lanes};
 use crate::ptx::shared::{Shared, Wrong};
 use crate::ptx::space::resolve;
+use crate::traffic::Requests;
 use crate::{Counters, FaultKind, MemoryView, Region, Traffic};
 
 /// A fault before its place is known.
@@ -31,6 +32,7 @@ pub(super) struct Surroundings<'a> {
     pub memory: &'a MemoryView,
     pub shared: &'a mut Shared,
     pub counters: &'a mut Counters,
+    pub requests: &'a mut Requests,
     pub parameters: &'a [u8],
     pub local_bytes: usize,
     /// Held by atomic operations on 8 bytes, and on 2.
@@ -44,6 +46,14 @@ impl<'a> Surroundings<'a> {
     /// What the current instruction moved so far.
     pub fn traffic(&mut self) -> &mut Traffic {
         &mut self.counters.traffic[self.pc as usize]
+    }
+
+    /// Counts a request to global memory.
+    #[inline(always)]
+    pub fn count_global(&mut self, at: &[u64; LANES], mask: u32, bytes: u32) {
+        let traffic = &mut self.counters.traffic;
+        self.requests
+            .count(traffic, self.pc as usize, at, mask, bytes);
     }
 
     pub fn who(&self, lane: usize) -> Who {

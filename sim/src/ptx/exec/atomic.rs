@@ -27,7 +27,7 @@ pub(super) fn atomic(
     let room = super::access::room(&x.address, &at, mask);
     let bytes = x.ty.bytes();
     match room {
-        Room::Global => s.traffic().global(&at, mask, bytes),
+        Room::Global => s.count_global(&at, mask, bytes),
         Room::Shared => count::shared(s.traffic(), &at, mask, bytes),
         _ => {}
     }

@@ -1,13 +1,14 @@
 //! Asynchronous copies (PTX ISA 9.7.9.25).
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::access::{Surroundings, Trouble, addresses, aligned, at_lane, kind_at, region};
 use super::count;
+use super::whole::common;
 use crate::lanes::over;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::Address;
-use crate::ptx::regs::lanes;
+use crate::ptx::regs::{LANES, lanes};
 use crate::ptx::warp::Warp;
 use crate::{FaultKind, Region};
 
@@ -21,13 +22,68 @@ pub(super) fn copy(
     mask: u32,
 ) -> Result<(), Trouble> {
     let (target, source) = (addresses(&w.regs, to), addresses(&w.regs, from));
-    s.traffic().global(&source, mask, bytes);
-    count::shared(s.traffic(), &target, mask, bytes);
+    s.count_global(&source, mask, bytes);
+    let noted = count::note(s, &target, bytes, mask, Intent::Copy);
+    let is_done = noted && source_bytes.is_none() && whole(s, &target, &source, bytes, mask);
+    if !is_done {
+        let wanted = source_bytes.map_or([bytes; LANES], |reg| w.regs.words[reg as usize]);
+        each_lane(s, (&target, &source), bytes, &wanted, mask, noted)?;
+    }
     let who = s.who(0);
-    let noted = s.shared.note(&target, bytes, mask, Intent::Copy, who);
+    s.shared
+        .begin_copies(&target, bytes, mask, who, &w.committed);
+    Ok(())
+}
+
+/// Copies for all lanes at once, from one allocation; `false` if each is to be looked at.
+fn whole(
+    s: &mut Surroundings,
+    target: &[u64; LANES],
+    source: &[u64; LANES],
+    bytes: u32,
+    mask: u32,
+) -> bool {
+    let Some((region, from)) = common(s.memory, source, bytes, mask) else {
+        return false;
+    };
+    let (from, to) = ((region.words(), &from), (s.shared.bytes_mut(), target));
+    match bytes {
+        4 => move_words::<1>(from, to, mask),
+        8 => move_words::<2>(from, to, mask),
+        16 => move_words::<4>(from, to, mask),
+        _ => return false,
+    }
+    true
+}
+
+/// Copies `N` words of each lane between offsets that were checked.
+#[inline(always)]
+fn move_words<const N: usize>(
+    (words, source): (&[AtomicU32], &[usize; LANES]),
+    (bytes, target): (&mut [u8], &[u64; LANES]),
+    mask: u32,
+) {
+    for lane in lanes(mask) {
+        let from = &words[source[lane] / 4..][..N];
+        let to = &mut bytes[target[lane] as usize..][..4 * N];
+        for (to, from) in to.as_chunks_mut().0.iter_mut().zip(from) {
+            *to = from.load(Ordering::Relaxed).to_le_bytes();
+        }
+    }
+}
+
+/// Copies lane by lane; `noted` if the targets were checked.
+fn each_lane(
+    s: &mut Surroundings,
+    (target, source): (&[u64; LANES], &[u64; LANES]),
+    bytes: u32,
+    wanted: &[u32; LANES],
+    mask: u32,
+    noted: bool,
+) -> Result<(), Trouble> {
     let mut last = None;
     for lane in lanes(mask) {
-        let wanted = source_bytes.map_or(bytes, |reg| w.regs.words[reg as usize][lane]);
+        let wanted = wanted[lane];
         if wanted > bytes {
             let what = format!("`cp.async` reads {wanted} bytes and copies {bytes}");
             return Err(kind_at(lane)(FaultKind::Invalid { what }));
@@ -49,8 +105,6 @@ pub(super) fn copy(
             wanted as usize,
         );
     }
-    s.shared
-        .begin_copies(&target, bytes, mask, who, &w.committed);
     Ok(())
 }
 

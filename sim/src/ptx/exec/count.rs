@@ -1,21 +1,30 @@
-//! Counts what a memory access costs.
+//! Counts what an access to shared memory costs, and remembers it.
 
+use super::access::Surroundings;
 use crate::Traffic;
 use crate::banks::conflicts;
 use crate::lanes::over;
+use crate::ptx::cells::Intent;
 use crate::ptx::regs::LANES;
 
-/// A request of a warp to shared memory. Lanes that access 8 bytes have their turn in halves of the warp, and those that
-/// access 16 in quarters; in a turn each bank gives one word a cycle.
+/// A request of a warp to shared memory, whose lanes are checked one by one.
 pub(super) fn shared(traffic: &mut Traffic, at: &[u64; LANES], mask: u32, bytes: u32) {
     traffic.shared_requests += 1;
-    let words = (bytes as usize).div_ceil(4).min(8);
-    let at = over(at, |at| at as u32);
-    traffic.shared_conflicts += conflicts(&at, mask, words, LANES / words);
+    traffic.shared_conflicts += conflicts(&over(at, |at| at as u32), mask, bytes);
 }
 
-/// `ldmatrix` or `stmatrix`: of each matrix, eight rows of 16 bytes at once.
-pub(super) fn matrices(traffic: &mut Traffic, at: &[u64; LANES], mask: u32) {
-    let at = over(at, |at| at as u32);
-    traffic.shared_conflicts += conflicts(&at, mask, 4, 8);
+/// A request of a warp to shared memory, which is remembered; `false` if each lane is to be checked.
+#[inline(always)]
+pub(super) fn note(
+    s: &mut Surroundings,
+    at: &[u64; LANES],
+    bytes: u32,
+    mask: u32,
+    intent: Intent,
+) -> bool {
+    let noted = s.shared.note(at, bytes, mask, intent, s.who(0));
+    let traffic = s.traffic();
+    traffic.shared_requests += 1;
+    traffic.shared_conflicts += noted.conflicts;
+    noted.is_done
 }

@@ -1,14 +1,17 @@
 //! Instructions on matrices (PTX ISA 9.7.14.5), which all lanes of a warp execute.
 
+use pulp::{Simd, WithSimd};
+
 use super::access::{Surroundings, Trouble, addresses, at_lane};
 use super::count;
 use crate::FaultKind;
-use crate::lanes::over;
+use crate::lanes::{collect, over};
 use crate::ptx::cells::Intent;
 use crate::ptx::code::{Address, File, MatrixOp, Room};
 use crate::ptx::regs::{LANES, Regs};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
+use crate::wide::wide;
 
 /// The bytes of a row of eight elements.
 const ROW: usize = 16;
@@ -31,23 +34,26 @@ pub(super) fn matrix(
         MatrixOp::Mma(mma) => mma.run(&mut w.regs),
         MatrixOp::Transpose { d, a } => {
             let a = to_matrix(&w.regs.words[*a as usize]);
-            w.regs.words[*d as usize] = turned_to_lanes(&a);
+            wide(Turn {
+                rows: a,
+                to: &mut w.regs.words[*d as usize],
+            });
         }
         MatrixOp::Load {
             address,
-            transposed: turns,
+            transposed,
             d,
         } => {
             let rows = rows(s, &w.regs, address, d.len(), Intent::Read)?;
-            for (rows, &d) in rows.chunks_exact(8).zip(d) {
-                let mut matrix = [[0; 8]; 8];
-                for (row, &at) in matrix.iter_mut().zip(rows) {
-                    *row = load(s.shared.bytes(), at);
+            for (rows, &d) in rows.as_chunks().0.iter().zip(d) {
+                let to = &mut w.regs.words[d as usize];
+                match transposed {
+                    true => {
+                        let rows = load(s.shared.bytes(), rows);
+                        wide(Turn { rows, to });
+                    }
+                    false => to_lanes(s.shared.bytes(), rows, to),
                 }
-                w.regs.words[d as usize] = match turns {
-                    true => turned_to_lanes(&matrix),
-                    false => to_lanes(&matrix),
-                };
             }
         }
         MatrixOp::Store {
@@ -60,7 +66,7 @@ pub(super) fn matrix(
                 let matrix = to_matrix(&w.regs.words[a as usize]);
                 let matrix = if *turns { transposed(&matrix) } else { matrix };
                 for (&at, row) in rows.iter().zip(&matrix) {
-                    store(s.shared.bytes_mut(), at, row);
+                    store(s.shared.bytes_mut(), at as usize, row);
                 }
             }
         }
@@ -68,28 +74,39 @@ pub(super) fn matrix(
     Ok(())
 }
 
-/// A lane holds two elements of row `lane / 4` (9.7.14.5.15).
+/// Loads a matrix. A lane holds two elements of row `lane / 4` (9.7.14.5.15).
 #[inline(always)]
-fn to_lanes(matrix: &Matrix) -> [u32; LANES] {
-    let mut lanes = [0; LANES];
-    for (lanes, row) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(matrix) {
-        for (lane, [low, high]) in lanes.iter_mut().zip(row.as_chunks::<2>().0) {
-            *lane = u32::from(*low) | u32::from(*high) << 16;
+fn to_lanes(bytes: &[u8], rows: &[u32; 8], lanes: &mut [u32; LANES]) {
+    for (lanes, &at) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
+        let row = bytes[at as usize..][..ROW].as_chunks().0;
+        for (lane, bytes) in lanes.iter_mut().zip(row) {
+            *lane = u32::from_le_bytes(*bytes);
         }
     }
-    lanes
 }
 
-/// The same of the transposed matrix.
-#[inline(always)]
-fn turned_to_lanes(matrix: &Matrix) -> [u32; LANES] {
-    let mut lanes = [0; LANES];
-    for (i, [low, high]) in matrix.as_chunks::<2>().0.iter().enumerate() {
-        for (column, (low, high)) in low.iter().zip(high).enumerate() {
-            lanes[4 * column + i] = u32::from(*low) | u32::from(*high) << 16;
-        }
+/// Gives lanes the elements of the transposed matrix.
+struct Turn<'a> {
+    rows: Matrix,
+    to: &'a mut [u32; LANES],
+}
+
+impl WithSimd for Turn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let pairs = self.rows.as_chunks::<2>().0;
+        let pair = |i: usize| {
+            let [low, high] = &pairs[i];
+            let mut words = [0; 8];
+            for (word, (low, high)) in words.iter_mut().zip(low.iter().zip(high)) {
+                *word = u32::from(*low) | u32::from(*high) << 16;
+            }
+            words
+        };
+        collect(simd, [pair(0), pair(1), pair(2), pair(3)], self.to);
     }
-    lanes
 }
 
 #[inline(always)]
@@ -114,15 +131,17 @@ fn transposed(matrix: &Matrix) -> Matrix {
     out
 }
 
+/// A matrix at offsets that were checked.
 #[inline(always)]
-fn load(bytes: &[u8], at: usize) -> [u16; 8] {
-    let mut row = [0; 8];
-    if let Some(bytes) = bytes.get(at..at + ROW) {
-        for (to, from) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
+fn load(bytes: &[u8], rows: &[u32; 8]) -> Matrix {
+    let mut matrix = [[0; 8]; 8];
+    for (row, &at) in matrix.iter_mut().zip(rows) {
+        let bytes = bytes[at as usize..][..ROW].as_chunks().0;
+        for (to, from) in row.iter_mut().zip(bytes) {
             *to = u16::from_le_bytes(*from);
         }
     }
-    row
+    matrix
 }
 
 #[inline(always)]
@@ -145,7 +164,7 @@ fn rows(
     address: &Address,
     matrices: usize,
     intent: Intent,
-) -> Result<[usize; LANES], Trouble> {
+) -> Result<[u32; LANES], Trouble> {
     let given = addresses(regs, address);
     let generic = address.room == Room::Generic && address.base.file == File::Long;
     let at = match generic {
@@ -153,15 +172,12 @@ fn rows(
         false => given,
     };
     let mask = ((1u64 << (8 * matrices)) - 1) as u32;
-    let who = s.who(0);
-    if !s.shared.note(&at, ROW as u32, mask, intent, who) {
+    if !count::note(s, &at, ROW as u32, mask, intent) {
         for lane in crate::ptx::regs::lanes(mask) {
             let who = s.who(lane);
             let checked = s.shared.check(at[lane], ROW as u32, intent, who);
             checked.map_err(at_lane(lane))?;
         }
     }
-    count::matrices(s.traffic(), &given, mask);
-    s.traffic().shared_requests += 1;
-    Ok(over(&at, |at| at as usize))
+    Ok(over(&at, |at| at as u32))
 }

@@ -4,7 +4,7 @@ use super::access::{
     Surroundings, Trouble, addresses, aligned, at_lane, extended, get, kind_at, read, region, room,
     set, write,
 };
-use super::{count, whole};
+use super::whole;
 use crate::FaultKind;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::{Access, Room};
@@ -12,10 +12,10 @@ use crate::ptx::regs::{LANES, lanes};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
 
+/// Counts an access, if not one to shared memory, which is counted when it is checked.
 fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, bytes: u32) {
     match room {
-        Room::Global => s.traffic().global(at, mask, bytes),
-        Room::Shared => count::shared(s.traffic(), at, mask, bytes),
+        Room::Global => s.count_global(at, mask, bytes),
         Room::Local => s.traffic().private_requests += 1,
         _ => {}
     }

@@ -7,6 +7,7 @@ mod copy;
 mod count;
 mod matrix;
 mod memory;
+mod switch;
 mod together;
 mod whole;
 
@@ -16,10 +17,11 @@ use access::{Surroundings, Trouble};
 
 use super::code::{Code, Inst, Op, Room, Together};
 use super::kernel::Kernel;
-use super::regs::{lanes, write_pred};
+use super::regs::{Regs, lanes, write_pred};
 use super::shared::{Shared, Wrong};
 use super::space::resolve;
-use super::warp::{SLICE, State, Warp};
+use super::warp::{Group, SLICE, State, Warp};
+use crate::traffic::Requests;
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Place, Progress};
 
 /// A block of a PTX kernel that is being executed.
@@ -32,6 +34,7 @@ pub struct PtxBlock<'a> {
     pub(super) warps: Vec<Warp>,
     pub(super) shared: Shared,
     pub(super) counters: Counters,
+    pub(super) requests: Requests,
     pub(super) barriers: [barrier::Arrivals; 16],
 }
 
@@ -62,7 +65,7 @@ impl Block for PtxBlock<'_> {
                 {
                     continue;
                 }
-                let waits = |group: &super::warp::Group| matches!(group.state, State::Barrier(_));
+                let waits = |group: &Group| matches!(group.state, State::Barrier(_));
                 return match self.warps[warp].groups.iter().any(waits) {
                     true => Ok(Progress::Waits),
                     false => Err(self.stuck(warp)),
@@ -176,20 +179,20 @@ impl PtxBlock<'_> {
                 w.join();
                 continue;
             }
-            let inst = &code.insts[group.pc as usize];
-            self.counters.executed[group.pc as usize] += 1;
-            done += 1;
-            let active = active(inst, &w.regs.preds, group.mask);
-            self.counters.lanes[group.pc as usize] += crate::lanes::count(active);
-            if let Op::Alu { run, args } = &inst.op {
-                group.pc += 1;
-                run(&mut w.regs, args, active);
+            let counters = &mut self.counters;
+            let ran = on_registers(code, &mut w.regs, counters, group, limit - done);
+            if ran != 0 {
+                done += ran;
                 continue;
             }
+            let inst = &code.insts[group.pc as usize];
+            done += 1;
+            let active = count(counters, inst, &w.regs, group);
             let mut s = Surroundings {
                 memory: self.memory,
                 shared: &mut self.shared,
                 counters: &mut self.counters,
+                requests: &mut self.requests,
                 parameters: &self.launch.arguments,
                 local_bytes: code.local_bytes as usize,
                 lock: &self.kernel.lock,
@@ -287,6 +290,7 @@ impl PtxBlock<'_> {
             memory: self.memory,
             shared: &mut self.shared,
             counters: &mut self.counters,
+            requests: &mut self.requests,
             parameters: &self.launch.arguments,
             local_bytes: code.local_bytes as usize,
             lock: &self.kernel.lock,
@@ -330,10 +334,39 @@ impl PtxBlock<'_> {
     }
 }
 
+/// Runs instructions on registers only, which change nothing of the group but its place; their number.
 #[inline(always)]
-fn active(inst: &Inst, preds: &[u32], mask: u32) -> u32 {
-    let guard = preds[inst.guard as usize];
-    mask & if inst.negated { !guard } else { guard }
+fn on_registers(
+    code: &Code,
+    regs: &mut Regs,
+    counters: &mut Counters,
+    group: &mut Group,
+    limit: u32,
+) -> u32 {
+    let mut here = *group;
+    let mut done = 0;
+    while done < limit && here.pc != here.join {
+        let inst = &code.insts[here.pc as usize];
+        let Op::Alu { run, args } = &inst.op else {
+            break;
+        };
+        let active = count(counters, inst, regs, &here);
+        run(regs, args, active);
+        here.pc += 1;
+        done += 1;
+    }
+    group.pc = here.pc;
+    done
+}
+
+/// Counts an instruction of a group; the lanes that execute it.
+#[inline(always)]
+fn count(counters: &mut Counters, inst: &Inst, regs: &Regs, group: &Group) -> u32 {
+    let guard = regs.preds[inst.guard as usize];
+    let active = group.mask & if inst.negated { !guard } else { guard };
+    counters.executed[group.pc as usize] += 1;
+    counters.lanes[group.pc as usize] += crate::lanes::count(active);
+    active
 }
 
 /// Whether all lanes that have not ended execute an instruction together, and each names all of them.
@@ -377,7 +410,7 @@ fn execute(
             targets,
             join,
         } => {
-            switch(w, *index, targets, *join, active)?;
+            switch::switch(w, *index, targets, *join, active)?;
             return Ok(ControlFlow::Continue(()));
         }
         Op::Exit => {
@@ -461,40 +494,4 @@ fn clock(s: &Surroundings, w: &mut Warp, d: super::code::Reg, upper: bool, activ
         }
         _ => super::regs::write::<u32>(&mut w.regs, d.index, active, &[now as u32; 32]),
     }
-}
-
-/// `brx.idx`: the lanes of the first one's target jump, and the others execute the instruction again.
-fn switch(
-    w: &mut Warp,
-    index: u32,
-    targets: &[u32],
-    join: u32,
-    active: u32,
-) -> Result<(), Trouble> {
-    let row = w.regs.words[index as usize];
-    let first = active.trailing_zeros() as usize % 32;
-    let same = lanes(active)
-        .filter(|&lane| row[lane] == row[first])
-        .fold(0, |m, lane| m | 1 << lane);
-    let Some(&target) = targets.get(row[first] as usize) else {
-        let what = format!(
-            "`brx.idx` has {} targets, and the index is {}",
-            targets.len(),
-            row[first]
-        );
-        return Err(Trouble {
-            wrong: Wrong::Kind(FaultKind::Invalid { what }),
-            lane: Some(first as u32),
-        });
-    };
-    let here = w.groups[w.current];
-    match same == here.mask {
-        true => w.groups[w.current].pc = target,
-        // The rest goes to the instruction behind, that is to this one.
-        false => {
-            w.groups[w.current].pc = here.pc.wrapping_sub(1);
-            w.diverge(same, target, join);
-        }
-    }
-    Ok(())
 }

@@ -2,15 +2,19 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use pulp::{Simd, WithSimd};
+
 use super::access::{Surroundings, Trouble, aligned, at_lane, extended, get, set};
+use super::count;
 use crate::lanes::spread;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::{Access, File};
 use crate::ptx::regs::{LANES, Regs, lanes};
 use crate::ptx::warp::Warp;
+use crate::wide::wide;
 use crate::{MemoryView, Region};
 
-/// Checks an access to shared memory in all lanes of the mask.
+/// Counts and checks an access to shared memory in all lanes of the mask.
 fn check(
     s: &mut Surroundings,
     at: &[u64; LANES],
@@ -18,8 +22,7 @@ fn check(
     mask: u32,
     intent: Intent,
 ) -> Result<(), Trouble> {
-    let who = s.who(0);
-    if s.shared.note(at, bytes, mask, intent, who) {
+    if count::note(s, at, bytes, mask, intent) {
         return Ok(());
     }
     for lane in lanes(mask) {
@@ -107,30 +110,43 @@ fn fill<const N: usize>(
     mask: u32,
     value: impl Fn(usize) -> [u32; N],
 ) {
-    let mut out = [[0; LANES]; N];
-    match mask {
-        u32::MAX => spread(&mut out, |lane| Some(value(lane))),
-        _ => {
-            for lane in lanes(mask) {
-                for (out, value) in out.iter_mut().zip(value(lane)) {
-                    out[lane] = value;
-                }
-            }
-        }
+    if mask == u32::MAX {
+        return wide(Fill { regs, to, value });
     }
-    for (out, to) in out.iter().zip(to) {
-        crate::ptx::regs::write::<u32>(regs, to, mask, out);
+    for lane in lanes(mask) {
+        for (to, value) in to.into_iter().zip(value(lane)) {
+            regs.words[to as usize][lane] = value;
+        }
     }
 }
 
-/// Words at an offset.
+/// Fills registers of all lanes.
+struct Fill<'a, const N: usize, F> {
+    regs: &'a mut Regs,
+    to: [u32; N],
+    value: F,
+}
+
+impl<const N: usize, F: Fn(usize) -> [u32; N]> WithSimd for Fill<'_, N, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut rows = [[0; LANES]; N];
+        spread(simd, &mut rows, self.value);
+        for (to, row) in self.to.into_iter().zip(rows) {
+            self.regs.words[to as usize] = row;
+        }
+    }
+}
+
+/// Words at an offset that was checked.
 #[inline(always)]
 fn chunk<const N: usize>(bytes: &[u8], at: usize) -> [u32; N] {
     let mut words = [0; N];
-    if let Some(bytes) = bytes.get(at..at + 4 * N) {
-        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
-            *word = u32::from_le_bytes(*bytes);
-        }
+    let bytes = bytes[at..at + 4 * N].as_chunks::<4>().0;
+    for (word, bytes) in words.iter_mut().zip(bytes) {
+        *word = u32::from_le_bytes(*bytes);
     }
     words
 }
@@ -177,7 +193,7 @@ pub(super) fn store_shared(
 
 /// The allocation that all lanes of the mask access, and the offset of each in it, if there is one and all are aligned.
 #[inline(always)]
-fn common<'m>(
+pub(super) fn common<'m>(
     memory: &'m MemoryView,
     at: &[u64; LANES],
     bytes: u32,

@@ -1,0 +1,224 @@
+//! What is the same of all accesses to shared memory whose addresses differ by one offset only. Most executions of an
+//! instruction are such: of other warps, of later turns of a loop. What was found out of one then holds for all of them.
+
+use crate::banks::conflicts;
+use crate::lanes::LANES;
+
+/// The most words of granules that are remembered; an access that is spread wider is looked at each time.
+const MAX_WORDS: usize = 32;
+/// An instruction that forms so many new footprints one after the other is not worth one.
+const MAX_MISSES: u8 = 8;
+
+/// The granules that an access touches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Footprint {
+    /// By how many granules the first lane is above the lowest one.
+    below: u32,
+    /// The granules from the lowest one to the highest one, a bit each.
+    bits: Vec<u64>,
+    /// Granules are `1 << shift` bytes.
+    shift: u32,
+}
+
+impl Footprint {
+    /// The granules that are touched if the first lane accesses an address: words of 64 that are next to each other, and their
+    /// bits. They do not exist if the access reaches past either end of the address space.
+    #[inline(always)]
+    pub fn words(&self, first: u32) -> impl Iterator<Item = (usize, u64)> {
+        let lowest = (first >> self.shift).wrapping_sub(self.below) & (u32::MAX >> self.shift);
+        let (place, by) = ((lowest / 64) as usize, lowest % 64);
+        let mut before = 0;
+        self.bits.iter().enumerate().map(move |(i, &bits)| {
+            let moved = bits << by | before >> 1 >> (63 - by);
+            before = bits;
+            (place + i, moved)
+        })
+    }
+
+    /// Of an access of the lanes of `mask`, `bytes` bytes each; `false` if it is spread too widely.
+    fn find(&mut self, at: &[u32; LANES], bytes: u32, mask: u32, shift: u32) -> bool {
+        let count = (bytes >> shift).clamp(1, 64);
+        let (mut low, mut high) = (u32::MAX, 0);
+        for lane in crate::lanes::of_mask(mask) {
+            low = low.min(at[lane] >> shift);
+            high = high.max(at[lane] >> shift);
+        }
+        let words = (high.wrapping_sub(low).wrapping_add(count)).div_ceil(64) as usize;
+        if low > high || words > MAX_WORDS {
+            return false;
+        }
+        self.shift = shift;
+        self.below = (at[0] >> shift).wrapping_sub(low);
+        self.bits.clear();
+        // The last one takes what others are shifted by, and nothing else.
+        self.bits.resize(words + 1, 0);
+        let one = u64::MAX >> (64 - count);
+        for lane in crate::lanes::of_mask(mask) {
+            let granule = (at[lane] >> shift) - low;
+            let (word, bit) = ((granule / 64) as usize, granule % 64);
+            self.bits[word] |= one << bit;
+            self.bits[word + 1] |= one >> 1 >> (63 - bit);
+        }
+        true
+    }
+}
+
+/// The last access of an instruction that was found out about.
+#[derive(Debug)]
+struct Last {
+    at: [u32; LANES],
+    bytes: u32,
+    mask: u32,
+    conflicts: u64,
+    is_narrow: bool,
+    footprint: Footprint,
+    /// How often it was another than the one before, since it was the same.
+    misses: u8,
+}
+
+impl Last {
+    /// Whether all that is known holds for another access.
+    #[inline(always)]
+    fn is_like(&self, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
+        let moved = at[0].wrapping_sub(self.at[0]);
+        let mut different = (bytes ^ self.bytes) | (mask ^ self.mask);
+        for (at, own) in at.iter().zip(&self.at) {
+            different |= at.wrapping_sub(*own) ^ moved;
+        }
+        // What is a multiple of an access, and of a bank, changes neither which granules nor which banks are shared.
+        let unit = bytes.next_power_of_two().max(4);
+        different | moved & (unit - 1) == 0
+    }
+
+    fn find(&mut self, at: &[u32; LANES], bytes: u32, mask: u32, shift: u32) {
+        (self.at, self.bytes, self.mask) = (*at, bytes, mask);
+        self.conflicts = conflicts(at, mask, bytes);
+        self.is_narrow = self.footprint.find(at, bytes, mask, shift);
+    }
+}
+
+/// What is known of the accesses of each instruction.
+#[derive(Debug)]
+pub(crate) struct Footprints {
+    /// Granules are `1 << shift` bytes, at most 4.
+    shift: u32,
+    last: Vec<Option<Box<Last>>>,
+}
+
+impl Footprints {
+    pub fn new(shift: u32) -> Footprints {
+        Footprints {
+            shift,
+            last: Vec::new(),
+        }
+    }
+
+    /// The conflicts over banks of an access of the lanes of `mask`, `bytes` bytes each, and what it touches if it is narrow.
+    #[inline(always)]
+    pub fn of(
+        &mut self,
+        instruction: usize,
+        at: &[u32; LANES],
+        bytes: u32,
+        mask: u32,
+    ) -> (u64, Option<&Footprint>) {
+        let is_known = match self.last.get_mut(instruction) {
+            Some(Some(last)) if last.is_like(at, bytes, mask) => {
+                last.misses = 0;
+                true
+            }
+            _ => false,
+        };
+        if !is_known && !self.learn(instruction, at, bytes, mask) {
+            return (conflicts(at, mask, bytes), None);
+        }
+        match self.last.get(instruction) {
+            Some(Some(last)) => (
+                last.conflicts,
+                Some(&last.footprint).filter(|_| last.is_narrow),
+            ),
+            _ => (conflicts(at, mask, bytes), None),
+        }
+    }
+
+    /// Finds out about another access; `false` if that is not worth the time.
+    #[inline(never)]
+    fn learn(&mut self, instruction: usize, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
+        if instruction >= self.last.len() {
+            self.last.resize_with(instruction + 1, || None);
+        }
+        let last = self.last[instruction].get_or_insert_with(|| {
+            Box::new(Last {
+                at: [0; LANES],
+                bytes: 0,
+                mask: 0,
+                conflicts: 0,
+                is_narrow: false,
+                footprint: Footprint::default(),
+                misses: 0,
+            })
+        });
+        if last.misses == MAX_MISSES {
+            return false;
+        }
+        last.misses += 1;
+        last.find(at, bytes, mask, self.shift);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::lanes::{each, of_mask};
+
+    fn granules(known: &Footprint, first: u32) -> BTreeSet<u64> {
+        let bits = |(word, bits): (usize, u64)| {
+            let set = (0..64).filter(move |bit| bits >> bit & 1 != 0);
+            set.map(move |bit| 64 * word as u64 + bit)
+        };
+        known.words(first).flat_map(bits).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_known_of_one_access_holds_for_the_others(
+            bytes in 0u32..=4,
+            shift in 0u32..=2,
+            shapes in prop::collection::vec((any::<[u8; 32]>(), 0u32..4), 1..3),
+            accesses in prop::collection::vec((0u32..4096, 0usize..3, prop_oneof![Just(!0u32), any::<u32>()]), 1..20),
+        ) {
+            let bytes = if bytes == 3 { 12 } else { 1 << bytes };
+            let mut footprints = Footprints::new(shift);
+            for (first, shape, mask) in accesses {
+                let (above, scale) = shapes[shape % shapes.len()];
+                let at = each(|lane| first + (u32::from(above[lane]) << scale));
+                let (found, known) = footprints.of(5, &at, bytes, mask);
+                prop_assert_eq!(found, conflicts(&at, mask, bytes));
+                let Some(known) = known else {
+                    continue;
+                };
+                let count = (bytes >> shift).max(1);
+                let touched = of_mask(mask).flat_map(|lane| (0..count).map(move |i| u64::from((at[lane] >> shift) + i)));
+                prop_assert_eq!(granules(known, at[0]), touched.collect());
+            }
+        }
+    }
+
+    #[test]
+    fn an_access_that_is_never_the_same_is_not_remembered_forever() {
+        let mut footprints = Footprints::new(2);
+        let knows = |footprints: &mut Footprints, stride: u32| {
+            let at = each(|lane| 4 * stride * lane as u32);
+            footprints.of(1, &at, 4, !0).1.is_some()
+        };
+        assert!((0..8).all(|stride| knows(&mut footprints, stride)));
+        assert!(!knows(&mut footprints, 8));
+        assert!(knows(&mut footprints, 7));
+        assert!(knows(&mut footprints, 8));
+    }
+}

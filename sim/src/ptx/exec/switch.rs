@@ -1,0 +1,43 @@
+//! Jumps to one of several targets.
+
+use super::access::Trouble;
+use crate::FaultKind;
+use crate::ptx::regs::lanes;
+use crate::ptx::shared::Wrong;
+use crate::ptx::warp::Warp;
+
+/// `brx.idx`: the lanes of the first one's target jump, and the others execute the instruction again.
+pub(super) fn switch(
+    w: &mut Warp,
+    index: u32,
+    targets: &[u32],
+    join: u32,
+    active: u32,
+) -> Result<(), Trouble> {
+    let row = w.regs.words[index as usize];
+    let first = active.trailing_zeros() as usize % 32;
+    let same = lanes(active)
+        .filter(|&lane| row[lane] == row[first])
+        .fold(0, |m, lane| m | 1 << lane);
+    let Some(&target) = targets.get(row[first] as usize) else {
+        let what = format!(
+            "`brx.idx` has {} targets, and the index is {}",
+            targets.len(),
+            row[first]
+        );
+        return Err(Trouble {
+            wrong: Wrong::Kind(FaultKind::Invalid { what }),
+            lane: Some(first as u32),
+        });
+    };
+    let here = w.groups[w.current];
+    match same == here.mask {
+        true => w.groups[w.current].pc = target,
+        // The rest goes to the instruction behind, that is to this one.
+        false => {
+            w.groups[w.current].pc = here.pc.wrapping_sub(1);
+            w.diverge(same, target, join);
+        }
+    }
+    Ok(())
+}
