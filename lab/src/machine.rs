@@ -62,8 +62,8 @@ pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, LabError> {
     compiler.map_err(|error| LabError::NoCompiler { error })
 }
 
-/// The same compiler in its own processes, if it is a library: this limits the time and memory of a compile, and a
-/// crash costs only that compile. `None` if it starts processes anyway.
+/// Wraps a compiler that is a library so that it runs in separate processes. This limits the time and memory of each
+/// compile, and a crash loses only that compile. Returns `None` if the compiler already runs in its own processes.
 ///
 /// # Errors
 /// If the path of the running program, which starts those processes, cannot be found.

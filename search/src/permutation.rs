@@ -5,8 +5,8 @@ use rand_chacha::ChaCha8Rng;
 
 const ROUNDS: usize = 6;
 
-/// A keyed permutation of `0..n`: a Feistel network over the next even power of two, walked until it
-/// lands inside. Needs no table, so it serves a space of 10⁹ configs as well as one of ten.
+/// A keyed permutation of `0..n`: a Feistel network over the smallest power of four that is at least `n` (and at least
+/// 4), restricted to `0..n` by cycle-walking. It uses constant memory, whatever `n` is.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,

@@ -79,8 +79,8 @@ unsafe extern "C" {
     /// at most `reach`.
     ///
     /// `taps` is `bands x (reach + 1)`, one half of each filter from the middle outwards; [`design`] computes them.
-    /// Before its first sample a signal is continued as `2 x[0] - x[k]`, and in the same way after its last one (an
-    /// odd extension). If it is shorter than the filter, the sample at its other end is used for everything beyond.
+    /// The signal is extended by odd reflection at both ends: `x[-k] = 2 x[0] - x[k]`, and likewise after the last
+    /// sample. If the signal is shorter than the filter, a reflected index past its other end is clamped to that end.
     pub fn fir_bandpass(
         channels: u32,
         samples: u32,

@@ -1,9 +1,10 @@
 //! Smoke tests: proof that every baked row, and the baseline, launches as intended.
 //!
-//! Each row of every device is forced on the present device, or on a simulation of the row's GPU, through the same
-//! generated launch function that programs call. The device itself records the launch (a
-//! [`Receipt`](crate::receipt::Receipt)). This record, the symbol, the plan and the outputs must match the row's
-//! literals, the spec and the reference. Nothing is timed.
+//! A smoke test launches every baked row, including rows tuned for other devices, on the current device or on a
+//! simulation of the row's GPU. It bypasses row selection and uses the generated launch function that programs call.
+//! The device records the launch in a [`Receipt`](crate::receipt::Receipt). The test checks the receipt and the
+//! launched symbol against the row, the launch plan against the spec and the row's literal, and the outputs against
+//! the reference. Nothing is timed.
 //!
 //! A generated test runs them in a child process of the same test binary, with a deadline, so that a crash or a hang
 //! fails with the name of the launch.

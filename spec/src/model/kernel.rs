@@ -13,8 +13,9 @@ use crate::problem::Problem;
 
 /// A kernel, as its author declared it.
 ///
-/// The macro (from tokens) and the command line (from parsed source files) produce the same value. The macro embeds
-/// its canonical JSON, which [`KernelSpec::hash`] covers.
+/// The macro builds this value from tokens, the command line from source files; both build the same value. The macro
+/// embeds the value's canonical JSON ([`Self::to_json`]). [`Self::hash`] hashes that JSON without the tuned problems and
+/// the configs to try first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpec {
     /// The name of the launch function, of the baked table and of every record.

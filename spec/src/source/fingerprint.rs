@@ -1,9 +1,10 @@
 //! The hash of a source, computed from its tokens, so that a comment or another line break does not make a baked row
 //! stale.
 //!
-//! White space counts only if it changes what a compiler reads: inside an operator (`a - -b` is not `a --b`), and
-//! after the name in a `#define` (`F (x)` is not `F(x)`). If a source can see its own text, more of it is hashed:
-//! spacing if a macro stringifies (`#x`), and every byte if it uses `__LINE__` or another name for its place.
+//! White space is hashed only if it changes the token sequence: between operators (`a - -b` is not `a --b`) and after
+//! the macro name in a `#define` (`F (x)` is not `F(x)`). More is hashed if the source can observe its own text. A
+//! stringifying macro (`#x`) adds the spacing. `__LINE__`, `__FILE__` or another name that exposes a source location
+//! adds every byte.
 
 use super::lexer::{LexError, Token, TokenKind, lex, lex_directive};
 use crate::hash::{Hash, Hasher, SourceHash};

@@ -142,8 +142,9 @@ impl Gate {
 
     /// Whether a row fails the command.
     ///
-    /// A slower kernel fails if it is *proven* slower and its interval reaches the threshold, so that a slow-down of
-    /// that size is not excluded. A current kernel that does not work always fails.
+    /// With `--fail-above`, a row fails if its kernel is proven slower and the upper end of the interval reaches the
+    /// threshold, that is, if a slow-down of that size cannot be excluded. A current kernel that does not work always
+    /// fails.
     pub fn fails(&self, row: &WatchRow) -> bool {
         match row.verdict {
             WatchVerdict::Failed => true,

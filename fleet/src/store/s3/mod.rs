@@ -1,7 +1,8 @@
 //! A store in a bucket: AWS S3, and servers that speak its protocol.
 //!
-//! Nothing here depends on a conditional request, since some servers accept the condition and ignore it. Names are those
-//! of contents, so that a second writer writes the same bytes: an object is looked up, written and read back.
+//! The store never relies on conditional requests, since some servers accept the condition and ignore it. Objects are
+//! content-addressed, so two writers of one name write the same bytes. A write first looks the object up, then uploads
+//! it, then reads it back.
 
 mod failure;
 mod location;
@@ -51,9 +52,9 @@ impl fmt::Debug for S3 {
 }
 
 impl S3 {
-    /// Opens the store at `s3://bucket/prefix`. Credentials, region and endpoint are those of the environment, as of
-    /// `aws s3`: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`.
-    /// `AWS_ALLOW_HTTP=true` allows a server without TLS. No request is made.
+    /// Opens the store at `s3://bucket/prefix`. Credentials, region and endpoint come from the environment
+    /// variables that `aws s3` reads: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`.
+    /// `AWS_ALLOW_HTTP=true` allows a server without TLS. Opening the store sends no request.
     ///
     /// # Errors
     /// Another location, or settings that cannot be used.

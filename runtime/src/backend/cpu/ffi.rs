@@ -452,8 +452,9 @@ pub(super) fn process_has(symbol: &str) -> bool {
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
 }
 
-/// A path to an open file that was never used before: the loader takes equal paths for the same object, and
-/// descriptors are reused. Single dots in the path, which the system ignores, encode a serial number.
+/// Returns a path to an open file that differs from every path returned before. The loader identifies an object by its
+/// path, and descriptor numbers are reused. The path therefore encodes a serial number in components that the kernel
+/// ignores: `./` for a 0 bit and `.//` for a 1 bit.
 fn unique_path(file: &File) -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
