@@ -1,7 +1,7 @@
 //! One object at a time, from a store to verified bytes. Nothing is parsed before its signature is verified.
 
-use crate::collect::RejectReason;
 use crate::object;
+use crate::reject::RejectReason;
 use crate::sign::{MAX_SIGNATURE_BYTES, PublicKey, signer, verify};
 use crate::store::{ObjectStore, StoreError};
 

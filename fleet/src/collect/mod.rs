@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-pub use error::{CollectError, RejectReason};
+pub use error::CollectError;
 pub use history::{Fork, Gap};
 pub use seen::{Rollback, Seen};
 
 use crate::plan::Plan;
+use crate::reject::RejectReason;
 use crate::segment::Segment;
 use crate::statement::Statement;
 use crate::store::ObjectStore;

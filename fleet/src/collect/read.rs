@@ -1,9 +1,10 @@
 //! Objects of a plan, from the store to verified values.
 
-use super::{RejectReason, Rejected, SignedStatement};
+use super::{Rejected, SignedStatement};
 use crate::collect::CollectError;
 use crate::object;
 use crate::plan::Plan;
+use crate::reject::RejectReason;
 use crate::segment::{MAX_SEGMENT_BYTES, Segment};
 use crate::sign::PublicKey;
 use crate::signed::{Signed, hash_in};

@@ -6,8 +6,9 @@ use rayon::prelude::*;
 
 use super::read::{self, SignedSegment};
 use super::{Progress, Report};
-use crate::collect::{RejectReason, Rejected};
+use crate::collect::Rejected;
 use crate::object;
+use crate::reject::RejectReason;
 use crate::sign::AllowedSigners;
 use crate::store::{Folder, ObjectStore, StoreError};
 

@@ -8,9 +8,9 @@ use kiln_cache::store::Position;
 use thiserror::Error;
 
 use super::{Progress, Report, read};
-use crate::collect::RejectReason;
 use crate::object;
 use crate::publish::{PublishError, Published, Publisher};
+use crate::reject::RejectReason;
 use crate::segment::Header;
 use crate::sign::{PrivateKey, random_name};
 use crate::store::{ObjectStore, StoreError};

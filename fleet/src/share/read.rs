@@ -1,7 +1,7 @@
 //! Segments without a plan, from a store to verified records.
 
-use crate::collect::RejectReason;
 use crate::object;
+use crate::reject::RejectReason;
 use crate::segment::{MAX_SEGMENT_BYTES, Segment};
 use crate::sign::PublicKey;
 use crate::signed::{Signed, hash_in};
