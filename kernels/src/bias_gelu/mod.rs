@@ -48,6 +48,7 @@ pub use self::bias_gelu::KERNEL;
     baseline(THREADS = 256, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 1, HINT = plain),
     try_first(
         (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 1, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 32, ITEMS = 4, HINT = plain),
         (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),

@@ -46,6 +46,7 @@ pub use self::broadcast_add::KERNEL;
     try_first(
         (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 32, ITEMS = 1, HINT = streaming),
         (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 1, ITEMS = 2, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 4, HINT = plain),
         (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),

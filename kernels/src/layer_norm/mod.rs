@@ -47,6 +47,7 @@ pub use self::layer_norm::KERNEL;
     try_first(
         (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 1, METHOD = passes, HINT = streaming),
         (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 16, ITEMS = 2, METHOD = passes, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, HINT = plain),
         (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = joined, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),

@@ -50,6 +50,7 @@ pub use self::softmax::KERNEL;
     try_first(
         (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 1, HINT = streaming),
         (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 0, HINT = streaming),
+        (THREADS = 1, ROWS = 1, VECTOR_WIDTH = 64, ITEMS = 2, METHOD = passes, KEEP = 1, HINT = plain),
         (THREADS = 256, ROWS = 1, VECTOR_WIDTH = 4, ITEMS = 1, METHOD = online, KEEP = 0, HINT = plain),
     ),
     grid(rows.div_ceil(ROWS)),
