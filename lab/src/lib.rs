@@ -2,7 +2,7 @@
 //!
 //! A [`device_session::DeviceSession`] opens a device for a command. A [`candidate::Workshop`] compiles the candidates
 //! of a kernel for it. A [`Bench`] starts the worker processes that load them; [`verify`] compares their outputs with
-//! the [`reference`] in such processes, and a [`WorkerLab`] times them there for the races of `kiln-measure`. The
+//! the [`mod@reference`] in such processes, and a [`WorkerLab`] times them there for the races of `kiln-measure`. The
 //! process of the command itself never loads a kernel.
 #![forbid(unsafe_code)]
 

@@ -6,6 +6,7 @@ use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{TuningKey, Winner};
 use kiln_spec::Hash;
 
+use super::observers::of_sources;
 use super::{ObserverId, SessionResult, Task};
 use crate::fold::{Observer, Source};
 use crate::plan::{Plan, Stage, TaskRef};
@@ -162,4 +163,21 @@ fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
         *first = sequence.min(*first);
     }
     confirmed
+}
+
+/// The tuning keys of findings and the number of their distinct observers, the key to decide first: most observers,
+/// then the smallest hash. Only sources that decided are observers.
+pub(super) fn by_key(plan: &Plan, findings: &[Finding<'_>]) -> Vec<(Hash, usize)> {
+    let mut sources: BTreeMap<Hash, Vec<&Source>> = BTreeMap::new();
+    for finding in findings {
+        let of_key = sources.entry(finding.key.hash()).or_default();
+        of_key.extend(finding.decided.then_some(finding.source));
+    }
+    let count = |sources: Vec<&Source>| of_sources(sources.into_iter(), plan.distinct).len();
+    let mut keys: Vec<(Hash, usize)> = sources
+        .into_iter()
+        .map(|(key, sources)| (key, count(sources)))
+        .collect();
+    keys.sort_by_key(|(key, observers)| (std::cmp::Reverse(*observers), *key));
+    keys
 }

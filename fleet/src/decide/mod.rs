@@ -184,7 +184,7 @@ fn tasks<'a>(plans: impl Iterator<Item = &'a Plan>, plan: &Plan) -> BTreeSet<Tas
 
 fn task_decision(plan: &Plan, id: &str, task: Task, findings: &[Finding<'_>]) -> TaskDecision {
     let unfinished = unfinished(plan, id, &task, findings);
-    let by_key = observers::by_key(plan, findings);
+    let by_key = finding::by_key(plan, findings);
     let chosen = by_key.first().map(|(key, _)| *key);
     let fields = |key: Hash| findings.iter().find(|f| f.key.hash() == key).map(|f| f.key);
     let left_out = by_key.iter().skip(1).map(|(key, observers)| LeftOut {

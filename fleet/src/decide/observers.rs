@@ -2,11 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kiln_spec::Hash;
-
-use super::finding::Finding;
 use crate::fold::Source;
-use crate::plan::{Distinct, Plan};
+use crate::plan::Distinct;
 
 /// An observer, as far as it can be told from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,21 +109,4 @@ pub(super) fn of_sources<'a>(
     by: Distinct,
 ) -> Vec<ObserverId> {
     distinct_observers(sources.map(ObserverId::of), by)
-}
-
-/// The tuning keys of findings and the number of their distinct observers, the key to decide first: most observers,
-/// then the smallest hash. Only sources that decided are observers.
-pub(super) fn by_key(plan: &Plan, findings: &[Finding<'_>]) -> Vec<(Hash, usize)> {
-    let mut sources: BTreeMap<Hash, Vec<&Source>> = BTreeMap::new();
-    for finding in findings {
-        let of_key = sources.entry(finding.key.hash()).or_default();
-        of_key.extend(finding.decided.then_some(finding.source));
-    }
-    let count = |sources: Vec<&Source>| of_sources(sources.into_iter(), plan.distinct).len();
-    let mut keys: Vec<(Hash, usize)> = sources
-        .into_iter()
-        .map(|(key, sources)| (key, count(sources)))
-        .collect();
-    keys.sort_by_key(|(key, observers)| (std::cmp::Reverse(*observers), *key));
-    keys
 }

@@ -42,7 +42,7 @@ enum CodeReader {
     /// The simulator executes the image itself.
     Simulator,
     /// The simulator executes PTX; the cubin is compiled and disassembled.
-    Disassembler(CompileTarget, Disassembler),
+    Disassembler(Box<CompileTarget>, Disassembler),
     /// It is not read, for this reason.
     Missing(String),
 }
@@ -156,7 +156,9 @@ impl CodeReader {
             return Ok(CodeReader::Simulator);
         }
         Ok(match Disassembler::find() {
-            Ok(found) => CodeReader::Disassembler(CompileTarget::isolated(known.arch)?, found),
+            Ok(found) => {
+                CodeReader::Disassembler(Box::new(CompileTarget::isolated(known.arch)?), found)
+            }
             Err(missing) => CodeReader::Missing(missing.to_string()),
         })
     }

@@ -81,7 +81,7 @@ fn registers<'a>(w: &'a Wave, src: Src, same: &'a Lanes) -> Registers<'a> {
     }
 }
 
-/// The value of a source that is no vector register.
+/// The value of a source that is not a vector register.
 #[inline(always)]
 fn scalar(w: &Wave, src: Src) -> Lanes {
     match src {
