@@ -1,13 +1,16 @@
-//! What is the same of all accesses to shared memory whose addresses differ by one offset only. Most executions of an
-//! instruction are such: of other warps, of later turns of a loop. What was found out of one then holds for all of them.
+//! Remembers, for each instruction, the bank conflicts and the granules of its last access to shared memory.
+//!
+//! If all addresses of the next access differ from those of the last one by the same offset, which is a multiple of the
+//! access, both have the same conflicts, and their granules differ by that offset. Most executions of an instruction, by
+//! other warps and in later turns of a loop, are such accesses.
 
 use crate::banks::conflicts;
 use crate::lanes::LANES;
 
-/// The most words of granules that are remembered; an access that is spread wider is looked at each time.
+/// Maximum number of words of granules that are remembered. An access that spans more is computed each time.
 const MAX_WORDS: usize = 32;
-/// An instruction that forms so many new footprints one after the other is not worth one.
-const MAX_MISSES: u8 = 8;
+/// After this many accesses that each differ from the one before, no further access of an instruction is remembered.
+pub(crate) const MAX_MISSES: u8 = 8;
 
 /// The granules that an access touches.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +24,8 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// The granules that are touched if the first lane accesses an address: words of 64 that are next to each other, and their
-    /// bits. They do not exist if the access reaches past either end of the address space.
+    /// The granules that are touched if the first lane accesses an address, as indices of adjacent words of 64 granules
+    /// and the bits of each. A word lies outside the memory if the access reaches past either end of the address space.
     #[inline(always)]
     pub fn words(&self, first: u32) -> impl Iterator<Item = (usize, u64)> {
         let lowest = (first >> self.shift).wrapping_sub(self.below) & (u32::MAX >> self.shift);
@@ -35,7 +38,8 @@ impl Footprint {
         })
     }
 
-    /// Of an access of the lanes of `mask`, `bytes` bytes each; `false` if it is spread too widely.
+    /// Computes the granules of an access of the lanes of `mask`, `bytes` bytes each; `false` if they span too many
+    /// words.
     fn find(&mut self, at: &[u32; LANES], bytes: u32, mask: u32, shift: u32) -> bool {
         let count = (bytes >> shift).clamp(1, 64);
         let (mut low, mut high) = (u32::MAX, 0);
@@ -63,7 +67,7 @@ impl Footprint {
     }
 }
 
-/// The last access of an instruction that was found out about.
+/// The last access of an instruction whose conflicts and granules were computed.
 #[derive(Debug)]
 struct Last {
     at: [u32; LANES],
@@ -72,12 +76,12 @@ struct Last {
     conflicts: u64,
     is_narrow: bool,
     footprint: Footprint,
-    /// How often it was another than the one before, since it was the same.
+    /// Number of accesses in a row that differed from the one before.
     misses: u8,
 }
 
 impl Last {
-    /// Whether all that is known holds for another access.
+    /// Whether the conflicts and the granules hold for another access, too.
     #[inline(always)]
     fn is_like(&self, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
         let moved = at[0].wrapping_sub(self.at[0]);
@@ -85,7 +89,7 @@ impl Last {
         for (at, own) in at.iter().zip(&self.at) {
             different |= at.wrapping_sub(*own) ^ moved;
         }
-        // What is a multiple of an access, and of a bank, changes neither which granules nor which banks are shared.
+        // Such an offset changes neither which lanes share a granule nor which share a bank.
         let unit = bytes.next_power_of_two().max(4);
         different | moved & (unit - 1) == 0
     }
@@ -97,7 +101,7 @@ impl Last {
     }
 }
 
-/// What is known of the accesses of each instruction.
+/// The last access of each instruction.
 #[derive(Debug)]
 pub(crate) struct Footprints {
     /// Granules are `1 << shift` bytes, at most 4.
@@ -113,7 +117,8 @@ impl Footprints {
         }
     }
 
-    /// The conflicts over banks of an access of the lanes of `mask`, `bytes` bytes each, and what it touches if it is narrow.
+    /// The bank conflicts of an access of the lanes of `mask`, `bytes` bytes each, and its granules if they are
+    /// remembered.
     #[inline(always)]
     pub fn of(
         &mut self,
@@ -141,7 +146,7 @@ impl Footprints {
         }
     }
 
-    /// Finds out about another access; `false` if that is not worth the time.
+    /// Remembers another access; `false` after [`MAX_MISSES`] that differed.
     #[inline(never)]
     fn learn(&mut self, instruction: usize, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
         if instruction >= self.last.len() {
@@ -186,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_known_of_one_access_holds_for_the_others(
+        fn a_remembered_access_has_the_conflicts_and_granules_of_a_computed_one(
             bytes in 0u32..=4,
             shift in 0u32..=2,
             shapes in prop::collection::vec((any::<[u8; 32]>(), 0u32..4), 1..3),
@@ -210,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_access_that_is_never_the_same_is_not_remembered_forever() {
+    fn after_eight_accesses_that_differ_no_other_is_remembered() {
         let mut footprints = Footprints::new(2);
         let knows = |footprints: &mut Footprints, stride: u32| {
             let at = each(|lane| 4 * stride * lane as u32);

@@ -1,6 +1,7 @@
 //! What an access of a warp to global memory costs.
 
 use crate::Traffic;
+use crate::footprint::MAX_MISSES;
 
 /// The size of a sector, in bytes.
 const SECTOR: u64 = 32;
@@ -69,22 +70,19 @@ impl Spans {
     }
 }
 
-/// An instruction whose requests are so often unlike the one before is not worth the look.
-const MAX_MISSES: u8 = 8;
-
-/// The last request of an instruction that was counted by its lanes.
+/// The last request of an instruction whose sectors were counted lane by lane.
 #[derive(Debug)]
 struct Last {
     addresses: [u64; 32],
     mask: u32,
     bytes: u32,
     counted: Traffic,
-    /// How many of the requests since then were unlike the one before.
+    /// Number of requests in a row that differed from the one before.
     misses: u8,
 }
 
 impl Last {
-    /// Whether a request touches as many sectors: every address is the same number of sectors away.
+    /// Whether a request touches the same number of sectors: each address differs by the same number of whole sectors.
     #[inline(always)]
     fn is_like(&self, addresses: &[u64; 32], mask: u32, bytes: u32) -> bool {
         let moved = addresses[0].wrapping_sub(self.addresses[0]);
@@ -97,14 +95,15 @@ impl Last {
     }
 }
 
-/// Counts requests to global memory. Most are like the last one of the same instruction, and cost the same.
+/// Counts requests to global memory. Most touch as many sectors as the last one of the same instruction, which is
+/// remembered.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     last: Vec<Option<Box<Last>>>,
 }
 
 impl Requests {
-    /// Counts one of an instruction: the lanes of `mask` access `bytes` each.
+    /// Counts a request of an instruction in which the lanes of `mask` access `bytes` bytes each.
     #[inline(always)]
     pub fn count(
         &mut self,

@@ -107,6 +107,16 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
+fn first_request(at: &[u32; 32], bytes: u32, mask: u32, who: Who) -> Request<'_> {
+    Request {
+        at,
+        bytes,
+        mask,
+        who,
+        is_second: false,
+    }
+}
+
 fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<(), ShareFault> {
     let place = |[first, stride, words]: [u32; 3]| {
         crate::lanes::each(|lane| 4 * (first + stride * words * lane as u32))
@@ -114,13 +124,7 @@ fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<(), Sha
     match *action {
         Action::Load(wave, p, mask) => {
             let (at, bytes, who) = (&place(p), 4 * p[2], Who { wave, at });
-            let request = Request {
-                at,
-                bytes,
-                mask,
-                who,
-                is_second: false,
-            };
+            let request = first_request(at, bytes, mask, who);
             if !(notes && lds.note_load(&request).is_done) {
                 for lane in of_mask(mask) {
                     lds.load(at[lane].into(), bytes, who)?;
@@ -129,13 +133,7 @@ fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<(), Sha
         }
         Action::Store(wave, p, mask, value) => {
             let (at, bytes, who) = (&place(p), 4 * p[2], Who { wave, at });
-            let request = Request {
-                at,
-                bytes,
-                mask,
-                who,
-                is_second: false,
-            };
+            let request = first_request(at, bytes, mask, who);
             if !(notes && lds.note_store(&request, |_, _| value).is_done) {
                 for lane in of_mask(mask) {
                     lds.store(at[lane].into(), bytes, &[value; 4], who)?;

@@ -11,6 +11,24 @@ mod verify;
 
 use std::collections::BTreeSet;
 
+/// A test for each kernel, with its name: the image of a GPU, executed without one.
+macro_rules! simulated {
+    ($module:ident, $arch:literal, $compiler:ident, $($kernel:ident)*) => {
+        mod $module {
+            use kiln_tests::capability::Need;
+
+            $(
+                #[test]
+                fn $kernel() {
+                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
+                    let test = concat!("library ", stringify!($module), "::", stringify!($kernel));
+                    crate::verify::verify_simulated(test, kernel, $arch, Need::$compiler);
+                }
+            )*
+        }
+    };
+}
+
 macro_rules! kernels {
     ($($kernel:ident)*) => {
         /// A test for each kernel, with its name.
@@ -24,33 +42,8 @@ macro_rules! kernels {
             )*
         }
 
-        /// A test for each kernel, with its name: the machine code of a GPU, executed without one.
-        mod is_right_on_simulated_gfx1151 {
-            use kiln_tests::capability::Need;
-
-            $(
-                #[test]
-                fn $kernel() {
-                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
-                    let test = concat!("library is_right_on_simulated_gfx1151::", stringify!($kernel));
-                    crate::verify::verify_simulated(test, kernel, "gfx1151", Need::AmdClang);
-                }
-            )*
-        }
-
-        /// A test for each kernel, with its name: the PTX of a GPU, executed without one.
-        mod is_right_on_simulated_sm_86 {
-            use kiln_tests::capability::Need;
-
-            $(
-                #[test]
-                fn $kernel() {
-                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
-                    let test = concat!("library is_right_on_simulated_sm_86::", stringify!($kernel));
-                    crate::verify::verify_simulated(test, kernel, "sm_86", Need::Nvrtc);
-                }
-            )*
-        }
+        simulated!(is_right_on_simulated_gfx1151, "gfx1151", AmdClang, $($kernel)*);
+        simulated!(is_right_on_simulated_sm_86, "sm_86", Nvrtc, $($kernel)*);
 
         /// A test for each kernel, with its name.
         mod is_right_at_quoted_sizes {
@@ -107,29 +100,8 @@ kernels! {
 /// `sm_86`, but the limits are others: with more shared memory a block has more stages and larger tiles.
 macro_rules! kernels_with_stages {
     ($($kernel:ident)*) => {
-        /// A test for each, with its name.
-        mod is_right_on_simulated_sm_89 {
-            $(
-                #[test]
-                fn $kernel() {
-                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
-                    let test = concat!("library is_right_on_simulated_sm_89::", stringify!($kernel));
-                    crate::verify::verify_simulated(test, kernel, "sm_89", kiln_tests::capability::Need::Nvrtc);
-                }
-            )*
-        }
-
-        /// A test for each, with its name.
-        mod is_right_on_simulated_sm_90 {
-            $(
-                #[test]
-                fn $kernel() {
-                    let kernel = &kiln_kernels::$kernel::$kernel::KERNEL;
-                    let test = concat!("library is_right_on_simulated_sm_90::", stringify!($kernel));
-                    crate::verify::verify_simulated(test, kernel, "sm_90", kiln_tests::capability::Need::Nvrtc);
-                }
-            )*
-        }
+        simulated!(is_right_on_simulated_sm_89, "sm_89", Nvrtc, $($kernel)*);
+        simulated!(is_right_on_simulated_sm_90, "sm_90", Nvrtc, $($kernel)*);
     };
 }
 

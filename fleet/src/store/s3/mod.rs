@@ -52,9 +52,9 @@ impl fmt::Debug for S3 {
 }
 
 impl S3 {
-    /// Opens the store at `s3://bucket/prefix`. Credentials, region and endpoint come from the environment
-    /// variables that `aws s3` reads: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`.
-    /// `AWS_ALLOW_HTTP=true` allows a server without TLS. Opening the store sends no request.
+    /// Opens the store at `s3://bucket/prefix`. Credentials, region and endpoint come from the environment variables
+    /// that `aws s3` reads: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`,
+    /// `AWS_ENDPOINT_URL`. `AWS_ALLOW_HTTP=true` allows a server without TLS. Opening the store sends no request.
     ///
     /// # Errors
     /// Another location, or settings that cannot be used.

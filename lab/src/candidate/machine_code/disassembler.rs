@@ -1,7 +1,8 @@
 //! Finds and runs `nvdisasm`, NVIDIA's disassembler.
 //!
-//! The search order: `KILN_NVDISASM` (the program); the wheel that `cargo xtask setup` puts into `target/nvdisasm`;
-//! the `bin` folders of `CUDA_PATH`, `CUDA_HOME` and `/usr/local/cuda`; `PATH`. A variable that is set decides alone.
+//! The search order: `KILN_NVDISASM` (the program, or a folder that contains it: a toolkit, a virtual environment, a
+//! wheel's own folder); the wheel that `cargo xtask setup` puts into `target/nvdisasm`; `CUDA_PATH`, `CUDA_HOME` and
+//! `/usr/local/cuda`; `PATH`. If `KILN_NVDISASM` is set, no other place is searched.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -16,18 +17,11 @@ use thiserror::Error;
 /// Time limit for a listing: it takes a fraction of a second.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// The program below the folder into which a wheel is installed.
-const IN_WHEEL: [&str; 2] = [
-    "nvidia/cu13/bin/nvdisasm",
-    "nvidia/cuda_nvdisasm/bin/nvdisasm",
-];
-
 /// `nvdisasm` is not installed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "no machine code: nvdisasm was not found ({looked})\nhelp: python3 -m venv nvdisasm && nvdisasm/bin/pip install \
-     nvidia-cuda-nvdisasm, then set KILN_NVDISASM to the program in it (`cargo xtask setup` does it in Kiln's own \
-     workspace)"
+     nvidia-cuda-nvdisasm, then set KILN_NVDISASM to that folder (`cargo xtask setup` does both in Kiln's own workspace)"
 )]
 pub struct NoDisassembler {
     /// Where it was looked for.
@@ -141,19 +135,42 @@ fn read(path: &Path) -> io::Result<String> {
 fn places() -> Vec<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = set("KILN_NVDISASM") {
-        return vec![given.into()];
+        return programs_in(given.as_ref());
     }
     let mut places = Vec::new();
     if let Some(wheel) = kiln::compiler::in_workspace("nvdisasm") {
-        places.extend(IN_WHEEL.iter().map(|program| wheel.join(program)));
+        places.extend(programs_in(&wheel));
     }
     let toolkits = ["CUDA_PATH", "CUDA_HOME"].into_iter().filter_map(set);
     let toolkits = toolkits
         .map(PathBuf::from)
         .chain([PathBuf::from("/usr/local/cuda")]);
-    places.extend(toolkits.map(|toolkit| toolkit.join("bin/nvdisasm")));
+    places.extend(toolkits.flat_map(|toolkit| programs_in(&toolkit)));
     places.push("nvdisasm".into());
     places
+}
+
+/// The place itself, unless it is a folder: then the program of a toolkit, and those of the wheels in a virtual
+/// environment or in a folder of packages.
+fn programs_in(place: &Path) -> Vec<PathBuf> {
+    if !place.is_dir() {
+        return vec![place.to_owned()];
+    }
+    let environments = entries(&place.join("lib"));
+    let packages = environments.map(|python| python.join("site-packages"));
+    let packages = packages.chain([place.to_owned()]);
+    let wheels = packages.flat_map(|packages| entries(&packages.join("nvidia")));
+    [place.to_owned()]
+        .into_iter()
+        .chain(wheels)
+        .map(|folder| folder.join("bin/nvdisasm"))
+        .collect()
+}
+
+/// What is in a folder; nothing if it cannot be read.
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
 }
 
 /// The version that a program says it has: `nvdisasm: … Cuda compilation tools, release 13.5, V13.5.37`.
@@ -163,4 +180,24 @@ fn version(program: &Path) -> Option<String> {
     let line = said.lines().find(|line| line.contains("release"))?;
     let version = line.rsplit_once('V')?.1.trim();
     Some(version.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_stands_for_the_programs_of_its_toolkit_or_of_its_wheels() {
+        let folder = tempfile::tempdir().unwrap();
+        let wheel = folder
+            .path()
+            .join("lib/python3.11/site-packages/nvidia/cu13/bin");
+        fs::create_dir_all(&wheel).unwrap();
+        fs::write(wheel.join("nvdisasm"), "").unwrap();
+        let found = programs_in(folder.path());
+        let of_toolkit = folder.path().join("bin/nvdisasm");
+        assert_eq!(found, [of_toolkit, wheel.join("nvdisasm")]);
+        let program = Path::new("/opt/nvdisasm");
+        assert_eq!(programs_in(program), [program]);
+    }
 }

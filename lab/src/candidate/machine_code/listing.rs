@@ -30,9 +30,7 @@ pub(super) fn entry(listing: &str, name: &str) -> Option<Vec<Instruction>> {
     };
     let code = code.into_iter().map(|(opcode, operands)| Instruction {
         class: of_sass(opcode),
-        target: (of_sass(opcode) == "flow" && jumps(opcode))
-            .then(|| target(operands))
-            .flatten(),
+        target: jumps(opcode).then(|| target(operands)).flatten(),
     });
     Some(code.collect())
 }

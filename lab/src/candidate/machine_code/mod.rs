@@ -10,7 +10,7 @@ mod listing;
 #[cfg(test)]
 mod tests;
 
-use kiln::backend::sim::LaunchProfile;
+use kiln::backend::sim::{Class, LaunchProfile};
 use kiln_exchange::profiles::{HotLoop, MachineCode, MachineLoop};
 
 pub use disassembler::{Disassembler, DisassemblyError, NoDisassembler};
@@ -18,9 +18,16 @@ pub use disassembler::{Disassembler, DisassemblyError, NoDisassembler};
 use super::loops::{self, Loop};
 use super::profile::class_name;
 
+/// What the main loop has most of: the first of these that any loop has.
+const PURPOSES: [&[Class]; 3] = [
+    &[Class::Matrix],
+    &[Class::MultiplyAdd],
+    &[Class::Global, Class::Copy, Class::Shared],
+];
+
 /// An instruction: its class, and the index of the instruction that it jumps to.
 struct Instruction {
-    class: &'static str,
+    class: Class,
     target: Option<usize>,
 }
 
@@ -42,7 +49,7 @@ impl Disassembler {
 /// Counts the main loop of a code object that was executed: the loop that its launch spent its instructions in.
 pub fn of_executed(launch: &LaunchProfile, main: Option<&HotLoop>) -> MachineCode {
     let instructions = launch.instructions.iter().map(|known| Instruction {
-        class: class_name(known.class),
+        class: known.class,
         target: known.target,
     });
     let instructions: Vec<Instruction> = instructions.collect();
@@ -60,7 +67,7 @@ fn count(instructions: &[Instruction], read_by: String) -> MachineCode {
     let branches = instructions.iter().enumerate();
     let branches = branches.filter_map(|(i, branch)| Some((i, branch.target?)));
     let loops = loops::of_branches(branches);
-    let main = loops::hottest(&loops, |range| work(instructions, range));
+    let main = main_loop(instructions, &loops);
     MachineCode {
         read_by,
         instructions: instructions.len(),
@@ -71,32 +78,35 @@ fn count(instructions: &[Instruction], read_by: String) -> MachineCode {
     }
 }
 
+/// The loop that does what the kernel is for, since no execution was counted.
+fn main_loop<'l>(instructions: &[Instruction], loops: &'l [Loop]) -> Option<&'l Loop> {
+    let count = |range: &Loop, classes: &[Class]| {
+        let code = instructions[range.clone()].iter();
+        code.filter(|one| classes.contains(&one.class)).count() as u64
+    };
+    let mut purposes = PURPOSES.iter();
+    match purposes.find(|classes| loops.iter().any(|range| count(range, classes) > 0)) {
+        Some(classes) => loops::hottest(loops, |range| count(range, classes)),
+        None => loops::hottest(loops, |range| range.clone().count() as u64),
+    }
+}
+
 fn of_loop(instructions: &[Instruction]) -> MachineLoop {
     let mut counted = MachineLoop {
         instructions: instructions.len(),
         ..MachineLoop::default()
     };
     for instruction in instructions {
-        let count = counted.by_class.entry(instruction.class.to_owned());
+        let class = class_name(instruction.class).to_owned();
+        let count = counted.by_class.entry(class);
         *count.or_default() += 1;
     }
-    let per_100 = |class: &str| {
-        let count = counted.by_class.get(class).copied().unwrap_or(0);
+    let per_100 = |class| {
+        let count = counted.by_class.get(class_name(class)).copied();
+        let count = count.unwrap_or(0);
         100.0 * count as f64 / instructions.len().max(1) as f64
     };
-    counted.matrix_per_100 = per_100("matrix");
-    counted.multiply_adds_per_100 = per_100("multiply-add");
+    counted.matrix_per_100 = per_100(Class::Matrix);
+    counted.multiply_adds_per_100 = per_100(Class::MultiplyAdd);
     counted
-}
-
-/// What makes a loop the main one if no execution was counted: what the kernel is for. A matrix instruction outweighs
-/// any number of multiply-adds, one of them any number of accesses, and one of them all other instructions.
-fn work(instructions: &[Instruction], range: &Loop) -> u64 {
-    let weight = |instruction: &Instruction| match instruction.class {
-        "matrix" => 1 << 48,
-        "multiply-add" => 1 << 32,
-        "global memory" | "asynchronous copy" | "shared memory" => 1 << 16,
-        _ => 1,
-    };
-    instructions[range.clone()].iter().map(weight).sum()
 }
