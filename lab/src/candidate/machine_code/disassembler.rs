@@ -168,7 +168,7 @@ fn programs_in(place: &Path) -> Vec<PathBuf> {
 }
 
 /// What is in a folder; nothing if it cannot be read.
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())
 }
