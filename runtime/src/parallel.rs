@@ -58,11 +58,12 @@ fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of `len` elements of `size` bytes each; `each` writes one range at a time.
+/// The bytes of `len` elements of `size` bytes each; `each` writes one range at a time. This function is not generic
+/// either, since each element type has its own closures.
 pub(crate) fn bytes(
     len: usize,
     size: usize,
-    each: impl Fn(Range<usize>, &mut [u8]) + Sync,
+    each: &(dyn Fn(Range<usize>, &mut [u8]) + Sync),
 ) -> Vec<u8> {
     let mut all = vec![0; len * size];
     let parts: Vec<_> = all
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn bytes_are_written_where_their_elements_are() {
         let len = 3 * RANGE + 5;
-        let written = bytes(len, 2, |range, out| {
+        let written = bytes(len, 2, &|range, out| {
             for (index, pair) in range.zip(out.chunks_exact_mut(2)) {
                 pair.copy_from_slice(&(index as u16).to_le_bytes());
             }

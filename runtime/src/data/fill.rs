@@ -74,7 +74,7 @@ pub fn fill(
 /// elements of that range in order.
 fn made<T: Pod, F: FnMut(usize) -> T>(len: usize, of: impl Fn(usize) -> F + Sync) -> Vec<u8> {
     let size = size_of::<T>();
-    parallel::bytes(len, size, |range, bytes| {
+    parallel::bytes(len, size, &|range, bytes| {
         let mut element = of(range.start);
         for (index, bytes) in range.zip(bytes.chunks_exact_mut(size)) {
             bytes.copy_from_slice(bytemuck::bytes_of(&element(index)));
