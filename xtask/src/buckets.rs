@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::setup::environment::MOTO;
 use crate::step::{self, cargo};
 use crate::suite::PROFILE;
 
-/// The servers: moto from PyPI, s3rver from npm.
-const MOTO: &str = "moto[server,s3]==5.2.5";
+/// The second server, from npm.
 const S3RVER: &str = "s3rver@3.7.1";
 
 /// Installs what is missing of the servers, builds everything with the feature `s3`, and runs the tests of stores.
@@ -46,14 +46,8 @@ fn folder() -> PathBuf {
 
 /// Installs the servers; `tests/src/s3.rs` looks for the same files.
 fn install() -> Result<(), String> {
-    let moto = folder().join("moto");
-    if std::env::var_os("KILN_MOTO_SERVER").is_none() && !moto.join("bin/moto_server").is_file() {
-        let mut environment = Command::new("python3");
-        environment.args(["-m", "venv"]).arg(&moto);
-        step::run("an environment for moto", &mut environment)?;
-        let mut pip = Command::new(moto.join("bin/pip"));
-        pip.args(["install", "--quiet", "--disable-pip-version-check", MOTO]);
-        step::run("moto", &mut pip)?;
+    if std::env::var_os("KILN_MOTO_SERVER").is_none() && !MOTO.is_there() {
+        MOTO.install()?;
     }
     let s3rver = folder().join("node_modules/.bin/s3rver");
     if std::env::var_os("KILN_S3RVER").is_none() && !s3rver.is_file() {

@@ -5,16 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::list::Mutation;
-
-/// The parts that `cargo xtask setup` puts below `target/` for the tests.
-const TOOLS: [&str; 6] = [
-    "nvrtc",
-    "nvrtc-12.1",
-    "nvrtc-12.9",
-    "nvrtc-13.0",
-    "kernel-tuner",
-    "cuda-occupancy",
-];
+use crate::setup;
 
 /// The copy, in `target/mutants/tree`.
 pub struct Tree {
@@ -165,11 +156,8 @@ fn remove_others(folder: &Path, files: &[PathBuf]) -> Result<(), String> {
 
 /// Tests look for the tools below the `target/` of their own tree.
 fn link_tools(root: &Path, folder: &Path) -> Result<(), String> {
-    for tool in TOOLS {
-        let (there, here) = (
-            root.join("target").join(tool),
-            folder.join("target").join(tool),
-        );
+    for tool in setup::folders() {
+        let (there, here) = (root.join(tool), folder.join(tool));
         if there.exists() && fs::symlink_metadata(&here).is_err() {
             std::os::unix::fs::symlink(&there, &here).map_err(|error| said(&here, &error))?;
         }

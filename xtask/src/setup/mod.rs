@@ -1,7 +1,7 @@
 //! Installs the missing tools that the tests need, after printing what it will install, and where.
 
 mod apt;
-mod kernel_tuner;
+pub mod environment;
 mod parts;
 mod wheels;
 
@@ -11,6 +11,11 @@ use apt::apt;
 use parts::{Part, Source, parts};
 
 use crate::step;
+
+/// The folders below the root into which [`run`] installs tools.
+pub fn folders() -> Vec<&'static str> {
+    parts::folders()
+}
 
 /// Looks for each tool that the tests need, and installs the missing ones if possible.
 ///
@@ -95,7 +100,7 @@ fn install(part: &Part) -> Result<(), String> {
             wheels,
             holds,
         } => wheels::install(folder, wheels, *holds),
-        Source::KernelTuner => kernel_tuner::install(),
+        Source::Environment(environment) => environment.install(),
     }
 }
 

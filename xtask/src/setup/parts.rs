@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::kernel_tuner;
+use super::environment::{Environment, KERNEL_TUNER, SCHEMAS};
 use crate::step;
 
 /// One tool that tests need.
@@ -39,8 +39,8 @@ pub(super) enum Source {
         wheels: &'static [&'static str],
         holds: fn(&Path) -> bool,
     },
-    /// A virtual environment with Kernel Tuner.
-    KernelTuner,
+    /// Python packages in a virtual environment below the root.
+    Environment(Environment),
 }
 
 impl fmt::Display for Source {
@@ -50,9 +50,9 @@ impl fmt::Display for Source {
             Source::Wheels { folder, wheels, .. } => {
                 write!(f, "{} by pip, into {folder}", wheels.join(", "))
             }
-            Source::KernelTuner => {
-                let (package, folder) = (kernel_tuner::PACKAGE, kernel_tuner::FOLDER);
-                write!(f, "{package} by pip, into {folder}")
+            Source::Environment(environment) => {
+                let (packages, folder) = (environment.packages.join(", "), environment.folder);
+                write!(f, "{packages} by pip, into {folder}")
             }
         }
     }
@@ -128,14 +128,24 @@ impl Part {
             is_optional: false,
         }
     }
+
+    fn environment(name: &str, variable: Option<&'static str>, environment: Environment) -> Part {
+        Part {
+            name: name.to_owned(),
+            found: Found::InFolder { variable },
+            source: Source::Environment(environment),
+            is_optional: false,
+        }
+    }
 }
 
 impl Source {
+    /// Whether the folder has what it should; Debian packages have none.
     fn is_installed(&self) -> bool {
         match self {
             Source::Debian(_) => false,
             Source::Wheels { folder, holds, .. } => holds(&step::root().join(folder)),
-            Source::KernelTuner => kernel_tuner::is_there(),
+            Source::Environment(environment) => environment.is_there(),
         }
     }
 }
@@ -195,9 +205,19 @@ pub(super) fn parts() -> Vec<Part> {
     tools.chain(clang).chain(others()).collect()
 }
 
+/// The folders below the root into which tools are installed.
+pub(super) fn folders() -> Vec<&'static str> {
+    let folders = others().into_iter().filter_map(|part| match part.source {
+        Source::Debian(_) => None,
+        Source::Wheels { folder, .. } => Some(folder),
+        Source::Environment(environment) => Some(environment.folder),
+    });
+    folders.collect()
+}
+
 /// Tools that are not Debian programs: compilers for GPUs, their headers, and the tuner with which files are
 /// exchanged.
-fn others() -> [Part; 13] {
+fn others() -> [Part; 14] {
     [
         // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
         Part::wheels(
@@ -256,14 +276,8 @@ fn others() -> [Part; 13] {
                     .is_file()
             },
         ),
-        Part {
-            name: "Kernel Tuner".to_owned(),
-            found: Found::InFolder {
-                variable: Some("KILN_KERNEL_TUNER"),
-            },
-            source: Source::KernelTuner,
-            is_optional: false,
-        },
+        Part::environment("Kernel Tuner", Some("KILN_KERNEL_TUNER"), KERNEL_TUNER),
+        Part::environment("schemas of Kubernetes and GitHub", None, SCHEMAS),
         Part::of_rocm(
             "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
             "libamdhip64-5",

@@ -1,0 +1,84 @@
+//! Installs Python packages that tests run, each set in its own virtual environment below `target/`.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::apt::apt;
+use super::wheels;
+use crate::step;
+
+/// A virtual environment.
+#[derive(Clone, Copy)]
+pub struct Environment {
+    /// Its folder below the root.
+    pub folder: &'static str,
+    /// The packages that pip installs into it, with their versions.
+    pub packages: &'static [&'static str],
+    /// The modules that its Python must be able to import.
+    pub modules: &'static str,
+}
+
+/// Kernel Tuner, with which tests exchange files.
+pub const KERNEL_TUNER: Environment = Environment {
+    folder: "target/kernel-tuner",
+    packages: &["kernel-tuner==1.5.0"],
+    modules: "kernel_tuner, jsonschema",
+};
+
+/// The schemas of Kubernetes and of GitHub's workflows, by which tests check the jobs of fleets.
+pub const SCHEMAS: Environment = Environment {
+    folder: "target/schemas",
+    packages: &["kubernetes-validate==1.37.0", "check-jsonschema==0.39.0"],
+    modules: "kubernetes_validate, check_jsonschema",
+};
+
+/// The moto server, which speaks the protocol of S3; only `cargo xtask bars` installs it.
+pub const MOTO: Environment = Environment {
+    folder: "target/s3/moto",
+    packages: &["moto[server,s3]==5.2.5"],
+    modules: "moto.server",
+};
+
+impl Environment {
+    /// Creates the environment.
+    ///
+    /// # Errors
+    /// What to do by hand if it could not be created.
+    pub fn install(&self) -> Result<(), String> {
+        let folder = step::root().join(self.folder);
+        let made = self.make(&folder).or_else(|why| {
+            if apt(&["python3-venv"]) {
+                self.make(&folder)
+            } else {
+                Err(why)
+            }
+        });
+        if let Err(why) = &made {
+            eprintln!("xtask: setup: {why}");
+        }
+        if made.is_ok() && self.is_there() {
+            return Ok(());
+        }
+        // An incomplete environment would be taken for a complete one.
+        let _ = std::fs::remove_dir_all(&folder);
+        let (folder, packages) = (self.folder, self.packages.join(" "));
+        Err(format!(
+            "python3 -m venv {folder} && {folder}/bin/pip install {packages}"
+        ))
+    }
+
+    /// Whether the environment's Python has the packages.
+    pub fn is_there(&self) -> bool {
+        let mut python = Command::new(step::root().join(self.folder).join("bin/python"));
+        python.args(["-c", &format!("import {}", self.modules)]);
+        python.output().is_ok_and(|output| output.status.success())
+    }
+
+    fn make(&self, folder: &Path) -> Result<(), String> {
+        let mut environment = Command::new("python3");
+        wheels::run(environment.args(["-m", "venv"]).arg(folder))?;
+        let mut pip = Command::new(folder.join("bin/pip"));
+        pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+        wheels::run(pip.args(["--only-binary", ":all:"]).args(self.packages))
+    }
+}
