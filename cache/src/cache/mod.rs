@@ -128,6 +128,11 @@ impl Cache {
         self.lock().journal.as_ref().map(Journal::id)
     }
 
+    /// Sequence number of the journal's last record; 0 if it has none, and in a view.
+    pub fn last_record(&self) -> u64 {
+        self.lock().journal.as_ref().map_or(0, Journal::last)
+    }
+
     /// The warnings about the store since opening; each is returned once.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut self.lock().warnings)

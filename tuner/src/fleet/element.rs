@@ -139,8 +139,8 @@ fn measure(
         origin.observer.clone(),
     );
     std::thread::scope(|scope| {
-        let journal = run.cache.journal();
-        let publishing = Publishing::start(scope, journal, scratch, publisher, work.publish_every);
+        let publishing =
+            Publishing::start(scope, run.cache, scratch, publisher, work.publish_every);
         let report = pipeline::run(run);
         (report, publishing.finish())
     })

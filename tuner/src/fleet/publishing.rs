@@ -7,14 +7,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
+use kiln_cache::Cache;
 use kiln_fleet::{PublishError, Published, Publisher};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::TRY_AGAIN;
 
-/// Growth of the journal after which results are published sooner, in bytes: about 64 trials.
-const GROWTH: u64 = 80 << 10;
+/// Number of new records after which results are published before the period ends: 48 trials, each with a record of its
+/// start and one of its result. A killed attempt loses at most 64, which leaves room for the trials that end while the
+/// thread waits for its next look and while it publishes.
+const MAX_UNPUBLISHED: u64 = 2 * 48;
 /// How often the thread looks.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -26,11 +29,11 @@ pub struct Publishing<'scope> {
 }
 
 impl<'scope> Publishing<'scope> {
-    /// Begins to publish the journal at `path`. A signal that ends the process is held back until what was measured is
+    /// Begins to publish a cache's journal. A signal that ends the process is held back until what was measured is
     /// published; the process then removes `scratch`, and ends with the exit code that tells a scheduler to try again.
     pub fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
-        path: PathBuf,
+        cache: &'env Cache,
         scratch: &Path,
         publisher: Publisher<'env>,
         period: Duration,
@@ -39,12 +42,12 @@ impl<'scope> Publishing<'scope> {
         // If signals cannot be watched, they end the process at once: the last trials are lost, and tried again.
         let signals = Signals::new([SIGINT, SIGTERM]).ok();
         let publishing = Thread {
-            path,
+            cache,
             scratch: scratch.to_owned(),
             publisher,
             period,
             acknowledged: 0,
-            length: 0,
+            records: 0,
             last: Instant::now(),
         };
         let thread = scope.spawn(move || publishing.run(&stopped, signals));
@@ -65,7 +68,7 @@ impl<'scope> Publishing<'scope> {
 }
 
 struct Thread<'s> {
-    path: PathBuf,
+    cache: &'s Cache,
     /// The attempt's folder.
     scratch: PathBuf,
     publisher: Publisher<'s>,
@@ -73,8 +76,8 @@ struct Thread<'s> {
     period: Duration,
     /// The last record that the store took.
     acknowledged: u64,
-    /// The journal's length at that time, in bytes.
-    length: u64,
+    /// Number of the journal's records at that time.
+    records: u64,
     last: Instant,
 }
 
@@ -121,20 +124,19 @@ impl Thread<'_> {
     }
 
     fn is_due(&self) -> bool {
-        let length = std::fs::metadata(&self.path).map_or(0, |known| known.len());
-        let grown = length.saturating_sub(self.length);
-        grown > 0 && (grown >= GROWTH || self.last.elapsed() >= self.period)
+        let new = self.cache.last_record().saturating_sub(self.records);
+        new > 0 && (new >= MAX_UNPUBLISHED || self.last.elapsed() >= self.period)
     }
 
     fn publish(&mut self) -> Result<(), PublishError> {
-        let length = std::fs::metadata(&self.path).map_or(0, |known| known.len());
-        let Published { journal, last, .. } = self.publisher.publish(&self.path)?;
+        let records = self.cache.last_record();
+        let Published { journal, last, .. } = self.publisher.publish(&self.cache.journal())?;
         if last > self.acknowledged {
             let mut out = std::io::stdout();
             // A closed standard output must not end an element.
             let _ = writeln!(out, "acknowledged {journal:016x} {last}").and_then(|()| out.flush());
         }
-        (self.acknowledged, self.length, self.last) = (last, length, Instant::now());
+        (self.acknowledged, self.records, self.last) = (last, records, Instant::now());
         Ok(())
     }
 }
