@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct PlanStatus {
     /// The plan's identity.
     pub plan: String,
+    /// Who signed it and the plans that it continues, by the name in `allowed_signers`; `None` if that was not checked.
+    #[serde(default)]
+    pub signed_by: Option<String>,
     /// Number of its elements.
     pub elements: usize,
     /// Numbers of those that an attempt has finished.

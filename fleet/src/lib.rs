@@ -35,7 +35,7 @@ pub use publish::{PublishError, Published, Publisher};
 pub use reject::RejectReason;
 pub use segment::{Header, Segment, SegmentError};
 pub use share::{Imported, Imports, Pulled, PushError, Pushed, pull, push};
-pub use sign::{AllowedSigners, PrivateKey, PublicKey, SignError, verify};
+pub use sign::{AllowedSigners, PrivateKey, PublicKey, SignError, Signer, verify};
 pub use statement::{Statement, StatementError};
 #[cfg(feature = "s3")]
 pub use store::S3;

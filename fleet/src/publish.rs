@@ -18,7 +18,7 @@ use crate::object;
 use crate::segment::{
     Header, MAX_HEADER_BYTES, MAX_SEGMENT_BYTES, SEGMENT_SCHEMA, Segment, SegmentError,
 };
-use crate::sign::{PrivateKey, SignError};
+use crate::sign::{SignError, Signer};
 use crate::store::{ObjectStore, StoreError};
 
 /// Bytes of a journal that are read at a time: more than one segment and the largest frame.
@@ -30,7 +30,7 @@ const START: u8 = 0x1e;
 #[derive(Debug)]
 pub struct Publisher<'s> {
     store: &'s dyn ObjectStore,
-    key: PrivateKey,
+    key: Signer,
     header: Header,
     /// Offset in the file of the first byte that is not published.
     offset: u64,
@@ -87,7 +87,7 @@ impl<'s> Publisher<'s> {
     /// [`random_name`](crate::sign::random_name).
     pub fn new(
         store: &'s dyn ObjectStore,
-        key: PrivateKey,
+        key: impl Into<Signer>,
         plan: &str,
         element: u32,
         attempt: &str,
@@ -96,7 +96,7 @@ impl<'s> Publisher<'s> {
         let start = Position::start(0);
         Publisher {
             store,
-            key,
+            key: key.into(),
             header: Header {
                 schema: SEGMENT_SCHEMA,
                 plan: plan.into(),

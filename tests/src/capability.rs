@@ -46,6 +46,8 @@ pub enum Need {
     HipLibrary,
     /// A Python with Kernel Tuner.
     KernelTuner,
+    /// The schemas of Kubernetes and of GitHub's workflows.
+    Schemas,
     /// A full measurement of the acceptance criteria, which takes minutes and needs the machine for itself.
     Bars,
     /// `ssh-keygen`, which makes the keys that sign plans.
@@ -118,6 +120,8 @@ impl Need {
                 Some(_) => Ok(()),
                 None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
             },
+            Need::Schemas if schemas("kubernetes-validate").is_file() => Ok(()),
+            Need::Schemas => Err("no schemas of Kubernetes: run `cargo xtask setup`".into()),
             Need::SshKeygen if is_on_path("ssh-keygen") => Ok(()),
             Need::SshKeygen => Err("no ssh-keygen on the path".into()),
             Need::Slurm => match slurm::obstacle() {
@@ -260,6 +264,13 @@ pub fn kernel_tuner() -> Option<PathBuf> {
         .into_iter()
         .chain([made])
         .find(|python| python.is_file())
+}
+
+/// A program of the virtual environment with schemas that `cargo xtask setup` creates.
+pub fn schemas(program: &str) -> PathBuf {
+    crate::command::workspace()
+        .join("target/schemas/bin")
+        .join(program)
 }
 
 /// The folder of recorded tuning data.

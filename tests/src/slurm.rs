@@ -141,6 +141,26 @@ impl Cluster {
         task.is_some()
     }
 
+    /// Whether a node runs an element.
+    pub fn has_task(&self, node: usize) -> bool {
+        self.steps(node).into_iter().any(is_tune)
+    }
+
+    /// Stops a node's daemon and everything that it runs, as a partition does: nothing answers, and nothing has died.
+    pub fn stop_node(&self, node: usize) {
+        signal(self.pid(&name(node)), "-STOP");
+        for step in self.steps(node) {
+            signal(Some(step), "-STOP");
+        }
+    }
+
+    /// Lets the processes of a stopped node's jobs go on; its daemon stays cut off.
+    pub fn continue_task(&self, node: usize) {
+        for step in self.steps(node) {
+            signal(Some(step), "-CONT");
+        }
+    }
+
     /// Kills a node with everything that it runs, as a power failure would.
     pub fn kill_node(&self, node: usize) {
         let pid = self.pid(&name(node));

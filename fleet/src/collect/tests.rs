@@ -4,7 +4,6 @@ use crate::samples::{
     Memory, NOW, Random, cases, collected, element, key, place, plan, problem, publish, session,
     winner,
 };
-use crate::segment::MAX_SEGMENT_BYTES;
 use crate::sign::PrivateKey;
 use crate::store::Folder;
 use crate::{Observations, Stage, fold};
@@ -36,90 +35,30 @@ fn world() -> World {
     world
 }
 
-fn names(store: &Memory, ending: &str) -> Vec<String> {
-    let objects = store.0.lock().unwrap();
-    objects
-        .keys()
-        .filter(|name| name.ends_with(ending))
-        .cloned()
-        .collect()
-}
-
 fn observed(store: &Memory, plan: &Plan) -> Observations {
     fold(&collected(store, plan).segments)
 }
 
 #[test]
 fn damage_of_any_object_is_named_and_costs_that_segment_alone() {
-    damage::is_named_and_costs_that_segment_alone(&Memory::default(), cases(120, 1000));
+    damage::flipped_bits_are_named(&Memory::default(), cases(120, 1000));
+    damage::truncated_objects_are_named(&Memory::default(), cases(40, 300));
 }
 
 #[test]
 fn swapped_names_and_wrong_signers_are_named() {
-    let mut random = Random(2);
-    for case in 0..cases(20, 100) {
-        let world = world();
-        let segments = names(&world.store, ".seg");
-        let [one, two] = [0, 1].map(|n| &segments[(case + n) % segments.len()]);
-        let get = |name: &String| world.store.0.lock().unwrap()[name].clone();
-        if case % 2 == 0 {
-            let (first, second) = (get(one), get(two));
-            world.store.put(one, &second).unwrap();
-            world.store.put(two, &first).unwrap();
-            let rejected = collected(&world.store, &world.plan).rejected;
-            let rejected: Vec<&String> = rejected.iter().map(|r| &r.name).collect();
-            assert!(rejected.contains(&one) && rejected.contains(&two) && rejected.len() == 2);
-        } else {
-            let stranger = PrivateKey::generate().unwrap();
-            let name = &segments[random.below(6) as usize];
-            let signature = stranger.sign(&get(name)).unwrap();
-            world
-                .store
-                .put(&object::signature(name), signature.as_bytes())
-                .unwrap();
-            let rejected = collected(&world.store, &world.plan).rejected;
-            assert_eq!((rejected.len(), &rejected[0].name), (1, name));
-            let why = rejected[0].why.to_string();
-            assert!(why.contains(&stranger.public().fingerprint()), "{why}");
-        }
-    }
+    damage::swapped_segments_are_named(&Memory::default(), cases(20, 100));
+    damage::foreign_signatures_are_named(&Memory::default(), cases(20, 100));
 }
 
 #[test]
 fn expired_plans_have_every_object_named() {
-    let world = world();
-    for late in [0, 1, 1 << 40].map(|n| world.plan.expires_unix_s + n) {
-        let collected = collect(&world.store, &world.plan, late, &mut Seen::default()).unwrap();
-        assert_eq!((collected.segments.len(), collected.rejected.len()), (0, 6));
-    }
+    damage::objects_of_expired_plans_are_named(&Memory::default(), 100);
 }
 
 #[test]
 fn objects_that_are_too_large_are_named_and_not_read() {
-    let world = world();
-    for n in 0..cases(5, 50) {
-        let folder = object::segments(&world.plan.id());
-        let name = format!("{folder}0000000000000000/{n}-1-{}.seg", "0".repeat(64));
-        world
-            .store
-            .put(&name, &vec![0; MAX_SEGMENT_BYTES + 1 + n])
-            .unwrap();
-        let signature = object::signature(&names(&world.store, ".seg")[1]);
-        let signature = world
-            .store
-            .get(&signature, 1 << 20)
-            .unwrap()
-            .unwrap_or_default();
-        world
-            .store
-            .put(&object::signature(&name), &signature)
-            .unwrap();
-    }
-    let collected = collected(&world.store, &world.plan);
-    assert_eq!(collected.segments.len(), 6);
-    assert_eq!(collected.rejected.len(), cases(5, 50));
-    let why = collected.rejected[0].why.to_string();
-    assert!(why.contains(&MAX_SEGMENT_BYTES.to_string()), "{why}");
+    damage::objects_that_are_too_large_are_named(&Memory::default(), cases(6, 50));
 }
 
 #[test]

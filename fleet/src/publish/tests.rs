@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kiln_cache::journal::{Journal, encode_after};
 
 use super::*;
+use crate::PrivateKey;
 use crate::collect::Collected;
 use crate::plan::Plan;
 use crate::samples::{

@@ -27,6 +27,8 @@ pub struct Pulled {
     pub rejected: Vec<Rejected>,
     /// Files of the store that are not objects.
     pub ignored: Vec<String>,
+    /// Why segments are missing that could be here: a failure of the store or of the folder. `None` if there was none.
+    pub stopped: Option<StoreError>,
 }
 
 /// Fetches the segments without a plan that somebody in `signers` has signed into a folder. Those of the journal `own` are
@@ -35,7 +37,8 @@ pub struct Pulled {
 /// It can be killed at any moment and run any number of times: objects are only added, each in one step.
 ///
 /// # Errors
-/// If the store does not answer, or the folder cannot be written: what was fetched before is kept.
+/// If the store or the folder cannot be listed. A later failure is in [`Pulled::stopped`], next to what was fetched and
+/// what was rejected before it.
 pub fn pull(
     store: &dyn ObjectStore,
     signers: &AllowedSigners,
@@ -71,20 +74,20 @@ pub fn pull(
         report(Progress::Done(1));
         (name, kept)
     });
-    let mut silent = None;
     for (name, kept) in fetched.collect::<Vec<_>>() {
         match kept {
-            Ok(records) => {
+            Ok(Ok(records)) => {
                 pulled.segments += 1;
-                pulled.records += records?;
+                pulled.records += records;
             }
+            Ok(Err(error)) => pulled.stopped = Some(error),
             Err(RejectReason::Unsigned) => pulled.unfinished.push(name),
-            Err(RejectReason::Store(error)) if error.is_passing() => silent = Some(error),
+            Err(RejectReason::Store(error)) if error.is_passing() => pulled.stopped = Some(error),
             Err(why) => pulled.rejected.push(Rejected { name, why }),
         }
     }
     pulled.rejected.sort_by(|a, b| a.name.cmp(&b.name));
-    silent.map_or(Ok(pulled), Err)
+    Ok(pulled)
 }
 
 /// The signatures of nothing.

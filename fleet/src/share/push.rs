@@ -12,7 +12,7 @@ use crate::object;
 use crate::publish::{PublishError, Published, Publisher};
 use crate::reject::RejectReason;
 use crate::segment::Header;
-use crate::sign::{PrivateKey, random_name};
+use crate::sign::{Signer, random_name};
 use crate::store::{ObjectStore, StoreError};
 
 /// What a push did.
@@ -55,7 +55,7 @@ pub enum PushError {
 /// An unreadable journal, or a store that does not answer: what was published before stays published.
 pub fn push(
     store: &dyn ObjectStore,
-    key: &PrivateKey,
+    key: &Signer,
     journal: &Path,
     observer: &BTreeMap<String, String>,
     report: Report<'_>,
@@ -117,7 +117,7 @@ fn places(journal: &Path) -> Result<Vec<Position>, JournalError> {
 /// The segments of a journal that the store has with a signature of the key. What does not verify is missing.
 fn published(
     store: &dyn ObjectStore,
-    key: &PrivateKey,
+    key: &Signer,
     journal: u64,
 ) -> Result<Vec<Header>, StoreError> {
     let own = key.public();

@@ -110,6 +110,16 @@ pub enum SignError {
         /// Why.
         source: ssh_key::Error,
     },
+    /// `ssh-keygen` did not sign.
+    #[error(
+        "`ssh-keygen -Y sign -f {path}` failed: {why}\nhelp: load the key into your agent with `ssh-add`, or give a key without a passphrase"
+    )]
+    Program {
+        /// The file of the key.
+        path: PathBuf,
+        /// What it says.
+        why: String,
+    },
     /// A line of an `allowed_signers` file is none.
     #[error(
         "line {line} of allowed_signers: {why}\nhelp: a line is `principal [namespaces=\"{NAMESPACE}\"] ssh-ed25519 KEY`, see `man ssh-keygen`"

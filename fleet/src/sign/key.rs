@@ -39,6 +39,13 @@ impl PublicKey {
         }
     }
 
+    /// The public part of a private key's file, which a passphrase does not lock.
+    pub(super) fn of_private(text: &str) -> Result<PublicKey, SignError> {
+        let key = ssh_key::PrivateKey::from_openssh(without_blank_lines(text));
+        let key = key.map_err(SignError::of_key)?;
+        PublicKey::parse(&PublicKey(key.public_key().clone()).to_openssh()?)
+    }
+
     pub(super) fn of(data: KeyData) -> PublicKey {
         PublicKey(ssh_key::PublicKey::new(data, ""))
     }
@@ -109,7 +116,8 @@ impl PrivateKey {
     /// As [`PrivateKey::read`].
     pub fn parse(text: &str) -> Result<PrivateKey, SignError> {
         let key = ssh_key::PrivateKey::from_openssh(without_blank_lines(text));
-        PrivateKey::checked(key.map_err(SignError::of_key)?)
+        let key = key.map_err(SignError::of_key)?;
+        PrivateKey::checked(key)
     }
 
     fn checked(key: ssh_key::PrivateKey) -> Result<PrivateKey, SignError> {

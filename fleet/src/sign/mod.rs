@@ -3,10 +3,12 @@
 mod allowed;
 mod error;
 mod key;
+mod signer;
 
 pub use allowed::AllowedSigners;
 pub use error::SignError;
 pub use key::{PrivateKey, PublicKey, random_name};
+pub use signer::{ProgramKey, Signer};
 
 use ssh_key::{LineEnding, SshSig};
 

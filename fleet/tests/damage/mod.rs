@@ -1,6 +1,13 @@
 //! What damage of a store costs, whatever is behind it.
 #![allow(dead_code, clippy::unwrap_used)]
 
+mod rejected;
+
+pub use rejected::{
+    foreign_signatures_are_named, objects_of_expired_plans_are_named,
+    objects_that_are_too_large_are_named, swapped_segments_are_named,
+};
+
 use kiln_cache::Record;
 use kiln_cache::journal::encode_after;
 use kiln_cache::store::Position;
@@ -37,49 +44,85 @@ impl Spoiled for Memory {
     }
 }
 
+/// Number of segments of [`six_searches`].
+const SEARCHES: usize = 6;
+
 /// Publishes the searches of six devices.
-pub fn six_searches(store: &dyn ObjectStore) -> Plan {
+fn six_searches(store: &dyn ObjectStore) -> Plan {
     let worker = PrivateKey::generate().unwrap();
-    let plan = plan(1, 6, &[&worker]);
-    for n in 0..6 {
+    let plan = plan(1, SEARCHES, &[&worker]);
+    for n in 0..SEARCHES {
         let records = session(&key(0, &problem(n)), "A=1", Ok(1_100_000));
         publish(store, &worker, &plan, (n as u32, n), &records);
     }
     plan
 }
 
-/// Damages one object of six segments after the other: it is named, and costs that segment alone.
-pub fn is_named_and_costs_that_segment_alone(spoiled: &dyn Spoiled, cases: usize) {
+/// The names of all objects of a plan's segments, with their signatures.
+fn objects_of(store: &dyn ObjectStore, plan: &Plan) -> Vec<String> {
+    store.list(&object::segments(&plan.id())).unwrap().names
+}
+
+/// The names of a plan's segments.
+fn segments_of(store: &dyn ObjectStore, plan: &Plan) -> Vec<String> {
+    let names = objects_of(store, plan).into_iter();
+    names.filter(|name| name.ends_with(".seg")).collect()
+}
+
+fn read(store: &dyn ObjectStore, name: &str) -> Vec<u8> {
+    store.get(name, MAX_SEGMENT_BYTES).unwrap().unwrap()
+}
+
+/// Flips a bit of one object of six segments after the other.
+pub fn flipped_bits_are_named(spoiled: &dyn Spoiled, cases: usize) {
+    let flip = |bytes: &mut Vec<u8>, random: &mut Random| {
+        let bit = random.below(bytes.len() as u64 * 8) as usize;
+        bytes[bit / 8] ^= 1 << (bit % 8);
+    };
+    is_named_and_costs_that_segment_alone(spoiled, cases, &flip);
+}
+
+/// Cuts the end of one object of six segments after the other.
+pub fn truncated_objects_are_named(spoiled: &dyn Spoiled, cases: usize) {
+    let truncate = |bytes: &mut Vec<u8>, random: &mut Random| {
+        bytes.truncate(random.below(bytes.len() as u64) as usize);
+    };
+    is_named_and_costs_that_segment_alone(spoiled, cases, &truncate);
+}
+
+/// Damages one object after the other: its segment is rejected by name, and the other segments count.
+fn is_named_and_costs_that_segment_alone(
+    spoiled: &dyn Spoiled,
+    cases: usize,
+    damage: &dyn Fn(&mut Vec<u8>, &mut Random),
+) {
     let store = spoiled.store();
     let plan = six_searches(store);
-    let names = store.list(&object::segments(&plan.id())).unwrap().names;
-    let read = |name: &String| store.get(name, MAX_SEGMENT_BYTES).unwrap().unwrap();
-    let good: Vec<(String, Vec<u8>)> = names
-        .iter()
-        .map(|name| (name.clone(), read(name)))
+    let with_bytes = |name: String| {
+        let bytes = read(store, &name);
+        (name, bytes)
+    };
+    let good: Vec<(String, Vec<u8>)> = objects_of(store, &plan)
+        .into_iter()
+        .map(with_bytes)
         .collect();
     let mut random = Random(1);
-    for case in 0..cases {
+    for _ in 0..cases {
         let (name, right) = &good[random.below(good.len() as u64) as usize];
         let mut bytes = right.clone();
-        if case % 4 == 3 {
-            bytes.truncate(random.below(bytes.len() as u64) as usize);
-        } else {
-            let bit = random.below(bytes.len() as u64 * 8) as usize;
-            bytes[bit / 8] ^= 1 << (bit % 8);
-        }
+        damage(&mut bytes, &mut random);
         spoiled.overwrite(name, &bytes);
         let collected = collected(store, &plan);
         spoiled.overwrite(name, right);
         let segment = name.strip_suffix(".sig").unwrap_or(name);
         // White space at the end of an armored signature means nothing.
-        let accepted = collected.segments.len() == 6 && name.ends_with(".sig");
+        let accepted = collected.segments.len() == SEARCHES && name.ends_with(".sig");
         if accepted && bytes.trim_ascii_end() == right.trim_ascii_end() {
             continue;
         }
         let rejected: Vec<&str> = collected.rejected.iter().map(|r| r.name.as_str()).collect();
         assert_eq!(rejected, [segment], "{name}");
-        assert_eq!(collected.segments.len(), 5);
+        assert_eq!(collected.segments.len(), SEARCHES - 1);
     }
 }
 

@@ -49,8 +49,19 @@ fn every_store_lists_more_objects_than_one_page_has() {
 fn damage_in_any_store_is_named_and_costs_that_segment_alone() {
     let test = "damage_in_any_store_is_named_and_costs_that_segment_alone";
     on_every_store(test, |place| {
-        let spoiled = place.spoiled("damage");
-        damage::is_named_and_costs_that_segment_alone(&spoiled, cases(20, 1000));
+        damage::flipped_bits_are_named(&place.spoiled("flipped"), cases(15, 1000));
+        damage::truncated_objects_are_named(&place.spoiled("truncated"), cases(5, 300));
+    });
+}
+
+#[test]
+fn objects_that_do_not_belong_to_a_plan_are_named_in_any_store() {
+    let test = "objects_that_do_not_belong_to_a_plan_are_named_in_any_store";
+    on_every_store(test, |place| {
+        damage::swapped_segments_are_named(&place.spoiled("swapped"), cases(4, 100));
+        damage::foreign_signatures_are_named(&place.spoiled("foreign"), cases(4, 100));
+        damage::objects_of_expired_plans_are_named(&place.spoiled("expired"), cases(4, 100));
+        damage::objects_that_are_too_large_are_named(&place.spoiled("large"), cases(3, 50));
     });
 }
 

@@ -109,7 +109,9 @@ impl Spoiled for Spoilable<'_> {
     fn overwrite(&self, name: &str, bytes: &[u8]) {
         match self.place {
             Place::Folder(folder) => {
-                fs::write(folder.path().join(self.prefix).join(name), bytes).unwrap();
+                let path = folder.path().join(self.prefix).join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, bytes).unwrap();
             }
             Place::Server(server) => server.put(&format!("{}/{name}", self.prefix), bytes),
         }

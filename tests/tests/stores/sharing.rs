@@ -1,10 +1,14 @@
 //! `tune cache push` and `tune cache pull`: what one machine measured is a start for another.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use kiln_tests::capability::{Need, have};
 use serde_json::{Value, json};
 
 use crate::package::Package;
 use crate::places;
+use crate::samples::cases;
 
 const RUN: &str = "run --budget full --problem n=10000 --device";
 
@@ -75,6 +79,54 @@ fn a_search_starts_from_what_another_machine_pushed_and_measures_everything_itse
         assert_eq!(
             (&again["segments"], &again["known"]),
             (&json!(0), &json!(1))
+        );
+    }
+}
+
+/// Starts `tune`, and kills it after a time that grows from case to case.
+fn kill_after(package: &Package<'_>, machine: &str, words: &str, case: usize) {
+    let mut tune = package.tune(machine, words);
+    tune.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut tune = tune.spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(2 * case as u64));
+    // It may have ended by itself.
+    let _ = tune.kill();
+    tune.wait().unwrap();
+}
+
+#[test]
+fn pushes_and_pulls_that_are_killed_at_any_moment_are_completed_by_the_next() {
+    let test = "pushes_and_pulls_that_are_killed_at_any_moment_are_completed_by_the_next";
+    if !have(test, &[Need::HostCompiler, Need::SshKeygen]) {
+        return;
+    }
+    let kills = cases(4, 50);
+    for place in places::all(test) {
+        let package = Package::new(&place);
+        package.json("a", &format!("{RUN} fake:ROOT/a.json --trials 9"), 0);
+        for case in 0..kills {
+            kill_after(&package, "a", "cache push STORE --sign ROOT/key-a", case);
+            kill_after(&package, "b", "cache pull STORE", case);
+            // Nothing is wrong with either cache at any time.
+            package.json("a", "cache verify", 0);
+            package.json("b", "cache verify", 0);
+        }
+        let pushed = package.json("a", "cache push STORE --sign ROOT/key-a", 0);
+        assert_eq!(pushed["replaced"], Value::Null, "{pushed}");
+        let pulled = package.json("b", "cache pull STORE", 0);
+        let found = (
+            &pulled["complaints"],
+            &pulled["unfinished"],
+            &pulled["is_complete"],
+        );
+        assert_eq!(found, (&json!([]), &json!([]), &json!(true)), "{pulled}");
+        let pulled = pulled["results"].as_array().unwrap().iter();
+        let pulled: u64 = pulled.map(|one| one["trials"].as_u64().unwrap()).sum();
+        assert_eq!(
+            pulled,
+            trials(&package, "a").len() as u64,
+            "{}",
+            place.name()
         );
     }
 }

@@ -65,7 +65,7 @@ pub struct PlanArgs {
     /// When the plan and its worker key expire: `12h`, `7d`
     #[arg(long, value_name = "TIME", default_value = "7d")]
     pub expires: String,
-    /// The SSH key that signs the plan [default: ~/.ssh/id_ed25519]
+    /// The SSH key that signs the plan, or the public key of one in your agent [default: ~/.ssh/id_ed25519]
     #[arg(long, value_name = "FILE")]
     pub sign: Option<PathBuf>,
     /// File to write the plan to; the worker key goes next to it, as FILE.key
@@ -238,4 +238,10 @@ pub struct StatusArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// Cargo.toml of the workspace with the kernels, if it is here
+    #[arg(long, value_name = "PATH")]
+    pub manifest_path: Option<PathBuf>,
+    /// Who may sign plans, in the format of OpenSSH [default: allowed_signers in the package's `tuned/`, if it is here]
+    #[arg(long, value_name = "FILE")]
+    pub allowed_signers: Option<PathBuf>,
 }

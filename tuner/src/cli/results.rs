@@ -104,7 +104,7 @@ pub struct PushArgs {
     /// The store: a folder that all machines see, or a bucket as `s3://bucket/prefix`
     #[arg(value_name = "STORE")]
     pub store: String,
-    /// The SSH key that signs the results [default: ~/.ssh/id_ed25519]
+    /// The SSH key that signs the results, or the public key of one in your agent [default: ~/.ssh/id_ed25519]
     #[arg(long, value_name = "FILE", alias = "key")]
     pub sign: Option<PathBuf>,
     /// How to print.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kiln_fleet::{AllowedSigners, Plan, PrivateKey, PublicKey, SignedPlan, sign, verify};
+use kiln_fleet::{AllowedSigners, Plan, PrivateKey, PublicKey, SignedPlan, Signer, sign, verify};
 
 use super::FleetError;
 use crate::error::Failure;
@@ -25,11 +25,11 @@ impl PlanFile {
     }
 }
 
-/// The key that signs plans: the named file, or the user's own.
+/// Who signs plans: the key of the named file, or the user's own.
 ///
 /// # Errors
 /// If there is none, or it cannot be used.
-pub fn signing_key(given: Option<&Path>) -> Result<PrivateKey, FleetError> {
+pub fn signing_key(given: Option<&Path>) -> Result<Signer, FleetError> {
     let own = || {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         home.unwrap_or_default().join(".ssh/id_ed25519")
@@ -38,14 +38,14 @@ pub fn signing_key(given: Option<&Path>) -> Result<PrivateKey, FleetError> {
     if given.is_none() && !path.exists() {
         return Err(FleetError::NoSigningKey { path });
     }
-    Ok(PrivateKey::read(&path)?)
+    Ok(Signer::read(&path)?)
 }
 
 /// Writes a plan and its signature to files.
 ///
 /// # Errors
 /// If the plan is invalid, or a file cannot be written.
-pub fn write(path: &Path, plan: Plan, key: &PrivateKey) -> Result<PlanFile, Failure> {
+pub fn write(path: &Path, plan: Plan, key: &Signer) -> Result<PlanFile, Failure> {
     let text = plan.to_text().map_err(FleetError::Invalid)?;
     let signature = key.sign(text.as_bytes()).map_err(FleetError::from)?;
     write_file(path, text.as_bytes())?;

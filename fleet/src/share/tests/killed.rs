@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::object;
 use crate::store::{Listing, StoreError};
 
 /// A store that stops after a number of writes, as a killed process does.
@@ -41,7 +42,13 @@ fn a_push_that_is_killed_anywhere_is_completed_by_the_next() {
             store: &store,
             left,
         };
-        let stopped = push(&stopping, &a.key, &a.journal(), &observer(1), &|_| {});
+        let stopped = push(
+            &stopping,
+            &a.key.clone().into(),
+            &a.journal(),
+            &observer(1),
+            &|_| {},
+        );
         assert_eq!(stopped.is_ok(), writes >= 2);
         let signers = allowing(&[&a]);
         let pulled = b.pull(&store, &signers);
@@ -50,7 +57,14 @@ fn a_push_that_is_killed_anywhere_is_completed_by_the_next() {
             (pulled.unfinished.len(), pulled.rejected.len()),
             (unfinished, 0)
         );
-        let pushed = push(&store, &a.key, &a.journal(), &observer(1), &|_| {}).unwrap();
+        let pushed = push(
+            &store,
+            &a.key.clone().into(),
+            &a.journal(),
+            &observer(1),
+            &|_| {},
+        )
+        .unwrap();
         assert_eq!(pushed.last, 7);
         assert_eq!(
             (names(&store, ".seg").len(), names(&store, ".sig").len()),
@@ -86,10 +100,28 @@ fn a_store_that_stops_answering_ends_a_pull_and_what_was_fetched_is_kept() {
         of: names(&store, ".seg").remove(1),
         store: &store,
     };
-    let to = Folder::open(&b.imports()).unwrap();
-    let error = pull(&silent, &allowing(&[&a]), None, &to, NOW, &|_| {}).unwrap_err();
-    assert!(error.is_passing(), "{error}");
+    let stopped = b.pull(&silent, &allowing(&[&a])).stopped.unwrap();
+    assert!(stopped.is_passing(), "{stopped}");
     assert_eq!(b.imported()[0].trials.len(), 5);
+}
+
+#[test]
+fn a_folder_that_takes_nothing_ends_a_pull_and_what_was_rejected_is_still_named() {
+    let (a, stranger, b) = (Machine::new(1), Machine::new(3), Machine::new(2));
+    let store = Memory::default();
+    stranger.run(1, 0, 5);
+    stranger.push(&store);
+    let foreign = names(&store, ".seg").remove(0);
+    a.run(1, 0, 5);
+    a.push(&store);
+    // A file is in the way of the folder for the segments of a journal.
+    let folder = b.imports().join(object::segments(object::NO_PLAN));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(format!("{:016x}", a.id())), "").unwrap();
+    let pulled = b.pull(&store, &allowing(&[&a]));
+    assert!(pulled.stopped.is_some());
+    let rejected: Vec<&String> = pulled.rejected.iter().map(|r| &r.name).collect();
+    assert_eq!((rejected, pulled.segments), (vec![&foreign], 0));
 }
 
 /// A store that does not give one object.

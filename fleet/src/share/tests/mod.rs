@@ -82,7 +82,14 @@ impl Machine {
 
     fn push(&self, store: &dyn ObjectStore) -> Pushed {
         let host = [("host".to_owned(), format!("node{}", self.number))];
-        push(store, &self.key, &self.journal(), &host.into(), &|_| {}).unwrap()
+        push(
+            store,
+            &self.key.clone().into(),
+            &self.journal(),
+            &host.into(),
+            &|_| {},
+        )
+        .unwrap()
     }
 
     fn pull(&self, store: &dyn ObjectStore, signers: &AllowedSigners) -> Pulled {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use kiln_cache::Record;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::slurm::Cluster;
 use rand::seq::SliceRandom as _;
@@ -11,7 +12,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
-use super::{FASTEST, Fleet, files, states};
+use super::{FASTEST, Fleet, files, states, unpublished_trials};
 
 const NODES: usize = 8;
 
@@ -35,7 +36,9 @@ impl Fleet {
         for node in 1..=NODES {
             self.device(&format!("n{node}"), fields);
         }
-        let run = "exec $with TUNE \"$@\" --device fake:ROOT/$SLURMD_NODENAME.json";
+        // The scratch folders of killed attempts stay there.
+        let run = "mkdir -p ROOT/scratch; TMPDIR=ROOT/scratch; export TMPDIR
+exec $with TUNE \"$@\" --device fake:ROOT/$SLURMD_NODENAME.json";
         self.program("tune.sh", &format!("{before}\n{run}"));
     }
 
@@ -194,12 +197,76 @@ fn killed_nodes_tasks_and_controllers_cost_no_acknowledged_trial() {
                 "journal {journal:016x}: {found} of {record}"
             );
         }
+        let lost = unpublished_trials(&fleet);
+        let (total, most) = (lost.iter().sum::<usize>(), lost.iter().max());
+        println!(
+            "{} attempts killed; trials repeated: {total}, at most {most:?} for one",
+            lost.len()
+        );
+        assert!(most.is_none_or(|most| *most <= 64), "{lost:?}");
         let merged = fleet.merge("fleet.plan", "", 0);
         assert_eq!(states(&merged), ["proven"; 48], "{merged}");
         for task in merged["tasks"].as_array().expect("there are tasks") {
             assert_eq!(task["config"], FASTEST, "{task}");
         }
     }
+}
+
+#[test]
+fn a_partition_of_slurm_ends_with_two_copies_of_an_element_and_one_row() {
+    let name = "a_partition_of_slurm_ends_with_two_copies_of_an_element_and_one_row";
+    if !have(name, &[Need::HostCompiler, Need::SshKeygen, Need::Slurm]) {
+        return;
+    }
+    let fleet = Fleet::new(&[1_000]);
+    let slow = json!({"noise": {}, "rules": [{"compile": {"slow_ms": 300}}]});
+    fleet.devices_of_nodes("echo $SLURMD_NODENAME >> ROOT/started", &slow);
+    fleet.plan("--replicas 1");
+    let cluster = Cluster::start(2);
+    fleet.job("");
+    fleet.submit(&cluster, &["--requeue"]);
+    let started = || fs::read_to_string(fleet.path("started")).unwrap_or_default();
+    let wait_for = |what: &str, holds: &dyn Fn() -> bool| {
+        let start = Instant::now();
+        while !holds() {
+            assert!(
+                start.elapsed() < Duration::from_secs(240),
+                "{what}: {}",
+                started()
+            );
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    wait_for("the element starts", &|| started().lines().count() == 1);
+    let cut_off = if started().starts_with("n1") { 1 } else { 2 };
+    wait_for("it runs", &|| cluster.has_task(cut_off));
+    // The node does not answer, and its task goes on later: Slurm declares it dead, and runs the element elsewhere.
+    cluster.stop_node(cut_off);
+    wait_for("a second copy starts", &|| started().lines().count() == 2);
+    wait_for("the second copy ends", &|| fleet.missing() == 0);
+    let alone = fleet.merge("fleet.plan", " --dry-run", 0);
+    let copies = || {
+        fleet
+            .records()
+            .values()
+            .filter(|records| has_ended(records))
+            .count()
+    };
+    assert_eq!(copies(), 1);
+    cluster.continue_task(cut_off);
+    wait_for("the first copy ends", &|| copies() == 2);
+    let both = fleet.merge("fleet.plan", "", 0);
+    for merged in [alone, both] {
+        assert_eq!(states(&merged), ["proven"], "{merged}");
+        assert_eq!(merged["tasks"][0]["config"], FASTEST, "{merged}");
+    }
+}
+
+/// Whether an attempt has searched to the end.
+fn has_ended(records: &[Record]) -> bool {
+    records
+        .iter()
+        .any(|record| matches!(record, Record::SearchDone(_)))
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{expect_code, stderr};
+use kiln_tests::capability::{Need, have, schemas};
+use kiln_tests::command::{expect_code, stderr, stdout};
 use saphyr::{LoadableYamlNode as _, Yaml};
 
 use super::{FASTEST, Fleet, states};
@@ -150,6 +150,56 @@ fn the_matrix_of_github_ends_with_every_row_when_failed_jobs_run_again() {
     let key = fleet.path("mine/fleet.key");
     assert!(!Path::exists(&key), "the key should not stay on the runner");
     fleet.is_done();
+}
+
+/// Whether a program accepts a job, and what it prints.
+fn validates(fleet: &Fleet, text: &str, program: &str, words: &[&str]) -> Result<(), String> {
+    fleet.write("job.yaml", text);
+    let mut validate = Command::new(schemas(program));
+    validate.args(words).arg(fleet.path("job.yaml"));
+    let output = validate.output().expect("the program should start");
+    let said = format!(
+        "{program} {words:?}: {}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    output.status.success().then_some(()).ok_or(said)
+}
+
+#[test]
+fn the_jobs_for_kubernetes_and_github_are_valid_by_their_own_schemas() {
+    let name = "the_jobs_for_kubernetes_and_github_are_valid_by_their_own_schemas";
+    if !have(name, &[Need::HostCompiler, Need::SshKeygen, Need::Schemas]) {
+        return;
+    }
+    let fleet = planned();
+    let kubernetes = |text: &str, version: &str| {
+        validates(
+            &fleet,
+            text,
+            "kubernetes-validate",
+            &["--strict", "-k", version],
+        )
+    };
+    let all = "--at-once 2 --image registry.example/tune:1 --secret fleet --resource nvidia.com/gpu \
+               --node-selector gpu.product=NVIDIA-L4 --node-selector zone=a";
+    for options in ["", all] {
+        let manifest = fleet.job_of(&format!("kubernetes {options}"));
+        for version in ["1.36.0", "1.37.0"] {
+            kubernetes(&manifest, version).expect("Kubernetes should accept the job");
+            let misspelt = manifest.replace("backoffLimitPerIndex", "backoffLimitPerIndx");
+            kubernetes(&misspelt, version).expect_err("a field that it does not have");
+        }
+    }
+    let github = |text: &str| {
+        let words = ["--builtin-schema", "vendor.github-workflows"];
+        validates(&fleet, text, "check-jsonschema", &words)
+    };
+    for options in ["", "--at-once 2"] {
+        let workflow = fleet.job_of(&format!("github {options}"));
+        github(&workflow).expect("GitHub should accept the workflow");
+        github(&workflow.replace("runs-on", "run-on")).expect_err("a field that it does not have");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use kiln_tests::command::expect_code;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
-use super::{FASTEST, Fleet, LARGE, files, states};
+use super::{FASTEST, Fleet, LARGE, files, states, unpublished_trials};
 
 /// A plan of one element, which takes a few seconds on the devices `a` and `b`.
 fn long_element() -> Fleet {
@@ -120,6 +120,8 @@ fn an_element_that_is_killed_loses_no_acknowledged_trial_and_goes_on_from_there(
         assert!(records.len() as u64 >= acknowledged, "{acknowledged}");
         let (known, _) = configs(records);
         assert!(!known.is_empty(), "{records:?}");
+        let lost = unpublished_trials(&fleet);
+        assert!(lost.len() == 1 && lost[0] <= MAX_REDONE, "{lost:?}");
 
         expect_code(&mut fleet.work("fleet.plan", 0, "a"), 0);
         let mut after = fleet.records();
@@ -137,6 +139,43 @@ fn an_element_that_is_killed_loses_no_acknowledged_trial_and_goes_on_from_there(
         assert_eq!(states(&merged), ["proven"], "{merged}");
         assert_eq!(merged["tasks"][0]["config"], FASTEST, "{merged}");
     }
+}
+
+/// Largest number of trials that the death of an attempt may cost.
+const MAX_REDONE: usize = 64;
+
+#[test]
+fn a_killed_element_of_fast_trials_loses_few_of_them_however_long_the_period_is() {
+    let name = "a_killed_element_of_fast_trials_loses_few_of_them_however_long_the_period_is";
+    // A busy machine may hold up the thread that publishes.
+    if !have(name, &[Need::Bars, Need::HostCompiler, Need::SshKeygen]) {
+        return;
+    }
+    let items: Vec<String> = (1..=64).map(|n| n.to_string()).collect();
+    let space = format!(
+        "THREADS in [32, 64, 128, 256], ITEMS in [{}]",
+        items.join(", ")
+    );
+    let mut lost = Vec::new();
+    for kill in 0..20 {
+        let fleet = Fleet::with_space(&space, &[10_000]);
+        fleet.device(
+            "a",
+            &json!({"noise": {}, "rules": [{"compile": {"slow_ms": 15}}]}),
+        );
+        fleet.plan("--replicas 1 --trials 250");
+        let attempt = Attempt::start(&fleet, "10m");
+        while fleet.records().is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(150 * kill));
+        attempt.signal(Signal::KILL);
+        attempt.end();
+        lost.extend(unpublished_trials(&fleet));
+    }
+    println!("trials lost by each kill: {lost:?}");
+    assert_eq!(lost.len(), 20);
+    assert!(lost.iter().all(|trials| *trials <= MAX_REDONE), "{lost:?}");
 }
 
 #[test]

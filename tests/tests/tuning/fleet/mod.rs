@@ -3,6 +3,7 @@
 mod cluster;
 mod engines;
 mod interrupted;
+mod keys;
 mod refused;
 mod rows;
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kiln_cache::Record;
+use kiln_cache::journal::RawFrame;
 use kiln_fleet::Segment;
 use kiln_tests::command::{expect_code, stdout, tune_program};
 use kiln_tests::scale_package::{FASTEST, LARGE, SMALL, ScalePackage};
@@ -105,6 +107,28 @@ impl Fleet {
         }
         all
     }
+}
+
+/// Of each attempt that was killed, the number of trials that the store does not have: another attempt repeats them.
+fn unpublished_trials(fleet: &Fleet) -> Vec<usize> {
+    let published = fleet.records();
+    let scratch = files(fleet.root(), "/journal.kiln").into_iter();
+    // The scratch folder of an attempt that ends by itself is removed.
+    let scratch = scratch.filter(|path| path.to_string_lossy().contains("/kiln-fleet-"));
+    let lost = |path: PathBuf| {
+        let bytes = fs::read(&path).expect("a journal should be there");
+        let mut rest = bytes.as_slice();
+        let mut trials = 0;
+        while let Some(frame) = RawFrame::first_of(rest) {
+            let known = published.get(&frame.journal).map_or(0, Vec::len) as u64;
+            let record = serde_json::from_str(frame.payload).expect("a record should be JSON");
+            let is_trial = matches!(record, Record::End(_));
+            trials += usize::from(is_trial && frame.sequence > known);
+            rest = &rest[frame.bytes.len()..];
+        }
+        trials
+    };
+    scratch.map(lost).collect()
 }
 
 /// The states of a merge's tasks.

@@ -1,12 +1,41 @@
 //! From a plan to rows with their proof.
 
 use std::fs;
+use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout};
 use serde_json::json;
 
 use super::{Fleet, files, states};
+
+/// Signs the first plan in the store with a key that is not allowed, and looks at the state of the second.
+fn whoever_signed_the_earlier_plan_is_checked(fleet: &Fleet) {
+    let plan: serde_json::Value =
+        serde_json::from_str(&fleet.read("next.plan")).expect("it should be JSON");
+    let earlier = plan["previous"]
+        .as_str()
+        .expect("it should continue another plan");
+    let object = fleet.path(&format!("store/kiln-fleet/1/plans/{earlier}.plan"));
+    let signature = object.with_extension("plan.sig");
+    let right = fs::read(&signature).expect("the plan should have a signature");
+    fs::remove_file(&signature).expect("it should be removed");
+    fleet.key("stranger");
+    let mut sign = Command::new("ssh-keygen");
+    sign.args(["-q", "-Y", "sign", "-n", "kiln-fleet", "-f"])
+        .arg(fleet.path("stranger"));
+    expect_code(sign.arg(&object), 0);
+    for command in ["status", "merge --dry-run"] {
+        let words = format!("fleet {command} ROOT/next.plan --store STORE");
+        let said = stderr(&expect_code(&mut fleet.tune(&words), 1));
+        assert!(said.contains("is not signed by anybody in "), "{said}");
+    }
+    // Away from the package there is nobody to compare with, and the table says so.
+    let mut away = fleet.tune("fleet status ROOT/next.plan --store STORE");
+    let said = stdout(&expect_code(away.current_dir(fleet.root()), 0));
+    assert!(said.contains("not checked who signed it"), "{said}");
+    fs::write(&signature, right).expect("it should be written");
+}
 
 #[test]
 fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offline() {
@@ -54,12 +83,17 @@ fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offli
     let table = fleet.read("mine/tuned/scale.toml");
     assert_eq!(table.matches("evidence = \"proven\"").count(), 2, "{table}");
     let status = fleet.run("fleet status ROOT/next.plan --store STORE --json");
+    assert!(
+        status.contains("\"signed_by\": \"planner@lab\""),
+        "{status}"
+    );
     fleet.write("status.json", &status);
     fleet.run("report --fleet ROOT/status.json -o ROOT/plan.html");
     let page = fleet.read("plan.html");
     for said in ["GPU-a", "GPU-b", "THREADS=256,ITEMS=4", "2 proven"] {
         assert!(page.contains(said), "{said}: {page}");
     }
+    whoever_signed_the_earlier_plan_is_checked(&fleet);
     // In CI, without the store.
     fs::remove_dir_all(fleet.path("store")).expect("the store should be there");
     fleet.run("bake --check --proofs");

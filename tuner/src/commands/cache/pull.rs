@@ -24,8 +24,11 @@ pub(super) fn run(args: &PullArgs, folder: &Path) -> Result<ExitCode, Failure> {
     let pulled = reporting("segments fetched", |report| {
         kiln_fleet::pull(&*store, &signers, own, &to, unix_s(), report)
     });
-    let pulled = pulled.map_err(FleetError::from)?;
-    let imports = Imports::read(&cache.imports()).map_err(FleetError::from)?;
+    let mut pulled = pulled.map_err(FleetError::from)?;
+    let imports = Imports::read(&cache.imports()).unwrap_or_else(|error| {
+        pulled.stopped.get_or_insert(error);
+        Imports::default()
+    });
     let complaints = complaints(&pulled, &imports);
     if args.output.json {
         print_json(&json!({
@@ -42,12 +45,16 @@ pub(super) fn run(args: &PullArgs, folder: &Path) -> Result<ExitCode, Failure> {
                 "trials": one.trials.len(),
             })).collect::<Vec<_>>(),
             "complaints": complaints,
+            "is_complete": pulled.stopped.is_none(),
         }))?;
     } else {
         print(&text(&pulled, &imports));
         complaints.iter().for_each(|line| eprintln!("tune: {line}"));
     }
-    Ok(checked(complaints.is_empty()))
+    match pulled.stopped {
+        Some(error) => Err(FleetError::from(error).into()),
+        None => Ok(checked(complaints.is_empty())),
+    }
 }
 
 /// Those whose results are taken.

@@ -1,6 +1,5 @@
 //! `tune fleet merge`: verifies what a store holds, writes rows, and plans what is left.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use kiln_fleet::{Decision, Plan, Seen};
@@ -12,12 +11,11 @@ use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
 use crate::fleet::state::PlanState;
 use crate::fleet::{self, FleetError, PlanFile, proofs, signer};
-use kiln_project::Project;
 
 pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let plan = signer::read_current(&args.plan.plan)?;
     let project = super::project_of(&plan.plan().package, args.manifest_path.as_deref())?;
-    let signers = signers(args, &project);
+    let signers = super::allowed_signers(args.allowed_signers.as_deref(), &project);
     let who = signer::check(&plan.signed, &plan.path, &signers)?;
     let store = super::store(&args.plan.store)?;
     let seen_file = signer::beside(&args.plan.plan, "seen");
@@ -32,7 +30,7 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
         written = fleet::write_rows(&project, &winners)?;
         proofs = proofs::write(&project, &written, &state.plans, &state.statements())?;
     }
-    let status = tables::status(plan.plan(), &state);
+    let status = tables::status(plan.plan(), &state, Some(who.clone()));
     let complaints = &status.complaints;
     let next = args
         .next
@@ -68,15 +66,6 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
         complaints.iter().for_each(|line| eprintln!("tune: {line}"));
     }
     Ok(checked(complaints.is_empty()))
-}
-
-/// The file of those who may sign plans.
-fn signers(args: &MergeArgs, project: &Project) -> PathBuf {
-    let of_package = || {
-        let tuned = project.kernels.first().map(|kernel| kernel.tuned.clone());
-        tuned.unwrap_or_default().join("allowed_signers")
-    };
-    args.allowed_signers.clone().unwrap_or_else(of_package)
 }
 
 /// Writes the plan of what is left.

@@ -7,7 +7,7 @@ mod status;
 mod tables;
 mod work;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use kiln::Kernel;
@@ -34,6 +34,15 @@ pub(super) fn run(
 /// Opens the store of a command line.
 fn store(location: &str) -> Result<Box<dyn ObjectStore>, FleetError> {
     Ok(kiln_fleet::open(location)?)
+}
+
+/// The file of those who may sign plans: the given one, or that of the project's first package.
+fn allowed_signers(given: Option<&Path>, project: &Project) -> PathBuf {
+    let of_package = || {
+        let tuned = project.kernels.first().map(|kernel| kernel.tuned.clone());
+        tuned.unwrap_or_default().join("allowed_signers")
+    };
+    given.map_or_else(of_package, Path::to_owned)
 }
 
 /// The kernels of a plan's packages.

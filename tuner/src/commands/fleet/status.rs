@@ -1,5 +1,6 @@
 //! `tune fleet status`: how far a plan is, from the store alone.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use kiln_exchange::fleet::{PlanStatus, TaskState};
@@ -15,9 +16,11 @@ use crate::fleet::state::PlanState;
 pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     let plan = signer::read_current(&args.plan.plan)?;
     let store = super::store(&args.plan.store)?;
-    // Who signed earlier plans decides nothing here.
-    let state = PlanState::read(&*store, &plan, None, &mut Seen::default())?;
-    let status = tables::status(plan.plan(), &state);
+    let signers = signers(args, &plan.plan().package);
+    let check = |signers: &PathBuf| signer::check(&plan.signed, &plan.path, signers);
+    let who = signers.as_ref().map(check).transpose()?;
+    let state = PlanState::read(&*store, &plan, signers.as_deref(), &mut Seen::default())?;
+    let status = tables::status(plan.plan(), &state, who);
     if args.output.json {
         print_json(&status)?;
     } else {
@@ -28,13 +31,28 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
+/// The file of those who may sign plans, if it is given, or here: the status can be read on any machine.
+fn signers(args: &StatusArgs, package: &str) -> Option<PathBuf> {
+    let given = args.allowed_signers.as_deref();
+    let project = super::project_of(package, args.manifest_path.as_deref());
+    let of_package = || {
+        let path = super::allowed_signers(None, &project.ok()?);
+        path.is_file().then_some(path)
+    };
+    given.map(Path::to_owned).or_else(of_package)
+}
+
 fn text(status: &PlanStatus, state: &PlanState) -> String {
     let (all, done) = (status.elements, status.finished.len());
     // One character for each twentieth.
     let filled = (20 * done).checked_div(all).unwrap_or(20);
     let bar = "#".repeat(filled) + &".".repeat(20 - filled);
+    let signed = match &status.signed_by {
+        Some(who) => format!("signed by {who}"),
+        None => "not checked who signed it: give --allowed-signers FILE".to_owned(),
+    };
     let mut text = format!(
-        "plan {}: [{bar}] {done} of {all} elements, {} journals, {} records\n",
+        "plan {}, {signed}\n[{bar}] {done} of {all} elements, {} journals, {} records\n",
         &status.plan[..12],
         status.journals,
         status.records

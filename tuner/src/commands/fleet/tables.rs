@@ -26,9 +26,10 @@ pub(super) fn finished(store: &dyn ObjectStore, plan: &Plan) -> Result<BTreeSet<
 }
 
 /// The state of a plan, as `--json` prints it and `tune report --fleet` reads it.
-pub(super) fn status(plan: &Plan, state: &PlanState) -> PlanStatus {
+pub(super) fn status(plan: &Plan, state: &PlanState, signed_by: Option<String>) -> PlanStatus {
     PlanStatus {
         plan: plan.id(),
+        signed_by,
         elements: plan.elements.len(),
         finished: state.finished.iter().copied().collect(),
         replicas: plan.replicas,

@@ -1,0 +1,109 @@
+//! Who signs: a key in this process, or `ssh-keygen` with a key that only it can use.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{NAMESPACE, PrivateKey, PublicKey, SignError, verify};
+
+/// Signs plans and segments.
+#[derive(Clone, Debug)]
+pub enum Signer {
+    /// A key that was read.
+    Key(PrivateKey),
+    /// A key that `ssh-keygen` uses, as git does: one in an agent, behind a passphrase, or on a security token.
+    Program(ProgramKey),
+}
+
+/// A key that `ssh-keygen -Y sign` uses.
+#[derive(Clone, Debug)]
+pub struct ProgramKey {
+    path: PathBuf,
+    public: PublicKey,
+}
+
+impl From<PrivateKey> for Signer {
+    fn from(key: PrivateKey) -> Signer {
+        Signer::Key(key)
+    }
+}
+
+impl Signer {
+    /// The signer for the key of a user: a private key's file, or the file of a public key that an agent has. A key
+    /// without a passphrase signs in this process. For any other key, `ssh-keygen` asks the agent, then the user.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is not an ed25519 key.
+    pub fn read(path: &Path) -> Result<Signer, SignError> {
+        let text = std::fs::read(path).map_err(|source| SignError::Read {
+            path: path.into(),
+            source,
+        })?;
+        let text = String::from_utf8_lossy(&text);
+        let program = |public| {
+            let path = path.into();
+            Signer::Program(ProgramKey { path, public })
+        };
+        if !text.contains("PRIVATE KEY") {
+            return PublicKey::parse(&text).map(program);
+        }
+        match PrivateKey::parse(&text) {
+            Ok(key) => Ok(Signer::Key(key)),
+            Err(error) => match PublicKey::of_private(&text) {
+                Ok(public) => Ok(program(public)),
+                Err(_) => Err(error),
+            },
+        }
+    }
+
+    /// The key that verifies its signatures.
+    pub fn public(&self) -> PublicKey {
+        match self {
+            Signer::Key(key) => key.public(),
+            Signer::Program(key) => key.public.clone(),
+        }
+    }
+
+    /// Signs bytes for the namespace `kiln-fleet`: the armored text that `ssh-keygen -Y sign` writes.
+    ///
+    /// # Errors
+    /// If no signature could be made.
+    pub fn sign(&self, bytes: &[u8]) -> Result<String, SignError> {
+        match self {
+            Signer::Key(key) => key.sign(bytes),
+            Signer::Program(key) => key.sign(bytes),
+        }
+    }
+}
+
+impl ProgramKey {
+    fn sign(&self, bytes: &[u8]) -> Result<String, SignError> {
+        let failed = |why: String| SignError::Program {
+            path: self.path.clone(),
+            why,
+        };
+        let mut keygen = Command::new("ssh-keygen");
+        keygen
+            .args(["-Y", "sign", "-n", NAMESPACE, "-f"])
+            .arg(&self.path);
+        // It asks for a passphrase on the terminal, which is not its standard input.
+        keygen
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = keygen.spawn().map_err(|error| failed(error.to_string()))?;
+        let input = child.stdin.take();
+        // A program that ends early says why in its output.
+        let _ = input.map(|mut input| input.write_all(bytes));
+        let output = child
+            .wait_with_output()
+            .map_err(|error| failed(error.to_string()))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(failed(said.trim().replace("\r\n", "; ")));
+        }
+        let signature = String::from_utf8_lossy(&output.stdout).into_owned();
+        verify(bytes, &signature, &self.public)?;
+        Ok(signature)
+    }
+}
