@@ -1,11 +1,11 @@
-//! Pushes and pulls that end before they are done.
+//! Pushes and pulls that are interrupted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::store::{Listing, StoreError};
 
-/// A store that stops after a number of writes, as a killed process does.
+/// A store that fails after a number of writes, as if the process was killed.
 #[derive(Debug)]
 struct Stopping<'a> {
     store: &'a Memory,
@@ -92,7 +92,7 @@ fn a_store_that_stops_answering_ends_a_pull_and_what_was_fetched_is_kept() {
     assert_eq!(b.imported()[0].trials.len(), 5);
 }
 
-/// A store that does not give one object.
+/// A store that does not answer for one object.
 #[derive(Debug)]
 struct Silent<'a> {
     of: String,
