@@ -108,7 +108,7 @@ pub struct ConfirmProcess {
     pub series: u64,
     /// Number of the process, from 0.
     pub process: u32,
-    /// Seed of the process's warm-up load, allocations and block order.
+    /// Seed of the process's random orders: of loading, of allocation, and of the blocks.
     pub seed: u64,
     /// Log-ratios (config over baseline) of the process's blocks, in millionths.
     pub block_log_ratio_ppm: Vec<i64>,
