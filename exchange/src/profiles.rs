@@ -68,8 +68,7 @@ pub struct MachineCode {
     pub main_loop: Option<MachineLoop>,
 }
 
-/// A loop of machine code. The numbers are those of the instructions that one pass of a warp through all of the loop
-/// issues.
+/// A loop of machine code. The instructions that a warp issues in one pass through all of the loop are counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineLoop {
     /// Number of instructions.

@@ -1,4 +1,5 @@
-//! Canonical JSON: every value has exactly one text, so a hash or a signature of the text is also one of the value.
+//! Canonical JSON. Every value has exactly one text, so a hash or a signature of the text is a hash or a signature of
+//! the value.
 //!
 //! Object keys are sorted by their bytes. There is no white space between tokens. One line feed ends the text.
 

@@ -157,7 +157,7 @@ impl Statement {
     /// The canonical text of the statement. Signatures and hashes are computed from this text.
     ///
     /// # Errors
-    /// The content is not that of a valid statement.
+    /// The statement is invalid.
     pub fn to_text(&self) -> Result<String, StatementError> {
         self.check()?;
         canonical::to_text(self).map_err(|source| StatementError::Form {

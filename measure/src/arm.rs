@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An arm: a kernel with a config that can be launched and timed. The number has a meaning only to the caller, for
-/// example an index into its candidates.
+/// An arm: a kernel with a config that can be launched and timed. Only the caller interprets the number, for example as
+/// an index into its candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArmId(pub usize);

@@ -8,12 +8,13 @@
 //! In a run in which no config is faster, every claim needs the full 100·m. In a run that proves most of its claims,
 //! each claim needs little more than a single claim does.
 //!
-//! The required wealth never falls below that of [`MIN_CLAIMS`] claims, so each search by itself is wrong at most once
-//! in a thousand. A run of fewer claims uses its own number instead.
+//! The required wealth never falls below the wealth for [`MIN_CLAIMS`] claims, so each search by itself is wrong at
+//! most once in a thousand. A run of fewer claims uses its own number instead.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The required wealth is at least that of this number of claims; see the module's documentation.
+/// The smallest number of claims for which the required wealth is computed, unless the run has fewer claims; see the
+/// module's documentation.
 pub const MIN_CLAIMS: u32 = 10;
 
 /// The number of claims of a run, and how many of them are proven.

@@ -1,7 +1,7 @@
 //! A distribution-free interval for the ratio of the median process, which is valid whenever the test stops.
 //!
 //! The usual order-statistic interval is valid only for a number of processes that was fixed in advance. The confirm
-//! step stops as soon as the result is clear, so each end of its interval is found by a bet like those of
+//! step stops as soon as the result is clear, so each end of its interval is found by a bet like the bets of
 //! [`wealth`](super::wealth). The bet is that the processes lie on one side of a value. The value is outside the
 //! interval if the bet has won 2/miss times its stake. By Ville's inequality, the true median is then outside the
 //! interval with a chance of at most `miss`, whenever the test stops.
@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The largest chance that an interval does not contain the true median: the intervals are 95 % intervals.
+/// The largest chance that an interval does not contain the true median. The intervals are 95 % intervals.
 pub const MISS: f64 = 0.05;
 
 /// Factors of a bet after a process on the predicted side, and after a process on the other side. Their mean is 1. Six

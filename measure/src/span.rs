@@ -85,7 +85,8 @@ pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32
 
 /// The launches per sample of an arm when it is compared with other arms. `launch_ns` is the time of one launch of the
 /// arm. `paces` has the launches per sample and the time of one launch of each arm. The result is the largest number of
-/// launches of any arm of similar speed, which is at most twice as fast and at least half as fast.
+/// launches of any arm of similar speed. Two arms are of similar speed if neither is more than twice as fast as the
+/// other.
 ///
 /// Each sample has a fixed cost. With different numbers of launches, equal arms would differ by a part of this cost.
 pub fn launches_beside(launch_ns: u64, paces: &[(u32, u64)]) -> u32 {

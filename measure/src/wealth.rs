@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 /// Factor of the coin's wealth after a win.
 pub const ON_WIN: f64 = 1.8;
-/// Factor of the coin's wealth after a loss. The mean of it and [`ON_WIN`] is 1.
+/// Factor of the coin's wealth after a loss. The mean of this factor and [`ON_WIN`] is 1.
 pub const ON_LOSS: f64 = 0.2;
 /// A win by more than this share is a far win.
 pub const FAR: f64 = 0.1;
@@ -42,8 +42,7 @@ pub const ON_FAR_WIN: f64 = 7.6;
 /// Factor of the other bet's wealth after any other process. The expected factor is 1 if one process in [`FAR_ONE_IN`]
 /// is a far win.
 pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
-/// The part of the stake that is bet on far wins. It is as large as possible if eight wins are to prove a claim without
-/// a ninth.
+/// The part of the stake that is bet on far wins. It is the largest part for which eight wins still prove a claim.
 pub const FAR_STAKE: f64 = 0.08;
 /// The wealth that proves a single claim.
 pub const PROVEN: f64 = 100.0;
@@ -244,8 +243,8 @@ mod tests {
 
     #[test]
     fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
-        // In 9 % of the processes the defender is in a slow mode and the challenger is not. Otherwise 20 % of the
-        // processes are wins by chance.
+        // In 9 % of the processes only the defender is in a slow mode, and in 82 % neither side is. Of the latter, 20 %
+        // are wins by chance.
         let modes = (0.09 + 0.82 * 0.2, 0.09);
         for claims in [10, 136] {
             let exact = proven(Wealth::new(claims, 24), modes, modes);

@@ -12,7 +12,7 @@ use crate::store::Position;
 /// The result of reading the whole journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalScan {
-    /// The journal's identity, which is that of the first undamaged record; `None` if there is none.
+    /// Identity of the journal, from its first undamaged record; `None` if there is no such record.
     pub journal: Option<u64>,
     /// Number of undamaged records.
     pub sound: u64,

@@ -21,8 +21,8 @@ impl Change {
     }
 }
 
-/// A position in a journal: a journal's record, and the hash of all records up to it. It says which records a store has
-/// applied.
+/// A position in a journal: the sequence number of a record, and the hash of all records up to and including that
+/// record. A store has applied the records up to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Identity of the journal.

@@ -1,5 +1,5 @@
-//! The store, which serves all reads. It keeps entries by key, and a count and a root hash of all entries. So it
-//! detects that an entry was lost.
+//! The store, which serves all reads. It keeps entries by key. It also keeps a count and a root hash of all entries, so
+//! it detects the loss of an entry.
 //!
 //! [`Store`] is implemented by [`SledStore`], a sled database, and by [`MemoryStore`]. The journal stays the
 //! authoritative record. The store knows the position in the journal up to which it has applied the records.

@@ -31,7 +31,7 @@ impl Totals {
         }
     }
 
-    /// An error if the totals differ from those of the counted entries.
+    /// An error if these totals differ from the totals of the counted entries.
     pub(crate) fn agree(&self, counted: &Totals) -> Result<(), StoreError> {
         if (self.entries, self.root) == (counted.entries, counted.root) {
             return Ok(());

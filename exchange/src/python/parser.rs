@@ -6,8 +6,8 @@ use super::ast::PythonExpr;
 use super::error::ParseError;
 use super::token::{PythonToken, tokens};
 
-/// The deepest nesting of an expression that is supported. Brackets and successive operators of one precedence are
-/// nested.
+/// The deepest supported nesting of an expression. Each bracket adds a level, and so does each further operator of the
+/// same precedence.
 const DEPTH: usize = 100;
 
 /// Parses one expression.

@@ -69,7 +69,7 @@ impl RecordedSpace {
         }
     }
 
-    /// Maps the parameters of another space of the same kernel to those of this one.
+    /// Maps the parameters of another space of the same kernel to the parameters of this space.
     pub(crate) fn map_from(&self, other: &Self) -> ParamMap {
         let param = |param: &RecordedParam| {
             let from = other
@@ -90,8 +90,8 @@ impl RecordedSpace {
     }
 }
 
-/// For each parameter of a target space: the index of the same parameter in the source space, and the positions in the
-/// target of the source's values.
+/// For each parameter of a target space: the index of the same parameter in the source space and, for each value that
+/// it has there, the position of the value in the target space.
 pub(crate) struct ParamMap(Vec<(Option<usize>, Vec<Option<u32>>)>);
 
 impl ParamMap {

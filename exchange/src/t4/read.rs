@@ -152,8 +152,8 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem
     })
 }
 
-/// The time of a correct result, in milliseconds. The unit is that of the measurement or, if it has none, that of the
-/// file.
+/// The time of a correct result, in milliseconds. It is converted from the unit of the measurement or, without one,
+/// from the unit of the file.
 fn time(result: &ResultEntry, unit: f64) -> Result<f64, ConfigProblem> {
     let measured = result.measurements.iter().find(|one| one.name == "time");
     let time = measured.and_then(|one| {

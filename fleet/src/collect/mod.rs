@@ -121,8 +121,8 @@ pub fn segments_of(
     Ok(segments)
 }
 
-/// The names of the objects below a prefix, without signatures. Signatures without an object are added to the rejected
-/// objects.
+/// The names of the objects below a prefix, without their signatures. A signature whose object is missing is added to
+/// [`Collected::rejected`].
 fn list(
     store: &dyn ObjectStore,
     prefix: &str,

@@ -142,7 +142,7 @@ impl<'a> Evidence<'a> {
 }
 
 /// The name of a property that differs between two proofs of one config under one tuning key, although the config and
-/// the key determine it. `None` if there is no such property.
+/// the key should determine it. `None` if there is no such property.
 fn contradiction(proofs: &[Proof<'_>]) -> Option<&'static str> {
     let first = proofs.first()?.winner;
     let differs = |what: fn(&Winner, &Winner) -> bool| proofs.iter().any(|p| what(p.winner, first));

@@ -1,8 +1,8 @@
 //! Job files. A job file makes a scheduler run one command for every element of a plan.
 //!
-//! Kiln assumes only this of a scheduler: it runs the command for every element on a device of the right kind. It may
-//! run elements in any order and more than once, even two copies of an element at the same time, and it may kill an
-//! element at any moment. Kiln never asks the scheduler which elements are done, because the store has that
+//! A scheduler runs the command for every element on a device of the right kind. Kiln makes no other assumptions. The
+//! scheduler may run elements in any order and more than once, even two copies of an element at the same time, and it
+//! may kill an element at any moment. Kiln never asks the scheduler which elements are done, because the store has that
 //! information. Exit code 0 means done, 75 means "try again elsewhere", and any other code means "do not try again".
 
 mod github;
@@ -141,8 +141,8 @@ pub enum EngineError {
 /// The text of the job file that runs `elements` of a plan. All of them must need the same kind of device.
 ///
 /// # Errors
-/// There are no elements, the plan does not have one of them, they need different kinds of devices, there are more than
-/// one job can have, or an option has text that a job file cannot have.
+/// There are no elements, or more than one job can have. The plan lacks one of them, or they need different kinds of
+/// devices. An option has text that a job file cannot have.
 pub fn render(
     plan: &Plan,
     engine: Engine,

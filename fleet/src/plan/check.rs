@@ -38,7 +38,7 @@ pub(super) fn schema(text: &str) -> Result<(), PlanError> {
 }
 
 impl Plan {
-    /// Checks that the content is that of a valid plan.
+    /// Checks that the plan is valid.
     ///
     /// # Errors
     /// The first problem that is found.

@@ -34,7 +34,7 @@ pub struct Plan {
     pub expires_unix_s: u64,
     /// Number of distinct observers that must have proven a config before it becomes a row.
     pub replicas: u32,
-    /// When two observers are distinct.
+    /// When the proofs of two observers count as independent.
     pub distinct: Distinct,
     /// Number of claims that the plan's elements test together. Each element corrects its confirmations for this number
     /// of tests.
@@ -55,14 +55,14 @@ pub struct Plan {
     pub previous: Option<String>,
 }
 
-/// When two observers are distinct, so that their proofs are independent.
+/// The criterion for distinct observers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distinct {
-    /// They have different devices. Devices differ if their uuids differ, or if their hosts differ and one of them has
-    /// no uuid.
+    /// Two observers are distinct if they have different devices. Devices differ if their uuids differ, or if their
+    /// hosts differ and one of them has no uuid.
     Device,
-    /// They have different devices and different worker keys.
+    /// Two observers are distinct if they have different devices and different worker keys.
     Key,
 }
 
@@ -175,7 +175,7 @@ impl Plan {
     /// The canonical text of the plan.
     ///
     /// # Errors
-    /// The content is not that of a valid plan.
+    /// The plan is invalid.
     pub fn to_text(&self) -> Result<String, PlanError> {
         self.check()?;
         let text = canonical::to_text(self).map_err(|source| PlanError::Form {

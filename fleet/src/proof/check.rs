@@ -8,7 +8,7 @@ use crate::plan::{Distinct, Plan};
 use crate::sign::{AllowedSigners, PublicKey, signer, verify};
 use crate::statement::Statement;
 
-/// A row of a table (the config to launch for one problem on one device) that the table says is proven.
+/// A row that a table marks as proven. A row is the config to launch for one problem on one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowClaim {
     /// The device, `backend/arch/name`.
@@ -38,7 +38,7 @@ struct Accepted {
     keys: Vec<PublicKey>,
 }
 
-/// Checks a kernel's proof against the rows that its table says are proven, and returns all problems. At least
+/// Checks a kernel's proof against the rows that its table marks as proven, and returns all problems. At least
 /// `replicas` distinct observers must have proven each row, or more if the plan of a statement requires more.
 /// `now_unix_s` (in seconds since 1970) decides which of `signers` are valid.
 ///

@@ -1,5 +1,4 @@
-//! A store in a folder. The folder is on a local disk, on NFS or Lustre, or it is one that `rclone` or `aws s3 sync`
-//! mirrors.
+//! A store in a folder on a local disk, on NFS or Lustre, or in a folder that `rclone` or `aws s3 sync` mirrors.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

@@ -18,7 +18,8 @@ pub struct ProcessPlan {
     pub plan: Vec<ArmId>,
 }
 
-/// The record of one process. It is complete: the decision can be repeated from the records alone.
+/// The record of one process. The decision about a claim can be repeated from the records of its processes, without
+/// other data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessRecord {
     /// The plan of the process.

@@ -7,7 +7,7 @@ use crate::store::StoreError;
 /// Longest text of a server that an error contains, in characters.
 const MAX_WORDS: usize = 300;
 
-/// Whether the error says that the object does not exist. A missing bucket is a failure of another kind.
+/// Whether the error means that the object does not exist. A missing bucket is a failure, not a missing object.
 pub(super) fn is_missing(error: &object_store::Error) -> bool {
     let not_found = matches!(error, object_store::Error::NotFound { .. });
     not_found && element(&deepest(error).to_string(), "Code") != Some("NoSuchBucket")
