@@ -1,7 +1,7 @@
 //! A simulated lab, which consists of true times, a noise model and a virtual clock.
 //!
-//! It serves tests of all code that uses a [`Lab`]: the engines of this crate, a pipeline, a strategy. No real time
-//! passes.
+//! The lab is for tests of all code that uses a [`Lab`]: the engines of this crate, a pipeline, a strategy. No real
+//! time passes.
 
 use super::arm::ArmId;
 use super::fault::Fault;

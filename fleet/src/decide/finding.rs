@@ -166,8 +166,9 @@ fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
     confirmed
 }
 
-/// The tuning keys of findings, with the number of their distinct observers. The key with most observers is first; of
-/// several, the one with the smallest hash. Only sources that decided are counted as observers.
+/// The tuning keys of findings, with the number of their distinct observers. The key with most observers is first. If
+/// several keys have equally many, the key with the smallest hash is first. Only sources that decided are counted as
+/// observers.
 pub(super) fn by_key(plan: &Plan, findings: &[Finding<'_>]) -> Vec<(Hash, usize)> {
     let mut sources: BTreeMap<Hash, Vec<&Source>> = BTreeMap::new();
     for finding in findings {

@@ -141,8 +141,8 @@ pub enum EngineError {
 /// The text of the job file that runs `elements` of a plan. All of them must need the same kind of device.
 ///
 /// # Errors
-/// There are no elements, or more than one job can have. The plan lacks one of them, or they need different kinds of
-/// devices. An option has text that a job file cannot have.
+/// There are no elements, the plan lacks one of them, they need different kinds of devices, they are too many for one
+/// job, or an option has text that a job file cannot have.
 pub fn render(
     plan: &Plan,
     engine: Engine,
