@@ -1,4 +1,4 @@
-//! Why the cache could not be used.
+//! Why an operation on the cache failed.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,70 +9,70 @@ use thiserror::Error;
 use crate::journal::JournalError;
 use crate::store::StoreError;
 
-/// Why the cache could not be used.
+/// Why an operation on the cache failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CacheError {
-    /// Another process holds the cache.
+    /// Another process has locked the cache or its database.
     #[error("the cache {path} is in use by another `tune`{}\nhelp: wait for it, or set KILN_CACHE to another folder", holder(*.process))]
     InUse {
-        /// The cache's folder, or the database within.
+        /// The cache's folder, or the database in it.
         path: PathBuf,
-        /// The process that holds it, if known.
+        /// The process that holds the lock; `None` if it is unknown.
         process: Option<u32>,
     },
-    /// The cache's folder could not be made or used.
+    /// The cache's folder could not be created or used.
     #[error(
         "cannot use the cache folder {path}: {source}\nhelp: set KILN_CACHE to a folder you can write to"
     )]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// Anybody may write to the cache's folder, which holds code that is run.
+    /// Anybody may write to the cache's folder. This is not allowed, because the folder has code that Kiln runs.
     #[error(
         "the cache folder {path} has mode {mode:o}: anybody may change it\nhelp: `chmod o-w {path}`"
     )]
     WorldWritable {
         /// The folder.
         path: PathBuf,
-        /// Its permission bits.
+        /// The folder's permission bits.
         mode: u32,
     },
-    /// An environment variable names no usable folder.
+    /// An environment variable has a value that is not a usable folder.
     #[error(
         "{variable} is {value:?}, which is {problem}\nhelp: set KILN_CACHE to an absolute path"
     )]
     Location {
-        /// The variable.
+        /// Name of the variable.
         variable: &'static str,
-        /// Its value.
+        /// The variable's value.
         value: String,
-        /// The problem.
+        /// What is wrong with the value.
         problem: &'static str,
     },
-    /// No environment variable gives the folder of the cache.
+    /// None of the environment variables that specify the cache's folder is set.
     #[error(
         "none of KILN_CACHE, XDG_CACHE_HOME and HOME is set\nhelp: set KILN_CACHE to an absolute path"
     )]
     NoLocation,
-    /// The journal failed: nothing was recorded.
+    /// The journal failed, so nothing was recorded.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The store failed, and so did its rebuilding in memory.
+    /// The store failed, and rebuilding it in memory failed too.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A trial was recorded under a key that the cache has not seen in clear.
+    /// A record has a tuning key whose fields were not stored before.
     #[error(
         "the tuning key {key} of this record was never stored in clear\nhelp: call `Cache::remember_key` before the first trial"
     )]
     UnknownKey {
-        /// The key.
+        /// Hash of the key.
         key: Hash,
     },
-    /// The cache was opened for reading alone.
+    /// The cache was opened only for reading.
     #[error("the cache {path} was opened for reading alone")]
     ReadOnly {
         /// The cache's folder.

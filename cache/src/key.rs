@@ -1,7 +1,8 @@
-//! Tuning keys: everything a measurement depends on, in clear and hashed.
+//! Tuning keys. A tuning key has everything that a measurement depends on, as named fields and as a hash of these
+//! fields.
 //!
-//! Values are exact, never rounded: a near miss is a miss, and [`explain`] says which field missed. The
-//! properties that distinguish devices of one kind are not in a key: they are recorded next to the run.
+//! Two keys match only if all their fields are equal. [`explain`] reports the fields that differ. Properties that
+//! distinguish devices of the same kind, such as a UUID, are not in a key. They are recorded with the run.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +11,30 @@ use kiln_spec::{DeviceKey, DeviceLimits, Hash, SourceHash, SpecHash, hash::Hashe
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Version of the key itself: raised when a field changes its meaning.
+/// Version of the key format. It is raised when a field changes its meaning.
 pub const KEY_SCHEMA: u32 = 1;
 
-/// Everything a measurement depends on. A new dependency is a new field here, and so a compile error
-/// wherever keys are made.
+/// Everything that a measurement depends on. A new dependency becomes a new field here, so the compiler reports every
+/// place that creates keys.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyParts<'a> {
     /// Name of the kernel.
     pub kernel: &'a str,
-    /// Hash of the expanded source: the `.cu` and everything it includes.
+    /// Hash of the expanded source: the `.cu` file and everything that it includes.
     pub source: SourceHash,
     /// Hash of the device prelude.
     pub prelude: Hash,
     /// Hash of the kernel spec: search space, constraints, geometry, fills.
     pub spec: SpecHash,
-    /// Version of the code generator and of `tune`.
+    /// Version of `tune`, which includes the code generator.
     pub generator: &'a str,
     /// Compiler flags, in order.
     pub flags: &'a [String],
     /// Name of the compiler.
     pub compiler: &'a str,
-    /// Its version and build.
+    /// Version and build of the compiler.
     pub compiler_version: &'a str,
-    /// Backend, architecture and product name.
+    /// The device's backend, architecture and product name.
     pub device: &'a DeviceKey,
     /// Launch limits and sizes of the device.
     pub limits: &'a DeviceLimits,
@@ -45,15 +46,15 @@ pub struct KeyParts<'a> {
     pub problem: &'a str,
     /// Version of the measuring protocol.
     pub protocol: u32,
-    /// The regime of the measurement: `cold`, `hot`, …
+    /// The cache regime of the measurement, `cold` or `hot`.
     pub regime: &'a str,
     /// Canonical text of the tolerance.
     pub tolerance: &'a str,
-    /// Host threads that run the kernel (1 on a GPU).
+    /// Number of host threads that run the kernel (1 on a GPU).
     pub threads: u32,
 }
 
-/// The identity of a measurement: named fields in clear, and their hash.
+/// The identity of a measurement: its named fields, and their hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Stored", try_from = "Stored")]
 pub struct TuningKey {
@@ -61,7 +62,7 @@ pub struct TuningKey {
     fields: BTreeMap<String, String>,
 }
 
-/// A key as stored: the hash is checked against the fields when it is read.
+/// A key as it is stored. When a key is read, its hash is compared with its fields.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     hash: Hash,
@@ -77,13 +78,13 @@ impl From<TuningKey> for Stored {
     }
 }
 
-/// The fields of a stored key do not have its hash.
+/// The hash of a stored key differs from the hash of its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("tuning key says hash {stored}, its fields give {computed}")]
 struct WrongHash {
-    /// The hash as stored.
+    /// The stored hash.
     stored: Hash,
-    /// The hash of the fields.
+    /// The hash of the stored fields.
     computed: Hash,
 }
 
@@ -148,7 +149,7 @@ impl TuningKey {
         &self.fields
     }
 
-    /// One field; empty if the key has none of that name.
+    /// The value of one field; empty if the key does not have this field.
     pub fn field(&self, name: &str) -> &str {
         self.fields.get(name).map_or("", String::as_str)
     }
@@ -158,8 +159,8 @@ impl TuningKey {
         self.field("kernel")
     }
 
-    /// The distance of two keys of a kernel: first the number of parts of device and problem that differ, then the
-    /// number of all fields that differ.
+    /// The distance between two keys of a kernel. The first number counts the differences in backend, architecture,
+    /// device name and problem. The second number counts all fields that differ.
     pub fn distance(&self, wanted: &TuningKey) -> (usize, usize) {
         let identity = ["device.backend", "device.arch", "device.name", "problem"];
         let differs = |name: &&&str| self.field(name) != wanted.field(name);
@@ -169,7 +170,7 @@ impl TuningKey {
         )
     }
 
-    /// The fields in which two keys differ, by name.
+    /// The fields in which two keys differ, sorted by name.
     pub fn differences(&self, wanted: &TuningKey) -> Vec<KeyDifference> {
         let names: std::collections::BTreeSet<_> =
             self.fields.keys().chain(wanted.fields.keys()).collect();
@@ -183,7 +184,7 @@ impl TuningKey {
     }
 }
 
-/// Flags as one text that no two different lists share.
+/// The flags as one text. Different lists have different texts.
 fn quoted(flags: &[String]) -> String {
     let quoted: Vec<String> = flags.iter().map(|flag| format!("{flag:?}")).collect();
     quoted.join(" ")
@@ -196,7 +197,7 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
         ("device.arch".to_string(), device.arch.clone()),
         ("device.name".to_string(), device.name.clone()),
     ];
-    // The exact size of the memory is not the same on two devices of a kind, and changes no time.
+    // The exact size of the memory is left out, because it varies between devices of a kind and does not affect times.
     let limits = DeviceLimit::ALL.iter();
     let limits = limits.filter(|limit| **limit != DeviceLimit::MemoryBytes);
     fields.extend(limits.map(|limit| {
@@ -209,27 +210,27 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
 /// One field in which two keys differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyDifference {
-    /// The field.
+    /// Name of the field.
     pub field: String,
-    /// Its value in the stored key, if it has one.
+    /// The field's value in the stored key; `None` if the key does not have the field.
     pub stored: Option<String>,
-    /// Its value in the wanted key, if it has one.
+    /// The field's value in the wanted key; `None` if the key does not have the field.
     pub wanted: Option<String>,
 }
 
-/// Why a key was not found: the nearest stored one, and the fields that differ.
+/// Why a key was not found: the nearest stored key, and the fields that differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The nearest stored key of the same kernel.
     pub nearest: TuningKey,
-    /// The fields that differ; empty if the key itself is stored.
+    /// The fields that differ; empty if the wanted key itself is stored.
     pub differences: Vec<KeyDifference>,
 }
 
-/// Finds the stored key of the same kernel that is nearest to the wanted one.
+/// Finds the stored key of the same kernel that is nearest to the wanted one; `None` if no key of the kernel is stored.
 ///
-/// Another problem or device is further away than any change of tools, so that an upgrade is not
-/// hidden behind a neighbouring problem. No stored key of the kernel: nothing.
+/// A key with another problem or device is always further away than a key with other tools. So after an upgrade of a
+/// tool the result is the old key of the same problem, not the key of a similar problem.
 pub fn explain<'a>(
     stored: impl IntoIterator<Item = &'a TuningKey>,
     wanted: &TuningKey,

@@ -1,9 +1,11 @@
-//! The results that Kiln keeps on a machine: trials, winners, the journal of every run.
+//! The results that Kiln stores on a machine: trials, winners, and a journal of every run.
 //!
-//! `tune` alone opens it; a build never does. The journal (a file, appended to and synced) is the truth
-//! of a run; sled is the store that everything reads, rebuilt from the journal when it is damaged.
-//! Nothing in here is code: integers, enums and names, so that a bad entry can be slow or refused, and
-//! no more.
+//! Only `tune` opens the cache; builds never do. The journal is an append-only file that is synced after every write,
+//! and it is the authoritative record of a run. All reads go to the store, which is a sled database. A damaged store is
+//! rebuilt from the journal.
+//!
+//! The records have no code, only integers, enums and names. So a wrong record can at worst make a kernel slow or be
+//! rejected with an error.
 //!
 //! ```
 //! use kiln_cache::{Cache, OpenOptions};
@@ -41,7 +43,7 @@ pub use record::{Outcome, Record, Summary, Trial, TrialId, Winner};
 pub use store::{Run, StoreError};
 pub use warning::Warning;
 
-// The samples of the tests in `tests/` serve the tests in here too.
+// The unit tests of this crate use the samples of the integration tests in `tests/`.
 #[cfg(test)]
 extern crate self as kiln_cache;
 #[cfg(test)]

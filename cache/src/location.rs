@@ -1,4 +1,4 @@
-//! The folder of the cache: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`.
+//! The folder of the cache: `$KILN_CACHE`, otherwise `$XDG_CACHE_HOME/kiln`, otherwise `~/.cache/kiln`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,18 +7,18 @@ use kiln_spec::cache_folder::{CacheFolderError, cache_folder};
 
 use crate::error::CacheError;
 
-/// The cache's folder, from the environment.
+/// The cache's folder according to the environment variables.
 ///
 /// # Errors
-/// A variable that is set but empty or relative, or no variable at all.
+/// The variable that decides is empty or a relative path, or no variable is set.
 pub fn from_environment() -> Result<PathBuf, CacheError> {
     resolve(&|name| std::env::var_os(name))
 }
 
-/// The cache's folder, from any source of variables.
+/// The cache's folder according to `variable`, which returns the value of a variable.
 ///
 /// # Errors
-/// As [`from_environment`].
+/// The errors of [`from_environment`].
 pub fn resolve(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, CacheError> {
     cache_folder(variable).map_err(|error| match error {
         CacheFolderError::Variable {

@@ -1,7 +1,8 @@
-//! One `tune` at a time in a cache: a lock on a file of its folder, held for the whole run.
+//! The lock of a cache, which allows one `tune` at a time. It is a lock on a file in the cache's folder and is held for
+//! the whole run.
 //!
-//! The kernel releases it when the process ends, however it ends. The file's content (the holder's
-//! process id) is for the message alone.
+//! The operating system releases the lock when the process ends, however the process ends. The file has the process id
+//! of the holder, which is used only in messages.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::CacheError;
 
-/// Name of the lock's file.
+/// Name of the lock file.
 pub(crate) const LOCK_FILE: &str = "lock";
 
 /// First pause between two attempts; it grows to [`LONGEST_PAUSE`].
@@ -22,27 +23,27 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// The lock of a cache, held until it is dropped.
 #[derive(Debug)]
 pub struct CacheLock {
-    /// Open, and with it locked.
+    /// The lock is held as long as this file is open.
     _file: File,
     folder: PathBuf,
 }
 
-/// The message of a waiting program to its user.
+/// The state of a program that waits for the lock, for a message to its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The cache's folder.
     pub folder: PathBuf,
-    /// The process that holds the lock, if known.
+    /// The process that holds the lock; `None` if it is unknown.
     pub process: Option<u32>,
-    /// How long it has been waited for.
+    /// Time since the wait began.
     pub waited: Duration,
 }
 
 impl CacheLock {
-    /// Takes the lock if nobody holds it; creates the folder if there is none.
+    /// Takes the lock; returns `None` if another process holds it. Creates the folder if it does not exist.
     ///
     /// # Errors
-    /// A folder that cannot be made or used, or that anybody may write to.
+    /// The folder cannot be created or used, or anybody may write to it.
     pub fn try_lock(folder: &Path) -> Result<Option<CacheLock>, CacheError> {
         prepare(folder)?;
         let unusable = |source| CacheError::Folder {
@@ -52,7 +53,7 @@ impl CacheLock {
         let mut file = open(&folder.join(LOCK_FILE)).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => {
-                // For messages only: a full disk must not stop a reader.
+                // The process id is only for messages, so a full disk is not an error here.
                 let _ = sign(&mut file);
                 Ok(Some(CacheLock {
                     _file: file,
@@ -64,11 +65,11 @@ impl CacheLock {
         }
     }
 
-    /// Takes the lock, waiting for its holder: forever, or until `deadline` has passed.
-    /// `on_wait` is called before each pause.
+    /// Takes the lock, and waits while another process holds it. It waits until `deadline` has passed, or without limit
+    /// for `None`. `on_wait` is called before each pause.
     ///
     /// # Errors
-    /// [`CacheError::InUse`] after the deadline; else as [`Self::try_lock`].
+    /// [`CacheError::InUse`] after the deadline, and the errors of [`Self::try_lock`].
     pub fn lock_with(
         folder: &Path,
         deadline: Option<Duration>,
@@ -103,7 +104,7 @@ impl CacheLock {
     }
 }
 
-/// The process that last took the lock, by its own word.
+/// The process id in the lock file, which the last holder of the lock wrote.
 pub(crate) fn holder(folder: &Path) -> Option<u32> {
     let file = File::open(folder.join(LOCK_FILE)).ok()?;
     let mut text = String::new();
@@ -127,7 +128,7 @@ fn sign(file: &mut File) -> io::Result<()> {
     writeln!(file, "{}", std::process::id())
 }
 
-/// Makes the folder, for its owner alone, and refuses one that anybody may write to.
+/// Creates the folder with access only for its owner. An existing folder that anybody may write to is an error.
 pub(crate) fn prepare(folder: &Path) -> Result<(), CacheError> {
     let unusable = |source| CacheError::Folder {
         path: folder.into(),

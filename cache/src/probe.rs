@@ -1,7 +1,7 @@
-//! Opening a database in a process that can be killed, before it is opened for good.
+//! Opens a database in a child process that can be killed, before the database is opened in this process.
 //!
-//! After damage, sled may spin for ever or abort the process. The probe takes that upon itself: the
-//! caller gives the command of a child ([`ProbeCommand`]) that calls [`run`] and exits with its result.
+//! If a database is damaged, sled may loop forever or abort the process. This should happen in a child process. The
+//! caller specifies the child's command ([`ProbeCommand`]). The child calls [`run`] and exits with its result.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use crate::store::{SledStore, StoreError};
 
-/// A probe ends itself after this long, in case the process that started it is gone.
+/// A probe exits after this time, in case the process that started it has ended.
 const LONGEST_PROBE: Duration = Duration::from_secs(120);
-/// Between two looks at the child.
+/// Time between two checks of whether the child has ended.
 const POLL: Duration = Duration::from_millis(2);
 
-/// Exit codes of a probe. Not 1 or 101, which any failing or panicking program has.
+/// Exit codes of a probe. They are not 1 or 101, because failing or panicking programs exit with these codes.
 const SOUND: i32 = 0;
 const DAMAGED: i32 = 40;
 const NEWER: i32 = 41;
@@ -24,20 +24,20 @@ const LOCKED: i32 = 42;
 const STUCK: i32 = 43;
 const FAILED: i32 = 44;
 
-/// How to start a probe: the path of the database is added as last argument.
+/// The command that starts a probe. The path of the database is added as the last argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeCommand {
-    /// The program: usually this one.
+    /// Path of the program, usually the current one.
     pub program: PathBuf,
     /// Arguments before the database's path.
     pub args: Vec<OsString>,
 }
 
-/// Opens the database at `path`, reads all of it back, and returns the exit code to end the process with.
+/// Opens the database at `path`, reads it completely, and returns the exit code for the process.
 pub fn run(path: &Path) -> i32 {
     #[cfg(target_os = "linux")]
     {
-        // Without this, the watchdog below still ends a probe whose parent is gone.
+        // If this call fails, the watchdog below still ends a probe whose parent has ended.
         let _ =
             rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     }
@@ -63,15 +63,15 @@ pub fn run(path: &Path) -> i32 {
 /// The result of a probe.
 #[derive(Debug)]
 pub(crate) enum Probed {
-    /// The database opens and reads back in full.
+    /// The database was opened and read completely.
     Sound,
-    /// It is damaged, or opening it failed or never ended.
+    /// The database is damaged, or opening it failed or did not end.
     Damaged(String),
-    /// It was written by a newer version.
+    /// A newer version wrote the database.
     Newer,
     /// Another process has it open.
     Locked,
-    /// The operating system refused: the disk is full, or permissions are missing.
+    /// The operating system reported an error, for example because the disk is full or permissions are missing.
     Failed,
     /// The probe could not be started.
     NotRun(io::Error),
@@ -100,7 +100,7 @@ pub(crate) fn ask(command: &ProbeCommand, path: &Path, deadline: Duration) -> Pr
     }
 }
 
-/// Waits for the child; kills it after the deadline, and then returns nothing.
+/// Waits for the child. After the deadline, kills the child and returns `None`.
 fn wait(child: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     loop {

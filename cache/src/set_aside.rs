@@ -1,19 +1,20 @@
-//! Moving unusable files out of the way, without deleting them.
+//! Renames unusable files and folders instead of deleting them. This is called setting them aside.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Damaged files kept for a look; older ones go. Those of a newer version are never removed.
+/// Number of damaged files that are kept for inspection. Older ones are removed, but files of a newer version never
+/// are.
 const KEPT: usize = 3;
 
-/// Renames `path` to `<path>.<label>-<n>` with the next free number.
+/// Renames `path` to `<path>.<label>-<n>`, where `n` is the next free number.
 pub(crate) fn rename(path: &Path, label: &str) -> io::Result<PathBuf> {
     let target = next_name(path, label)?;
     std::fs::rename(path, &target)?;
     Ok(target)
 }
 
-/// The next name that [`rename`] would give, after making room for it.
+/// The name that [`rename`] uses next. Removes the oldest files if there are too many.
 pub(crate) fn next_name(path: &Path, label: &str) -> io::Result<PathBuf> {
     let mut taken = numbered(path, label)?;
     taken.sort_unstable_by_key(|(number, _)| *number);
@@ -27,7 +28,7 @@ pub(crate) fn next_name(path: &Path, label: &str) -> io::Result<PathBuf> {
     Ok(with_suffix(path, &format!("{label}-{next}")))
 }
 
-/// Everything set aside from `path` under `label`.
+/// All files that were set aside from `path` with this label, sorted by name.
 pub(crate) fn list(path: &Path, label: &str) -> io::Result<Vec<PathBuf>> {
     let mut found: Vec<PathBuf> = numbered(path, label)?
         .into_iter()
@@ -70,7 +71,7 @@ fn numbered(path: &Path, label: &str) -> io::Result<Vec<(u32, PathBuf)>> {
         let number = name
             .to_str()
             .and_then(|name| name.strip_prefix(&prefix)?.parse().ok());
-        // A number near the end of its range is ignored: there is none after it.
+        // The largest number is ignored, because no number follows it.
         if let Some(number) = number.filter(|number| *number < u32::MAX) {
             found.push((number, entry.path()));
         }

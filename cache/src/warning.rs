@@ -1,103 +1,107 @@
-//! Problems found and repaired on opening a cache. Values, not prints: the command line shows them.
+//! Problems that were found, and mostly repaired, when a cache was opened. They are values; the command line prints
+//! them.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// A problem found on opening the cache, and the repair.
+/// A problem that was found when the cache was opened, and its repair.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The database was unreadable, damaged or stuck; it was moved and rebuilt from the journal.
+    /// The database was unreadable, damaged or did not respond. It was renamed, and a new one was built from the
+    /// journal.
     #[error(
         "the database was set aside as {moved_to} ({reason}) and rebuilt from the journal: {entries} entries"
     )]
     StoreSetAside {
-        /// The path of the old one.
+        /// Path of the old database.
         moved_to: PathBuf,
-        /// Its problem.
+        /// What was wrong with the old database.
         reason: String,
-        /// Entries in the rebuilt one.
+        /// Number of entries in the new database.
         entries: u64,
     },
-    /// The database was written by a newer version; it was moved and a new one built from the journal.
+    /// A newer version wrote the database. It was renamed, and a new one was built from the journal.
     #[error(
         "the database has schema {found}, newer than this version's {known}; it was set aside as {moved_to} and rebuilt from the journal: {entries} entries"
     )]
     StoreNewer {
-        /// The path of the newer one.
+        /// Path of the newer version's database.
         moved_to: PathBuf,
-        /// Its schema.
+        /// Schema of the newer version's database.
         found: String,
-        /// The newest that this program reads.
+        /// The newest schema that this program reads.
         known: u16,
-        /// Entries in the rebuilt one.
+        /// Number of entries in the new database.
         entries: u64,
     },
-    /// The database had not seen the last records of the journal, as after a kill; it has now.
+    /// The database lacked the last records of the journal, for example after a kill. They were applied.
     #[error("the database was {records} records behind the journal and caught up")]
     StoreBehind {
-        /// Records applied.
+        /// Number of records that were applied.
         records: u64,
     },
-    /// The database belonged to another journal and was rebuilt from this one.
+    /// The database belonged to another journal. It was rebuilt from this journal.
     #[error("the database belonged to another journal and was rebuilt: {entries} entries")]
     StoreReplaced {
-        /// Entries in the rebuilt one.
+        /// Number of entries in the rebuilt database.
         entries: u64,
     },
-    /// The database cannot be used; everything works from memory, and the journal is still written.
+    /// The database cannot be used. The store is in memory, and the journal is still written.
     #[error(
         "the database cannot be used ({reason}); working from memory, nothing is lost\nhelp: `tune cache verify`"
     )]
     StoreUnavailable {
-        /// Why.
+        /// Why the database cannot be used.
         reason: String,
     },
-    /// Records of the journal were damaged. Those that the database still had were kept.
+    /// Records of the journal were damaged. The journal was rewritten with the records that the database still had.
     #[error(
         "the journal had {damaged} damaged stretches: {restored} records restored from the database, {lost} lost; the old file is kept as {kept_at}"
     )]
     JournalDamaged {
-        /// Damaged stretches found.
+        /// Number of damaged sections of the journal.
         damaged: u64,
-        /// Damaged or missing records that the database still had.
+        /// Number of damaged or missing records that the database still had.
         restored: u64,
-        /// Records that are gone.
+        /// Number of records that are lost.
         lost: u64,
-        /// The path of the damaged file.
+        /// Path of the damaged file.
         kept_at: PathBuf,
     },
-    /// The journal ends before the record that the database knows of, or is gone; it was written anew.
+    /// The journal ends before the last record that the database has applied, or is missing. It was rewritten from the
+    /// database.
     #[error(
         "the journal ends at record {found}, the database knows {expected}; the journal was written anew from the database"
     )]
     JournalCutShort {
-        /// Last record found.
+        /// Sequence number of the journal's last record.
         found: u64,
-        /// Last record that the database has applied.
+        /// Sequence number of the last record that the database has applied.
         expected: u64,
     },
-    /// A last record was half written, as after a kill, and was never acknowledged: it was cut off.
+    /// The last record was written only in part, for example because of a kill. It was never acknowledged, and it was
+    /// removed.
     #[error(
         "the last record of the journal was half written ({bytes} bytes) and was dropped; it had not been acknowledged"
     )]
     TornRecord {
-        /// Bytes cut off.
+        /// Number of bytes that were removed.
         bytes: u64,
     },
-    /// Sound records hold content that this version cannot read; they were passed over.
+    /// Undamaged records have content that this version cannot read. They were skipped.
     #[error(
         "{records} records of the journal hold nothing that this version can read and were passed over"
     )]
     Undecodable {
-        /// Their number.
+        /// Number of these records.
         records: u64,
     },
-    /// The probe could not be run; the database was opened behind a deadline alone.
+    /// The probe could not be run. The database was opened in this process, with a deadline.
     #[error("the probe of the database could not be started ({reason}); it was opened without")]
     ProbeNotRun {
-        /// Why.
+        /// Why the probe could not be run.
         reason: String,
     },
 }

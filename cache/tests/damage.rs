@@ -1,7 +1,7 @@
-//! Flipped bits, truncations and zeroed pages in every file of a cache: no wrong value is ever
-//! returned, nothing panics or hangs, and only damaged records are lost, and counted.
+//! Tests with flipped bits, truncations and zeroed pages in every file of a cache. No wrong value may be returned,
+//! nothing may panic or hang, and only damaged records may be lost. The lost records must be counted.
 //!
-//! About a hundred cases by default; thousands with `KILN_BARS=1`. The figures are printed.
+//! There are about a hundred cases by default, and thousands with `KILN_BARS=1`. The figures are printed.
 #![allow(clippy::unwrap_used)]
 
 mod children;
@@ -19,21 +19,21 @@ use samples::{Random, done, key, process, trial, winner};
 const TRIALS: u64 = 60;
 const JOURNAL: &str = "journal.kiln";
 const STORE: &str = "store.sled";
-/// Longer than a sound database takes by far; a stuck one costs this much of the test's time.
+/// Much longer than an undamaged database needs. A database that does not respond delays the test by this time.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Where the damage goes, and what is left to mend it from.
+/// Which files are damaged, and from which they can be repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
-    /// The database, of a run that was killed.
+    /// The database of a run that was killed.
     FreshStore,
-    /// The database, closed in order and opened again.
+    /// The database of a cache that was closed normally and opened again.
     ClosedStore,
-    /// The journal, with the database intact.
+    /// The journal. The database is intact.
     Journal,
-    /// The journal, with the database gone.
+    /// The journal. The database is removed.
     JournalAlone,
-    /// Both.
+    /// The journal and the database.
     Both,
 }
 
@@ -57,7 +57,7 @@ struct Figures {
     slowest_ms: u128,
 }
 
-/// A cache with sixty trials and one of everything else, as a run leaves it.
+/// A cache with sixty trials and one record of each other kind, as a run leaves it.
 fn prepare(folder: &Path, closed: bool, copy: &Path) {
     let cache = samples::open(folder);
     let key = key(1);
@@ -76,7 +76,7 @@ fn prepare(folder: &Path, closed: bool, copy: &Path) {
         drop(samples::open(folder));
         copy_tree(folder, copy);
     } else {
-        // What sled had handed to the disk by then; the journal is whole.
+        // The copy has what sled has written by this time. Its journal is complete.
         std::thread::sleep(Duration::from_millis(1200));
         copy_tree(folder, copy);
     }
@@ -107,8 +107,8 @@ fn files_under(folder: &Path, found: &mut Vec<PathBuf>) {
     found.sort();
 }
 
-/// Damages a file. Most of a database file is zeros that nobody reads, so nine in ten flips go where
-/// there is content.
+/// Damages a file. Most of a database file is zeros that are never read, so nine in ten flips are at bytes that are not
+/// zero.
 fn damage(file: &Path, kind: Damage, random: &mut Random) {
     let mut bytes = fs::read(file).unwrap();
     let content: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] != 0).collect();
@@ -128,7 +128,7 @@ fn damage(file: &Path, kind: Damage, random: &mut Random) {
     fs::write(file, bytes).unwrap();
 }
 
-/// Lines of the journal that are not as they were: the records that may be lost.
+/// The number of lines of the journal that were changed. These records may be lost.
 fn damaged_lines(original: &Path, damaged: &Path) -> u64 {
     let (before, after) = (fs::read(original).unwrap(), fs::read(damaged).unwrap());
     let whole = |line: &&[u8]| after.windows(line.len()).any(|window| window == *line);
@@ -136,17 +136,17 @@ fn damaged_lines(original: &Path, damaged: &Path) -> u64 {
     lines.filter(|line| !whole(line)).count() as u64
 }
 
-/// What must be there after any damage that spares the journal.
+/// The values that must be found after any damage that spares the journal.
 struct Expected {
     trials: BTreeMap<String, Trial>,
 }
 
-/// What reading everything found.
+/// The result of reading all values.
 #[derive(Clone, Copy, Debug, Default)]
 struct Read {
-    /// Values that are not there.
+    /// Number of values that are missing.
     lost: u64,
-    /// Values that are not the ones written.
+    /// Number of values that differ from those that were written.
     wrong: u64,
 }
 
@@ -159,7 +159,7 @@ impl Read {
     }
 }
 
-/// Reads everything that the cache was prepared with.
+/// Reads all values that were written into the cache.
 fn read(cache: &Cache, expected: &Expected) -> Read {
     let key = key(1);
     let mut read = Read::default();
@@ -172,7 +172,7 @@ fn read(cache: &Cache, expected: &Expected) -> Read {
         read.wrong += u64::from(cache.trial(&trial.id()).unwrap() != listed);
         read.one(listed, trial.clone());
     }
-    // Values that nobody wrote.
+    // The remaining values were never written.
     read.wrong += found.len() as u64;
     read.one(cache.winner(key.hash()).unwrap(), winner(&key, 2));
     read.one(cache.search_done(key.hash()).unwrap(), done(&key, TRIALS));
@@ -191,7 +191,7 @@ fn spoil(folder: &Path, target: Target, kind: Damage, random: &mut Random) {
     let mut stores = Vec::new();
     files_under(&folder.join(STORE), &mut stores);
     if !matches!(target, Target::Journal | Target::JournalAlone) {
-        // The file that holds the records, mostly.
+        // In three of four cases, the file that has the records is damaged.
         let pick = match random.below(4) {
             0 => random.below(stores.len() as u64) as usize,
             _ => stores.iter().position(|file| file.ends_with("db")).unwrap(),
@@ -206,7 +206,7 @@ fn spoil(folder: &Path, target: Target, kind: Damage, random: &mut Random) {
     }
 }
 
-/// One case: damage a copy, open it, compare.
+/// Runs one case: damages a copy, opens it and compares the values.
 fn case(
     prepared: &Path,
     target: Target,
@@ -235,7 +235,7 @@ fn case(
     let aside = |w: &Warning| matches!(w, Warning::StoreSetAside { .. });
     figures.set_aside += u64::from(warnings.iter().any(aside));
     let allowed = match target {
-        // The one that is whole has everything.
+        // The undamaged file has all records.
         Target::FreshStore | Target::ClosedStore | Target::Journal => 0,
         Target::JournalAlone | Target::Both => hit,
     };
@@ -249,7 +249,7 @@ fn case(
     }
 }
 
-/// A flip or a zeroed page in the journal alone is noticed, and costs what is said.
+/// A flipped bit or a zeroed page in the journal must be reported, with the right number of lost records.
 fn assert_counted(hit: u64, warnings: &[Warning]) {
     let said = warnings.iter().find_map(|warning| match warning {
         Warning::JournalDamaged { lost, .. } => Some(*lost),
@@ -257,7 +257,7 @@ fn assert_counted(hit: u64, warnings: &[Warning]) {
         _ => None,
     });
     let said = said.unwrap_or_else(|| panic!("{hit} damaged records went unnoticed: {warnings:?}"));
-    // The end of the file has no successor to count by: its damage counts once, however long.
+    // Records at the end of the file have no successor that reveals their number, so damage there is counted once.
     assert!(
         (1..=hit).contains(&said),
         "said {said} lost, {hit} were hit"
@@ -273,7 +273,7 @@ fn open_and_compare(folder: &Path, expected: &Expected) -> (Read, Vec<Warning>) 
     let (cache, warnings) = Cache::open(folder, options()).unwrap();
     let read = read(&cache, expected);
     assert!(cache.verify().unwrap().is_sound());
-    // It goes on working, and what was mended stays mended.
+    // The cache continues to work, and a repair is permanent.
     cache.remember_key(&key(1)).unwrap();
     cache.finish(trial(&key(1), 1000)).unwrap();
     cache.close().unwrap();

@@ -1,4 +1,4 @@
-//! Writers that are killed at any moment lose nothing that was acknowledged.
+//! Tests that writers which are killed at any moment lose no acknowledged record.
 #![allow(clippy::unwrap_used)]
 
 mod children;
@@ -12,14 +12,14 @@ use std::time::Duration;
 use kiln_cache::{Begin, Cache, OpenOptions, Warning};
 use samples::{Random, key, trial};
 
-/// What a writer had said before it was killed.
+/// The trials that a writer reported before it was killed.
 #[derive(Default)]
 struct Said {
     begun: BTreeSet<u64>,
     finished: BTreeSet<u64>,
 }
 
-/// Lets a writer run, and kills it at a random moment: while it opens, or while it writes.
+/// Starts a writer, and kills it at a random moment while it opens the cache or writes.
 fn write_and_kill(folder: &Path, random: &mut Random, said: &mut Said) {
     let mut writer = children::spawn("write_for_ever", folder);
     let output = BufReader::new(writer.stdout.take().unwrap());
@@ -28,7 +28,7 @@ fn write_and_kill(folder: &Path, random: &mut Random, said: &mut Said) {
         let mut lines = Vec::new();
         for line in output.lines().map_while(Result::ok) {
             if children::said(&line).is_some() {
-                // Nobody listens after the first word.
+                // The receiver is dropped after the first message.
                 let _ = spoke.send(());
             }
             lines.push(line);
@@ -65,7 +65,7 @@ fn check(folder: &Path, said: &Said) -> Vec<Warning> {
             "trial {n} was acknowledged and is lost"
         );
     }
-    // At most the one record that was written when the kill came, a round.
+    // In each round, at most the record that was being written at the time of the kill is not acknowledged.
     for found in &found {
         let n: u64 = found.config[6..]
             .split(',')

@@ -1,4 +1,4 @@
-//! Many processes on one cache: writers take turns, readers never wait.
+//! Tests with many processes on one cache: writers take turns, and readers never wait.
 #![allow(clippy::unwrap_used)]
 
 mod children;
@@ -42,7 +42,7 @@ fn writers_wait_for_each_other_and_readers_read_along() {
     println!("{WRITERS} writers, {views} views: 0 errors, 0 lost");
 }
 
-/// Views the cache over and over; every trial seen must be whole.
+/// Views the cache repeatedly. Every trial that is found must be complete.
 fn read_until(ended: &AtomicBool, folder: &std::path::Path) -> u64 {
     let mut views = 0;
     while !ended.load(Ordering::Relaxed) {

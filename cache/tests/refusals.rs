@@ -1,4 +1,4 @@
-//! What cannot be used is refused with advice, or worked around and told; never with a panic or a hang.
+//! Tests that unusable files and folders cause an error with advice, or a warning, but never a panic or a hang.
 #![allow(clippy::unwrap_used)]
 
 mod children;
@@ -31,7 +31,7 @@ fn assert_has_the_trial(cache: &Cache) {
     assert!(cache.verify().unwrap().is_sound());
 }
 
-/// Starts a child that holds the database, and returns once it does.
+/// Starts a child that keeps the database open, and returns when it is open.
 fn hold(folder: &Path) -> std::process::Child {
     let mut holder = children::spawn("hold_store", &folder.join(STORE));
     let mut output = BufReader::new(holder.stdout.take().unwrap()).lines();
@@ -104,7 +104,7 @@ fn a_probe_that_never_ends_is_killed_and_the_database_set_aside() {
 
 #[test]
 fn a_probe_that_crashes_sets_the_database_aside() {
-    // On a busy machine a process may take long to crash.
+    // On a busy machine a process may need a long time to crash.
     let patience = Duration::from_secs(60);
     assert_set_aside(children::probe_by("abort"), patience, "signal: 6");
 }
@@ -140,7 +140,7 @@ fn a_file_in_place_of_the_folder_and_a_folder_that_cannot_be_made_are_refused() 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
-    // Nobody, not even root, makes folders in the second.
+    // Nobody, not even root, can create folders below `/proc`.
     for path in [file.as_path(), &file.join("below"), Path::new("/proc/kiln")] {
         let error = Cache::open(path, OpenOptions::new()).err().unwrap();
         assert!(matches!(error, CacheError::Folder { .. }), "{error}");
@@ -161,7 +161,8 @@ fn a_folder_in_place_of_the_journal_is_refused() {
     assert!(error.to_string().contains("help: "), "{error}");
 }
 
-/// Writes until it fails for want of space; nothing acknowledged may be lost, and the message says why.
+/// Runs a writer until it fails because there is no space. No acknowledged record may be lost, and the message must
+/// have the reason.
 fn assert_full(mut writer: Command, folder: &Path, reason: &str) {
     let output = writer.stderr(Stdio::inherit()).output().unwrap();
     let output = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -171,7 +172,7 @@ fn assert_full(mut writer: Command, folder: &Path, reason: &str) {
     assert!(failure.contains(reason), "{output}");
     assert!(failure.contains("help: free disk space"), "{output}");
     let view = Cache::view(folder).unwrap();
-    // What was written of the failed record was taken back.
+    // The part of the failed record that was written was removed.
     assert!(view.verify().unwrap().is_sound());
     for n in 0..acknowledged {
         let expected = trial(&key(1), n);
@@ -184,11 +185,12 @@ fn assert_full(mut writer: Command, folder: &Path, reason: &str) {
 #[test]
 fn a_full_disk_is_a_clear_error_and_costs_nothing_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
-    // Made without a limit, so that the database is there and only the journal grows into it.
+    // The cache is created without a limit, so the database exists and only the journal reaches the limit.
     samples::open(folder.path()).close().unwrap();
     let writer = children::command("write_for_ever", folder.path());
     let mut limited = Command::new("sh");
-    // 40 KiB a file. A limit is a signal first; ignored, it is an error like a full disk.
+    // The limit is 40 KiB per file. Exceeding it raises a signal; if the signal is ignored, it is an error like a full
+    // disk.
     let script = "trap '' XFSZ; ulimit -f 80; exec \"$0\" \"$@\"";
     limited.args(["-c", script]).arg(writer.get_program());
     limited.args(writer.get_args()).stdin(Stdio::null());

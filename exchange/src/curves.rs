@@ -1,4 +1,4 @@
-//! Curves of the best time found, in the schema that tuners are compared by.
+//! Curves of the best time that a search found over its progress, in a schema for comparing tuners.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -8,22 +8,22 @@ use crate::recording::RecordedTrial;
 /// Name and version of the format.
 const SCHEMA: &str = "search-curves/1";
 
-/// Why a text holds no curves.
+/// Why a text is not a file of curves.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CurvesError {
-    /// It is not JSON, or lacks a field.
+    /// The text is not JSON, or lacks a field.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// It is of another schema.
+    /// The text has another schema.
     #[error("its schema is `{found}`, this version reads `{SCHEMA}`")]
     Schema {
-        /// The schema that it names.
+        /// The schema in the text.
         found: String,
     },
 }
 
-/// All runs of one command.
+/// The curves of all search runs of one command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Curves {
     schema: String,
@@ -37,7 +37,7 @@ pub struct Curves {
 }
 
 impl Curves {
-    /// Runs with this budget.
+    /// The curves of runs that may each try `budget` configs.
     pub fn new(budget: usize, runs: Vec<SearchRun>) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
@@ -49,10 +49,10 @@ impl Curves {
         }
     }
 
-    /// Curves from their text.
+    /// Reads curves from their JSON text.
     ///
     /// # Errors
-    /// If it is not JSON, or of another schema.
+    /// The text is not JSON, lacks a field, or has another schema.
     pub fn parse(text: &str) -> Result<Curves, CurvesError> {
         let curves: Curves = serde_json::from_str(text)?;
         match curves.schema == SCHEMA {
@@ -64,32 +64,33 @@ impl Curves {
     }
 }
 
-/// An improvement: configs tried so far, the time in milliseconds, the tuning cost so far in milliseconds.
+/// An improvement of the best time: the number of configs tried so far, the new best time in milliseconds, and the
+/// tuning cost so far in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurveStep(pub usize, pub f64, pub f64);
 
-/// One search.
+/// One search on a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchRun {
-    /// The recording's name.
+    /// Name of the recording.
     pub space: String,
-    /// The strategy's name.
+    /// Name of the search strategy.
     pub strategy: String,
-    /// The seed.
+    /// Seed of the search.
     pub seed: u64,
-    /// Configs tried.
+    /// Number of configs that were tried.
     pub evals: usize,
-    /// Of these, how many failed.
+    /// Number of these configs that failed.
     pub failed: usize,
-    /// The improvements.
+    /// The improvements of the best time, in order.
     pub best: Vec<CurveStep>,
-    /// The recorded cost of compiling, verifying and timing.
+    /// The recorded cost of compiling, verifying and timing these configs, in milliseconds.
     pub cost_ms: f64,
-    /// The time that the strategy itself took.
+    /// The time that the strategy took to choose configs, in seconds.
     pub wall_s: f64,
-    /// `ok`, or the error.
+    /// `ok`, or the error that ended the search.
     pub status: String,
-    /// The configs tried, by their index in the recording.
+    /// The configs that were tried, as indices into the recording.
     #[serde(skip)]
     pub tried: Vec<usize>,
 }
@@ -111,7 +112,7 @@ impl SearchRun {
         }
     }
 
-    /// Counts a config that is tried for the first time.
+    /// Adds a config that is tried for the first time.
     pub fn count(&mut self, entry: RecordedTrial) {
         self.evals += 1;
         self.cost_ms += entry.cost_ms;
@@ -122,7 +123,7 @@ impl SearchRun {
         }
     }
 
-    /// The best time after that many configs.
+    /// The best time after `evals` configs, in milliseconds; `None` if none of them has a time.
     pub fn best_after(&self, evals: usize) -> Option<f64> {
         let steps = self.best.iter().take_while(|step| step.0 <= evals);
         steps.last().map(|step| step.1)

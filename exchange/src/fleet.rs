@@ -1,57 +1,58 @@
-//! The state of a fleet's plan, as `tune fleet status --json` prints it.
+//! The state of a fleet's plan, as `tune fleet status --json` prints it. The crate `kiln-fleet` defines plans, elements
+//! and observers.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How far a plan is.
+/// The state of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanStatus {
-    /// The plan's identity.
+    /// Identity of the plan.
     pub plan: String,
     /// Who signed it and the plans that it continues, by the name in `allowed_signers`; `None` if that was not checked.
     #[serde(default)]
     pub signed_by: Option<String>,
-    /// Number of its elements.
+    /// Number of the plan's elements. An element is the work of one job on one device.
     pub elements: usize,
-    /// Numbers of those that an attempt has finished.
+    /// Numbers of the elements that are finished.
     pub finished: Vec<u32>,
-    /// Devices that have to prove a row.
+    /// Number of devices that must prove a config before it becomes a row of a table.
     pub replicas: u32,
-    /// Number of attempts that published.
+    /// Number of attempts that published records.
     pub journals: usize,
     /// Number of published records.
     pub records: usize,
-    /// A hash of all of them: equal for equal contents of stores.
+    /// A hash of all published records. Stores with equal contents have equal hashes.
     pub root: String,
-    /// Every kernel and problem on every kind of device.
+    /// The tasks: every kernel and problem on every kind of device.
     pub tasks: Vec<TaskStatus>,
-    /// What is wrong with the store.
+    /// Descriptions of the problems that were found in the store.
     pub complaints: Vec<String>,
 }
 
-/// A kernel and problem on one kind of device.
+/// The state of a task: one kernel and problem on one kind of device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskStatus {
-    /// The plan's name of the kind.
+    /// Name of the kind of device in the plan.
     pub kind: String,
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// Canonical text of the problem.
     pub problem: String,
-    /// What is decided.
+    /// The state of the task.
     pub state: TaskState,
-    /// The config that is proven, or waits for another device.
+    /// The config that is proven, stopped, or must be proven by another device; `None` in other states.
     pub config: Option<String>,
-    /// Why it is stopped.
+    /// Why the config is stopped; `None` in other states.
     pub why: Option<String>,
-    /// Number of distinct devices that have proven it.
+    /// Number of distinct devices that have proven the config.
     pub devices: usize,
-    /// The least favourable of their speed-ups, if it is proven.
+    /// The least favourable of the proven speed-ups; `None` if the config is not proven.
     pub speedup: Option<Speedup>,
-    /// Numbers of the elements that have this task and are not finished.
+    /// Numbers of the elements that have this task and have not finished it.
     pub unfinished_elements: Vec<u32>,
-    /// What each session decided.
+    /// The result of each session.
     pub sessions: Vec<SessionStatus>,
 }
 
@@ -61,64 +62,64 @@ pub struct TaskStatus {
 pub enum TaskState {
     /// Enough devices have proven a config.
     Proven,
-    /// Another device has to prove it.
+    /// Another device must prove the config.
     NeedsReplica,
-    /// Searches have different winners: one session has to decide.
+    /// The searches have different winners, and one session must decide between them.
     Searched,
-    /// A confirmation did not prove the config: the baseline stays.
+    /// A confirmation did not prove the config, so the baseline is kept.
     Stopped,
-    /// Every session kept the baseline.
+    /// No session proved a config, so the baseline is kept.
     Kept,
-    /// Nobody has finished it.
+    /// No element has finished the task.
     Missing,
 }
 
-/// What a session decided.
+/// The result of one session for a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionStatus {
-    /// The device's host.
+    /// Name of the device's host; `None` if it is unknown.
     pub host: Option<String>,
-    /// The device's uuid.
+    /// UUID of the device; `None` if it has none.
     pub uuid: Option<String>,
-    /// `search`, `final` or `replicate`.
+    /// Stage of the session's element: `search`, `final` or `replicate`.
     pub stage: String,
-    /// Number of its element.
+    /// Number of the session's element.
     pub element: u32,
-    /// Its config; `None` if it decided nothing.
+    /// The config that the session decided on; `None` if it made no decision.
     pub config: Option<String>,
-    /// Its speed-up; `None` if it kept the baseline.
+    /// The proven speed-up of this config; `None` if the session kept the baseline.
     pub speedup: Option<Speedup>,
 }
 
-/// How many times as fast as the baseline a config is, in millionths, and the ends of the 95 % interval.
+/// A speed-up (the baseline's time divided by the config's time) and the ends of its 95 % interval, in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Speedup {
-    /// The speed-up.
+    /// The speed-up, in millionths.
     pub ppm: u64,
-    /// The low end.
+    /// The lower end of the interval, in millionths.
     pub low_ppm: u64,
-    /// The high end.
+    /// The upper end of the interval, in millionths.
     pub high_ppm: u64,
 }
 
 impl PlanStatus {
-    /// Reads what `tune fleet status --json` printed.
+    /// Reads the output of `tune fleet status --json`.
     ///
     /// # Errors
-    /// If it is not JSON of that form.
+    /// The text is not JSON of this form.
     pub fn parse(text: &str) -> Result<PlanStatus, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// The number of tasks in a state.
+    /// The number of tasks in this state.
     pub fn count(&self, state: TaskState) -> usize {
         self.tasks.iter().filter(|task| task.state == state).count()
     }
 }
 
 impl TaskStatus {
-    /// Whether two sessions contradict each other: one proved a config and another kept the baseline, or their
-    /// intervals for one config have nothing in common.
+    /// Whether two sessions contradict each other: one proved a config and another kept the baseline, or the intervals
+    /// of two sessions for the same config do not overlap.
     pub fn is_disputed(&self) -> bool {
         let decided: Vec<_> = self
             .sessions
@@ -140,7 +141,7 @@ impl TaskStatus {
 }
 
 impl SessionStatus {
-    /// The device, as a page names it.
+    /// The name of the device in reports: its host and uuid.
     pub fn device(&self) -> String {
         let known = [self.host.as_deref(), self.uuid.as_deref()];
         let known: Vec<&str> = known.into_iter().flatten().collect();
@@ -175,7 +176,7 @@ impl fmt::Display for TaskState {
     }
 }
 
-/// `2.00x (1.90x to 2.10x)`.
+/// Writes a speed-up as `2.00x (1.90x to 2.10x)`.
 impl fmt::Display for Speedup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (speedup, [low, high]) = self.factors();
@@ -229,7 +230,7 @@ mod tests {
             vec![kept.clone(), kept],
             vec![proven("A=2", [3, 4]), undecided],
             vec![proven("A=2", [3, 5]), proven("A=2", [4, 6])],
-            // Two winners: a final decides between them.
+            // Two sessions with different winners do not contradict each other, because a final decides between them.
             vec![proven("A=2", [3, 4]), proven("A=3", [5, 6])],
         ] {
             assert!(!disputed(&agreed), "{agreed:?}");

@@ -1,5 +1,5 @@
-//! Files that other tuners read and write, and recorded tuning spaces: one folder per format, reader and writer
-//! together.
+//! Files that other tuners read and write, and recorded tuning spaces. There is one module per format, with its reader
+//! and its writer.
 //!
 //! | module | format | read as | written from |
 //! | --- | --- | --- | --- |

@@ -5,124 +5,128 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The profile of one config on one target.
+/// The profile of one config on one simulated target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProfileRow {
-    /// The architecture.
+    /// Name of the architecture.
     pub target: String,
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// Canonical text of the problem.
     pub problem: String,
-    /// Which config this is: the baseline, a baked row (its device), a corner, or one named on the command line.
+    /// The role of the config: the baseline, a baked row (with its device), a corner of the search space, or a config
+    /// from the command line.
     pub what: String,
-    /// The config.
+    /// Canonical text of the config.
     pub config: String,
-    /// The profile; `None` if it does not compile or run.
+    /// The profile; `None` if the config does not compile or run.
     pub profile: Option<Profile>,
-    /// Why not.
+    /// Why there is none.
     pub error: Option<String>,
 }
 
 /// The profile of one launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The release entry.
+    /// Symbol of the release entry.
     pub symbol: String,
-    /// Blocks of the launch.
+    /// Number of blocks of the launch.
     pub blocks: u64,
-    /// How many of them were executed; all figures but `moved_bytes` are theirs.
+    /// Number of these blocks that were executed. All figures except `moved_bytes` are for the executed blocks.
     pub executed_blocks: u64,
-    /// What they executed.
+    /// What the executed blocks executed.
     #[serde(flatten)]
     pub executed: Executed,
-    /// Bytes that the whole launch moves between multiprocessors and global memory, in sectors of 32 bytes, if all its
-    /// blocks are like the executed ones. Caches are not counted.
+    /// Estimate of the bytes that the whole launch moves between multiprocessors and global memory, in sectors of 32
+    /// bytes. It assumes that all blocks are like the executed ones, and ignores caches.
     pub moved_bytes: f64,
-    /// The same over the bytes that the spec declares as the least, if it declares them.
+    /// `moved_bytes` divided by the smallest number of bytes according to the spec; `None` if the spec does not declare
+    /// it.
     pub moved_over_least: Option<f64>,
-    /// The innermost loop that holds most of what was executed.
+    /// The innermost loop with the most executed instructions; `None` without a loop.
     pub hot_loop: Option<HotLoop>,
-    /// Where each kind of cost is the highest.
+    /// For each kind of cost, the line where it is the highest.
     pub worst: Vec<Worst>,
     /// The machine code of the real image; `None` if it was not read.
     #[serde(default)]
     pub machine_code: Option<MachineCode>,
-    /// Why it was not read.
+    /// Why the machine code was not read.
     #[serde(default)]
     pub no_machine_code: Option<String>,
 }
 
-/// The machine code of a kernel, counted without executing it.
+/// Instruction counts of a kernel's machine code, which are found without executing it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineCode {
-    /// What read it: `nvdisasm 13.5.37`, or the simulator of AMD GPUs.
+    /// The program that read the code: `nvdisasm` with its version, for example `nvdisasm 13.5.37`, or the simulator of
+    /// AMD GPUs.
     pub read_by: String,
     /// Number of instructions of the entry.
     pub instructions: usize,
-    /// The innermost loop that holds most of the matrix instructions; without any, of the multiply-adds, or else of the
-    /// accesses to memory. `None` without a loop.
+    /// The innermost loop with the most matrix instructions. If there are none, it is the loop with the most
+    /// multiply-adds, or else with the most memory accesses. `None` without a loop.
     pub main_loop: Option<MachineLoop>,
 }
 
-/// A loop of machine code: what one pass of a warp through all of its instructions would issue.
+/// A loop of machine code. The instructions that a warp issues in one pass through all of the loop are counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineLoop {
     /// Number of instructions.
     pub instructions: usize,
-    /// The same by class.
+    /// Number of instructions by class.
     pub by_class: BTreeMap<String, u64>,
-    /// Matrix instructions per 100 instructions.
+    /// Number of matrix instructions per 100 instructions.
     pub matrix_per_100: f64,
-    /// Fused multiply-adds of f32 per 100 instructions.
+    /// Number of fused multiply-adds of f32 per 100 instructions.
     pub multiply_adds_per_100: f64,
-    /// The loops inside it.
+    /// Number of loops inside this loop.
     pub inner_loops: usize,
 }
 
-/// What some instructions executed and moved.
+/// Counts of executed instructions and memory accesses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Executed {
-    /// Warp instructions.
+    /// Number of executed warp instructions.
     pub warp_instructions: u64,
-    /// The same by class.
+    /// Number of executed warp instructions by class.
     pub by_class: BTreeMap<String, u64>,
-    /// Matrix instructions per 100 warp instructions.
+    /// Number of matrix instructions per 100 warp instructions.
     pub matrix_per_100: f64,
-    /// Fused multiply-adds of f32 per 100 warp instructions.
+    /// Number of fused multiply-adds of f32 per 100 warp instructions.
     pub multiply_adds_per_100: f64,
-    /// The mean number of lanes that take part in an instruction that does something in each lane, of 32.
+    /// Mean number of active lanes, of 32, in instructions that work in each lane.
     pub active_lanes: f64,
-    /// Barriers that a warp reached.
+    /// Number of barriers that warps reached.
     pub barriers: u64,
-    /// Accesses of a warp to global memory.
+    /// Number of accesses of warps to global memory.
     pub global_requests: u64,
-    /// Sectors of 32 bytes per access to global memory.
+    /// Mean number of sectors of 32 bytes per access to global memory; `None` without accesses.
     pub sectors_per_request: Option<f64>,
-    /// The bytes that lanes asked for, of those in the sectors, in percent.
+    /// Bytes that lanes requested, in percent of the bytes of the accessed sectors; `None` without accesses.
     pub sector_use_percent: Option<f64>,
-    /// Accesses of a warp to shared memory.
+    /// Number of accesses of warps to shared memory.
     pub shared_requests: u64,
-    /// Additional cycles per access to shared memory because of bank conflicts; 0 is the best.
+    /// Mean number of additional cycles per access to shared memory because of bank conflicts; 0 is best. `None`
+    /// without accesses.
     pub conflicts_per_request: Option<f64>,
-    /// Accesses of a warp to private memory: most are spills.
+    /// Number of accesses of warps to private memory. Most of them are register spills.
     pub private_requests: u64,
 }
 
 /// A loop: the instructions from the target of a backward branch to that branch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HotLoop {
-    /// The index of its first instruction.
+    /// Index of the loop's first instruction.
     pub first: usize,
-    /// The index of its last instruction.
+    /// Index of the loop's last instruction.
     pub last: usize,
-    /// The source line of its branch.
+    /// The source line of the loop's branch; `None` if the image does not have it.
     pub line: Option<Line>,
-    /// The loops inside it.
+    /// Number of loops inside this loop.
     pub inner_loops: usize,
-    /// Its share of all executed warp instructions, in percent.
+    /// The loop's share of all executed warp instructions, in percent.
     pub share_percent: f64,
-    /// What it executed.
+    /// What the loop executed.
     #[serde(flatten)]
     pub executed: Executed,
 }
@@ -131,41 +135,41 @@ pub struct HotLoop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorstKind {
-    /// Sectors of global memory beyond the fewest.
+    /// Sectors of global memory that exceed the smallest possible number.
     Global,
     /// Bank conflicts of shared memory.
     Shared,
-    /// Lanes that did not take part.
+    /// Inactive lanes.
     Divergence,
     /// Accesses to private memory.
     Private,
 }
 
-/// The line, or the instruction without a line, at which a cost is the highest.
+/// The source line at which a kind of cost is the highest. If the image has no lines, it is the instruction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Worst {
-    /// The cost.
+    /// The kind of cost.
     pub kind: WorstKind,
-    /// Its most expensive instruction.
+    /// The most expensive instruction of the line.
     pub instruction: String,
-    /// The line, if the image tells it.
+    /// The source line; `None` if the image does not have it.
     pub line: Option<Line>,
-    /// The figures, in words.
+    /// A description with the figures.
     pub detail: String,
-    /// Its share of the kernel's whole cost of this kind, in percent.
+    /// The line's share of the kernel's total cost of this kind, in percent.
     pub share_percent: f64,
 }
 
-/// A line of a source.
+/// A line of a source file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Line {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub number: u32,
 }
 
-/// The classes of instructions in [`Executed::by_class`], without `unknown`.
+/// All classes of instructions that [`Executed::by_class`] can have, except `unknown`.
 pub const CLASSES: [&str; 12] = [
     "matrix",
     "multiply-add",
@@ -181,7 +185,7 @@ pub const CLASSES: [&str; 12] = [
     "barrier",
 ];
 
-/// The headings of [`Executed::figures`], and what each means.
+/// The column headings of [`Executed::figures`], and their meanings.
 pub const FIGURES: [(&str, &str); 8] = [
     ("executed", "warp instructions"),
     (
@@ -209,7 +213,8 @@ pub const FIGURES: [(&str, &str); 8] = [
 ];
 
 impl Executed {
-    /// The figures of a table, each as a number and as a text; without a number if there was no such access.
+    /// The figures of a table row, each as a number and as text. A figure without accesses has no number, and `-` as
+    /// text.
     pub fn figures(&self) -> [(Option<f64>, String); 8] {
         let figure = |value: Option<f64>, digits: usize, unit: &str| {
             let text = value.map(|value| format!("{value:.digits$}{unit}"));
@@ -230,7 +235,7 @@ impl Executed {
 }
 
 impl Profile {
-    /// The moved bytes as a text.
+    /// The moved bytes as text, in MiB.
     pub fn moved(&self) -> String {
         let mib = self.moved_bytes / f64::from(1 << 20);
         match self.moved_over_least {
@@ -241,7 +246,7 @@ impl Profile {
 }
 
 impl fmt::Display for MachineCode {
-    /// One line, such as `235 instructions, 64 matrix, 24 shared memory (of 1527, nvdisasm 13.5.37)`.
+    /// Writes one line, for example `235 instructions, 64 matrix, 24 shared memory (of 1527, nvdisasm 13.5.37)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(main) = &self.main_loop else {
             return write!(
@@ -266,10 +271,10 @@ impl fmt::Display for MachineCode {
 }
 
 impl ProfileRow {
-    /// Reads what `tune inspect --profile --json` printed.
+    /// Reads the output of `tune inspect --profile --json`.
     ///
     /// # Errors
-    /// If it is not JSON of that form.
+    /// The text is not JSON of this form.
     pub fn parse_all(text: &str) -> Result<Vec<ProfileRow>, serde_json::Error> {
         serde_json::from_str(text)
     }

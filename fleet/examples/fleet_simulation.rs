@@ -1,4 +1,4 @@
-//! A fleet of nodes that fail, partitions and all, with the real segments, union and decisions.
+//! Simulates a fleet whose nodes fail and whose network partitions, with the real segments, union and decisions.
 //!
 //! `cargo run --release -p kiln-fleet --example fleet_simulation` prints, for several numbers of nodes, how long a plan
 //! takes and how much work is lost or done twice.

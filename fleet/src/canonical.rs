@@ -1,6 +1,7 @@
-//! Canonical JSON: one text per value, so that a hash or a signature of the text is one of the value.
+//! Canonical JSON. Every value has exactly one text, so a hash or a signature of the text is a hash or a signature of
+//! the value.
 //!
-//! Keys are sorted by their bytes, there is no space between tokens, and one line feed ends the text.
+//! Object keys are sorted by their bytes. There is no white space between tokens. One line feed ends the text.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,21 +15,22 @@ pub(crate) fn to_text<T: Serialize>(value: &T) -> Result<String, serde_json::Err
     Ok(text)
 }
 
-/// Why a text is not the canonical one of a value.
+/// Why a text is not the canonical text of a value.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotCanonical {
-    /// It is not JSON of the type.
+    /// The text is not JSON of the expected type.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// It is another text of the same value, or has fields that the type has not.
+    /// The text is valid, but differs from the canonical text of its value, for example because it has a field that the
+    /// type does not have.
     #[error("byte {at} differs from the canonical text")]
     Differs {
-        /// The first byte that differs.
+        /// Offset of the first byte that differs.
         at: usize,
     },
 }
 
-/// Reads a value from its canonical text.
+/// Reads a value from its canonical text. Any other text is an error.
 pub(crate) fn from_text<T: Serialize + DeserializeOwned>(text: &str) -> Result<T, NotCanonical> {
     let value: T = serde_json::from_str(text)?;
     let canonical = to_text(&value)?;
@@ -41,7 +43,7 @@ pub(crate) fn from_text<T: Serialize + DeserializeOwned>(text: &str) -> Result<T
     })
 }
 
-/// Appends the canonical text of a value. Its depth is that of this crate's types.
+/// Appends the canonical text of a value. The recursion is only as deep as the types of this crate are nested.
 fn write(value: &Value, to: &mut String) {
     match value {
         Value::Object(fields) => {

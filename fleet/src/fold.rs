@@ -1,7 +1,8 @@
-//! The union of segments: what was observed, by whom.
+//! The union of segments: all records, grouped by who measured them.
 //!
-//! A record is identified by its source, its sequence number and the hash of its journal up to it, so that a union of
-//! sets of records is commutative, associative and idempotent, whatever the order, repetition and cut of segments.
+//! A record is identified by its source, its sequence number, and the hash of its journal up to and including the
+//! record. So the union of sets of records is commutative, associative and idempotent: the result does not depend on
+//! the order of segments, on repetitions, or on where a journal is cut into segments.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,35 +13,35 @@ use kiln_spec::Hash;
 
 use crate::segment::{Placed, Segment};
 
-/// Where records come from: one journal of one attempt at an element, signed by one key.
+/// The origin of records: one journal of one attempt at an element, signed by one key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
     /// Identity of the plan, or `none`.
     pub plan: String,
-    /// Number of the element.
+    /// Number of the element; 0 without a plan.
     pub element: u32,
     /// The attempt at the element.
     pub attempt: String,
     /// Identity of the journal.
     pub journal: u64,
-    /// Fingerprint of the key that signed.
+    /// Fingerprint of the key that signed the segments.
     pub author: String,
-    /// Who measured: `host`, `device`, `uuid`, …
+    /// The observer: properties of the machine that measured, such as `host`, `device` and `uuid`.
     pub observer: BTreeMap<String, String>,
 }
 
-/// A record of a source, and the hash of everything before it.
+/// A record of a source, and the hash of all records before it.
 #[derive(Clone, Debug)]
 struct Node {
     before: Hash,
     record: Arc<Record>,
 }
 
-/// The records of a source, by sequence number and by the hash of everything up to each. A fork has two records of
-/// one number.
+/// The records of a source, by sequence number and by the hash of all records up to and including this one. If a
+/// journal forked, several records have the same sequence number.
 type Nodes = BTreeMap<(u64, Hash), Node>;
 
-/// A set of observations.
+/// A set of records from any number of sources.
 #[derive(Clone, Debug, Default)]
 pub struct Observations {
     sources: BTreeMap<Source, Nodes>,
@@ -82,7 +83,7 @@ impl Observations {
         }
     }
 
-    /// Adds all of another set.
+    /// Adds all records of another set.
     pub fn merge(&mut self, other: Observations) {
         for (source, nodes) in other.sources {
             let ours = self.sources.entry(source).or_default();
@@ -92,7 +93,7 @@ impl Observations {
         }
     }
 
-    /// The hash of the set, as 64 hexadecimal digits: equal for equal sets.
+    /// The hash of the sources and record hashes of the set, as 64 hexadecimal digits. Equal sets have equal hashes.
     pub fn root_hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut field = |bytes: &[u8]| {
@@ -125,19 +126,19 @@ impl Observations {
         self.sources.values().map(BTreeMap::len).sum()
     }
 
-    /// Whether there is no record.
+    /// Whether the set has no records.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// The sources, in order.
+    /// The sources and their records, sorted by source.
     pub fn sources(&self) -> impl Iterator<Item = Observer<'_>> {
         let sources = self.sources.iter();
         sources.map(|(source, nodes)| Observer { source, nodes })
     }
 }
 
-/// What one source observed.
+/// A source and its records.
 #[derive(Clone, Copy, Debug)]
 pub struct Observer<'a> {
     /// The source.
@@ -146,13 +147,13 @@ pub struct Observer<'a> {
 }
 
 impl<'a> Observer<'a> {
-    /// Its records, by sequence number.
+    /// The records and their sequence numbers, in order of sequence number.
     pub fn records(&self) -> impl Iterator<Item = (u64, &'a Record)> + use<'a> {
         let nodes = self.nodes.iter();
         nodes.map(|((sequence, _), node)| (*sequence, &*node.record))
     }
 
-    /// The tuning keys in clear, by their hash.
+    /// The tuning keys with all their fields, by their hash.
     pub fn keys(&self) -> BTreeMap<Hash, &'a TuningKey> {
         let key = |record: &'a Record| match record {
             Record::Key(key) => Some((key.hash(), key)),
@@ -163,7 +164,7 @@ impl<'a> Observer<'a> {
             .collect()
     }
 
-    /// The trials that ended.
+    /// The trials that ended, in order of sequence number.
     pub fn trials(&self) -> impl Iterator<Item = &'a Trial> + use<'a> {
         self.records().filter_map(|(_, record)| match record {
             Record::End(trial) => Some(trial),
@@ -171,7 +172,7 @@ impl<'a> Observer<'a> {
         })
     }
 
-    /// The processes of confirmations, and their sequence numbers.
+    /// The processes of confirmations, with the sequence numbers of their records.
     pub fn confirmations(&self) -> impl Iterator<Item = (u64, &'a ConfirmProcess)> + use<'a> {
         self.records()
             .filter_map(|(sequence, record)| match record {
@@ -180,7 +181,7 @@ impl<'a> Observer<'a> {
             })
     }
 
-    /// The decisions, and their sequence numbers.
+    /// The decisions (records `Sealed`), with the sequence numbers of their records.
     pub fn winners(&self) -> impl Iterator<Item = (u64, &'a Winner)> + use<'a> {
         self.records()
             .filter_map(|(sequence, record)| match record {
@@ -189,7 +190,7 @@ impl<'a> Observer<'a> {
             })
     }
 
-    /// The completed searches.
+    /// The searches that were completed.
     pub fn done(&self) -> impl Iterator<Item = &'a SearchDone> + use<'a> {
         self.records().filter_map(|(_, record)| match record {
             Record::SearchDone(done) => Some(done),
@@ -197,7 +198,8 @@ impl<'a> Observer<'a> {
         })
     }
 
-    /// Number of histories: 1, and one more for each record that another one of its source follows too.
+    /// Number of histories in the journal: 1, plus 1 for each additional record that follows the same predecessor as
+    /// another record does.
     pub fn branches(&self) -> usize {
         let mut followers: BTreeMap<(u64, Hash), usize> = BTreeMap::new();
         for ((sequence, _), node) in self.nodes {

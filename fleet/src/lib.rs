@@ -1,8 +1,12 @@
-//! Tuning on many machines. A signed plan lists the elements of the work; each element publishes signed segments of
-//! its journal to a store; a merge verifies them, takes their union, and decides what is proven.
+//! Tuning on many machines.
 //!
-//! The crate opens no device and starts no process. It trusts nobody but the holders of the plan's keys, and of
-//! those no single device: a row is proven if as many distinct observers as the plan asks for have proven it.
+//! A *plan* lists the work of a fleet in *elements*. An element is the work that a scheduler starts as one job on one
+//! device. A person signs the plan. A running element publishes its journal to a store in signed pieces, which are
+//! called *segments*. A merge verifies the segments, takes their union, and decides which configs are proven.
+//!
+//! The crate opens no device and starts no process. It trusts only the holders of the plan's keys, and it does not
+//! trust any single device. A row of a table (the config to launch for one problem on one device) is proven only if
+//! enough distinct observers have proven it. The plan specifies how many.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -41,12 +45,12 @@ pub use statement::{Statement, StatementError};
 pub use store::S3;
 pub use store::{Folder, ObjectStore, StoreError, open};
 
-/// The example of README.md.
+/// Compiles the example of README.md as a documentation test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-// The samples and checks of the tests in `tests/` serve the tests in here too.
+// The unit tests of this crate use the samples and checks of the integration tests in `tests/`.
 #[cfg(test)]
 extern crate self as kiln_fleet;
 #[cfg(test)]

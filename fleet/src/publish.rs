@@ -1,7 +1,8 @@
-//! Publishing a journal while it grows.
+//! Publishes a journal while it grows.
 //!
-//! What [`Publisher::publish`] returns is acknowledged: the store has taken the segments of every record up to it,
-//! and their signatures. A segment whose signature is missing is not read by anybody, and is published again.
+//! When [`Publisher::publish`] returns a sequence number, the store has acknowledged the segments of all records up to
+//! it, and the segments' signatures. Readers ignore a segment without a signature, and the next call publishes it
+//! again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,31 +22,31 @@ use crate::segment::{
 use crate::sign::{SignError, Signer};
 use crate::store::{ObjectStore, StoreError};
 
-/// Bytes of a journal that are read at a time: more than one segment and the largest frame.
+/// Number of bytes of a journal that are read at a time. One segment and the largest frame fit.
 const WINDOW_BYTES: usize = 8 << 20;
-/// Starts a frame.
+/// The first byte of every frame.
 const START: u8 = 0x1e;
 
-/// Publishes the journals of one attempt at an element.
+/// Publishes the journal of one attempt at an element.
 #[derive(Debug)]
 pub struct Publisher<'s> {
     store: &'s dyn ObjectStore,
     key: Signer,
     header: Header,
-    /// Offset in the file of the first byte that is not published.
+    /// Offset in the file of the first byte that is not yet published.
     offset: u64,
-    /// The last record that is published.
+    /// Position of the last record that is published.
     at: Position,
 }
 
-/// Up to where a journal is in the store.
+/// How much of a journal is in the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// The journal's identity; 0 if it has no record yet.
+    /// The journal's identity; 0 if the journal has no records yet.
     pub journal: u64,
     /// Sequence number of the last record in the store; 0 if there is none.
     pub last: u64,
-    /// Segments that this call published.
+    /// Number of segments that this call published.
     pub segments: u32,
 }
 
@@ -58,18 +59,18 @@ pub enum PublishError {
         "cannot read the journal {path}: {source}\nhelp: check its permissions, then run the element again"
     )]
     Read {
-        /// The file.
+        /// The journal's file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The store did not take an object.
+    /// The store did not accept an object.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A segment could not be signed.
     #[error(transparent)]
     Sign(#[from] SignError),
-    /// A segment could not be made.
+    /// A segment could not be created.
     #[error(transparent)]
     Segment(#[from] SegmentError),
 }
@@ -83,8 +84,9 @@ struct Run {
 }
 
 impl<'s> Publisher<'s> {
-    /// A publisher for one attempt at an element of a plan. `plan` is its identity, or `none`; `attempt` is a new
-    /// [`random_name`](crate::sign::random_name).
+    /// Creates a publisher for one attempt at an element. `plan` is the identity of the plan, or `none`. For an element
+    /// of a plan, `attempt` is a new [`random_name`](crate::sign::random_name). `observer` has the properties of the
+    /// machine that measures.
     pub fn new(
         store: &'s dyn ObjectStore,
         key: impl Into<Signer>,
@@ -114,24 +116,26 @@ impl<'s> Publisher<'s> {
         }
     }
 
-    /// Takes the records up to a position as published.
+    /// Treats the records up to a position as already published.
     pub fn continue_after(&mut self, position: Position) {
         self.at = position;
     }
 
-    /// Publishes the records of a journal that are not in the store yet. Damaged records and an unfinished last one
-    /// are passed over. A journal that was rewritten is another one, and published from its start.
+    /// Publishes those records of a journal that are not yet in the store. Damaged records and an unfinished last
+    /// record are skipped. A journal that was rewritten has a new identity, so it is published from its start. A
+    /// journal that does not exist is not an error.
     ///
     /// # Errors
-    /// An unreadable journal, or a store that does not take a segment: what was published before stays published.
+    /// The journal is unreadable, or the store does not accept a segment. Segments that were published before the error
+    /// stay published.
     pub fn publish(&mut self, journal: &Path) -> Result<Published, PublishError> {
         self.publish_with(journal, &mut |_| {})
     }
 
-    /// As [`Publisher::publish`]; `done` is called after each segment with the number of its records.
+    /// Like [`Publisher::publish`], and calls `done` after each segment with the number of its records.
     ///
     /// # Errors
-    /// As [`Publisher::publish`].
+    /// The errors of [`Publisher::publish`].
     pub fn publish_with(
         &mut self,
         journal: &Path,
@@ -175,7 +179,7 @@ impl<'s> Publisher<'s> {
         }
     }
 
-    /// A rewritten journal has another identity, and is shorter or has other records.
+    /// Starts again at offset 0 if the journal has another identity, because then it was rewritten.
     fn start_over_if_rewritten(&mut self, file: &mut File) -> io::Result<()> {
         if self.at.sequence == 0 {
             return Ok(());
@@ -190,14 +194,15 @@ impl<'s> Publisher<'s> {
         Ok(())
     }
 
-    /// The next frames that fit one segment, and the offset up to which there is nothing else to publish.
+    /// The next consecutive frames that fit into one segment, and the offset up to which the window has no further
+    /// frames to publish.
     fn next_run(&self, window: &[u8]) -> (Option<Run>, u64) {
         let mut run: Option<Run> = None;
         let mut at = 0;
         while at < window.len() {
             let Some(frame) = RawFrame::first_of(&window[at..]) else {
                 match next_start(window, at) {
-                    // Damage ends a run.
+                    // A damaged frame ends the run.
                     Some(_) if run.is_some() => break,
                     Some(next) => at = next,
                     None => break,
@@ -233,7 +238,7 @@ impl<'s> Publisher<'s> {
         (run, self.offset + at as u64)
     }
 
-    /// Whether a sound frame is one of this journal that is not published, and that a merge can read.
+    /// Whether an undamaged frame belongs to this journal, is not yet published, and can be read by a merge.
     fn is_wanted(&self, frame: &RawFrame<'_>) -> bool {
         let ours = self.at.sequence == 0 || frame.journal == self.at.journal;
         let record = || serde_json::from_str::<Record>(frame.payload);
@@ -242,7 +247,7 @@ impl<'s> Publisher<'s> {
             && record().is_ok_and(|record| record.check().is_ok())
     }
 
-    /// Publishes a segment, and returns the number of its records.
+    /// Publishes a segment of these frames, and returns the number of its records.
     fn put(&self, run: &Run) -> Result<usize, PublishError> {
         let (header, bytes) = Segment::build(&self.header, &run.frames)?;
         let signature = self.key.sign(&bytes)?;
@@ -255,7 +260,7 @@ impl<'s> Publisher<'s> {
     }
 }
 
-/// Reads up to [`WINDOW_BYTES`] from an offset on.
+/// Reads up to [`WINDOW_BYTES`] bytes from `offset`.
 fn window(file: &mut File, offset: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(offset))?;
     let mut window = Vec::new();
@@ -263,8 +268,8 @@ fn window(file: &mut File, offset: u64) -> io::Result<Vec<u8>> {
     Ok(window)
 }
 
-/// Where the next frame after one at `at` can start. In a window with no other start the last one may be unfinished,
-/// unless the window is full.
+/// The position after `at` at which the next frame can start. If the window has no other start, the frame at `at` may
+/// be unfinished, so the result is `None`, unless the window is full.
 fn next_start(window: &[u8], at: usize) -> Option<usize> {
     let rest = window.get(at + 1..)?;
     let next = rest.iter().position(|b| *b == START).map(|n| at + 1 + n);

@@ -1,4 +1,4 @@
-//! Why single objects of a store do not count.
+//! Why a merge or a pull rejects an object of a store.
 
 use thiserror::Error;
 
@@ -7,82 +7,82 @@ use crate::sign::SignError;
 use crate::statement::StatementError;
 use crate::store::StoreError;
 
-/// Why an object does not count.
+/// Why a merge or a pull rejects an object of a store.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// Its name is none of an object of its kind.
+    /// The object's name does not match its content, or has the wrong form.
     #[error("its name is not the one that its content has: {expected}")]
     Name {
-        /// The name that it must have, or the form of one.
+        /// The name that the content requires, or the form of a valid name.
         expected: String,
     },
-    /// It has no signature, or none yet.
+    /// The object has no signature. Its writer may still be uploading the signature.
     #[error("it has no signature yet")]
     Unsigned,
-    /// It is a signature of nothing.
+    /// The object is a signature, but the object that it signs is not in the store.
     #[error("it is a signature, and its object is not in the store")]
     NoObject,
-    /// It was listed and is gone.
+    /// The object was listed, but was removed before it was read.
     #[error("it was removed while it was read")]
     Gone,
-    /// The plan's keys have expired.
+    /// The plan has expired.
     #[error("the plan expired at {expired_unix_s}, it is {now_unix_s} (seconds since 1970)")]
     Expired {
-        /// When, in seconds since 1970.
+        /// When the plan expired, in seconds since 1970.
         expired_unix_s: u64,
-        /// The merging machine's time, in seconds since 1970.
+        /// The time of the machine that merges, in seconds since 1970.
         now_unix_s: u64,
     },
-    /// It is not signed by a worker of the plan.
+    /// The object is not signed by a worker key of the plan.
     #[error("it is signed by {found}, which is none of the plan's worker keys")]
     Signer {
-        /// The fingerprint of its key.
+        /// Fingerprint of the key that signed the object.
         found: String,
     },
-    /// It is signed by somebody who may not.
+    /// The object is signed by a key that is not an allowed signer.
     #[error("it is signed by {found}, who is none of the allowed signers")]
     NotAllowed {
-        /// The fingerprint of the key.
+        /// Fingerprint of the key that signed the object.
         found: String,
     },
-    /// The signature is wrong.
+    /// The signature is invalid.
     #[error(transparent)]
     Sign(#[from] SignError),
-    /// The segment is wrong.
+    /// The segment is invalid.
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    /// The statement is wrong.
+    /// The statement is invalid.
     #[error(transparent)]
     Statement(#[from] StatementError),
-    /// It is of another plan.
+    /// The object belongs to another plan.
     #[error("it is of plan {found}, not {expected}")]
     OtherPlan {
-        /// Its plan.
+        /// Identity of the object's plan.
         found: String,
-        /// The plan that is merged.
+        /// Identity of the plan that is merged.
         expected: String,
     },
-    /// The plan has no such element.
+    /// The object names an element that the plan does not have.
     #[error("it is of element {element}, the plan has {elements}")]
     NoElement {
-        /// Its element.
+        /// Number of the element that the object names.
         element: u32,
-        /// Number of elements.
+        /// Number of elements that the plan has.
         elements: usize,
     },
-    /// The element did not have this to state.
+    /// The statement is about a task or config that its element does not have.
     #[error("it is of {what}, which element {element} was not given")]
     OtherTask {
-        /// The element.
+        /// Number of the element.
         element: u32,
-        /// What it states.
+        /// Kernel, problem, config and device of the statement.
         what: String,
     },
-    /// It is not text.
+    /// The object is not UTF-8 text.
     #[error("it is not UTF-8")]
     NotText,
-    /// It could not be read.
+    /// The object could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,4 +1,4 @@
-//! One object at a time, from a store to verified bytes. Nothing is parsed before its signature is verified.
+//! Reads single objects from a store and verifies their signatures. Nothing is parsed before its signature is verified.
 
 use crate::object;
 use crate::reject::RejectReason;
@@ -8,14 +8,15 @@ use crate::store::{ObjectStore, StoreError};
 /// An object with a valid signature.
 pub(crate) struct Signed {
     pub bytes: Vec<u8>,
-    /// The signature, as stored.
+    /// The signature, as it is stored.
     pub signature: String,
-    /// Whose it is.
+    /// The key that made the signature.
     pub key: PublicKey,
 }
 
 impl Signed {
-    /// Reads and verifies an object of at most `most` bytes. If `accept` refuses the key, only the signature is fetched.
+    /// Reads and verifies an object of at most `most` bytes. `accept` decides whether the key may sign. If it returns
+    /// an error, the object itself is not fetched, only its signature.
     pub fn read(
         store: &dyn ObjectStore,
         name: &str,
@@ -36,7 +37,7 @@ impl Signed {
     }
 }
 
-/// The hash in the name of an object with this ending.
+/// The hash in the name of an object that ends with `ending`.
 pub(crate) fn hash_in<'n>(name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
     let stem = name.strip_suffix(ending);
     let hash = stem.and_then(|stem| stem.get(stem.len().checked_sub(64)?..));
@@ -46,13 +47,13 @@ pub(crate) fn hash_in<'n>(name: &'n str, ending: &str) -> Result<&'n str, Reject
         })
 }
 
-/// The text of an object; nothing if there is none.
+/// The text of an object of at most `most` bytes; `None` if the store has no such object.
 pub(crate) fn text(
     store: &dyn ObjectStore,
     name: &str,
     most: usize,
 ) -> Result<Option<String>, StoreError> {
     let bytes = store.get(name, most)?;
-    // What is not UTF-8 is not text of Kiln's: the replaced characters are refused by whoever parses it.
+    // Kiln writes only UTF-8. In other text the invalid bytes are replaced, and the parser then reports an error.
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

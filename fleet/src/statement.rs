@@ -1,4 +1,5 @@
-//! Statements: what a worker says of one confirmed config, signed, so that a repository can keep it as evidence.
+//! Statements. A statement is a signed claim of a worker that it has confirmed one config. A repository keeps
+//! statements as evidence for its rows.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +14,25 @@ use crate::store::{ObjectStore, StoreError};
 use crate::text::{is_hex, is_plain, is_plain_or_empty};
 use crate::{canonical, object};
 
-/// Version of statements. One with another version is refused.
+/// Version of the statement format. A statement with another version is rejected with an error.
 pub const STATEMENT_SCHEMA: u32 = 1;
 /// Largest statement, in bytes.
 pub const MAX_STATEMENT_BYTES: usize = 64 << 10;
 
-/// What a worker says of a config that it has confirmed.
+/// A worker's claim that it has confirmed a config.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
-    /// Version of the form: [`STATEMENT_SCHEMA`].
+    /// Version of the format: [`STATEMENT_SCHEMA`].
     pub schema: u32,
     /// Identity of the plan.
     pub plan: String,
-    /// Number of the element.
+    /// Number of the plan's element that the worker ran.
     pub element: u32,
-    /// The attempt at the element, as in the headers of its segments.
+    /// The attempt at the element, as in the headers of its segments: 32 hexadecimal digits.
     pub attempt: String,
     /// Identity of the journal, as 16 hexadecimal digits.
     pub journal: String,
-    /// Which confirmation of the config.
+    /// Number of the confirmation, if a config was confirmed several times.
     pub series: u64,
     /// The device, `backend/arch/name`.
     pub device: String,
@@ -41,82 +42,82 @@ pub struct Statement {
     pub problem: String,
     /// Canonical text of the config.
     pub config: String,
-    /// Symbol of the release entry: it contains the hashes of source, spec and config.
+    /// Symbol of the release entry. The symbol contains the hashes of source, spec and config.
     pub symbol: String,
-    /// Hash of the tuning key.
+    /// Hash of the tuning key, as 32 hexadecimal digits.
     pub key: String,
-    /// Who measured: `host`, `device`, `uuid`, …
+    /// The observer: properties of the machine that measured, such as `host`, `device` and `uuid`.
     pub observer: BTreeMap<String, String>,
-    /// Baseline time over the config's time, in millionths.
+    /// Baseline time divided by the config's time, in millionths.
     pub speedup_ppm: u64,
-    /// Lower end of its 95 % interval, in millionths.
+    /// Lower end of the speed-up's 95 % interval, in millionths.
     pub low_ppm: u64,
-    /// Upper end of its 95 % interval, in millionths.
+    /// Upper end of the speed-up's 95 % interval, in millionths.
     pub high_ppm: u64,
-    /// Fresh processes that took part.
+    /// Number of fresh processes of the confirmation.
     pub processes: u32,
-    /// Processes in which the config won.
+    /// Number of these processes in which the config was faster than the baseline.
     pub wins: u32,
 }
 
-/// Where a confirmation was made.
+/// Where and by whom a config was confirmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Identity of the plan.
     pub plan: String,
-    /// Number of the element.
+    /// Number of the plan's element.
     pub element: u32,
     /// The attempt at the element.
     pub attempt: String,
     /// Identity of the journal.
     pub journal: u64,
-    /// Which confirmation of the config.
+    /// Number of the confirmation, if a config was confirmed several times.
     pub series: u64,
-    /// Who measured.
+    /// The observer: properties of the machine that measured.
     pub observer: BTreeMap<String, String>,
 }
 
-/// Why a statement was refused.
+/// Why a statement was rejected or could not be created.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StatementError {
-    /// Its text is not that of a statement.
+    /// The text is not a valid statement.
     #[error("not a statement: {why}\nhelp: fetch it again with `tune fleet merge`; do not edit it")]
     Form {
         /// What is wrong.
         why: String,
     },
-    /// It has another schema.
+    /// The statement has another schema than this version reads.
     #[error(
         "the statement has schema {found}, this version knows {STATEMENT_SCHEMA}\nhelp: use the `tune` that wrote it"
     )]
     Schema {
-        /// Its schema.
+        /// The statement's schema.
         found: u32,
     },
-    /// A winner that is not proven has no statement.
+    /// The winner is not proven, so it has no statement.
     #[error(
         "{kernel} on {problem} was not proven faster: there is nothing to state\nhelp: only winners with a proven verdict have statements"
     )]
     NotProven {
         /// Name of the kernel.
         kernel: String,
-        /// The problem.
+        /// Canonical text of the problem.
         problem: String,
     },
-    /// It could not be signed.
+    /// The statement could not be signed.
     #[error(transparent)]
     Sign(#[from] SignError),
-    /// It could not be stored.
+    /// The statement could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Statement {
-    /// The statement of a proven winner.
+    /// Creates the statement of a proven winner that was confirmed at `place`.
     ///
     /// # Errors
-    /// A winner that is not proven.
+    /// The winner is not proven.
     pub fn of(winner: &Winner, place: &Place) -> Result<Statement, StatementError> {
         let not_proven = || StatementError::NotProven {
             kernel: winner.kernel.clone(),
@@ -153,10 +154,10 @@ impl Statement {
         })
     }
 
-    /// Its canonical text: what is signed and hashed.
+    /// The canonical text of the statement. Signatures and hashes are computed from this text.
     ///
     /// # Errors
-    /// Content that no statement has.
+    /// The statement is invalid.
     pub fn to_text(&self) -> Result<String, StatementError> {
         self.check()?;
         canonical::to_text(self).map_err(|source| StatementError::Form {
@@ -167,7 +168,7 @@ impl Statement {
     /// Reads a statement from its canonical text.
     ///
     /// # Errors
-    /// Other text.
+    /// The text is not the canonical text of a valid statement.
     pub fn parse(text: &str) -> Result<Statement, StatementError> {
         if text.len() > MAX_STATEMENT_BYTES {
             let why = format!("{} bytes, more than {MAX_STATEMENT_BYTES}", text.len());
@@ -181,10 +182,10 @@ impl Statement {
         Ok(statement)
     }
 
-    /// Signs it and puts it into a store; returns its name there.
+    /// Signs the statement, writes it and its signature to a store, and returns its name there.
     ///
     /// # Errors
-    /// If it cannot be signed or stored.
+    /// The statement cannot be signed or stored.
     pub fn publish(
         &self,
         store: &dyn ObjectStore,
@@ -198,8 +199,8 @@ impl Statement {
         Ok(object)
     }
 
-    /// Whether it is of something that its element of a plan was given: a task, one of its configs, and a device of
-    /// its kind.
+    /// Whether the statement matches its element of `plan`: the element has a task of this kernel and problem, the task
+    /// allows this config, and the device is of the element's kind.
     pub fn is_of(&self, plan: &Plan) -> bool {
         let Some(element) = plan.element(self.element) else {
             return false;

@@ -1,4 +1,5 @@
-//! What an attacker can do with the store, with a worker's key, or with a change of a proof: nothing of it becomes a row.
+//! Attacks by somebody who can write to the store, has a worker's key, or can change a proof. None of them produces a
+//! row.
 #![allow(clippy::unwrap_used)]
 
 mod samples;
@@ -17,17 +18,17 @@ use samples::{
 };
 use ssh_key::{HashAlg, LineEnding};
 
-/// A store in which an honest worker has proven `A=1` of one task on device 0, and what an attacker may hold.
+/// A store in which an honest worker has proven `A=1` for one task on device 0, and keys that an attacker may have.
 struct World {
     store: Memory,
     plan: Plan,
-    /// The key of the plan's first worker domain.
+    /// The plan's first worker key.
     worker: PrivateKey,
-    /// The key of its second domain.
+    /// The plan's second worker key.
     other_worker: PrivateKey,
-    /// A key that the plan does not name.
+    /// A key that is not in the plan.
     stranger: PrivateKey,
-    /// The honest segment.
+    /// Name of the honest segment.
     honest: String,
 }
 
@@ -74,7 +75,7 @@ impl World {
         self.bytes(&object::signature(&self.honest))
     }
 
-    /// The bytes of a segment that says a device has proven a config.
+    /// The bytes of a segment with these records of a device.
     fn forged(&self, device: usize, records: &[Record]) -> Vec<u8> {
         let header = header(&self.plan.id(), 0, observer(device), device as u64);
         Segment::build(&header, &frames(device as u64 + 1, records))
@@ -88,14 +89,14 @@ impl World {
             .object()
     }
 
-    /// Puts a forged segment under its right name, with a signature.
+    /// Puts a forged segment into the store, under its right name and with a signature.
     fn put_with(&self, bytes: &[u8], signature: &[u8]) {
         let name = self.name(bytes);
         self.insert(&name, bytes);
         self.insert(&object::signature(&name), signature);
     }
 
-    /// The configs that would be baked.
+    /// The configs that a merge would write as rows.
     fn baked(&self, plan: &Plan, continued: &[Plan], now: u64) -> Vec<String> {
         let mut segments = Vec::new();
         for plan in continued.iter().chain([plan]) {
@@ -113,13 +114,13 @@ impl World {
         proven.collect()
     }
 
-    /// The honest header, changed, with the honest frames behind it.
+    /// The bytes of the honest segment with a changed header.
     fn with_header(&self, change: impl FnOnce(&mut serde_json::Value)) -> Vec<u8> {
         let bytes = self.bytes(&self.honest);
         let line = bytes.iter().position(|b| *b == b'\n').unwrap();
         let mut header: serde_json::Value = serde_json::from_slice(&bytes[..line]).unwrap();
         change(&mut header);
-        // Sorted again, as the canonical text is.
+        // Keys are sorted again, as in the canonical text.
         let header: BTreeMap<String, serde_json::Value> = serde_json::from_value(header).unwrap();
         let mut text = serde_json::to_vec(&header).unwrap();
         text.extend_from_slice(&bytes[line..]);
@@ -127,7 +128,7 @@ impl World {
     }
 }
 
-/// An attack: its name, and what it does to the store.
+/// An attack: its name, and its effect on the store.
 type Attack = (&'static str, fn(&World));
 
 const WITHOUT_A_KEY: [Attack; 22] = [
@@ -292,7 +293,7 @@ fn whoever_writes_to_the_store_without_a_key_bakes_nothing() {
         attack(&world);
         let baked = world.baked(&world.plan, &[], NOW);
         assert_eq!(baked, Vec::<String>::new(), "{name}");
-        // What counts is the honest segment alone, or less; of the rest each object is named.
+        // At most the honest segment is accepted. Every other object is reported.
         let after = collected(&world.store, &world.plan);
         assert!(after.segments.len() <= 1, "{name}");
         let listed = world
@@ -369,7 +370,7 @@ fn a_plan_reads_back_from_a_store_with_its_signature() {
     get_plan(&world.store, &"0".repeat(64)).unwrap_err();
 }
 
-/// What the holder of the first domain's key publishes; the honest proof of the second domain is there.
+/// Attacks by the holder of the first worker key, in a store that has an honest proof with the second key.
 const WITH_ONE_KEY: [Attack; 14] = [
     ("ten devices of its own", |w| {
         for n in 1..=10 {
@@ -408,7 +409,7 @@ const WITH_ONE_KEY: [Attack; 14] = [
         put(&w.store, &w.worker, &bytes);
     }),
     ("another kind's element", |w| {
-        // Element 2 is problem 0 on kind 1.
+        // Element 2 has problem 0 on kind 1.
         let header = header(&w.plan.id(), 2, observer(3), 3);
         let (_, bytes) = Segment::build(&header, &frames(4, &proof_of("A=1"))).unwrap();
         put(&w.store, &w.worker, &bytes);
@@ -489,7 +490,7 @@ fn whoever_has_one_of_two_domains_keys_bakes_nothing_alone() {
             "{name}"
         );
     }
-    // Two honest domains do.
+    // Two honest proofs with different keys prove the config.
     let world = world(Distinct::Key);
     put(
         &world.store,
@@ -522,7 +523,7 @@ fn records_that_claim_more_than_their_evidence_are_refused() {
         let world = world(Distinct::Device);
         let mut evil = winner(&gemm(), "A=1", Ok(1_500_000));
         change(&mut evil);
-        // The journal refuses such a record, so that its frame is made from an honest one.
+        // The journal rejects such a record, so the test changes the payload of a frame instead.
         let payload = serde_json::to_string(&Record::Sealed(evil)).unwrap();
         let bytes = samples::raw_segment(&header(&world.plan.id(), 0, observer(3), 3), &payload);
         let (header, name): (Header, _) = (bytes.0, object::name_of(&bytes.1));

@@ -1,4 +1,4 @@
-//! Whole fleets: nodes that fail, devices that are slow, and stores with much in them.
+//! Tests of whole fleets: nodes that fail, slow devices, and stores with many objects.
 #![allow(clippy::unwrap_used)]
 
 mod samples;
@@ -33,7 +33,7 @@ fn a_fleet_of_failing_nodes_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// Whether a row is baked of a config that a device proves if `proves` says so of its number.
+/// Whether a merge writes a row for a config. `proves` says whether the device with a given number proves the config.
 fn row_is_baked(plan: &Plan, proves: &mut dyn FnMut(usize) -> bool) -> bool {
     let mut try_on = |plan: &Plan, device: usize| {
         let kept = Err(KeptReason::NotProven);
@@ -53,7 +53,8 @@ fn row_is_baked(plan: &Plan, proves: &mut dyn FnMut(usize) -> bool) -> bool {
     matches!(decisions[0].decision, Decision::Proven { .. })
 }
 
-/// Whether a confirmation proves a challenger that is truly `gain` times as fast, among that many claims of a plan.
+/// Whether a confirmation proves a challenger that is really `gain` times as fast as the baseline, in a plan with this
+/// number of claims.
 fn confirms(gain: f64, model: NoiseModel, claims: u32, seed: u64) -> bool {
     const BASE_NS: u64 = 1_000_000;
     let clock = Resolution { tick_ns: 500 };
@@ -98,7 +99,7 @@ fn a_config_that_is_fast_on_one_device_only_is_never_baked() {
 
 #[test]
 fn fleets_in_which_nothing_is_faster_make_no_false_claim() {
-    // Every task of a plan has a finalist that is as fast as its baseline.
+    // The finalist of every task is exactly as fast as its baseline.
     let (fleets, tasks) = (cases(4, 200), 100);
     let models = NoiseModel::all();
     let plan = plan(1, 1, &[&PrivateKey::generate().unwrap()]);

@@ -1,9 +1,9 @@
-//! The kernels that are launched and timed, by number.
+//! Identifies the kernels that are launched and timed.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that can be launched and timed: a kernel with a config. The number means something
-/// to the caller only (an index into its candidates, say).
+/// An arm: a kernel with a config that can be launched and timed. Only the caller interprets the number, for example as
+/// an index into its candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ArmId(pub usize);

@@ -1,19 +1,23 @@
-//! The threshold of the next claim of a run.
+//! The evidence that the next claim of a run needs, given the claims that were proven before it.
 //!
-//! Of the claims that a run makes at most one in a hundred is wrong, on average: e-LOND (Z. Xu and A. Ramdas, "Online
-//! multiple testing with e-values", AISTATS 2024). With `m` claims to come and `r` proven so far, the next one needs a
-//! wealth of 100·m / (r + 1), however the claims depend on each other. A run in which nothing is faster proves nothing
-//! at its first bar, 100·m; one that proves most of its claims needs little more for each than for a single one.
+//! A claim says that one config is faster than another. Of the claims that a run proves, at most one in a hundred is
+//! wrong on average. The method is e-LOND (Z. Xu and A. Ramdas, "Online multiple testing with e-values", AISTATS 2024).
+//! If a run has `m` claims in all and has proven `r` of them so far, the next claim needs a wealth of 100·m / (r + 1),
+//! however the claims depend on each other. [`wealth`](super::wealth) defines this measure of evidence.
 //!
-//! The bar never falls below that of [`MIN_CLAIMS`] claims: a search in itself is then wrong at most once in a
-//! thousand. A run of fewer claims keeps the bar of its own number.
+//! In a run in which no config is faster, every claim needs the full 100·m. In a run that proves most of its claims,
+//! each claim needs little more than a single claim does.
+//!
+//! The required wealth never falls below the wealth for [`MIN_CLAIMS`] claims, so each search by itself is wrong at
+//! most once in a thousand. A run of fewer claims uses its own number instead.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// See the module's documentation.
+/// The smallest number of claims for which the required wealth is computed, unless the run has fewer claims; see the
+/// module's documentation.
 pub const MIN_CLAIMS: u32 = 10;
 
-/// The claims of a run.
+/// The number of claims of a run, and how many of them are proven.
 #[derive(Debug)]
 pub struct Claims {
     all: u32,
@@ -21,7 +25,7 @@ pub struct Claims {
 }
 
 impl Claims {
-    /// That many claims, none of them proven yet.
+    /// A run of `all` claims, none of which is proven yet.
     pub fn new(all: u32) -> Claims {
         Claims {
             all: all.max(1),
@@ -29,13 +33,14 @@ impl Claims {
         }
     }
 
-    /// How many times the bar of a single claim the next one has to reach. Fixed when its confirmation begins.
+    /// The factor between the wealth that the next claim needs and the wealth that a single claim needs. It is fixed
+    /// when the confirmation of the claim begins.
     pub fn next(&self) -> u32 {
         let share = self.all.div_ceil(self.proven.load(Ordering::Relaxed) + 1);
         share.max(MIN_CLAIMS.min(self.all))
     }
 
-    /// Counts a claim that was proven.
+    /// Records that a claim was proven.
     pub fn proved(&self) {
         self.proven.fetch_add(1, Ordering::Relaxed);
     }

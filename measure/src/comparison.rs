@@ -1,12 +1,12 @@
-//! Comparison: is a kernel now slower than it was, faster, or the same?
+//! Comparison: tests whether a kernel is now slower than it was, faster, or the same.
 //!
-//! Two claims on the same processes, "the earlier is faster" and "the present is faster", each a [`ClaimTest`] with
-//! all its guarantees: fresh processes in pairs of reversed orders, ABBA blocks, a bet on every process. With `m`
-//! comparisons in a run each claim needs the wealth 100·m, so that over the whole run the chance of a false *slower* is
-//! at most 1 %, and so is that of a false *faster*, whenever one stops.
+//! A comparison tests two claims on the same processes: "the earlier kernel is faster" and "the present kernel is
+//! faster". Each is a [`ClaimTest`] with all its guarantees: fresh processes in pairs of reversed orders, ABBA blocks,
+//! a bet on every process. If a run has `m` comparisons, each claim needs the wealth 100·m. So the chance that a whole
+//! run has a false *slower* is at most 1 %, and so is the chance of a false *faster*, whenever the comparisons stop.
 //!
-//! The ruling is *same* if the interval of the ratio excludes a change of [`ComparisonSettings::margin`] or more. A
-//! pair that is neither stays open.
+//! If neither claim is proven, the ruling is *same* if the interval of the ratio excludes a change of
+//! [`ComparisonSettings::margin`] or more. Otherwise it is *open*.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,21 +18,21 @@ use super::confirm::{
 use super::interval::Interval;
 use super::span::Resolution;
 
-/// The largest number of processes of one comparison: more than for a single claim, since many comparisons in a run
-/// need more wealth.
+/// The largest number of processes of one comparison. It is larger than for a single claim, because a run with many
+/// comparisons needs more wealth for each.
 pub const MAX_PROCESSES: u32 = 40;
 
 /// The settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparisonSettings {
-    /// How each of the two claims is tested; `claims` is the number of comparisons in the run.
+    /// How each of the two claims is tested. Its field `claims` is the number of comparisons in the run.
     pub confirm: ConfirmSettings,
-    /// A change of at least this share (0.05: 5 %) must be excluded for two sides to be the same.
+    /// Two sides are the same if a change of at least this share (0.05 is 5 %) is excluded.
     pub margin: f64,
 }
 
 impl ComparisonSettings {
-    /// The protocol's numbers for one of `claims` comparisons in a run.
+    /// The settings of the protocol for one of `claims` comparisons in a run.
     pub fn new(resolution: Resolution, seed: u64, claims: u32, margin: f64) -> ComparisonSettings {
         let mut confirm = ConfirmSettings::new(resolution, seed);
         confirm.claims = claims.max(1);
@@ -44,17 +44,17 @@ impl ComparisonSettings {
 /// The ruling of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ruling {
-    /// Proven: the present side is slower by more than delta in the median process.
+    /// It is proven that the present side is slower by more than delta in the median process.
     Slower,
-    /// Proven: it is faster.
+    /// It is proven that the present side is faster by more than delta in the median process.
     Faster,
     /// Neither is proven, and a change of the margin or more is excluded.
     Same,
-    /// None of these: why it had to end, or `None` if all processes were used up.
+    /// None of the above. The field is the reason why the comparison had to end; `None` if all processes were used.
     Open(Option<Doubt>),
 }
 
-/// A comparison of an earlier side with the present one, one process at a time.
+/// A comparison of an earlier kernel with the present one, which runs one process at a time.
 #[derive(Clone, Debug)]
 pub struct SideComparison {
     slower: ClaimTest,
@@ -64,7 +64,8 @@ pub struct SideComparison {
 }
 
 impl SideComparison {
-    /// A comparison with no process run. `expected` is of the present side as the challenger of the earlier one.
+    /// A comparison that has not run a process yet. `expected` has the present side as challenger and the earlier side
+    /// as defender.
     pub fn new(
         earlier: ArmId,
         present: ArmId,
@@ -88,12 +89,13 @@ impl SideComparison {
         }
     }
 
-    /// The ruling, once there is one.
+    /// The ruling; `None` while the comparison is not decided.
     pub fn ruling(&self) -> Option<&Ruling> {
         self.ruling.as_ref()
     }
 
-    /// The evidence so far; its ratio is the present side's time over the earlier one's: above 1 is slower.
+    /// The evidence so far. Its ratio is the present side's time divided by the earlier side's time, so above 1 is
+    /// slower.
     pub fn evidence(&self) -> TestStatistics {
         self.faster.verdict().evidence
     }
@@ -105,8 +107,8 @@ impl SideComparison {
             }
             (Some(Decision::Faster), _) => Some(Ruling::Slower),
             (_, Some(Decision::Faster)) => Some(Ruling::Faster),
-            // A claim that is still being proven is not cut off because the change is small; and after half a pair
-            // the effect of the order is not balanced.
+            // A claim that may still be proven is not stopped because the change is small. After half a pair the effect
+            // of the order is not balanced, so the ruling waits for the second half.
             (Some(_), Some(_))
                 if self.processes().is_multiple_of(2) && self.is_within_the_margin() =>
             {
@@ -140,7 +142,7 @@ impl Sequential for SideComparison {
     }
 
     fn next_process(&self) -> Option<ProcessPlan> {
-        // Wealth that is lost can be won back: either claim may go on as long as the other one does.
+        // A claim that has lost wealth can win it back, so each claim continues as long as the other one does.
         self.ruling.is_none().then(|| self.faster.plan())
     }
 

@@ -13,7 +13,7 @@ fn settings(seed: u64, claims: u32) -> ComparisonSettings {
     ComparisonSettings::new(Resolution { tick_ns: 500 }, seed, claims, 0.05)
 }
 
-/// A comparison of a kernel with one that takes `slowdown` times as long.
+/// Runs a comparison of a kernel with one that takes `slowdown` times as long.
 fn compared(lab: &mut SimulatedLab, slowdown: f64, settings: ComparisonSettings) -> SideComparison {
     let present_ns = (BASE_NS as f64 * slowdown) as u64;
     let expected = RaceEstimate {
@@ -34,7 +34,7 @@ fn lab(slowdown: f64, model: NoiseModel, seed: u64) -> SimulatedLab {
     )
 }
 
-/// How many of `runs` comparisons come to each ruling: slower, faster, same, open.
+/// The number of `runs` comparisons with each ruling: slower, faster, same, open.
 fn counts(slowdown: f64, model: NoiseModel, claims: u32, runs: u64) -> [u64; 4] {
     let mut counts = [0; 4];
     for seed in 0..runs {
@@ -74,7 +74,7 @@ fn equal_kernels_raise_no_alarm_under_any_noise() {
     for (name, model) in NoiseModel::all() {
         let [slower, faster, same, open] = counts(1.0, model, 1, 200);
         println!("{name}: slower {slower}, faster {faster}, same {same}, open {open} of 200");
-        // The bound is 1 %; the exact rate of the bet on a fair coin is below that, and delta is on top.
+        // The bound is 1 %. The exact rate of the bet on a fair coin is lower, and delta lowers it further.
         assert!(slower <= 2 && faster <= 2, "{name}");
     }
 }

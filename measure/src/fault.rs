@@ -1,4 +1,4 @@
-//! How a process, or one arm in it, fails.
+//! The failure of a process, or of one arm in it.
 
 use kiln_cache::Outcome;
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,21 @@ use thiserror::Error;
 
 use super::arm::ArmId;
 
-/// A process, or one arm in it, failed. A value, not the end of a run.
+/// The failure of a process, or of one arm in it. It is a value, and does not end a run.
 ///
-/// The engines look at who is to blame and whether the device is gone; the outcome is stored as the code that
-/// launched the arm reported it.
+/// The engines use only the arm, and whether the device is lost or a disk is full. The outcome is stored as the code
+/// that launched the arm reported it.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{}{outcome}", .arm.map(|arm| format!("{arm}: ")).unwrap_or_default())]
 pub struct Fault {
-    /// The arm to blame, if known.
+    /// The arm that caused the failure; `None` if it is unknown.
     pub arm: Option<ArmId>,
-    /// The outcome.
+    /// The outcome of the launch.
     pub outcome: Outcome,
 }
 
 impl Fault {
-    /// A fault of one arm.
+    /// A fault that one arm caused.
     pub fn of(arm: ArmId, outcome: Outcome) -> Self {
         Self {
             arm: Some(arm),
@@ -28,12 +28,12 @@ impl Fault {
         }
     }
 
-    /// A fault with no arm to blame.
+    /// A fault whose cause is not known to be an arm.
     pub fn unattributed(outcome: Outcome) -> Self {
         Self { arm: None, outcome }
     }
 
-    /// Whether nothing more can be measured in this run.
+    /// Whether nothing more can be measured in this run, because the device is lost or a disk is full.
     pub fn ends_the_run(&self) -> bool {
         matches!(
             self.outcome,

@@ -1,21 +1,26 @@
-//! A distribution-free interval for the median process, honest under optional stopping.
+//! A distribution-free interval for the ratio of the median process, which is valid whenever the test stops.
 //!
-//! The usual order-statistic interval holds for a number of processes fixed beforehand; the confirm step stops
-//! as soon as the result is clear. So each end is found by a bet like those of [`wealth`](super::wealth): a value is
-//! outside if a bet that the processes lie on one side of it has won 2/miss times its stake. By Ville's
-//! inequality the true median is then outside with a chance of at most `miss`, at whatever moment one stops.
-//! The ends are still order statistics: 6 processes give the least and the greatest, 24 the 5th of each end.
+//! The usual order-statistic interval is valid only for a number of processes that was fixed in advance. The confirm
+//! step stops as soon as the result is clear, so each end of its interval is found by a bet like the bets of
+//! [`wealth`](super::wealth). The bet is that the processes lie on one side of a value. The value is outside the
+//! interval if the bet has won 2/miss times its stake. By Ville's inequality, the true median is then outside the
+//! interval with a chance of at most `miss`, whenever the test stops.
+//!
+//! The ends are still order statistics: for 6 processes the smallest and the largest ratio, for 24 processes the 5th
+//! from each end.
 
 use serde::{Deserialize, Serialize};
 
-/// The largest chance that an interval misses: intervals are 95 %.
+/// The largest chance that an interval does not contain the true median. The intervals are 95 % intervals.
 pub const MISS: f64 = 0.05;
 
-/// Factors after a process on the side that was bet on, and on the other; they average 1. Six of the first are 2/miss.
+/// Factors of a bet after a process on the predicted side, and after a process on the other side. Their mean is 1. Six
+/// factors [`RIGHT`] multiply to 2/miss.
 const RIGHT: f64 = 1.85;
 const WRONG: f64 = 0.15;
 
-/// An interval for the ratio challenger/defender of the median process.
+/// An interval for the ratio of the challenger's time to the defender's time in the median process. Surveys use it for
+/// times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower end.
@@ -25,25 +30,25 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether a ratio lies inside, ends included.
+    /// Whether a ratio is in the interval, ends included.
     pub fn contains(&self, ratio: f64) -> bool {
         self.low <= ratio && ratio <= self.high
     }
 }
 
-/// Whether a value is outside, with that many processes on one side of it and that many on the other.
+/// Whether a value is outside the interval, if `beyond` processes are on one side of it and `short` on the other.
 pub(super) fn is_outside(beyond: u32, short: u32) -> bool {
     product(RIGHT, beyond, WRONG, short) >= 2.0 / MISS
 }
 
-/// The product of that many factors of each kind.
+/// The product of `wins` factors `win` and `losses` factors `loss`.
 pub(super) fn product(win: f64, wins: u32, loss: f64, losses: u32) -> f64 {
     let power = |base: f64, n: u32| base.powi(i32::try_from(n).unwrap_or(i32::MAX));
     power(win, wins) * power(loss, losses)
 }
 
-/// The interval for the median of `log_ratios`, as ratios; `None` for fewer than 6 processes, which
-/// cannot exclude anything at 95 %.
+/// The interval for the median of `log_ratios`, as ratios. `None` for fewer than 6 processes, because they cannot
+/// exclude any value at 95 %.
 pub fn median_interval(log_ratios: &[f64]) -> Option<Interval> {
     let mut sorted = log_ratios.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -81,7 +86,7 @@ mod tests {
         assert_eq!(ranks(24), Some((4, 19)));
     }
 
-    /// Exact chance that the interval misses the median at *some* moment up to 24 processes.
+    /// The exact chance that the interval misses the median at *some* moment up to 24 processes.
     fn ever_missed(below: u32, above: u32) -> f64 {
         let n = below + above;
         let missed = n > 0 && (is_outside(below, above) || is_outside(above, below));

@@ -1,4 +1,4 @@
-//! The interface of a machine to the engines: open a fresh process, run a plan, return samples.
+//! The interface between a machine and the engines: open a fresh process, run a plan, return samples.
 
 use kiln_cache::Outcome;
 use serde::{Deserialize, Serialize};
@@ -8,54 +8,54 @@ use super::fault::Fault;
 use super::sample::Sample;
 use super::span::Resolution;
 
-/// How to set up a fresh process. Both orders hold the same arms; they are drawn anew for
-/// every process, because whatever is loaded or allocated second can be systematically faster.
+/// How to set up a fresh process. Both orders have the same arms. Each process gets new random orders, because the arm
+/// that is loaded or allocated second can be systematically faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// The order in which to load the arms' code.
     pub load: Vec<ArmId>,
-    /// The order in which to allocate the arms' buffers, for labs whose arms have buffers of their own.
+    /// The order in which to allocate the arms' buffers. It matters only in labs whose arms have separate buffers.
     pub allocate: Vec<ArmId>,
 }
 
-/// Time spent, in nanoseconds since any fixed moment: wall time for a device, virtual time for a
-/// simulation. Budgets are counted on it; launches are not.
+/// A clock that counts nanoseconds from any fixed moment: wall time for a device, virtual time for a simulation. Time
+/// budgets use this clock. Samples do not.
 pub trait Clock {
-    /// Nanoseconds since the clock's own start; never goes back.
+    /// The time in nanoseconds. It never decreases.
     fn now_ns(&self) -> u64;
 }
 
 /// A machine on which processes can be opened, one at a time.
 pub trait Lab: Clock {
-    /// Starts a fresh process, loads the arms in the order given, verifies that each is the arm
-    /// meant, warms each, and fixes how many launches a sample of it takes.
+    /// Starts a fresh process and loads the arms in the order of `opening`. Verifies that each arm is the intended one,
+    /// warms it up, and determines how many launches one sample of it has.
     ///
     /// # Errors
-    /// A [`Fault`], which names the arm if one is to blame.
+    /// A [`Fault`], with the arm if an arm caused it.
     fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault>;
 }
 
 /// One open process. Dropping it ends the process.
 pub trait Session: Clock {
-    /// Times the arms of `plan` in that order and returns one sample for each entry.
+    /// Times the arms of `plan` in this order, and returns one sample per entry.
     ///
     /// # Errors
-    /// A [`Fault`]; the session is then dead and its samples of this plan are lost.
+    /// A [`Fault`]. After it, the session cannot be used, and its samples of this plan are lost.
     fn run(&mut self, plan: &[ArmId]) -> Result<Vec<Sample>, Fault>;
 
-    /// Called once after the last plan: the place for checking outputs again after timing.
+    /// Is called once after the last plan. An implementation can check the outputs again here.
     ///
     /// # Errors
-    /// A [`Fault`]; the engine then discards every sample of this session.
+    /// A [`Fault`]. The engine then discards all samples of this session.
     fn finish(&mut self) -> Result<(), Fault> {
         Ok(())
     }
 }
 
-/// Runs a plan and checks the samples: one sample for each entry, none shorter than the clock resolves.
+/// Runs a plan, and checks that there is one sample per entry and that none is shorter than the clock can resolve.
 ///
 /// # Errors
-/// The session's fault, or one of its own for a sample that is missing or too short.
+/// The session's fault, or a fault for a missing or too short sample.
 pub(super) fn run_checked(
     session: &mut dyn Session,
     plan: &[ArmId],

@@ -1,9 +1,9 @@
-//! The statistics of measuring: race, confirm, and the rules they stand on.
+//! The statistics of measuring: how configs race, how a speed-up is confirmed, and the tests that both use.
 //!
-//! Everything here is a pure decision engine: no device, process, file or clock. An engine asks a
-//! [`Lab`] to open a fresh process with some arms (kernels with their configs) loaded, gets a
-//! [`Session`], and asks it for timed samples. A worker process, the fake device and the simulation
-//! in [`simulate`] implement the same two traits, so that what the simulations prove is what runs.
+//! This crate only decides. It uses no device, process, file or clock of its own. An engine asks a [`Lab`] to open a
+//! fresh process in which some arms (kernels with their configs) are loaded. The lab returns a [`Session`], and the
+//! engine asks the session for timed samples. Worker processes, the fake device and the simulation in [`simulate`]
+//! implement the same two traits. So the simulations test the code that runs on devices.
 //!
 //! ```text
 //! Tournament ── batch ──► race (fresh processes, random order, losers stop early)   no claim
@@ -11,9 +11,9 @@
 //!                         └──► confirm (finalist against baseline, new data) ──► ClaimResult
 //! ```
 //!
-//! A race only chooses what is worth confirming. Only [`confirm`](confirm::confirm) makes a claim, and
-//! [`SideComparison`], which is two of them at once: is a kernel slower than it was, or faster? A [`Survey`]
-//! only tells times.
+//! A race only selects the config that is worth confirming. Only two engines claim that one kernel is faster than
+//! another: [`confirm`](confirm::confirm), and [`SideComparison`], which tests two claims at once (is a kernel slower
+//! than it was, or faster?). A [`Survey`] only reports times.
 
 pub mod arm;
 pub mod claims;

@@ -1,29 +1,29 @@
-//! Models of measurement noise, for simulations and tests: seeded and deterministic.
+//! Models of measurement noise for simulations and tests. They are deterministic for a given seed.
 //!
-//! All effects on launches add up in log time; what a sample costs besides them is added in nanoseconds. The figures
-//! of [`NoiseModel::nominal`] are assumptions from published spreads, not measurements of one device; each of the
-//! other models adds an effect that has misled a tuner.
+//! All effects on launches are added in log time. The additional time of a sample is added in nanoseconds. The values
+//! of [`NoiseModel::nominal`] are assumptions from published spreads, not measurements of a device. Each of the other
+//! models adds an effect that has misled a tuner.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
-/// Strengths of all effects, in log time (0.01 is about 1 %) unless said otherwise.
+/// The strengths of all effects, in log time (0.01 is about 1 %) unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NoiseModel {
-    /// Standard deviation of every launch.
+    /// Standard deviation of the noise of a single launch.
     pub launch_sd: f64,
     /// Standard deviation of the slow drift that all arms share.
     pub drift_sd: f64,
-    /// Launches over which the drift forgets.
+    /// Time constant of the drift, in launches.
     pub drift_launches: f64,
-    /// How much faster a process starts, for all arms.
+    /// How much faster all arms are at the start of a process.
     pub boost: f64,
-    /// Launches over which that decays.
+    /// Time constant of the decay of this boost, in launches.
     pub boost_launches: f64,
-    /// Chance that a launch is disturbed.
+    /// Chance that a launch is disturbed by a spike.
     pub spike_chance: f64,
-    /// Mean strength of a disturbance (exponential).
+    /// Mean strength of a spike (exponentially distributed).
     pub spike_mean: f64,
     /// How much slower the first launch of an arm in a process is.
     pub first_launch: f64,
@@ -31,32 +31,32 @@ pub struct NoiseModel {
     pub placement_sd: f64,
     /// Chance that a process puts an arm into its slow mode.
     pub mode_chance: f64,
-    /// How much slower that mode is.
+    /// How much slower the slow mode is.
     pub mode: f64,
     /// How much faster the arm loaded last is than the one loaded first.
     pub load_bias: f64,
     /// How much faster the arm allocated last is than the one allocated first.
     pub allocation_bias: f64,
-    /// How much slower the device gets by heating up in a process.
+    /// How much slower the device becomes because it heats up during a process.
     pub ramp: f64,
-    /// Launches over which it heats up.
+    /// Time constant of the heating, in launches.
     pub ramp_launches: f64,
-    /// Chance that a neighbour starts a burst of work at a launch.
+    /// Chance, per launch, that another program on the machine starts a burst of work.
     pub burst_chance: f64,
     /// Mean length of a burst, in launches.
     pub burst_launches: f64,
     /// How much slower launches are during a burst.
     pub burst: f64,
-    /// Chance of a launch from the heavy tail.
+    /// Chance that a launch is from the heavy tail.
     pub tail_chance: f64,
-    /// Least strength of such a launch.
+    /// Smallest strength of a launch from the tail.
     pub tail_scale: f64,
     /// Shape of the tail (Pareto); below 2 the variance is infinite.
     pub tail_shape: f64,
-    /// How much longer than its launches a sample lasts, in nanoseconds: on a GPU from its first event to its first
-    /// launch.
+    /// Time of a sample in addition to its launches, in nanoseconds. On a GPU this is the time from the sample's first
+    /// event to its first launch.
     pub sample_start_ns: f64,
-    /// Standard deviation of that, in nanoseconds.
+    /// Standard deviation of this additional time, in nanoseconds.
     pub sample_start_sd_ns: f64,
 }
 
@@ -101,8 +101,8 @@ impl NoiseModel {
         }
     }
 
-    /// [`Self::nominal`] with the start of a batch in every sample, as on a GPU: `start_ns` on the mean, a fifth of it
-    /// as its deviation.
+    /// [`Self::nominal`] with an additional time at the start of every sample, as on a GPU. Its mean is `start_ns`, and
+    /// its standard deviation is a fifth of that.
     pub const fn with_sample_start(start_ns: f64) -> Self {
         Self {
             sample_start_ns: start_ns,
@@ -111,7 +111,7 @@ impl NoiseModel {
         }
     }
 
-    /// Every model, by name. The first is the nominal one.
+    /// All models with their names. The first one is the nominal model.
     pub fn all() -> [(&'static str, Self); 10] {
         let with = |change: fn(&mut Self)| {
             let mut model = Self::nominal();
@@ -138,7 +138,7 @@ impl NoiseModel {
         ]
     }
 
-    /// Launch noise, placement, drift and spikes three times as strong.
+    /// The same model with launch noise, placement, drift and spikes three times as strong.
     pub fn threefold(self) -> Self {
         Self {
             launch_sd: self.launch_sd * 3.0,
@@ -150,8 +150,8 @@ impl NoiseModel {
     }
 }
 
-/// A running source of noise. Drift and neighbours go on from process to process; the rest starts
-/// anew in each.
+/// A source of noise in a simulation. Drift and bursts continue from process to process. All other effects start again
+/// in each process.
 #[derive(Clone, Debug)]
 pub struct Noise {
     model: NoiseModel,
@@ -166,7 +166,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Noise of a model; the same seed gives the same noise.
+    /// Creates the noise of a model. The same seed gives the same noise.
     pub fn new(model: NoiseModel, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let start: f64 = StandardNormal.sample(&mut rng);
@@ -183,8 +183,8 @@ impl Noise {
         }
     }
 
-    /// Starts a process with as many arms as there are places in each order; `load[i]` is arm i's
-    /// place in the load order, `allocate[i]` in the allocation order.
+    /// Starts a process. `load[i]` is the position of arm i in the load order, and `allocate[i]` its position in the
+    /// allocation order.
     pub fn begin_process(&mut self, load: &[usize], allocate: &[usize]) {
         let model = self.model;
         let share = |place: usize| place as f64 / (load.len().max(2) - 1) as f64;
@@ -205,7 +205,7 @@ impl Noise {
         self.launched = vec![false; load.len()];
     }
 
-    /// The log factor on the true time of one launch of arm `arm` of the process.
+    /// The log factor between the measured and the true time of one launch of arm `arm` of the process.
     pub fn launch(&mut self, arm: usize) -> f64 {
         let model = self.model;
         let own: f64 = StandardNormal.sample(&mut self.rng);
@@ -224,7 +224,7 @@ impl Noise {
         factor
     }
 
-    /// The time by which a sample exceeds its launches, in nanoseconds.
+    /// The additional time of the next sample, in nanoseconds.
     pub fn sample_start_ns(&mut self) -> f64 {
         let model = self.model;
         if model.sample_start_ns == 0.0 {
@@ -234,7 +234,7 @@ impl Noise {
         (model.sample_start_ns + jitter * model.sample_start_sd_ns).max(0.0)
     }
 
-    /// The effects on all arms at this launch.
+    /// The log factor of the effects that all arms share, at this launch.
     fn shared(&mut self) -> f64 {
         let model = self.model;
         let step: f64 = StandardNormal.sample(&mut self.rng);

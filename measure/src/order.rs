@@ -1,4 +1,4 @@
-//! Random orders: of loading, of a round, of the blocks of a process.
+//! Random orders of loading, of allocation, of a round, and of the blocks of a process.
 
 use super::arm::ArmId;
 use super::lab::Opening;
@@ -12,7 +12,7 @@ pub fn shuffled(arms: &[ArmId], rng: &mut impl Rng) -> Vec<ArmId> {
     order
 }
 
-/// An opening with random load and allocation orders, drawn apart.
+/// An opening with a random load order and a separate random allocation order.
 pub fn random_opening(arms: &[ArmId], rng: &mut impl Rng) -> Opening {
     Opening {
         load: shuffled(arms, rng),
@@ -20,8 +20,8 @@ pub fn random_opening(arms: &[ArmId], rng: &mut impl Rng) -> Opening {
     }
 }
 
-/// An opening for `arms` with the orders of an earlier one reversed, so that the effect of the order on an arm changes
-/// its sign. Arms that were not in the earlier one come last.
+/// An opening for `arms` that reverses the orders of an earlier one, so the effect of the order on an arm changes its
+/// sign. Arms that were not in the earlier opening come last.
 pub fn mirrored(earlier: &Opening, arms: &[ArmId]) -> Opening {
     let reversed = |order: &[ArmId]| {
         let kept = order.iter().rev().filter(|arm| arms.contains(arm));
@@ -34,8 +34,8 @@ pub fn mirrored(earlier: &Opening, arms: &[ArmId]) -> Opening {
     }
 }
 
-/// An opening with two sides: the challenger is loaded last or first, and allocated like that too or
-/// the other way round.
+/// An opening with two sides. The challenger is loaded last or first. The buffers are allocated in the same order if
+/// `allocate_alike` is set, and in the reverse order otherwise.
 pub fn two_sided_opening(
     defender: ArmId,
     challenger: ArmId,
@@ -55,11 +55,11 @@ pub fn two_sided_opening(
     }
 }
 
-/// Samples in a block: each side twice.
+/// Number of samples in a block: two of each side.
 pub const BLOCK: usize = 4;
 
-/// The plan of `blocks` blocks, each ABBA or BAAB with even chance. Within a block a linear drift
-/// of the clock hits both sides alike.
+/// The plan of `blocks` blocks, each of which is ABBA or BAAB with equal chance. Within a block, a linear drift of the
+/// clock affects both sides equally.
 pub fn block_plan(a: ArmId, b: ArmId, blocks: usize, rng: &mut impl Rng) -> Vec<ArmId> {
     let mut plan = Vec::with_capacity(blocks * BLOCK);
     for _ in 0..blocks {

@@ -1,39 +1,39 @@
-//! A time faster than the hardware allows is a measurement error, not a win.
+//! Checks times against the peaks of the device. A time that is shorter than the hardware allows is a measurement
+//! error.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Refused above this share of the roofline, in percent: peaks are quoted at a clock that boost
-/// can pass by a little.
+/// The largest share of the roofline that a time may reach, in percent. It is above 100 because peaks are specified at
+/// a clock that boost can exceed slightly.
 pub const MAX_PERCENT: u64 = 105;
 
-/// The peaks of a device. A peak that is not known bounds nothing.
+/// The peaks of a device. An unknown peak is `None` and sets no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roofline {
     /// Floating-point operations per second.
     pub flops_per_s: Option<u64>,
-    /// Bytes per second from the memory that must serve them. Set it only if the buffers cannot
-    /// stay in a cache.
+    /// Bytes per second of the memory that the data must come from. Set it only if the buffers cannot stay in a cache.
     pub bytes_per_s: Option<u64>,
 }
 
-/// The least work of one launch.
+/// The smallest amount of work that one launch must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeastWork {
     /// Floating-point operations.
     pub flops: u64,
-    /// Bytes read and written.
+    /// Bytes that are read and written.
     pub bytes: u64,
 }
 
-/// A launch was faster than the device can be.
+/// The error for a launch that is faster than the device's peaks allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error(
     "measured {measured_ns} ns a launch, but the device cannot be faster than {least_ns} ns\n\
      help: the kernel did not do its work, or the peaks of the device are wrong; run `tune devices`"
 )]
 pub struct AboveRoofline {
-    /// The time measured, in nanoseconds of one launch.
+    /// The measured time of one launch, in nanoseconds.
     pub measured_ns: u64,
     /// The time at 100 % of the roofline, in nanoseconds.
     pub least_ns: u64,
@@ -47,15 +47,15 @@ impl Roofline {
         compute.max(memory)
     }
 
-    /// Whether operations take longer than moving the bytes.
+    /// Whether the operations of `work` take longer than the transfer of its bytes.
     pub fn is_compute_bound(&self, work: LeastWork) -> bool {
         time_ns(work.flops, self.flops_per_s) > time_ns(work.bytes, self.bytes_per_s)
     }
 
-    /// Refuses a time that is above [`MAX_PERCENT`] of the roofline.
+    /// Checks that a time is not above [`MAX_PERCENT`] of the roofline.
     ///
     /// # Errors
-    /// [`AboveRoofline`] with the time measured and the least one possible.
+    /// [`AboveRoofline`] with the measured and the shortest possible time.
     pub fn check(&self, work: LeastWork, measured_ns: u64) -> Result<(), AboveRoofline> {
         let least_ns = self.least_ns(work);
         if u128::from(measured_ns) * u128::from(MAX_PERCENT) >= u128::from(least_ns) * 100 {
@@ -67,7 +67,7 @@ impl Roofline {
         })
     }
 
-    /// The share of the roofline that a time reaches, in percent; `None` if nothing bounds it.
+    /// The share of the roofline that a time reaches, in percent; `None` if no peak limits it, or if the time is 0.
     pub fn percent(&self, work: LeastWork, measured_ns: u64) -> Option<f64> {
         let least_ns = self.least_ns(work);
         (least_ns > 0 && measured_ns > 0).then(|| least_ns as f64 / measured_ns as f64 * 100.0)
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn three_terabytes_a_second_on_an_l40s_are_refused() {
-        // 864 MB in 244.8 µs is 3,530 GB/s: what a flush that misses persisting lines once reported.
+        // 864 MB in 244.8 µs is 3,530 GB/s. A flush that missed persisting cache lines once reported this rate.
         let error = L40S.check(copied(864_000_000), 244_800).unwrap_err();
         assert_eq!(
             error,

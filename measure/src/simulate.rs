@@ -1,6 +1,7 @@
-//! A lab made of numbers: true times, a noise model and a virtual clock.
+//! A simulated lab, which consists of true times, a noise model and a virtual clock.
 //!
-//! For tests of everything above [`Lab`]: the engines here, a pipeline, a strategy. No real time passes.
+//! The lab is for tests of all code that uses a [`Lab`]: the engines of this crate, a pipeline, a strategy. No real
+//! time passes.
 
 use super::arm::ArmId;
 use super::fault::Fault;
@@ -11,13 +12,13 @@ use super::span::{Resolution, launches_beside, launches_per_sample};
 use kiln_cache::Outcome;
 use std::collections::HashMap;
 
-/// Untimed launches of each arm when a process opens.
+/// Number of untimed launches of each arm at the start of a process.
 const WARM_UP: u32 = 3;
 
-/// Virtual time that opening a process takes, in nanoseconds.
+/// Virtual time to open a process, in nanoseconds.
 const OPEN_NS: u64 = 300_000_000;
 
-/// Simulated arms 0, 1, 2… with a true time each.
+/// A lab with the simulated arms 0, 1, 2…, each of which has a true time.
 #[derive(Clone, Debug)]
 pub struct SimulatedLab {
     true_ns: Vec<u64>,
@@ -29,14 +30,14 @@ pub struct SimulatedLab {
     runs: HashMap<ArmId, u64>,
     clocks: Option<Vec<u32>>,
     openings: Vec<Opening>,
-    /// The resolution that samples are sized for; `None`: one launch per sample.
+    /// The clock resolution that determines the number of launches of a sample; `None` for one launch per sample.
     resolution: Option<Resolution>,
-    /// Launches of a sample and nanoseconds of a launch, of every arm that was paced.
+    /// Launches per sample, and time of one launch in nanoseconds, of every arm that was paced.
     paces: HashMap<ArmId, (u32, u64)>,
 }
 
 impl SimulatedLab {
-    /// A lab whose arm `i` truly takes `true_ns[i]` nanoseconds per launch.
+    /// A lab in which one launch of arm `i` has the true time `true_ns[i]`, in nanoseconds.
     pub fn new(true_ns: Vec<u64>, model: NoiseModel, seed: u64) -> Self {
         Self {
             true_ns,
@@ -53,47 +54,47 @@ impl SimulatedLab {
         }
     }
 
-    /// Gives an arm another true time, in nanoseconds per launch.
+    /// Sets the true time of one launch of an arm, in nanoseconds.
     pub fn with_true_time(mut self, arm: ArmId, true_ns: u64) -> Self {
         self.true_ns[arm.0] = true_ns;
         self
     }
 
-    /// Lets an arm fail with `outcome` at its timed launch number `after` (0: at once) and ever after.
+    /// Makes an arm fail with `outcome` after `after` timed samples (0: at once), and in every sample from then on.
     pub fn with_fault(mut self, arm: ArmId, after: u64, outcome: Outcome) -> Self {
         self.faults.insert(arm, (after, outcome));
         self
     }
 
-    /// Lets every arm report a device clock: `khz[i]` for arm i.
+    /// Makes every arm report a device clock, `khz[i]` for arm i.
     pub fn with_clocks(mut self, khz: Vec<u32>) -> Self {
         self.clocks = Some(khz);
         self
     }
 
-    /// Sizes samples for a clock of that resolution, as workers do.
+    /// Chooses the number of launches per sample for a clock of this resolution, as workers do.
     pub fn with_samples_for(mut self, resolution: Resolution) -> Self {
         self.resolution = Some(resolution);
         self
     }
 
-    /// Launches so far, warm-up included.
+    /// Number of launches so far, including warm-up.
     pub fn launches(&self) -> u64 {
         self.launches
     }
 
-    /// Processes opened so far.
+    /// Number of processes that were opened so far.
     pub fn processes(&self) -> u64 {
         self.processes
     }
 
-    /// How each process was opened.
+    /// The opening of each process so far.
     pub fn openings(&self) -> &[Opening] {
         &self.openings
     }
 
-    /// The span of some launches of an arm. Disturbances hit all of them alike, which is worse than their effect on a
-    /// real sample of many.
+    /// Runs some launches of an arm as one sample. The noise of one launch applies to all of them, which is worse than
+    /// in a real sample of many launches.
     fn launch(&mut self, arm: ArmId, slot: usize, launches: u32) -> Sample {
         let true_ns = self.true_ns[arm.0] as f64 * f64::from(launches);
         let disturbed_ns = true_ns * self.noise.launch(slot).exp();
@@ -103,7 +104,7 @@ impl SimulatedLab {
         Sample::new(span_ns, launches)
     }
 
-    /// Determines the launches per sample of each arm, like a worker that has just warmed them.
+    /// Determines the launches per sample of each arm, as a worker does after the warm-up.
     fn pace(&mut self, arms: &[ArmId], resolution: Resolution) {
         for (slot, &arm) in arms.iter().enumerate() {
             let mut probe = self.launch(arm, slot, 1);
@@ -155,7 +156,7 @@ impl Lab for SimulatedLab {
     }
 }
 
-/// The place of each of `arms` in `order`.
+/// The position of each of `arms` in `order`.
 fn places(arms: &[ArmId], order: &[ArmId]) -> Vec<usize> {
     let mut places = vec![0; arms.len()];
     for (place, arm) in order.iter().enumerate() {

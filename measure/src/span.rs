@@ -1,7 +1,7 @@
-//! The shortest span that counts as a sample.
+//! The shortest valid span of a sample, and the number of launches that a sample needs.
 //!
-//! A clock that ticks every 0.5 µs is off by 10 % on a 5 µs launch. A sample therefore holds as
-//! many launches as it takes to span [`MIN_TICKS`] ticks (the rule of the divan benchmark crate).
+//! A clock that ticks every 0.5 µs has an error of 10 % for a launch of 5 µs. Therefore a sample has enough launches to
+//! span at least [`MIN_TICKS`] ticks (the rule of the divan benchmark crate).
 
 use super::arm::ArmId;
 use super::fault::Fault;
@@ -9,34 +9,35 @@ use super::sample::Sample;
 use kiln_cache::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// A sample spans at least this many ticks of the clock.
+/// Smallest span of a sample, in ticks of the clock.
 pub const MIN_TICKS: u64 = 100;
 
-/// Most launches one sample may hold; a kernel that needs more is too short to be timed at all.
+/// Largest number of launches of one sample. A kernel that needs more is too short to be timed.
 pub const MAX_LAUNCHES: u32 = 1 << 20;
 
-/// Headroom when planning, in percent: launches get faster as a device warms up, and on a busy host by a third from
-/// one moment to the next; one sample that is too short fails its arm.
+/// Planned span of a sample, in percent of the shortest valid one. A sample that is too short makes its arm fail, and
+/// launches become faster as a device warms up; on a busy host, they can become faster by a third from one moment to
+/// the next.
 const HEADROOM_PERCENT: u64 = 200;
 
-/// How finely the clock ticks.
+/// The resolution of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// One tick of the clock, in nanoseconds (on a CUDA GPU 10,000: the error of a batch of launches; a thread's CPU
-    /// time: 1).
+    /// One tick of the clock, in nanoseconds. It is 10,000 on a CUDA GPU, where it is the error of a batch of launches,
+    /// and 1 for the CPU time of a thread.
     pub tick_ns: u64,
 }
 
 impl Resolution {
-    /// The shortest span allowed, in nanoseconds.
+    /// The shortest valid span of a sample, in nanoseconds.
     pub fn least_ns(self) -> u64 {
         self.tick_ns.max(1).saturating_mul(MIN_TICKS)
     }
 
-    /// Refuses a sample that is shorter than the clock resolves.
+    /// Checks that a sample is not shorter than the clock can resolve.
     ///
     /// # Errors
-    /// A fault that names `arm`.
+    /// A fault of `arm`.
     pub fn check(self, arm: ArmId, sample: &Sample) -> Result<(), Fault> {
         let least_ns = self.least_ns();
         if sample.span_ns >= least_ns {
@@ -54,11 +55,11 @@ impl Resolution {
     }
 }
 
-/// Launches a sample needs, judged by a probe, so that it spans at least [`MIN_TICKS`] ticks
-/// twice over. `None`: even [`MAX_LAUNCHES`] would be too short.
+/// The number of launches that a sample needs to span twice [`MIN_TICKS`] ticks, estimated from the sample `probe`.
+/// `None` if even [`MAX_LAUNCHES`] would be too few.
 ///
-/// A probe that is itself below the resolution is only trusted to grow tenfold: probe again with
-/// the number returned until [`Resolution::check`] accepts.
+/// A probe that is itself too short increases the number at most tenfold. Probe again with the returned number until
+/// [`Resolution::check`] accepts the probe.
 pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32> {
     let wanted_ns = u128::from(resolution.least_ns()) * u128::from(HEADROOM_PERCENT) / 100;
     let span_ns = u128::from(probe.span_ns);
@@ -82,11 +83,12 @@ pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32
     u32::try_from(trusted.clamp(1, u128::from(MAX_LAUNCHES))).ok()
 }
 
-/// The launches that a sample of an arm of `launch_ns` takes next to other arms, whose `paces` are the launches of a
-/// sample and the nanoseconds of a launch: the most that any arm of similar speed takes, at most twice as fast or half
-/// as fast.
+/// The launches per sample of an arm when it is compared with other arms. `launch_ns` is the time of one launch of the
+/// arm. `paces` has the launches per sample and the time of one launch of each arm. The result is the largest number of
+/// launches of any arm of similar speed. Two arms are of similar speed if neither is more than twice as fast as the
+/// other.
 ///
-/// A sample has a cost of its own. With other numbers of launches, equal arms would differ by a part of it.
+/// Each sample has a fixed cost. With different numbers of launches, equal arms would differ by a part of this cost.
 pub fn launches_beside(launch_ns: u64, paces: &[(u32, u64)]) -> u32 {
     let is_similar = |other_ns: u64| {
         launch_ns <= other_ns.saturating_mul(2) && other_ns <= launch_ns.saturating_mul(2)

@@ -1,15 +1,15 @@
-//! Integer-nanosecond summaries of samples.
+//! Summaries of samples, in integer nanoseconds.
 
 use super::sample::Sample;
 use serde::{Deserialize, Serialize};
 
-/// The spread of some samples, in nanoseconds of one launch. Nothing is dropped as an outlier:
-/// the median is robust, and a kernel with two speeds is information.
+/// The quartiles of some samples, in nanoseconds per launch. No sample is dropped as an outlier, because the median is
+/// robust, and because the result should show whether a kernel has two speeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quartiles {
     /// The number of samples.
     pub samples: u32,
-    /// The fastest.
+    /// The shortest time.
     pub min_ns: u64,
     /// The lower quartile.
     pub q1_ns: u64,
@@ -17,7 +17,7 @@ pub struct Quartiles {
     pub median_ns: u64,
     /// The upper quartile.
     pub q3_ns: u64,
-    /// The slowest.
+    /// The longest time.
     pub max_ns: u64,
 }
 
@@ -41,14 +41,14 @@ impl Quartiles {
         })
     }
 
-    /// The interquartile range, in nanoseconds.
+    /// The interquartile range (`q3_ns` minus `q1_ns`), in nanoseconds.
     pub fn iqr_ns(&self) -> u64 {
         self.q3_ns - self.q1_ns
     }
 }
 
-/// The `quarters`/4 quantile of sorted times, interpolated between neighbours and rounded down
-/// (R's type 7, in integers). The slice must not be empty.
+/// The `quarters`/4 quantile of sorted times, interpolated between neighbours and rounded down (type 7 of R's
+/// `quantile`, in integers). The slice must not be empty.
 fn quantile(sorted_ns: &[u64], quarters: usize) -> u64 {
     let position = (sorted_ns.len() - 1) * quarters;
     let (low, part) = (position / 4, (position % 4) as u64);
@@ -62,7 +62,7 @@ fn mul_quarters(span: u64, part: u64) -> u64 {
     (span / 4) * part + (span % 4) * part / 4
 }
 
-/// The median of some finite numbers, the mean of the middle two if even; `None` if there are none.
+/// The median of finite numbers; for an even number of them, the mean of the middle two. `None` if there are none.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,7 +1,7 @@
-//! Survey: how long does a kernel take, alone or against its baseline? It reports times, and claims nothing.
+//! Survey: measures how long a kernel takes, alone or together with its baseline. It reports times and makes no claim.
 //!
-//! The protocol is that of a confirmation with a fixed number of processes: fresh ones, in pairs of reversed orders,
-//! and an interval for the median process, since times differ between processes.
+//! A survey uses the protocol of a confirmation with a fixed number of processes. The processes are fresh and come in
+//! pairs of reversed orders. The result has an interval for the median process, because times differ between processes.
 
 use super::arm::ArmId;
 use super::confirm::{
@@ -13,13 +13,13 @@ use super::lab::Opening;
 use super::span::Resolution;
 use super::summary::median;
 
-/// Processes of a survey: as many as an interval of 95 % needs, and whole pairs.
+/// Number of processes of a survey. A 95 % interval needs at least 6, and processes come in pairs.
 pub const PROCESSES: u32 = 8;
 
-/// Samples of a process with one side.
+/// Largest number of samples per process in a survey of one side.
 const SAMPLES: usize = 24;
 
-/// Times of one or two sides.
+/// A survey of one side, or of a side and its baseline.
 #[derive(Clone, Debug)]
 pub struct Survey {
     sides: Sides,
@@ -39,17 +39,17 @@ enum Sides {
 pub struct Surveyed {
     /// The median of the processes' medians.
     pub median_ns: f64,
-    /// Its 95 % interval; `None` with fewer than 7 processes.
+    /// The 95 % interval of the median; `None` with fewer than 6 processes.
     pub interval_ns: Option<Interval>,
 }
 
 impl Survey {
-    /// A survey of one side, whose sample spans `span_ns`.
+    /// A survey of one side. `span_ns` is the expected span of a sample.
     pub fn of_one(arm: ArmId, span_ns: u64, resolution: Resolution, seed: u64) -> Survey {
         Survey::new(Sides::One { arm, span_ns }, settings(resolution, seed))
     }
 
-    /// A survey of a side next to its baseline.
+    /// A survey of a side (the challenger) together with its baseline (the defender).
     pub fn beside(
         claim: Claim,
         expected: RaceEstimate,
@@ -70,18 +70,18 @@ impl Survey {
         }
     }
 
-    /// The same, with at most that much time.
+    /// Sets the time limit of the survey, in nanoseconds.
     pub fn within(mut self, budget_ns: u64) -> Survey {
         self.settings.budget_ns = budget_ns;
         self
     }
 
-    /// Why it ended early, if it did.
+    /// Why the survey ended early; `None` if it did not.
     pub fn doubt(&self) -> Option<&Doubt> {
         self.doubt.as_ref()
     }
 
-    /// The time of an arm; `None` if no process ran.
+    /// The time of an arm; `None` if no process was completed.
     pub fn time(&self, arm: ArmId) -> Option<Surveyed> {
         let logs: Vec<f64> = self
             .records
@@ -94,7 +94,7 @@ impl Survey {
         })
     }
 
-    /// The statistics of the comparison with the baseline; `None` for one side.
+    /// The statistics of the comparison with the baseline; `None` for a survey of one side.
     pub fn beside_baseline(&self) -> Option<TestStatistics> {
         match &self.sides {
             Sides::One { .. } => None,
@@ -190,7 +190,7 @@ mod tests {
         let mut survey = Survey::beside(CLAIM, expected(), RESOLUTION, 3);
         drive(&mut lab, &mut survey, &mut |_| {});
         let time = survey.time(ArmId(1)).unwrap();
-        // The machine boosts and drifts by some percent, which the ratio does not see.
+        // Boost and drift change times by a few percent, but not the ratio.
         assert!((time.median_ns / 500_000.0 - 1.0).abs() < 0.1, "{time:?}");
         assert!(time.interval_ns.unwrap().contains(time.median_ns));
         let ratio = survey.beside_baseline().unwrap().median_ratio.unwrap();

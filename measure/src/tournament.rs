@@ -1,9 +1,12 @@
-//! A search's races, batch by batch, and the play-off that names the finalist.
+//! The races of a search in batches, and the play-off that selects the finalist.
 //!
-//! Each batch races against the best arm so far and the anchor. The cost of an arm is relative to the baseline, by way
-//! of the anchor, so that costs of different batches are comparable although clocks changed in between. The best of
-//! all batches meet once more in the play-off, on new data: without it the finalist would be the arm with the luckiest
-//! batch.
+//! Each batch of new arms races against the best arm so far and against the anchor. The anchor is the baseline or, if
+//! the baseline is very slow, a faster arm in its place. The cost of an arm is its time divided by the baseline's time,
+//! measured through the anchor. So costs of different batches are comparable although clocks changed between the
+//! batches.
+//!
+//! The best arms of all batches race once more in the play-off, on new data. Without the play-off, the finalist would
+//! be the arm that was luckiest in its batch.
 
 use super::arm::ArmId;
 use super::confirm::RaceEstimate;
@@ -16,34 +19,35 @@ use serde::{Deserialize, Serialize};
 /// The largest number of arms in the play-off, apart from the anchor.
 const MAX_ELITES: usize = 8;
 
-/// An arm that is slower than the best by this factor is not in the play-off.
+/// An arm whose time exceeds that of the best arm by more than this factor is not in the play-off.
 const ELITE_RATIO: f64 = 1.05;
 
-/// Rounds of a batch, and of the play-off: batches only have to select the arms of the play-off, and the
-/// two together see more processes than one race of 24 rounds.
+/// Largest number of rounds of a batch, and of the play-off. Batches only have to select the arms of the play-off, and
+/// a batch and the play-off together use more processes than one race of 24 rounds.
 const MAX_ROUNDS: u32 = 16;
 
-/// Rounds in one process of the play-off: the remaining arms are so close that their placement in a
-/// process matters more than another round.
+/// Rounds in one process of the play-off. The remaining arms are so close that their placement in a process matters
+/// more than another round.
 const PLAY_OFF_ROUNDS: u32 = 4;
 
-/// The arm to confirm, and its result in the races.
+/// The arm that is to be confirmed, and its result in the races.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finalist {
     /// The arm.
     pub arm: ArmId,
-    /// Its expected times against the baseline: for planning the confirm step, never for printing.
+    /// The expected times of the arm and of the baseline. They are used to plan the confirm step, and are never
+    /// printed.
     pub expected: RaceEstimate,
 }
 
-/// An arm that was raced and not faulted.
+/// An arm that was raced and did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Raced {
     /// The arm.
     pub arm: ArmId,
-    /// Its time over the baseline's.
+    /// The arm's time divided by the baseline's time.
     pub cost: f64,
-    /// Median span of a sample, in nanoseconds.
+    /// Median span of the arm's samples, in nanoseconds.
     pub span_ns: u64,
 }
 
@@ -58,12 +62,12 @@ pub struct Tournament {
     incumbent: ArmId,
     raced: Vec<Raced>,
     faulted: Vec<ArmId>,
-    /// Faults that were not reported yet.
+    /// Faults that the caller has not received yet.
     news: Vec<Fault>,
 }
 
 impl Tournament {
-    /// A tournament in which nothing has raced yet.
+    /// A tournament in which no arm has raced yet.
     pub fn new(baseline: ArmId, settings: RaceSettings) -> Self {
         Self {
             settings,
@@ -78,12 +82,12 @@ impl Tournament {
         }
     }
 
-    /// The best arm so far; the baseline at first.
+    /// The best arm so far; the baseline before the first batch.
     pub fn incumbent(&self) -> ArmId {
         self.incumbent
     }
 
-    /// The cost of an arm relative to the baseline; `None` if it was not raced or faulted.
+    /// The arm's time divided by the baseline's time; `None` if the arm was not raced or failed.
     pub fn cost(&self, arm: ArmId) -> Option<f64> {
         self.raced
             .iter()
@@ -91,12 +95,12 @@ impl Tournament {
             .map(|raced| raced.cost)
     }
 
-    /// Every arm raced so far, without those that faulted.
+    /// All arms that were raced so far and did not fail.
     pub fn raced(&self) -> &[Raced] {
         &self.raced
     }
 
-    /// Removes an arm for good: it failed or proved wrong outside the races. The next play-off names
+    /// Removes an arm permanently, because it failed or gave wrong outputs outside the races. The next play-off selects
     /// another finalist.
     pub fn disqualify(&mut self, arm: ArmId) {
         self.faulted.push(arm);
@@ -114,7 +118,7 @@ impl Tournament {
     /// Races a batch of new arms for at most `budget_ns`.
     ///
     /// # Errors
-    /// As [`race`].
+    /// The errors of [`race`].
     pub fn submit(
         &mut self,
         lab: &mut dyn Lab,
@@ -137,11 +141,11 @@ impl Tournament {
         )
     }
 
-    /// Races the best of all batches on new data for at most `budget_ns` and names the finalist; `None` if
-    /// nothing beat the baseline.
+    /// Races the best arms of all batches on new data for at most `budget_ns`, and returns the finalist. `None` if no
+    /// arm was faster than the baseline.
     ///
     /// # Errors
-    /// As [`race`].
+    /// The errors of [`race`].
     pub fn play_off(
         &mut self,
         lab: &mut dyn Lab,
@@ -163,7 +167,7 @@ impl Tournament {
         Ok(self.finalist())
     }
 
-    /// The faults of arms since the last call, including those of arms that raced well before.
+    /// The faults of arms since the last call, including those of arms that had raced without a fault before.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         std::mem::take(&mut self.news)
     }
@@ -197,7 +201,7 @@ impl Tournament {
         }
     }
 
-    /// The arms of the play-off: the cheapest, if near the best.
+    /// The arms of the play-off: those with the lowest cost that are near the best one.
     fn elites(&self) -> Vec<ArmId> {
         let mut best = self.raced.clone();
         best.sort_by(|a, b| a.cost.total_cmp(&b.cost).then(a.arm.cmp(&b.arm)));
@@ -320,7 +324,7 @@ mod tests {
         let mut lab = SimulatedLab::new(vec![1_000_000, 500_000], NoiseModel::QUIET, 3);
         let (mut tournament, found) = finalist(&mut lab, &[&[1]]);
         assert_eq!(found.map(|found| found.arm), Some(ArmId(1)));
-        // It led an earlier race, and a later one took its lead back.
+        // The arm led an earlier race, and lost its lead in a later one.
         for raced in &mut tournament.raced {
             raced.cost = 1.0;
         }
@@ -361,7 +365,7 @@ mod tests {
         let (tournament, finalist) = finalist(&mut lab, &[&[1], &[2], &[3], &[4]]);
         assert_eq!(finalist.map(|finalist| finalist.arm), Some(ArmId(4)));
         assert!((tournament.cost(ArmId(4)).unwrap() / 0.006 - 1.0).abs() < 0.05);
-        // Three launches to warm up and three samples, once.
+        // The baseline has three warm-up launches and three samples, in one batch only.
         let rest_ns = lab.now_ns() - lab.processes() * 300_000_000;
         assert!(rest_ns < 9 * naive_ns, "{rest_ns}");
     }

@@ -1,48 +1,52 @@
-//! The sequential test behind a claim: bets on every process, and Ville's inequality.
+//! The sequential test of a claim. It bets on every process and uses Ville's inequality.
 //!
-//! Wealth starts at 1. If the claim is wrong, the expected factor of every bet is at most 1: wealth is a
-//! supermartingale, and the chance that it *ever* reaches 100 is at most 1 % (Ville), whatever the noise and whenever
-//! one looks. For `m` claims in one run the bar is 100·m. Two bets run in parallel on parts of the stake; their sum
-//! is again such a wealth (V. Vovk and R. Wang, "E-values: calibration, combination and applications", 2021).
+//! The result of each process multiplies the wealth by a factor; the wealth starts at 1. If the claim is wrong, the
+//! expected factor of every bet is at most 1. Then the wealth is a supermartingale, and the chance that it *ever*
+//! reaches 100 is at most 1 % (Ville), whatever the noise is and whenever the test stops. For `m` claims in one run,
+//! the wealth must reach 100·m. Two bets run in parallel, each with a part of the stake. Their sum is again such a
+//! wealth (V. Vovk and R. Wang, "E-values: calibration, combination and applications", 2021).
 //!
-//! **Coin.** A process that finds the challenger faster by more than delta multiplies its part by [`ON_WIN`], any other
-//! by [`ON_LOSS`]: if a win is no likelier than 1/2, the mean is 1.
+//! **Coin.** A process that finds the challenger faster by more than delta is a win. A win multiplies the wealth of
+//! this bet by [`ON_WIN`], and any other process multiplies it by [`ON_LOSS`]. If the chance of a win is at most 1/2,
+//! the expected factor is at most 1.
 //!
-//! **Far.** A process that finds it faster by more than [`FAR`] multiplies the other part by [`ON_FAR_WIN`], any other
-//! by [`ON_NO_FAR_WIN`]: if the claim is wrong, that happens in at most one process of [`FAR_ONE_IN`]. The placement
-//! of code and data shifts an arm by percents and seldom by a tenth, and drift and neighbours affect both sides of a
-//! block, so large effects need a third of the processes of small ones.
+//! **Far.** A process that finds the challenger faster by more than [`FAR`] is a far win. It multiplies the wealth of
+//! the other bet by [`ON_FAR_WIN`], and any other process multiplies it by [`ON_NO_FAR_WIN`]. If the claim is wrong, at
+//! most one process in [`FAR_ONE_IN`] is a far win. The reason is that the placement of code and data changes the time
+//! of an arm by a few percent and seldom by a tenth, and that drift and other programs affect both sides of a block. So
+//! large effects need a third of the processes that small effects need.
 //!
-//! **Pairs.** Processes come in pairs that differ only in the order in which the two sides are loaded
-//! and allocated: the second of a pair has the orders of the first reversed. If the sides are equal, swapping
-//! them maps one process of the pair onto the other with the sign of the effect turned, so the two win chances
-//! p and q satisfy p + q <= 1, and the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1; with
-//! p + q <= 2/8 the same holds for the other bet.
-//! Wealth is a supermartingale *from pair to pair*, so FASTER is said only after whole pairs. Independent orders
-//! satisfy the same bound only barely: a 2 % load-order effect makes every process a coin of chance 0.42,
-//! and 0.15 % of identical kernels pass. In pairs, the effect wins one and loses the other: 1e-12.
+//! **Pairs.** Processes come in pairs. The second process of a pair reverses the orders in which the first one loads
+//! and allocates the two sides, and is otherwise the same. If the sides are equal, swapping them maps one process of
+//! the pair to the other and changes the sign of the effect. So the chances p and q of a win satisfy p + q <= 1, and
+//! the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1. With p + q <= 2/8, the same is true for
+//! the other bet. Thus wealth is a supermartingale *from pair to pair*, and a claim is proven only after whole pairs.
+//!
+//! Independent orders would satisfy the same bound only barely. With independent orders, a load-order effect of 2 %
+//! would make each process of identical kernels a win with a chance of 0.42, and 0.15 % of such kernels would be called
+//! faster. In pairs, the effect wins one process and loses the other, and that share is 1e-12.
 
 use super::interval::{is_outside, product};
 use serde::{Deserialize, Serialize};
 
-/// Factor on the coin's wealth after a win.
+/// Factor of the coin's wealth after a win.
 pub const ON_WIN: f64 = 1.8;
-/// Factor on the coin's wealth after a loss; with [`ON_WIN`] it averages 1.
+/// Factor of the coin's wealth after a loss. The mean of this factor and [`ON_WIN`] is 1.
 pub const ON_LOSS: f64 = 0.2;
-/// A win by more than this share is a far one.
+/// A win by more than this share is a far win.
 pub const FAR: f64 = 0.1;
-/// If the claim is wrong, at most one process in this many finds a far win.
+/// If the claim is wrong, at most one process in this number is a far win.
 pub const FAR_ONE_IN: f64 = 8.0;
-/// Factor on the other part after a far win.
+/// Factor of the other bet's wealth after a far win.
 pub const ON_FAR_WIN: f64 = 7.6;
-/// Factor on it after any other process; with [`ON_FAR_WIN`] it averages 1 if one in [`FAR_ONE_IN`] is a far win.
+/// Factor of the other bet's wealth after any other process. The expected factor is 1 if one process in [`FAR_ONE_IN`]
+/// is a far win.
 pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
-/// The part of the stake that is on far wins. As large as possible without requiring a ninth win if eight prove a
-/// claim.
+/// The part of the stake that is bet on far wins. It is the largest part for which eight wins still prove a claim.
 pub const FAR_STAKE: f64 = 0.08;
-/// Wealth that proves one claim.
+/// The wealth that proves a single claim.
 pub const PROVEN: f64 = 100.0;
-/// Wealth at which a claim is given up.
+/// The wealth at which the test of a claim is given up.
 pub const RUINED: f64 = 0.002;
 
 /// The result of a process.
@@ -50,35 +54,35 @@ pub const RUINED: f64 = 0.002;
 pub enum Found {
     /// The challenger is not faster by more than delta.
     NoWin,
-    /// It is faster by more than delta.
+    /// The challenger is faster by more than delta.
     Win,
-    /// It is faster by more than [`FAR`], too.
+    /// The challenger is faster by more than [`FAR`].
     FarWin,
 }
 
 /// The state of the test after the processes so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Undecided: run another process.
+    /// The test is not decided, and needs another process.
     Open,
-    /// The challenger is faster by more than delta in the median process.
+    /// The claim is proven: the challenger is faster by more than delta in the median process.
     Proven,
-    /// Not proven, and no further process will be run.
+    /// The claim is not proven, and no further process is run.
     Unproven,
 }
 
 /// The wealth of one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wealth {
-    /// Claims made in the same run; the bar is this many times higher.
+    /// Number of claims in the same run. The required wealth is multiplied by it.
     pub claims: u32,
     /// The largest number of processes.
     pub most: u32,
-    /// Processes won.
+    /// Number of processes that were wins.
     pub wins: u32,
-    /// Of these, far wins.
+    /// Number of wins that were far wins.
     pub far_wins: u32,
-    /// Processes lost.
+    /// Number of processes that were not wins.
     pub losses: u32,
 }
 
@@ -95,7 +99,7 @@ impl Wealth {
         }
     }
 
-    /// The processes that prove one of that many claims if all of them are far wins.
+    /// The number of processes that prove one of `claims` claims if all of them are far wins.
     pub fn fewest(claims: u32) -> u32 {
         let mut wealth = Wealth::new(claims, 64);
         while wealth.standing() == Standing::Open {
@@ -104,7 +108,7 @@ impl Wealth {
         wealth.processes()
     }
 
-    /// Counts one process.
+    /// Adds the result of one process.
     pub fn bet(&mut self, found: Found) {
         match found {
             Found::NoWin => self.losses += 1,
@@ -116,7 +120,7 @@ impl Wealth {
         }
     }
 
-    /// Processes so far.
+    /// Number of processes so far.
     pub fn processes(&self) -> u32 {
         self.wins + self.losses
     }
@@ -129,15 +133,15 @@ impl Wealth {
         (1.0 - FAR_STAKE) * coin + FAR_STAKE * far
     }
 
-    /// The same after that many more far wins.
+    /// The wealth after `far_wins` more far wins.
     fn after(mut self, far_wins: u32) -> Wealth {
         self.wins += far_wins;
         self.far_wins += far_wins;
         self
     }
 
-    /// Whether whole pairs of processes have reached the bar. The interval that is reported with a proof must exclude
-    /// equal times, too, which takes six wins: a few far wins among losses are not proof.
+    /// Whether whole pairs of processes have reached the required wealth. The interval that is reported with a proof
+    /// must also exclude equal times, which needs six wins. So a few far wins among losses do not prove a claim.
     fn is_proof(&self) -> bool {
         let whole = self.processes().is_multiple_of(2);
         whole && self.value() >= self.bar() && is_outside(self.wins, self.losses)
@@ -148,8 +152,8 @@ impl Wealth {
         PROVEN * f64::from(self.claims)
     }
 
-    /// The verdict so far. Gives up at [`RUINED`], at the most processes allowed, and as soon as
-    /// winning all processes that are left could not reach the bar.
+    /// The state of the test. The claim is unproven at a wealth of [`RUINED`], after the largest number of processes,
+    /// and as soon as winning all remaining processes could not reach the required wealth.
     pub fn standing(&self) -> Standing {
         if self.is_proof() {
             return Standing::Proven;
@@ -170,10 +174,10 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// Chances of a win and of a far win among them.
+    /// The chance of a win (far wins included), and the chance of a far win.
     type Chances = (f64, f64);
 
-    /// Exact chance that the test ends in `Proven`, if the two processes of a pair have these chances.
+    /// The exact chance that the test ends in `Proven`, if the two processes of a pair have these chances.
     fn proven(start: Wealth, first: Chances, second: Chances) -> f64 {
         fn from(wealth: Wealth, pair: [Chances; 2], known: &mut BTreeMap<[u32; 3], f64>) -> f64 {
             match wealth.standing() {
@@ -205,12 +209,12 @@ mod tests {
         from(start, [first, second], &mut BTreeMap::new())
     }
 
-    /// No far wins.
+    /// The chances of a win, without far wins.
     fn near(chance: f64) -> Chances {
         (chance, 0.0)
     }
 
-    /// Processes until the claim is proven, if each finds the same.
+    /// The number of processes until the claim is proven, if all of them have the same result.
     fn needed(claims: u32, found: Found) -> u32 {
         let mut wealth = Wealth::new(claims, 40);
         while wealth.standing() == Standing::Open {
@@ -239,8 +243,8 @@ mod tests {
 
     #[test]
     fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
-        // The defender is in a slow mode, and the challenger is not, in 9 % of the processes; one is a win by chance
-        // else.
+        // In 9 % of the processes only the defender is in a slow mode, and in 82 % neither side is. Of the latter, 20 %
+        // are wins by chance.
         let modes = (0.09 + 0.82 * 0.2, 0.09);
         for claims in [10, 136] {
             let exact = proven(Wealth::new(claims, 24), modes, modes);
@@ -339,7 +343,7 @@ mod tests {
             let q = (1.0 - p) * slack;
             let mean = |chance: f64| ON_WIN * chance + ON_LOSS * (1.0 - chance);
             prop_assert!(mean(p) * mean(q) <= 1.0 + 1e-12);
-            // Far wins have their share of the two processes together.
+            // The chances of a far win in the two processes add up to at most 2/8.
             let (p, q) = (p * 2.0 / FAR_ONE_IN, q * 2.0 / FAR_ONE_IN);
             let mean = |chance: f64| ON_FAR_WIN * chance + ON_NO_FAR_WIN * (1.0 - chance);
             prop_assert!(mean(p) * mean(q) <= 1.0 + 1e-12);

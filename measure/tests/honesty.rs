@@ -1,7 +1,8 @@
-//! Whether the race and confirm engines can be fooled: whole searches over a simulated lab, under every noise model.
+//! Tests whether noise can mislead the race and confirm engines. They run whole searches on a simulated lab under every
+//! noise model.
 //!
-//! A few dozen searches a model by default; `KILN_BARS=1` runs the full counts (use `--release`). Figures are
-//! printed: `KILN_BARS=1 cargo test --release -p kiln-measure --test honesty -- --nocapture`.
+//! By default there are a few dozen searches per model. `KILN_BARS=1` runs the full counts (use `--release`). Figures
+//! are printed: `KILN_BARS=1 cargo test --release -p kiln-measure --test honesty -- --nocapture`.
 #![allow(clippy::unwrap_used)]
 
 use kiln_cache::Outcome;
@@ -21,10 +22,10 @@ const TICK: Resolution = Resolution { tick_ns: 500 };
 const BASE_NS: u64 = 1_000_000;
 const BASELINE: ArmId = ArmId(0);
 
-/// Arms raced together.
+/// Number of arms that race together.
 const BATCH: usize = 20;
 
-/// `full` when the bars are asked for, else `reduced`.
+/// `full` if `KILN_BARS=1` is set, otherwise `reduced`.
 fn count(full: u64, reduced: u64) -> u64 {
     if std::env::var("KILN_BARS").is_ok_and(|bars| bars == "1") {
         full
@@ -33,7 +34,7 @@ fn count(full: u64, reduced: u64) -> u64 {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 struct Found {
     verdict: Option<ClaimResult>,
     survivors: Vec<ArmId>,
@@ -42,20 +43,20 @@ struct Found {
 }
 
 impl Found {
-    /// What would be baked.
+    /// The arm that would be baked.
     fn baked(&self) -> ArmId {
         let faster = self.verdict.as_ref().filter(|verdict| verdict.is_faster());
         faster.map_or(BASELINE, |verdict| verdict.claim.challenger)
     }
 }
 
-/// A whole search: arm 0 is the baseline, the others race in batches, the best meet in the play-off, and the
-/// finalist is confirmed; one that fails there makes way for the next.
+/// Runs a whole search. Arm 0 is the baseline, the others race in batches, the best arms race in the play-off, and the
+/// finalist is confirmed. If the finalist fails in the confirmation, the next one is confirmed.
 fn search(lab: SimulatedLab, arms: usize, seed: u64) -> Found {
     search_on(lab, TICK, arms, seed)
 }
 
-/// As [`search`], on a device of that clock.
+/// Like [`search`], on a device with the clock resolution `tick`.
 fn search_on(mut lab: SimulatedLab, tick: Resolution, arms: usize, seed: u64) -> Found {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut tournament = Tournament::new(BASELINE, RaceSettings::new(tick));
@@ -108,14 +109,14 @@ fn search_of(times_ns: &[u64], model: NoiseModel, seed: u64) -> Found {
     )
 }
 
-/// The confirm step alone, on a challenger that is truly `gain` times as fast.
+/// Runs only the confirm step, on a challenger that is really `gain` times as fast as the baseline.
 fn confirm_alone(gain: f64, model: NoiseModel, seed: u64) -> ClaimResult {
     let times = [BASE_NS, (BASE_NS as f64 / gain) as u64];
     let lab = SimulatedLab::new(times.to_vec(), model, seed);
     confirm_on(lab, TICK, &times, seed)
 }
 
-/// The confirm step alone, on a lab with two arms of those true times, in nanoseconds.
+/// Runs only the confirm step, on a lab with two arms of these true times, in nanoseconds.
 fn confirm_on(mut lab: SimulatedLab, tick: Resolution, times: &[u64; 2], seed: u64) -> ClaimResult {
     let claim = Claim {
         defender: BASELINE,
@@ -148,7 +149,8 @@ fn quantile(values: &mut [f64], q: f64) -> f64 {
         .unwrap_or(0.0)
 }
 
-/// Sixty candidates whose best is 5.3 % faster than the baseline, most of the others near or above it.
+/// The times of a baseline and sixty candidates. The best candidate is 5.3 % faster than the baseline, and most of the
+/// others are about as fast or slower.
 fn mixed(rng: &mut ChaCha8Rng) -> Vec<u64> {
     let draw =
         |rng: &mut ChaCha8Rng| (BASE_NS as f64 * (0.95 + 0.8 * rng.random::<f64>().powi(2))) as u64;
@@ -183,14 +185,15 @@ fn one_identical_candidate_is_not_called_faster() {
     }
 }
 
-/// What a CUDA device says of its clock.
+/// The clock resolution of a CUDA device.
 const GPU_TICK: Resolution = Resolution { tick_ns: 10_000 };
 
-/// From the start event of a sample to its first launch, in nanoseconds. The untimed work before the event hides most of it on
-/// a real GPU; here nothing does.
+/// Times from the start event of a sample to its first launch, in nanoseconds. On a real GPU, the untimed work before
+/// the event hides most of this time. In these tests nothing hides it.
 const SAMPLE_STARTS_NS: [f64; 3] = [2_000.0, 6_000.0, 12_000.0];
 
-/// Times of a launch around which samples of the same length hold one launch more or less.
+/// Times of a launch, in nanoseconds, at which a small change of the time changes the number of launches per sample by
+/// one.
 const GPU_LAUNCHES_NS: [u64; 6] = [5_000, 19_000, 31_000, 47_000, 94_000, 300_000];
 
 fn gpu(times_ns: &[u64], start_ns: f64, seed: u64) -> SimulatedLab {
@@ -255,7 +258,7 @@ fn a_gain_of_three_percent_is_confirmed_on_a_gpu() {
             println!(
                 "{start_ns} ns before each sample, kernels of {launch_ns} ns: +3 % confirmed in {share:.1} % of {claims}"
             );
-            // A reduced run can miss once by chance.
+            // A run with reduced counts may miss one by chance.
             let slack = if claims < 1_000 {
                 100.0 / claims as f64
             } else {
@@ -266,7 +269,8 @@ fn a_gain_of_three_percent_is_confirmed_on_a_gpu() {
     }
 }
 
-/// The share of searches, in percent, that bake the one candidate of sixty that is `gain` times as fast.
+/// The share of searches, in percent, that bake the one candidate of sixty that is `gain` times as fast as the
+/// baseline.
 fn found_and_proven(gain: f64, model: NoiseModel, searches: u64) -> f64 {
     let found = (0..searches).filter(|&seed| {
         let best = 1 + usize::try_from(seed * 7 % 60).unwrap();
@@ -286,13 +290,14 @@ fn one_better_candidate_of_sixty_is_found_and_proven() {
             found_and_proven(1.05, model, searches),
         );
         println!("{name}: +3 % baked in {three:.1} %, +5 % in {five:.1} % of {searches} searches");
-        // Where a process moves a kernel by as much as the gain itself, no test of 24 processes sees it every time.
+        // If a process changes the time of a kernel by as much as the gain, a test of 24 processes does not always
+        // detect the gain.
         let (least_three, least_five) = match name {
             "bimodal placement 3 %" => (20.0, 97.0),
             "threefold noise" => (0.0, 70.0),
             _ => (95.0, 99.0),
         };
-        // A reduced run can miss once by chance.
+        // A run with reduced counts may miss one by chance.
         let slack = if searches < 1_000 {
             100.0 / searches as f64
         } else {
@@ -320,7 +325,7 @@ fn a_config_that_is_truly_slower_is_never_baked() {
             let mut times: Vec<u64> = (0..61).map(|_| slower(&mut rng)).collect();
             times[0] = BASE_NS;
             shipped += u64::from(search_of(&times, model, seed).baked() != BASELINE);
-            // And where there is something to be found, nothing slower may be taken for it.
+            // If a faster candidate exists, the search must not bake a slower one instead.
             let times = mixed(&mut rng);
             shipped +=
                 u64::from(times[search_of(&times, model, seed).baked().0] > BASE_NS * 101 / 100);
@@ -401,7 +406,8 @@ fn a_proven_gain_is_told_as_it_is() {
 
 #[test]
 fn equal_kernels_with_a_rare_mode_of_twice_the_time_are_not_called_faster() {
-    // Beyond every model of the bars: one process in ten makes an arm half as fast for as long as it lives.
+    // This is worse than all models of the bars: in one process of ten, an arm is half as fast for the lifetime of the
+    // process.
     let model = NoiseModel {
         mode_chance: 0.1,
         mode: std::f64::consts::LN_2,
@@ -417,8 +423,8 @@ fn equal_kernels_with_a_rare_mode_of_twice_the_time_are_not_called_faster() {
 
 #[test]
 fn no_stream_of_unlikely_wins_gets_rich() {
-    // Ville's bound, against streams whose chances of a win are at most 1/2 (over a pair) but otherwise move as they like,
-    // by what happened before.
+    // Tests Ville's bound with streams of processes whose chances of a win are at most 1/2 on average over a pair.
+    // Within this limit, the chances may depend on all earlier results.
     let streams = count(100_000, 5_000);
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut proven = 0;
@@ -435,7 +441,7 @@ fn no_stream_of_unlikely_wins_gets_rich() {
             for chance in [low + bias, 1.0 - low - bias - mood * 0.2 * low] {
                 if wealth.standing() == Standing::Open {
                     let won = rng.random_bool(chance.clamp(0.0, 1.0));
-                    // As many far wins as there may be: one process in eight, among the won ones.
+                    // As many far wins as possible: one process in eight, all of them among the wins.
                     let far = 1.0 / FAR_ONE_IN / chance.max(1.0 / FAR_ONE_IN);
                     wealth.bet(match won {
                         true if rng.random_bool(far) => wealth::Found::FarWin,
@@ -514,7 +520,7 @@ fn a_search_with_a_third_of_its_candidates_failing_finds_what_the_others_hold() 
         times[5] = BASE_NS * 9 / 10;
         let mut lab = SimulatedLab::new(times.to_vec(), NoiseModel::nominal(), seed);
         for arm in (6..31).step_by(3) {
-            // Undefined behaviour is fast: the failing ones would all win.
+            // Undefined behaviour can be fast, so all failing candidates would win.
             let after = rng.random_range(0..12);
             lab = lab.with_true_time(ArmId(arm), BASE_NS / 10).with_fault(
                 ArmId(arm),

@@ -1,7 +1,7 @@
-//! Whole files of comparisons over a simulated lab, under every noise model: how often an unchanged file raises an alarm,
-//! and how often one slow kernel in it is found.
+//! Tests with whole files of comparisons on a simulated lab, under every noise model: how often an unchanged file
+//! raises an alarm, and how often one slow kernel in a file is found.
 //!
-//! Few files a model by default; `KILN_BARS=1` runs the full counts (use `--release`).
+//! By default there are few files per model. `KILN_BARS=1` runs the full counts (use `--release`).
 #![allow(clippy::unwrap_used)]
 
 use kiln_measure::noise::NoiseModel;
@@ -12,10 +12,10 @@ use kiln_measure::{ArmId, ComparisonSettings, RaceEstimate, Ruling, SideComparis
 const BASE_NS: u64 = 1_000_000;
 const THRESHOLD: f64 = 0.05;
 
-/// Kernels and problems in a file.
+/// Number of comparisons in a file: one per kernel and problem.
 const FILE: u32 = 20;
 
-/// `full` when the bars are asked for, else `reduced`.
+/// `full` if `KILN_BARS=1` is set, otherwise `reduced`.
 fn count(full: u64, reduced: u64) -> u64 {
     if std::env::var("KILN_BARS").is_ok_and(|bars| bars == "1") {
         full
@@ -24,12 +24,12 @@ fn count(full: u64, reduced: u64) -> u64 {
     }
 }
 
-/// What became of one comparison.
+/// The result of one comparison.
 #[derive(Clone, Copy, Default)]
 struct Found {
     slower: bool,
     faster: bool,
-    /// Proven slower, and a slow-down of the threshold is not excluded.
+    /// Whether the present side is proven slower, and a slow-down by the threshold or more is not excluded.
     fails: bool,
     covers: bool,
     processes: u64,

@@ -1,4 +1,4 @@
-//! Finding the database: probed, waited for, set aside if it cannot be used.
+//! Opens the database: probes it, waits until it is free, and sets it aside if it cannot be used.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,15 +15,16 @@ use crate::warning::Warning;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
-/// Added to the deadline: a database of 100 MB has twelve seconds more, a tenth of which is plenty.
+/// The deadline is extended by one millisecond per this number of bytes. So a database of 100 MB has twelve more
+/// seconds, of which it needs about a tenth.
 const BYTES_PER_MS: u64 = 8 << 10;
 
-/// The database as it was found.
+/// The database, and how it was found.
 pub(super) struct FoundDatabase {
     pub store: Box<dyn Store>,
-    /// The path it was moved to and the reason, if it could not be used.
+    /// The path to which the old database was renamed, and why it could not be used; `None` if there was none.
     pub aside: Option<(PathBuf, StoreError)>,
-    /// Whether it is on disk: a journal is repaired only from a persistent store.
+    /// Whether the store is on disk. A journal is repaired only from a store on disk.
     pub lasting: bool,
 }
 
@@ -48,7 +49,7 @@ impl FoundDatabase {
     }
 }
 
-/// Opens the database; sets aside one that cannot be used, and makes a new one.
+/// Opens the database. If it cannot be used, sets it aside and creates a new one.
 pub(super) fn find(
     path: &Path,
     options: &OpenOptions<'_>,
@@ -62,7 +63,7 @@ pub(super) fn find(
                 let process = None;
                 return Err(CacheError::InUse { path, process });
             }
-            // The content may be sound: leave it in place.
+            // The content may be undamaged, so the database stays where it is.
             Err(error @ StoreError::Failed { .. }) => {
                 return Ok(FoundDatabase::in_memory(&error, warnings));
             }
@@ -88,13 +89,13 @@ fn label(error: &StoreError) -> &'static str {
     }
 }
 
-/// Opens a database that is there, waiting for it to become free.
+/// Opens an existing database, and waits until it is free.
 fn open_existing(
     path: &Path,
     options: &OpenOptions<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Result<SledStore, StoreError> {
-    // Reading a large one takes time.
+    // Reading a large database takes more time.
     let bytes = bytes_under(path).unwrap_or(0);
     let deadline = options.deadline + Duration::from_millis(bytes / BYTES_PER_MS);
     let (began, mut pause) = (Instant::now(), FIRST_PAUSE);

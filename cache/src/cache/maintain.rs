@@ -1,4 +1,4 @@
-//! Looking after a cache: checking, counting, exporting, compacting, clearing.
+//! Maintenance of a cache: verify, count, export, compact, clear.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::set_aside;
 use crate::store::{MemoryStore, SledStore, Store, StoreEntry, state};
 
 impl Cache {
-    /// Reads journal and store back in full, and compares the one with the other.
+    /// Reads the journal and the store completely, and compares them.
     ///
     /// # Errors
-    /// If the journal cannot be read; damage of either is in the report.
+    /// The journal cannot be read. Damage of the journal or the store is not an error; it is in the report.
     pub fn verify(&self) -> Result<VerifyReport, CacheError> {
         let inner = self.lock();
         let mut replica = MemoryStore::new();
@@ -40,7 +40,7 @@ impl Cache {
     /// Counts the entries of the cache.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// The cache cannot be read.
     pub fn stats(&self) -> Result<Stats, CacheError> {
         let mut stats = self.read(|store| {
             let mut stats = Stats::default();
@@ -56,19 +56,19 @@ impl Cache {
         Ok(stats)
     }
 
-    /// Writes everything as one JSON document, one entry per line: readable without Kiln.
+    /// Writes all entries as one JSON document with one entry per line, which can be read without Kiln.
     ///
     /// # Errors
-    /// When the cache cannot be read or `out` cannot be written.
+    /// The cache cannot be read, or `out` cannot be written.
     pub fn export_json(&self, out: &mut dyn Write) -> Result<(), CacheError> {
         let entries = self.collect("", Some)?;
         write_export(&entries, out).map_err(CacheError::Export)
     }
 
-    /// Rewrites the journal with the records that still matter, in one step.
+    /// Replaces the journal atomically by one that has only the records that are still needed.
     ///
     /// # Errors
-    /// The journal is as it was.
+    /// The new journal could not be written. The old one is unchanged.
     pub fn compact(&self) -> Result<(), CacheError> {
         let mut inner = self.lock();
         let Inner { journal, store, .. } = &mut *inner;
@@ -82,18 +82,18 @@ impl Cache {
         }
     }
 
-    /// Removes trials, winners, journal, artifacts, what was pulled, and whatever was set aside as damaged. What a newer
-    /// version left stays.
+    /// Removes all trials, winners, records, artifacts, pulled results, and files that were set aside as damaged. Files
+    /// that were set aside because a newer version wrote them are kept.
     ///
     /// # Errors
-    /// When something could not be removed.
+    /// Something could not be removed.
     pub fn clear(&self) -> Result<(), CacheError> {
         let mut inner = self.lock();
         let Inner { journal, store, .. } = &mut *inner;
         let Some(journal) = journal else {
             return Err(self.read_only());
         };
-        // The database goes first: nothing is rebuilt from an empty journal.
+        // The database is removed first, so an interruption does not leave a database with an empty journal.
         *store = Box::new(MemoryStore::new());
         let mut doomed = self.set_aside().map_err(self.unusable())?;
         doomed.retain(|path| !path.to_string_lossy().contains(".newer-"));

@@ -1,8 +1,8 @@
-//! The cache: journal and store behind one interface, held by one `tune` at a time.
+//! The cache: one interface to the journal and the store. One `tune` at a time has it open for writing.
 //!
-//! Every writing call puts its records into the journal first; when it returns, they are on disk. Reads
-//! go to the store. Should the store fail during a run, it is replaced by one in memory, rebuilt from
-//! the journal, and the run continues.
+//! Every call that writes first appends its records to the journal. When the call returns, they are on disk. Reads go
+//! to the store. If the store fails during a run, it is replaced by one in memory that is rebuilt from the journal, and
+//! the run continues.
 
 mod database;
 mod folder;
@@ -26,32 +26,33 @@ use crate::warning::Warning;
 pub use options::OpenOptions;
 pub use report::{Stats, VerifyReport};
 
-/// Strikes after which a config is not launched any more.
+/// Number of strikes after which a config is not launched any more. A strike is a launch that ended a worker or the
+/// machine.
 pub const QUARANTINE_STRIKES: u32 = 2;
 
 /// Whether a config may be launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// It may, and its start is on disk.
+    /// The config may be launched, and the record of its start is on disk.
     Go {
-        /// Which attempt this is, from 1.
+        /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// It may not: it was started and not survived too often.
+    /// The config may not be launched, because too many of its launches ended a worker or the machine.
     Quarantined {
-        /// How often.
+        /// Number of such launches.
         strikes: u32,
     },
 }
 
 struct Inner {
-    /// None in a cache opened for reading.
+    /// The journal; `None` in a cache that was opened only for reading.
     journal: Option<Journal>,
     store: Box<dyn Store>,
     warnings: Vec<Warning>,
 }
 
-/// Trials, winners and runs of this machine. All methods may be called from several threads.
+/// The trials, winners and runs of this machine. All methods may be called from several threads.
 pub struct Cache {
     folder: PathBuf,
     inner: Mutex<Inner>,
@@ -59,12 +60,12 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens the cache in `folder`, creating it if there is none, and locks it for as long as the
-    /// returned value lives. Repairs are reported in the warnings.
+    /// Opens the cache in `folder`, and creates it if it does not exist. The cache is locked until the returned value
+    /// is dropped. Repairs are reported in the warnings.
     ///
     /// # Errors
-    /// The folder or the journal cannot be used, the journal is of a newer version, or another process
-    /// holds the cache. A database that cannot be used is not an error.
+    /// The folder or the journal cannot be used, a newer version wrote the journal, or another process holds the cache.
+    /// A database that cannot be used is not an error.
     pub fn open(
         folder: &Path,
         mut options: OpenOptions<'_>,
@@ -85,11 +86,11 @@ impl Cache {
         Ok((cache, warnings))
     }
 
-    /// Reads the journal in `folder` alone, without a lock and without changing anything: for looking
-    /// at a cache that another `tune` is writing. Damaged records are missing from the view.
+    /// Reads only the journal in `folder`, without a lock and without changing anything. So a cache can be viewed while
+    /// another `tune` writes it. The view does not have damaged records.
     ///
     /// # Errors
-    /// The journal cannot be read, or is of a newer version. A missing one is an empty view.
+    /// The journal cannot be read, or a newer version wrote it. A missing journal gives an empty view.
     pub fn view(folder: &Path) -> Result<Cache, CacheError> {
         let mut store = MemoryStore::new();
         let path = folder.join(folder::JOURNAL);
@@ -113,17 +114,17 @@ impl Cache {
         &self.folder
     }
 
-    /// The path of the journal, for reading it while it grows.
+    /// The path of the journal's file, for programs that read it while it grows.
     pub fn journal(&self) -> PathBuf {
         self.folder.join(folder::JOURNAL)
     }
 
-    /// The folder of what was pulled from other machines. The cache only counts and clears it.
+    /// The folder of the results that were pulled from other machines. The cache only measures its size and clears it.
     pub fn imports(&self) -> PathBuf {
         self.folder.join(folder::IMPORTS)
     }
 
-    /// The identity of the journal; `None` in a view, which has none of its own.
+    /// The identity of the journal; `None` in a view.
     pub fn journal_id(&self) -> Option<u64> {
         self.lock().journal.as_ref().map(Journal::id)
     }
@@ -133,21 +134,21 @@ impl Cache {
         self.lock().journal.as_ref().map_or(0, Journal::last)
     }
 
-    /// The warnings about the store since opening; each is returned once.
+    /// The warnings about the store since the cache was opened. Each warning is returned once.
     pub fn take_warnings(&self) -> Vec<Warning> {
         std::mem::take(&mut self.lock().warnings)
     }
 
-    /// Hands everything to the disk and releases the cache.
+    /// Writes the store to disk and releases the cache.
     ///
     /// # Errors
-    /// Never for the journal, which is on disk already; the store's failure to follow.
+    /// The store could not be written. The journal is already on disk.
     pub fn close(self) -> Result<(), CacheError> {
         Ok(self.lock().store.flush()?)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic elsewhere leaves no change half done: every change is one call.
+        // Every change is one call, so a panic in another thread does not leave a partial change.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -172,7 +173,7 @@ impl Cache {
         })
     }
 
-    /// Reads from the store; from the journal, if the store fails.
+    /// Reads from the store. If the store fails, rebuilds it from the journal and reads again.
     fn read<T>(
         &self,
         mut read: impl FnMut(&dyn Store) -> Result<T, StoreError>,
@@ -187,7 +188,7 @@ impl Cache {
         }
     }
 
-    /// Journals the records, then applies them to the store.
+    /// Appends the records to the journal, then applies them to the store.
     fn record(&self, records: Vec<Record>) -> Result<(), CacheError> {
         let mut inner = self.lock();
         let Inner { journal, store, .. } = &mut *inner;
@@ -205,14 +206,14 @@ impl Cache {
 }
 
 impl Inner {
-    /// Continues in memory with the content of the journal.
+    /// Replaces a failed store by one in memory with the content of the journal.
     fn abandon_store(&mut self, error: &StoreError) -> Result<(), CacheError> {
         let Some(journal) = &self.journal else {
             return Ok(());
         };
         let memory = open::from_journal(journal)?;
         let failed = std::mem::replace(&mut self.store, memory);
-        // Closing a database that failed may never return.
+        // Closing a failed database may not return, so it is leaked.
         std::mem::forget(failed);
         self.warnings.push(Warning::StoreUnavailable {
             reason: error.to_string(),
@@ -223,12 +224,12 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // The journal is on disk; the store catches up with it when it is opened again.
+        // The journal is already on disk. A store that is not catches up when it is opened again.
         let _ = self.store.flush();
     }
 }
 
-/// The process that holds the cache in `folder`, by its own word; for messages.
+/// The process id in the lock file of the cache in `folder`, for messages; `None` if it is unknown.
 pub fn holder(folder: &Path) -> Option<u32> {
     lock::holder(folder)
 }

@@ -1,4 +1,4 @@
-//! Opening a cache: bringing journal and store together, whatever state either is in.
+//! Opens a cache and makes its journal and its store consistent, whatever state they are in.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use crate::journal::{self, Journal};
 use crate::store::{MemoryStore, Store, StoreError, state};
 use crate::warning::Warning;
 
-/// Opens journal and store in `folder`, whose lock is held, and makes them agree.
+/// Opens the journal and the store in `folder`, whose lock is held, and makes them consistent.
 pub(super) fn open(
     folder: &Path,
     options: &OpenOptions<'_>,
     warnings: &mut Vec<Warning>,
 ) -> Result<(Journal, Box<dyn Store>), CacheError> {
-    // First, so that a journal of a newer version is refused before anything is touched.
+    // The journal is opened first. If a newer version wrote it, this fails before anything is changed.
     let (mut journal, survey) = Journal::open(&folder.join(JOURNAL))?;
     let found = database::find(&folder.join(STORE), options, warnings)?;
     let mut store = found.store;
@@ -57,7 +57,7 @@ fn aside_warning(moved_to: PathBuf, reason: StoreError, entries: u64) -> Warning
     }
 }
 
-/// A store in memory with all that the journal holds.
+/// A store in memory with all records of the journal.
 pub(super) fn from_journal(journal: &Journal) -> Result<Box<dyn Store>, CacheError> {
     let mut store = MemoryStore::new();
     journal::read::<CacheError>(journal.path(), 0, &mut |position, record| {

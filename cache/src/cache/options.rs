@@ -1,15 +1,15 @@
-//! How a cache is opened.
+//! Options for opening a cache.
 
 use std::time::Duration;
 
 use crate::lock::Waiting;
 use crate::probe::ProbeCommand;
 
-/// The default time to wait for the cache: a process that was killed may leave a
-/// child behind that holds the lock for a moment.
+/// The default time to wait for the cache's lock. A process that was killed may leave a child that holds the lock for a
+/// moment.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How a cache is opened.
+/// Options for opening a cache.
 pub struct OpenOptions<'a> {
     pub(super) probe: Option<ProbeCommand>,
     pub(super) deadline: Duration,
@@ -29,28 +29,28 @@ impl Default for OpenOptions<'_> {
 }
 
 impl<'a> OpenOptions<'a> {
-    /// No probe, ten seconds for the database, and two for the holder of the cache.
+    /// The default options: no probe, ten seconds for the database, and two seconds for the lock.
     pub fn new() -> OpenOptions<'a> {
         OpenOptions::default()
     }
 
-    /// Opens the database in a child process first, which can be killed if it is stuck.
+    /// Opens the database in a child process first. A child that does not respond can be killed.
     #[must_use]
     pub fn probe(mut self, command: ProbeCommand) -> Self {
         self.probe = Some(command);
         self
     }
 
-    /// How long the database may take to open, and to become free; ten seconds by default. A large one
-    /// has more: one second per 8 MiB.
+    /// How long the database may take to open, and to become free; ten seconds by default. One second per 8 MiB of the
+    /// database is added.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Waits for another `tune` to end: until the deadline, or for ever. `on_wait` is called before
-    /// each pause, with who is waited for.
+    /// Waits for another `tune` to end until the deadline, or without limit for `None`. `on_wait` is called before each
+    /// pause and receives the process that holds the lock.
     #[must_use]
     pub fn wait(mut self, deadline: Option<Duration>, on_wait: impl FnMut(&Waiting) + 'a) -> Self {
         self.lock_deadline = deadline;

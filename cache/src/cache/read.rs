@@ -1,4 +1,4 @@
-//! Reading. A value is the last one written under its key, or there is an error.
+//! Methods that read. A value is the last one that was written under its key; a damaged value is an error.
 
 use kiln_spec::Hash;
 
@@ -12,50 +12,50 @@ impl Cache {
     /// The last trial of a config.
     ///
     /// # Errors
-    /// When neither store nor journal can be read; so for every reading method.
+    /// Neither the store nor the journal can be read. This is the only error of all methods here.
     pub fn trial(&self, id: &TrialId) -> Result<Option<Trial>, CacheError> {
         let found = self.get(&keys::trial(id))?;
         Ok(found.and_then(as_trial))
     }
 
-    /// Which attempt at a config the next one is, from 1: those that came to no verdict count.
+    /// The number of the next attempt at a config, from 1. It is 1 if the last trial of the config is final.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn next_attempt(&self, id: &TrialId) -> Result<u32, CacheError> {
         let open = self.trial(id)?.filter(|trial| !trial.stands());
         Ok(open.map_or(1, |trial| trial.attempt.saturating_add(1)))
     }
 
-    /// The last trials of all configs under a key, in a stable order.
+    /// The last trial of each config under a key, in a stable order.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn trials(&self, key: Hash) -> Result<Vec<Trial>, CacheError> {
         self.collect(&keys::trials(key), as_trial)
     }
 
-    /// The trials of a kernel under any key; of every kernel if none is named.
+    /// The last trials of a kernel under all keys; of all kernels for `None`.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn all_trials(&self, kernel: Option<&str>) -> Result<Vec<Trial>, CacheError> {
         let of_kernel = |trial: &Trial| kernel.is_none_or(|kernel| trial.kernel == kernel);
         self.collect("trial/", |entry| as_trial(entry).filter(of_kernel))
     }
 
-    /// Launches of a config that were started and not survived.
+    /// The number of strikes of a config: launches that ended a worker or the machine.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn strikes(&self, trial: &TrialId) -> Result<u32, CacheError> {
         self.read(|store| state::strikes(store, trial))
     }
 
-    /// The configs under a key that are not launched any more.
+    /// The configs under a key that are quarantined, so they are not launched any more.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn quarantined(&self, key: Hash) -> Result<Vec<Strikes>, CacheError> {
         self.collect(&keys::all_strikes(key), |entry| match entry {
             StoreEntry::Strikes(s) if s.strikes >= QUARANTINE_STRIKES => Some(s),
@@ -63,10 +63,10 @@ impl Cache {
         })
     }
 
-    /// The processes of one confirmation series of a finalist, in order.
+    /// The processes of one confirmation of a finalist, in order.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn confirm_processes(
         &self,
         trial: &TrialId,
@@ -81,7 +81,7 @@ impl Cache {
     /// The processes of all confirmations under a key, in order.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn confirmations(&self, key: Hash) -> Result<Vec<ConfirmProcess>, CacheError> {
         self.collect(&keys::all_confirms(key), |entry| match entry {
             StoreEntry::Confirm(process) => Some(process),
@@ -89,28 +89,28 @@ impl Cache {
         })
     }
 
-    /// The winner under a key.
+    /// The winner under a key; `None` if there is none.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn winner(&self, key: Hash) -> Result<Option<Winner>, CacheError> {
         let found = self.get(&keys::winner(key))?;
         Ok(found.and_then(as_winner))
     }
 
-    /// The winners of a kernel under any key; of every kernel if none is named.
+    /// The winners of a kernel under all keys; of all kernels for `None`.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn all_winners(&self, kernel: Option<&str>) -> Result<Vec<Winner>, CacheError> {
         let of_kernel = |winner: &Winner| kernel.is_none_or(|kernel| winner.kernel == kernel);
         self.collect("winner/", |entry| as_winner(entry).filter(of_kernel))
     }
 
-    /// The completed search under a key.
+    /// The completed search under a key; `None` if there is none.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn search_done(&self, key: Hash) -> Result<Option<SearchDone>, CacheError> {
         Ok(match self.get(&keys::done(key))? {
             Some(StoreEntry::Done(done)) => Some(done),
@@ -118,10 +118,10 @@ impl Cache {
         })
     }
 
-    /// The key of a hash, in clear.
+    /// The tuning key with this hash; `None` if it is not stored.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn key(&self, key: Hash) -> Result<Option<TuningKey>, CacheError> {
         Ok(match self.get(&keys::key(key))? {
             Some(StoreEntry::Key(key)) => Some(key),
@@ -129,10 +129,10 @@ impl Cache {
         })
     }
 
-    /// The keys of a kernel, in clear; of every kernel if none is named.
+    /// The tuning keys of a kernel; of all kernels for `None`.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn keys(&self, kernel: Option<&str>) -> Result<Vec<TuningKey>, CacheError> {
         self.collect("key/", |entry| match entry {
             StoreEntry::Key(key) => kernel.is_none_or(|k| key.kernel() == k).then_some(key),
@@ -140,19 +140,20 @@ impl Cache {
         })
     }
 
-    /// The stored key nearest to the wanted one, and the fields that differ; `None` if the kernel is unknown.
+    /// The stored key that is nearest to the wanted one, and the fields that differ; `None` if no key of the kernel is
+    /// stored.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn explain(&self, wanted: &TuningKey) -> Result<Option<Explanation>, CacheError> {
         let stored = self.keys(Some(wanted.kernel()))?;
         Ok(key::explain(&stored, wanted))
     }
 
-    /// All runs, in order.
+    /// All runs, by number.
     ///
     /// # Errors
-    /// As [`Self::trial`].
+    /// The error of [`Self::trial`].
     pub fn runs(&self) -> Result<Vec<Run>, CacheError> {
         self.collect("run/", |entry| match entry {
             StoreEntry::Run(run) => Some(run),

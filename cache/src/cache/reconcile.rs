@@ -1,4 +1,4 @@
-//! Making journal and store agree: the store catches up, the journal is repaired.
+//! Makes the journal and the store consistent: the store catches up, and the journal is repaired.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::set_aside;
 use crate::store::{Position, Store, state};
 use crate::warning::Warning;
 
-/// Brings the store up to the journal's last record and, if the store lasts, repairs the journal from it.
+/// Applies the journal's new records to the store. If the store is on disk, also repairs the journal from the store.
 pub(super) fn agree(
     journal: &mut Journal,
     survey: &JournalScan,
@@ -23,7 +23,8 @@ pub(super) fn agree(
     Ok(())
 }
 
-/// Brings the store up to the journal's last record. Returns up to which record it knew already.
+/// Applies the journal's new records to the store. Returns the sequence number of the last record that the store had
+/// before.
 fn catch_up(
     journal: &Journal,
     survey: &JournalScan,
@@ -52,8 +53,8 @@ fn catch_up(
     Ok(after)
 }
 
-/// Up to which record of this journal the store is complete; nothing if it followed another journal,
-/// or another course of this one.
+/// The sequence number up to which the store has this journal's records. `None` if the store followed another journal,
+/// or a different history of this one.
 fn known_sequence(
     journal: &Journal,
     survey: &JournalScan,
@@ -62,15 +63,15 @@ fn known_sequence(
     let Some(position) = position else {
         return Ok(Some(0));
     };
-    // Without a record that identifies the journal, the content of the store is all that is left.
+    // If the journal has no record that identifies it, only the store has content.
     let same_journal = survey.journal.is_none_or(|id| id == position.journal);
-    // A record that is damaged or gone cannot contradict.
+    // A damaged or missing record does not contradict the store.
     let chain = journal::chain_at(journal.path(), position.sequence)?;
     let same_course = chain.is_none_or(|chain| chain == position.chain);
     Ok((same_journal && same_course).then_some(position.sequence))
 }
 
-/// Writes the journal anew from the store if any of it is damaged or gone.
+/// Rewrites the journal from the store if a part of the journal is damaged or missing.
 fn mend(
     journal: &mut Journal,
     survey: &JournalScan,

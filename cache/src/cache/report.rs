@@ -1,4 +1,4 @@
-//! The report of a check of the cache.
+//! Reports about a cache: its consistency and its size.
 
 use std::path::PathBuf;
 
@@ -6,46 +6,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::StoreEntry;
 
-/// Whether journal and store are sound, and say the same.
+/// The result of verifying the journal and the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifyReport {
-    /// Sound records of the journal.
+    /// Number of undamaged records of the journal.
     pub journal_records: u64,
-    /// Damaged stretches of the journal.
+    /// Number of damaged sections of the journal.
     pub journal_damaged: u64,
-    /// Records that the journal lacks.
+    /// Number of records that are missing in the journal.
     pub journal_missing: u64,
-    /// Entries of the store.
+    /// Number of entries of the store.
     pub store_entries: u64,
-    /// The damage of the store, if there is any.
+    /// What is wrong with the store; `None` if it is undamaged and agrees with the journal.
     pub store_fault: Option<String>,
 }
 
 impl VerifyReport {
-    /// Whether nothing is wrong.
+    /// Whether no problem was found.
     pub fn is_sound(&self) -> bool {
         self.journal_damaged == 0 && self.journal_missing == 0 && self.store_fault.is_none()
     }
 }
 
-/// How much a cache holds.
+/// Numbers and sizes of a cache's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Tuning keys.
+    /// Number of tuning keys.
     pub keys: u64,
-    /// Configs tried.
+    /// Number of configs that were tried.
     pub trials: u64,
-    /// Of these, verified and timed.
+    /// Number of these configs that were verified and timed.
     pub valid_trials: u64,
-    /// Configs with strikes against them.
+    /// Number of configs with strikes.
     pub struck: u64,
-    /// Processes of confirmations.
+    /// Number of processes of confirmations.
     pub confirm_processes: u64,
-    /// Searches decided.
+    /// Number of searches that were decided.
     pub winners: u64,
-    /// Searches completed.
+    /// Number of searches that were completed.
     pub searches_done: u64,
-    /// Runs of `tune`.
+    /// Number of runs of `tune`.
     pub runs: u64,
     /// Size of the journal, in bytes.
     pub journal_bytes: u64,
@@ -53,10 +53,10 @@ pub struct Stats {
     pub store_bytes: u64,
     /// Size of the artifacts, in bytes.
     pub artifact_bytes: u64,
-    /// Size of what was pulled from other machines, in bytes.
+    /// Size of the results that were pulled from other machines, in bytes.
     #[serde(default)]
     pub import_bytes: u64,
-    /// Databases and journals set aside.
+    /// Paths of databases and journals that were set aside.
     pub set_aside: Vec<PathBuf>,
 }
 

@@ -83,7 +83,7 @@ fn a_start_that_is_not_survived_is_a_strike_and_the_third_launch_is_refused() {
     );
     let listed = cache.quarantined(key(1).hash()).unwrap();
     assert_eq!((listed.len(), &listed[0].trial), (1, &id(1)));
-    // Another config is not concerned, nor the same config under another key.
+    // Another config is not affected, nor is the same config under another key.
     assert_eq!(cache.begin(&id(2)).unwrap(), Begin::Go { attempt: 1 });
     cache.remember_key(&key(2)).unwrap();
     let elsewhere = trial(&key(2), 1).id();
@@ -208,7 +208,7 @@ fn a_deleted_journal_is_written_again_from_the_database() {
 #[test]
 fn a_database_of_another_journal_gives_way_to_this_one() {
     let (folder, cache) = fresh();
-    // More of them than the other has, so that no record of the other contradicts.
+    // This journal has more records than the other, so no record of the other contradicts it.
     cache.finish(trial(&key(1), 1)).unwrap();
     cache.finish(trial(&key(1), 3)).unwrap();
     cache.close().unwrap();
@@ -232,7 +232,7 @@ fn a_journal_that_went_another_way_is_not_mixed_with_the_database() {
     cache.finish(trial(&key(1), 1)).unwrap();
     cache.finish(trial(&key(1), 2)).unwrap();
     cache.close().unwrap();
-    // The same journal, as it was before the last record, and then written on by somebody else.
+    // The journal is cut after two records, and another process then appends to it.
     let path = folder.path().join(folder::JOURNAL);
     let text = fs::read_to_string(&path).unwrap();
     let cut: String = text.split_inclusive('\n').take(2).collect();
@@ -275,7 +275,7 @@ fn a_journal_of_a_newer_version_is_refused_and_nothing_is_touched() {
     let (folder, cache) = fresh();
     cache.close().unwrap();
     let path = folder.path().join(folder::JOURNAL);
-    // One record of the next version: the frame is the same, only its version is not.
+    // A record of the next version, which differs from a record of this version only in the version.
     let text = fs::read_to_string(&path).unwrap();
     let body = text[10..].replacen(
         &RECORD_SCHEMA.to_string(),
@@ -396,7 +396,7 @@ fn threads_share_a_cache_without_losing_a_record() {
     assert!(cache.verify().unwrap().is_sound());
 }
 
-/// A store that fails from the first call on.
+/// A store in which every call fails.
 struct Failing;
 
 fn failure() -> StoreError {

@@ -1,4 +1,4 @@
-//! Writing. Each call is on disk when it returns.
+//! Methods that write. When a call returns, its records are on disk.
 
 use kiln_spec::Hash;
 
@@ -11,18 +11,18 @@ use crate::record::{
 use crate::store::keys;
 
 impl Cache {
-    /// Records the beginning of a run of which no more is to be known, and returns its number.
+    /// Records the beginning of a run without settings, and returns the run's number.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn start_run(&self, version: &str, unix_s: u64, seed: u64) -> Result<u64, CacheError> {
         self.begin_run(version, unix_s, seed, None)
     }
 
-    /// Records the beginning of a run and its settings, and returns its number.
+    /// Records the beginning of a run and its settings, and returns the run's number.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn begin_run(
         &self,
         version: &str,
@@ -42,10 +42,10 @@ impl Cache {
         Ok(run)
     }
 
-    /// Records the orderly end of a run.
+    /// Records the normal end of a run.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn end_run(&self, run: u64, unix_s: u64) -> Result<(), CacheError> {
         self.finish_run(RunEnded {
             run,
@@ -55,18 +55,19 @@ impl Cache {
         })
     }
 
-    /// Records the orderly end of a run and the outcomes of its tasks.
+    /// Records the normal end of a run and the outcomes of its tasks.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn finish_run(&self, ended: RunEnded) -> Result<(), CacheError> {
         self.record(vec![Record::RunEnded(ended.fitted())])
     }
 
-    /// Stores a tuning key in clear: a trial's fields must be readable, not only its hash.
+    /// Stores a tuning key with all its fields. This must happen before the first trial under the key, so the fields
+    /// can be read later and not only their hash.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn remember_key(&self, key: &TuningKey) -> Result<(), CacheError> {
         if self.knows(key.hash())? {
             return Ok(());
@@ -74,11 +75,11 @@ impl Cache {
         self.record(vec![Record::Key(key.clone())])
     }
 
-    /// Records that a config is about to be launched, unless it is quarantined. When the launch takes
-    /// the machine down, this record is what remains: a strike.
+    /// Records that a config is about to be launched, unless the config is quarantined. If the launch ends the machine,
+    /// this record remains and is a strike.
     ///
     /// # Errors
-    /// When nothing could be recorded: then do not launch.
+    /// Nothing could be recorded. Then the config must not be launched.
     pub fn begin(&self, trial: &TrialId) -> Result<Begin, CacheError> {
         self.require_key(trial.key)?;
         let strikes = self.strikes(trial)?;
@@ -91,10 +92,10 @@ impl Cache {
         Ok(Begin::Go { attempt })
     }
 
-    /// Takes a [`Self::begin`] back: the config was not launched after all.
+    /// Cancels a [`Self::begin`], because the config was not launched.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn cancel(&self, trial: &TrialId) -> Result<(), CacheError> {
         let trial = trial.clone();
         self.record(vec![Record::Cancelled { trial }])
@@ -103,7 +104,7 @@ impl Cache {
     /// Records the outcome of a config.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn finish(&self, trial: Trial) -> Result<(), CacheError> {
         self.finish_all(vec![trial])
     }
@@ -111,7 +112,7 @@ impl Cache {
     /// Records the outcomes of many configs in one write.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn finish_all(&self, trials: Vec<Trial>) -> Result<(), CacheError> {
         for trial in &trials {
             self.require_key(trial.key)?;
@@ -122,7 +123,7 @@ impl Cache {
     /// Records a process of a confirmation.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn confirm_process(&self, process: ConfirmProcess) -> Result<(), CacheError> {
         self.require_key(process.key)?;
         self.record(vec![Record::ConfirmProcess(process)])
@@ -131,7 +132,7 @@ impl Cache {
     /// Records the decision of a search.
     ///
     /// # Errors
-    /// When nothing could be recorded, or the record does not bear out its own claim.
+    /// Nothing could be recorded, or the record does not support its claim.
     pub fn seal(&self, winner: Winner) -> Result<(), CacheError> {
         self.require_key(winner.key)?;
         self.record(vec![Record::Sealed(winner)])
@@ -140,7 +141,7 @@ impl Cache {
     /// Records that a search is complete.
     ///
     /// # Errors
-    /// When nothing could be recorded.
+    /// Nothing could be recorded.
     pub fn mark_search_done(&self, done: SearchDone) -> Result<(), CacheError> {
         self.require_key(done.key)?;
         self.record(vec![Record::SearchDone(done)])

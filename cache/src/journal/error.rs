@@ -1,4 +1,4 @@
-//! Why the journal could not be used.
+//! Why an operation on the journal failed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::frame::{MAX_BYTES, MAX_PAYLOAD};
 use crate::record::RecordError;
 
-/// Why the journal could not be used.
+/// Why an operation on the journal failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JournalError {
@@ -19,70 +19,71 @@ pub enum JournalError {
     Io {
         /// The attempted operation.
         what: &'static str,
-        /// The file.
+        /// The journal's file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A record could not be written; the journal is as it was before.
+    /// A record could not be written. The journal is as it was before.
     #[error(
         "cannot write to the journal {path}: {source}\nhelp: free disk space, then run `tune` again: it resumes where it stopped"
     )]
     Append {
-        /// The file.
+        /// The journal's file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// An earlier write failed in a way that leaves the end of the file unknown.
+    /// An earlier write failed, and the content at the end of the file is unknown. The journal cannot be written any
+    /// more.
     #[error(
         "the journal {path} is closed to writing since an earlier write failed\nhelp: run `tune` again: it reads back what is sound"
     )]
     Broken {
-        /// The file.
+        /// The journal's file.
         path: PathBuf,
     },
-    /// Somebody else wrote to, replaced or removed the file.
+    /// Another program wrote to, replaced or removed the file.
     #[error(
         "the journal {path} has {found} bytes, this run left it at {expected}: another program changed it\nhelp: run one `tune` at a time on a file system that honours locks"
     )]
     Changed {
-        /// The file.
+        /// The journal's file.
         path: PathBuf,
-        /// Length this run left.
+        /// Length of the file after this run's last write, in bytes.
         expected: u64,
-        /// Length found; 0 if the file was removed.
+        /// Current length of the file, in bytes; 0 if the file was removed.
         found: u64,
     },
-    /// The journal was written by a newer version. It was not touched.
+    /// A newer version wrote the journal. The file was not changed.
     #[error(
         "the journal {path} has schema {found}, this version knows up to {known}; nothing was changed\nhelp: use the newer `tune`, or set KILN_CACHE to another folder"
     )]
     Newer {
-        /// The file.
+        /// The journal's file.
         path: PathBuf,
-        /// Its schema version.
+        /// The journal's schema version.
         found: u32,
-        /// The newest that this program reads.
+        /// The newest schema version that this program reads.
         known: u32,
     },
-    /// The journal is larger than any that is read.
+    /// The journal is larger than the largest journal that is read.
     #[error(
         "the journal {path} has {bytes} bytes, more than the {MAX_BYTES} that are read\nhelp: `tune cache clear`"
     )]
     TooLarge {
-        /// The file.
+        /// The journal's file.
         path: PathBuf,
-        /// Its length.
+        /// Length of the file, in bytes.
         bytes: u64,
     },
-    /// A record is too large to be journalled.
+    /// A record is too large for the journal.
     #[error("a record has {bytes} bytes of JSON, more than the {MAX_PAYLOAD} of one record")]
     RecordTooLarge {
-        /// Its length.
+        /// Length of the record's JSON, in bytes.
         bytes: usize,
     },
-    /// A record was refused.
+    /// A record is invalid.
     #[error("refused record: {0}")]
     Record(#[from] RecordError),
     /// A record could not be encoded.

@@ -1,38 +1,38 @@
-//! One record as bytes: a line of text that can be found again after damage.
+//! Frames. A frame is one record as bytes: a line of text that a reader can find again after damage.
 //!
 //! ```text
 //! RS crc32c SP version SP journal-id SP sequence SP chain SP json LF
 //! ```
-//! RS (0x1e) and LF cannot occur inside (JSON escapes both), so a reader resynchronises on either.
-//! The checksum covers everything between itself and LF; `chain` is the hash of all records before.
+//! RS (0x1e) and LF cannot occur inside a frame, because JSON escapes both. So a reader resynchronises at either of
+//! them. The checksum covers everything between itself and LF. `chain` is the hash of all records before this one.
 
 use std::fmt::Write as _;
 
 use kiln_spec::{Hash, hash::Hasher};
 
-/// Starts a record.
+/// The first byte of a frame.
 pub(super) const START: u8 = 0x1e;
-/// Ends a record.
+/// The last byte of a frame.
 pub(super) const END: u8 = b'\n';
 /// The largest JSON of a record, in bytes.
 pub(super) const MAX_PAYLOAD: usize = 1 << 20;
-/// The largest frame, in bytes: the payload and its fixed fields.
+/// The largest frame, in bytes: the payload, and at most 128 bytes of other fields.
 pub(super) const MAX_FRAME: usize = MAX_PAYLOAD + 128;
 /// Largest journal that is read, in bytes.
 pub(super) const MAX_BYTES: u64 = 4 << 30;
-/// Highest sequence number: one that is larger is damage.
+/// Highest valid sequence number. A frame with a larger number is damaged.
 pub(super) const MAX_SEQUENCE: u64 = 1 << 53;
 
-/// A frame whose checksum is right.
+/// A frame whose checksum is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frame<'a> {
     /// Schema version of the record.
     pub version: u32,
-    /// Which journal it belongs to.
+    /// Identity of the journal that the record belongs to.
     pub journal: u64,
-    /// Its number, from 1.
+    /// The record's sequence number, from 1.
     pub sequence: u64,
-    /// Hash of all records before it.
+    /// Hash of all records before this one.
     pub chain: Hash,
     /// The record's JSON.
     pub payload: &'a str,
@@ -69,12 +69,12 @@ impl Frame<'_> {
     }
 }
 
-/// The chain before the first record.
+/// The value of `chain` in the first record of a journal.
 pub(super) fn first_chain() -> Hash {
     Hash::of("kiln.journal.chain", b"")
 }
 
-/// Reads a frame, RS and LF included; nothing if any bit of it is wrong.
+/// Reads a frame, including RS and LF. Returns `None` if any part of it is invalid.
 pub(super) fn parse(bytes: &[u8]) -> Option<Frame<'_>> {
     let inner = bytes.strip_prefix(&[START])?.strip_suffix(&[END])?;
     let (crc, rest) = inner.split_at_checked(9)?;

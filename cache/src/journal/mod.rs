@@ -1,8 +1,7 @@
-//! The journal: an append-only file of records, the truth of every run.
+//! The journal: an append-only file of records, which is the authoritative record of every run.
 //!
-//! A record that [`Journal::append`] acknowledged is on disk. Each carries a checksum, a sequence
-//! number and the hash of everything before it, so that damage, loss and exchange are noticed and
-//! cost the damaged records alone.
+//! A record that [`Journal::append`] acknowledged is on disk. Each record has a checksum, a sequence number, and the
+//! hash of all records before it. So damaged, lost and replaced records are detected, and only these records are lost.
 
 mod error;
 mod frame;
@@ -29,7 +28,7 @@ pub(crate) use read::chain_at;
 pub use read::{Replayed, read};
 pub use scan::JournalScan;
 
-/// The open journal of a run. There is one at a time: the cache's lock sees to that.
+/// The open journal of a run. Only one process has it open, because it holds the cache's lock.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -42,13 +41,14 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, creating an empty one if there is none.
+    /// Opens the journal at `path`, and creates an empty one if it does not exist.
     ///
-    /// A last record that was never finished, and so never acknowledged, is cut off; any other damage
-    /// stays as it is and is reported in the scan.
+    /// If the last record was written only in part, and so was never acknowledged, it is removed. Other damage is not
+    /// repaired here, but is reported in the scan.
     ///
     /// # Errors
-    /// An unusable, newer or oversized file. A newer one is not touched.
+    /// The file cannot be read, is too large, or was written by a newer version. A file of a newer version is not
+    /// changed.
     pub fn open(path: &Path) -> Result<(Journal, JournalScan), JournalError> {
         let survey = read::<JournalError>(path, u64::MAX, &mut |_, _| Ok(()))?.survey;
         let file = open_for_append(path)?;
@@ -70,17 +70,17 @@ impl Journal {
         Ok((journal, survey))
     }
 
-    /// The journal's identity: a store that follows another journal is not this one's.
+    /// The journal's identity. A store has the identity of the journal that it follows.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Sequence number of the last record; 0 if there is none.
+    /// Sequence number of the last record; 0 if the journal has no records.
     pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// The position of a store that has applied every record.
+    /// The position of a store that has applied every record of the journal.
     pub fn position(&self) -> Position {
         Position {
             journal: self.id,
@@ -89,21 +89,21 @@ impl Journal {
         }
     }
 
-    /// Its path.
+    /// The path of the journal's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Appends records. When this returns, they are on disk, all of them; it returns their places.
+    /// Appends records, and returns the position of each. When the call returns, all of the records are on disk.
     ///
     /// # Errors
-    /// If none of them is written: the disk is full, another program changed the file, or a record
-    /// was refused.
+    /// None of the records is written, because the disk is full, another program changed the file, or a record is
+    /// invalid.
     pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
         let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;
         if let Err(source) = (&self.file).write_all(&bytes) {
-            // A part of the record was written: remove it.
+            // A part of the records may have been written, so it is removed.
             let undone = self
                 .file
                 .set_len(self.length)
@@ -112,7 +112,7 @@ impl Journal {
             return Err(self.append_error(source));
         }
         if let Err(source) = self.file.sync_data() {
-            // The content of the disk after a failed sync is unknown.
+            // After a failed sync, the content of the disk is unknown.
             self.broken = true;
             return Err(self.append_error(source));
         }
@@ -123,11 +123,11 @@ impl Journal {
         Ok(places)
     }
 
-    /// Replaces the journal by one that holds `records` alone, in one step. The old file is kept at
-    /// `keep` if it is given.
+    /// Replaces the journal atomically by a new one that has only `records`. If `keep` is a path, the old file is kept
+    /// there.
     ///
     /// # Errors
-    /// The journal is as it was: the new file could not be written or put in place.
+    /// The new file could not be written or renamed. The journal is as it was.
     pub fn rewrite(&mut self, records: &[Record], keep: Option<&Path>) -> Result<(), JournalError> {
         let start = Position {
             journal: fresh_id(),
@@ -169,7 +169,7 @@ impl Journal {
         }
     }
 
-    /// Refuses to write after somebody who does not honour the lock.
+    /// An error if another program, which ignored the lock, changed the file.
     fn check_untouched(&self) -> Result<(), JournalError> {
         if self.broken {
             let path = self.path.clone();
@@ -188,7 +188,7 @@ impl Journal {
     }
 }
 
-/// The frames of `records` after a place, and the place of each.
+/// The frames of `records` after the position `at`, and the position of each record.
 fn encode(records: &[Record], mut at: Position) -> Result<(Vec<u8>, Vec<Position>), JournalError> {
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
     for record in records {
@@ -240,7 +240,7 @@ fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes a new or renamed file of the folder durable.
+/// Syncs the folder of a file, so a new or renamed file is durable.
 fn sync_folder(file: &Path) -> io::Result<()> {
     match file.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
@@ -248,7 +248,7 @@ fn sync_folder(file: &Path) -> io::Result<()> {
     }
 }
 
-/// An identity that no other journal has: time, process and a counter.
+/// Creates a new journal identity from the time, the process id and a counter.
 fn fresh_id() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static COUNT: AtomicU64 = AtomicU64::new(0);

@@ -1,4 +1,4 @@
-//! Frames byte for byte, for programs that copy parts of a journal and check them elsewhere.
+//! Access to the bytes of frames, for programs that copy parts of a journal and check them elsewhere.
 
 use kiln_spec::Hash;
 
@@ -7,27 +7,27 @@ use super::frame::{self, END, MAX_FRAME};
 use crate::record::Record;
 use crate::store::Position;
 
-/// A frame whose checksum is right. Whether it is the next of its journal is for the reader to compare.
+/// A frame whose checksum is valid. The reader must check whether the frame follows its predecessor.
 #[derive(Clone, Copy, Debug)]
 pub struct RawFrame<'a> {
     /// Schema version of the record.
     pub version: u32,
-    /// The journal's identity.
+    /// Identity of the journal.
     pub journal: u64,
-    /// Its sequence number, from 1.
+    /// The record's sequence number, from 1.
     pub sequence: u64,
-    /// Hash of all records before it.
+    /// Hash of all records of the journal before this one.
     pub before: Hash,
-    /// Hash of all records up to and including it.
+    /// Hash of all records of the journal up to and including this one.
     pub after: Hash,
     /// The record's JSON.
     pub payload: &'a str,
-    /// All of its bytes.
+    /// The bytes of the frame.
     pub bytes: &'a [u8],
 }
 
 impl<'a> RawFrame<'a> {
-    /// The frame at the start of `bytes`; nothing if any bit of it is wrong.
+    /// The frame at the start of `bytes`; `None` if any part of it is invalid.
     pub fn first_of(bytes: &'a [u8]) -> Option<RawFrame<'a>> {
         let window = &bytes[..bytes.len().min(MAX_FRAME)];
         let end = window.iter().position(|b| *b == END)?;
@@ -56,10 +56,10 @@ impl Position {
     }
 }
 
-/// The frames of `records` after a position, as a journal has them, and the position after the last.
+/// The frames of `records` after the position `at`, as a journal has them, and the position of the last record.
 ///
 /// # Errors
-/// A record that is refused, or too large for a frame.
+/// A record is invalid, or too large for a frame.
 pub fn encode_after(records: &[Record], at: Position) -> Result<(Vec<u8>, Position), JournalError> {
     let (bytes, places) = super::encode(records, at)?;
     Ok((bytes, places.last().copied().unwrap_or(at)))

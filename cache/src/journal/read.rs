@@ -1,4 +1,4 @@
-//! Reading a journal from its file, without changing it.
+//! Reads a journal from its file without changing the file.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -12,22 +12,23 @@ use super::scan::{JournalScan, scan};
 use crate::record::{RECORD_SCHEMA, Record};
 use crate::store::Position;
 
-/// The result of a replay.
+/// The result of reading a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// The state of the journal.
     pub survey: JournalScan,
-    /// Records handed on.
+    /// Number of records that were passed to the receiver.
     pub records: u64,
-    /// Sound records after the starting point that this version cannot decode.
+    /// Number of undamaged records after the starting point that this version cannot decode.
     pub undecodable: u64,
 }
 
-/// Reads the journal at `path` without changing it, handing on every sound record after sequence
-/// number `after`. A missing file reads as an empty journal.
+/// Reads the journal at `path` without changing it. Calls `sink` with the position and content of every undamaged
+/// record whose sequence number is larger than `after`. A missing file is an empty journal.
 ///
 /// # Errors
-/// An unreadable, newer or oversized file, or the first error of `sink`; never damage, which is counted.
+/// The file cannot be read, is too large, or was written by a newer version, or `sink` returns an error. Damage is not
+/// an error; the result has its extent.
 pub fn read<E: From<JournalError>>(
     path: &Path,
     after: u64,
@@ -63,10 +64,10 @@ pub fn read<E: From<JournalError>>(
     }
 }
 
-/// The hash of all records up to number `sequence`, if that record is sound.
+/// The hash of all records up to and including number `sequence`; `None` if that record is damaged or missing.
 ///
 /// # Errors
-/// As [`read`].
+/// The file cannot be read, or is too large.
 pub(crate) fn chain_at(path: &Path, sequence: u64) -> Result<Option<Hash>, JournalError> {
     let mut chain = None;
     let Some(mut input) = open(path)? else {
@@ -82,7 +83,7 @@ pub(crate) fn chain_at(path: &Path, sequence: u64) -> Result<Option<Hash>, Journ
     Ok(chain)
 }
 
-/// Opens the file, if there is one, and it is not larger than any that is read.
+/// Opens the file; `None` if it does not exist. A file that is too large is an error.
 fn open(path: &Path) -> Result<Option<BufReader<File>>, JournalError> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -97,7 +98,7 @@ fn open(path: &Path) -> Result<Option<BufReader<File>>, JournalError> {
     Ok(Some(BufReader::with_capacity(1 << 16, file)))
 }
 
-/// Why a scan stopped: the file's reason or the receiver's.
+/// Why a scan stopped: an error of the file, or an error of the receiver.
 enum ReadStop<E> {
     Io(io::Error),
     Sink(E),

@@ -1,4 +1,4 @@
-//! Reading a journal of any content: damage is skipped and counted, memory is bounded.
+//! Reads a journal that may have any content. Damage is skipped and counted, and the memory is bounded.
 
 use std::io::{self, BufRead};
 use std::ops::RangeInclusive;
@@ -12,30 +12,30 @@ use crate::store::Position;
 /// The result of reading the whole journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JournalScan {
-    /// The journal's identity: that of its first sound record.
+    /// Identity of the journal, from its first undamaged record; `None` if there is no such record.
     pub journal: Option<u64>,
-    /// Sound records.
+    /// Number of undamaged records.
     pub sound: u64,
-    /// Damaged stretches: each at least one record, or a part of one.
+    /// Number of damaged sections. Each is a record or more, or a part of a record.
     pub damaged: u64,
-    /// Sequence numbers of which no sound record was found, below the last sound one.
+    /// Ranges of sequence numbers below `last` for which no undamaged record was found.
     pub missing: Vec<RangeInclusive<u64>>,
-    /// Sequence number of the last sound record; 0 if there is none.
+    /// Sequence number of the last undamaged record; 0 if there is none.
     pub last: u64,
-    /// Damaged stretches after the last sound record.
+    /// Number of damaged sections after the last undamaged record.
     pub damaged_tail: u64,
-    /// Bytes of a last record that was never finished.
+    /// Number of bytes of a last record that was written only in part.
     pub torn_bytes: u64,
-    /// Offset of the end of the last sound record.
+    /// Offset of the end of the last undamaged record, in bytes.
     pub sound_end: u64,
-    /// Highest schema version of a sound record, if it is newer than this program's.
+    /// The highest schema version of an undamaged record, if it is newer than this program's; `None` otherwise.
     pub newer: Option<u32>,
-    /// Hash of everything up to the last sound record.
+    /// Hash of all records up to and including the last undamaged one; `None` if there is none.
     pub(super) chain: Option<Hash>,
 }
 
 impl JournalScan {
-    /// Records after sequence number `base` that are gone.
+    /// Number of lost records after sequence number `base`.
     pub fn lost_after(&self, base: u64) -> u64 {
         let gaps = self.missing.iter().map(|gap| {
             let from = (*gap.start()).max(base + 1);
@@ -46,13 +46,14 @@ impl JournalScan {
     }
 }
 
-/// Receives each sound record's place and JSON.
+/// A function that receives the position and JSON of each undamaged record.
 pub(super) type Sink<'s, E> = &'s mut dyn FnMut(Position, &str) -> Result<(), E>;
 
-/// Reads all of `input`, handing each sound record to `sink`.
+/// Reads all of `input`, and passes each undamaged record to `sink`.
 ///
-/// A record is handed on once its successor's chain agrees (or has a gap before it), so that a record
-/// which was replaced by another sound one is noticed.
+/// A record is passed on when the next record has been read. If the next record has the following sequence number, its
+/// chain must agree with this record. This check detects a record that was replaced by another one with a valid
+/// checksum.
 pub(super) fn scan<E: From<io::Error>>(
     input: &mut dyn BufRead,
     sink: Sink<'_, E>,
@@ -68,17 +69,17 @@ pub(super) fn scan<E: From<io::Error>>(
     Ok(scanner.survey)
 }
 
-/// One stretch of the file.
+/// A section of the file.
 enum Piece<'a> {
-    /// From RS to LF, or to the next RS if the LF is missing.
+    /// Bytes from RS to LF, or to the next RS if the LF is missing.
     Candidate(&'a [u8]),
-    /// Anything else.
+    /// Bytes outside a frame.
     Garbage,
-    /// From RS to the end of the file, with no LF.
+    /// Bytes from RS to the end of the file, without an LF. The field is their number.
     Torn(u64),
 }
 
-/// Cuts the input at RS and LF; holds at most one frame in memory.
+/// Splits the input at RS and LF. At most one frame is in memory.
 fn split<E: From<io::Error>>(
     input: &mut dyn BufRead,
     visit: &mut dyn FnMut(Piece<'_>, u64) -> Result<(), E>,
@@ -110,10 +111,10 @@ fn split<E: From<io::Error>>(
 }
 
 struct Splitter<'v, E> {
-    /// The record being read, from its RS on; empty outside one.
+    /// The bytes of the current frame from its RS on; empty outside a frame.
     held: Vec<u8>,
     offset: u64,
-    /// Whether bytes were passed over since the last mark.
+    /// Whether bytes outside a frame were skipped since the last RS or LF.
     stray: bool,
     visit: &'v mut dyn FnMut(Piece<'_>, u64) -> Result<(), E>,
 }
@@ -121,7 +122,7 @@ struct Splitter<'v, E> {
 impl<E> Splitter<'_, E> {
     fn plain(&mut self, bytes: &[u8]) {
         self.offset += bytes.len() as u64;
-        // Outside a record, or in one that is too long, there is nothing to keep.
+        // Bytes outside a frame, or in a frame that is too long, are not kept.
         if self.held.is_empty() || self.held.len() + bytes.len() >= MAX_FRAME {
             self.stray |= !bytes.is_empty() || !self.held.is_empty();
             self.held.clear();
@@ -167,7 +168,7 @@ impl<E> Splitter<'_, E> {
     }
 }
 
-/// A sound record that waits for its successor.
+/// An undamaged record that is checked against the next one before it is passed on.
 struct HeldRecord {
     position: Position,
     payload: String,
@@ -176,7 +177,7 @@ struct HeldRecord {
 struct Scanner<'s, E> {
     survey: JournalScan,
     held: Option<HeldRecord>,
-    /// Whether the piece before was damaged: pieces of one record are counted once.
+    /// Whether the previous piece was damaged. Several damaged pieces of one record are counted once.
     after_damage: bool,
     sink: Sink<'s, E>,
 }
@@ -210,7 +211,7 @@ impl<E> Scanner<'_, E> {
         }
         let foreign = *self.survey.journal.get_or_insert(frame.journal) != frame.journal;
         if foreign || frame.sequence <= self.survey.last {
-            // A sound record of another journal, or a second copy.
+            // This is a record of another journal, or a second copy of a record.
             self.damage(true);
             return Ok(());
         }
@@ -232,7 +233,7 @@ impl<E> Scanner<'_, E> {
         Ok(())
     }
 
-    /// Checks the new record against the one before, and hands that one on.
+    /// Checks the new record against the previous one, and passes the previous one on.
     fn follow(&mut self, frame: &Frame<'_>) -> Result<(), E> {
         let before = self.survey.last;
         if frame.sequence > before + 1 {
@@ -244,7 +245,7 @@ impl<E> Scanner<'_, E> {
             None => frame::first_chain(),
         };
         if frame.chain != expected && self.held.take().is_some() {
-            // The record before is not the one that this one was written after.
+            // The new record was not written after this predecessor, so the predecessor was replaced.
             self.survey.damaged += 1;
             self.survey.missing.push(before..=before);
         }

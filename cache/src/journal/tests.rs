@@ -72,7 +72,7 @@ fn a_newer_journal_is_refused_with_both_versions_and_not_touched() {
         payload: "{}",
     };
     let mut bytes = frame.encode();
-    // With a half record at the end, which would be cut off in a journal of ours.
+    // The file ends with half a record, which `open` would remove from a journal of this version.
     bytes.extend([frame::START, b'x']);
     fs::write(&path, &bytes).unwrap();
     let error = Journal::open(&path).unwrap_err();

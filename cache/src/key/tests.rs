@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Owned parts, so that a test can change one at a time.
+/// Key parts that own their values, so a test can change one at a time.
 #[derive(Clone)]
 struct Owned {
     texts: BTreeMap<&'static str, String>,
@@ -85,7 +85,7 @@ fn changed(change: impl FnOnce(&mut Owned)) -> TuningKey {
     owned.key()
 }
 
-/// Each input changed alone, with the one field that it must show up in.
+/// One key for each input that is changed alone, with the field in which the change must appear.
 fn single_changes() -> Vec<(String, TuningKey)> {
     let mut cases = Vec::new();
     for name in TEXTS.iter().chain(&HASHES).chain(&["tolerance"]) {
@@ -139,7 +139,7 @@ fn each_field_alone_changes_the_hash_and_is_named() {
         let named: Vec<_> = differences.iter().map(|d| d.field.as_str()).collect();
         assert_eq!(named, [field.as_str()]);
     }
-    // Every field of the key but its schema has a case, so that a new field cannot be forgotten here.
+    // Every field of the key except its schema has a case, so a new field cannot be forgotten here.
     let tried: std::collections::BTreeSet<_> = cases.iter().map(|(f, _)| f.clone()).collect();
     let fields = base.fields().keys().filter(|f| *f != "schema").cloned();
     assert_eq!(tried, fields.collect());

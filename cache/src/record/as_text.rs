@@ -1,4 +1,4 @@
-//! Serialises through `Display` and `FromStr`.
+//! Serialises a value as text, with `Display` and `FromStr`.
 
 use std::fmt::Display;
 use std::str::FromStr;

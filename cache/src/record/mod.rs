@@ -1,4 +1,4 @@
-//! The records of the journal and the store: plain data, no code, no path, no expression.
+//! The records of the journal and the store. They are plain data without code, paths or expressions.
 
 mod as_text;
 mod error;
@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 use self::text::plain_text;
 use crate::key::TuningKey;
 
-/// Version of the records and of the journal's frames. A journal with a higher one is refused.
+/// Version of the records and of the journal's frames. A journal with a higher version is rejected with an error.
 ///
-/// A field that was added later is optional and left out if it is `None`, so that records of earlier programs read
-/// as they always did, and theirs read ours: that takes no higher version. A new kind of record, or another meaning,
-/// does.
+/// A field that was added later is optional, and it is left out if it is `None`. So this version reads the records of
+/// earlier versions, earlier versions read the records of this one, and the version stays the same. A new kind of
+/// record, or a new meaning of a field, needs a higher version.
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// One record of the journal.
@@ -36,16 +36,16 @@ pub const RECORD_SCHEMA: u32 = 1;
 pub enum Record {
     /// A run of `tune` began.
     RunStarted(RunStarted),
-    /// A tuning key in clear, before its first use.
+    /// A tuning key with all its fields, before its first use.
     Key(TuningKey),
-    /// A config is about to be launched: written first, so that a crash leaves a trace.
+    /// A config is about to be launched. The record is written before the launch, so it remains after a crash.
     Start {
         /// The trial.
         trial: TrialId,
-        /// Which attempt, from 1.
+        /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// A started trial was given up before its launch: it is not a strike.
+    /// A started trial was cancelled before its launch, so it does not count as a strike.
     Cancelled {
         /// The trial.
         trial: TrialId,
@@ -54,19 +54,19 @@ pub enum Record {
     End(Trial),
     /// A process of a confirmation ended.
     ConfirmProcess(ConfirmProcess),
-    /// A search was decided.
+    /// A search was decided: its winner, or that the baseline was kept.
     Sealed(Winner),
-    /// A search was completed.
+    /// A search was completed, so there is nothing left to try.
     SearchDone(SearchDone),
     /// A run of `tune` ended normally.
     RunEnded(RunEnded),
 }
 
 impl Record {
-    /// Refuses a record that no honest writer makes.
+    /// Checks that an honest writer could have created the record.
     ///
     /// # Errors
-    /// Unprintable or overlong texts, or a proven verdict without its evidence.
+    /// A text is unprintable or too long, or a proven verdict lacks its evidence.
     pub fn check(&self) -> Result<(), RecordError> {
         match self {
             Record::Start { trial, .. } | Record::Cancelled { trial } => {
@@ -83,7 +83,7 @@ impl Record {
     }
 }
 
-/// A search was completed: running again finds nothing left to do.
+/// A completed search. Running it again finds nothing left to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SearchDone {
     /// Name of the kernel.
@@ -92,7 +92,7 @@ pub struct SearchDone {
     pub problem: String,
     /// Hash of the tuning key.
     pub key: Hash,
-    /// Configs tried.
+    /// Number of configs that were tried.
     pub trials: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Outcomes of configs: a failed config is a value, not an error.
+//! Outcomes of configs. A failed config is a value, not an error.
 
 use std::fmt;
 
@@ -8,21 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use super::real::Real;
 
-/// The figures of one measured config. Raw samples are not kept: only a confirmed pair is evidence.
+/// The figures of one measured config. Raw samples are not stored, because only a confirmation is evidence of a
+/// speed-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Samples taken before the race ended or dropped the config.
+    /// Number of samples that were taken before the race ended or dropped the config.
     pub samples: u32,
     /// Median time of one launch, in nanoseconds.
     pub median_ns: u64,
     /// Shortest time of one launch, in nanoseconds.
     pub min_ns: u64,
-    /// Median of the paired ratios to the baseline, in millionths (1 000 000 is "as fast as the
-    /// baseline", less is faster); `None` if the baseline could not be measured.
+    /// Median of the paired ratios of the config's time to the baseline's time, in millionths (1 000 000 is "as fast as
+    /// the baseline", less is faster). `None` if the baseline could not be measured.
     pub ratio_ppm: Option<u64>,
 }
 
-/// Attempts after which a compiler that crashes or does not end is taken for the config's fault.
+/// Number of attempts after which a compiler crash or timeout is attributed to the config.
 pub const ATTEMPTS: u32 = 2;
 
 /// The element at which an output differs most from the reference.
@@ -32,11 +33,11 @@ pub struct MaxError {
     pub output: String,
     /// Index of the element.
     pub index: u64,
-    /// The config's value.
+    /// The config's value of the element.
     pub got: Real,
-    /// The reference's value.
+    /// The reference's value of the element.
     pub want: Real,
-    /// The error, in the measure of the tolerance.
+    /// The error, in the measure that the tolerance specifies.
     pub error: Real,
     /// The error that the tolerance allows.
     pub bound: Real,
@@ -49,10 +50,10 @@ pub struct MaxError {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Against {
-    /// A plain-Rust reference. Records of earlier programs do not say; they mean this.
+    /// A plain-Rust reference. Records of earlier versions have no such field and mean this source.
     #[default]
     Reference,
-    /// A launch of the entry that the spec names as reference.
+    /// A launch of the entry that the spec specifies as reference.
     ReferenceEntry,
     /// A launch of the baseline, because there is no reference for the problem.
     Baseline,
@@ -75,22 +76,22 @@ impl fmt::Display for Against {
     }
 }
 
-/// The kinds of fault that a kernel itself is found to have while it runs.
+/// The kinds of fault that a kernel can have while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Two threads touch the same memory and nothing orders them.
+    /// Two threads access the same memory, and nothing orders the accesses.
     Race,
     /// A read or write outside an argument or shared array.
     OutOfBounds,
-    /// A barrier that some threads of the block never reach.
+    /// Some threads of the block never reach a barrier.
     DivergentBarrier,
-    /// Anything else: a trap, a failed assertion, an overrun stack.
+    /// Any other fault: a trap, a failed assertion, a stack overflow.
     Other,
 }
 
 impl FaultKind {
-    /// The kind of a fault, by its text: `race: …`, or `block (0,0,0) thread (1,0,0): race: …`. The device's text is
-    /// stored as it is, so that nothing of it is lost; this is the only place that reads it.
+    /// The kind of a fault according to its text, for example `race: …` or `block (0,0,0) thread (1,0,0): race: …`. The
+    /// device's text is stored unchanged, and only this function interprets it.
     pub fn of(text: &str) -> FaultKind {
         let kinds = [
             FaultKind::Race,
@@ -109,7 +110,7 @@ impl FaultKind {
         kinds.into_iter().find(named).unwrap_or(FaultKind::Other)
     }
 
-    /// A short name for tables and counts.
+    /// A short name of the kind, for tables.
     pub fn name(self) -> &'static str {
         match self {
             FaultKind::Race => "race",
@@ -125,65 +126,65 @@ impl FaultKind {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Right, and timed: the only valid outcome.
+    /// The config's outputs are right, and it was timed. This is the only valid outcome.
     Measured(Summary),
     /// A constraint or a limit of the device excludes the config.
     Rejected {
-        /// The constraint, as written.
+        /// The constraint as it is written in the spec, or the limit.
         constraint: String,
     },
-    /// The compiler refused it.
+    /// The compiler reported an error.
     CompileFailed {
         /// First line of the compiler's message.
         first_line: String,
         /// Hash of the whole log.
         log: Hash,
     },
-    /// The compiler was cut off.
+    /// The compiler was stopped after its time limit.
     CompileTimedOut {
-        /// The limit, in nanoseconds.
+        /// The time limit, in nanoseconds.
         limit_ns: u64,
     },
-    /// The compiler came to no verdict.
+    /// The compiler ended without a result.
     CompilerLost {
-        /// How it ended.
+        /// How the compiler ended.
         how: String,
-        /// Whether it crashed; otherwise an external cause ended it.
+        /// Whether the compiler crashed. If not, an external cause ended it.
         crashed: bool,
     },
-    /// The device refused the launch.
+    /// The driver rejected the launch.
     LaunchRefused {
         /// The driver's reason.
         reason: String,
     },
     /// The device had too little memory.
     OutOfMemory {
-        /// Bytes asked for, if known.
+        /// Number of bytes that were requested; `None` if it is unknown.
         needed_bytes: Option<u64>,
     },
-    /// An output is beyond the tolerance.
+    /// An output differs from the reference by more than the tolerance.
     Incorrect(MaxError),
-    /// An output holds a NaN or an infinity that the reference does not.
+    /// An output has a NaN or an infinity where the reference has none.
     NotANumber {
         /// Name of the output argument.
         output: String,
-        /// Index of the first such element.
+        /// Index of the first such element of the output.
         index: u64,
     },
     /// The kernel left an element of an output as it was before the launch.
     Unwritten {
         /// Name of the output argument.
         output: String,
-        /// Index of the first such element.
+        /// Index of the first such element of the output.
         index: u64,
-        /// How many there are.
+        /// Number of such elements.
         count: u64,
-        /// How many elements the output has.
+        /// Number of elements of the output.
         len: u64,
     },
-    /// The kernel was stopped for a fault of its own: see [`FaultKind`].
+    /// The kernel was stopped because of a fault in it (see [`FaultKind`]).
     KernelFault {
-        /// The device's whole text.
+        /// The device's complete message.
         text: String,
     },
     /// The kernel wrote outside an output.
@@ -196,13 +197,13 @@ pub enum Outcome {
         /// Name of the input argument.
         arg: String,
     },
-    /// The receipt differs from the launch that was asked for.
+    /// The receipt differs from the requested launch.
     WrongLaunch {
         /// The field that differs, for example `block`.
         field: String,
-        /// The value asked for.
+        /// The requested value.
         want: String,
-        /// The value the device wrote.
+        /// The value in the receipt, which the device wrote.
         got: String,
     },
     /// The launch did not end within its deadline.
@@ -212,50 +213,50 @@ pub enum Outcome {
     },
     /// The worker process died.
     WorkerLost {
-        /// The signal that ended it, if any.
+        /// The signal that ended the worker; `None` if there was none.
         signal: Option<i32>,
-        /// Its last message, or the device's; empty in records of earlier programs.
+        /// The last message of the worker or the device; empty in records of earlier versions.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         detail: String,
     },
-    /// The device answers no more: nothing can be said about the config.
+    /// The device does not respond any more. This says nothing about the config.
     DeviceLost {
-        /// The failure.
+        /// The error message.
         text: String,
     },
-    /// There was no room left on a disk: nothing can be said about the config.
+    /// A disk is full. This says nothing about the config.
     DiskFull {
         /// The file that could not be written, and the system's message.
         text: String,
     },
-    /// Faster than the device can be: an error of the measurement, not a record.
+    /// The measured time is shorter than the device's limits allow, so the measurement is wrong.
     TooFast {
-        /// The quantity over its roofline, for example `GB/s`.
+        /// The quantity that exceeds the roofline, for example `GB/s`.
         what: String,
-        /// The figure measured.
+        /// The measured value.
         measured: Real,
-        /// The device's peak.
+        /// The device's peak value.
         peak: Real,
     },
-    /// Not launched any more: it took a worker or the machine down before.
+    /// The config is not launched any more, because earlier launches ended a worker or the machine.
     Quarantined {
-        /// How often.
+        /// Number of such launches.
         strikes: u32,
     },
     /// Kiln itself failed.
     Internal {
-        /// The failure.
+        /// The error message.
         message: String,
     },
 }
 
 impl Outcome {
-    /// Whether the config was verified and timed, and so may become a winner.
+    /// Whether the config was verified and timed, so it may become a winner.
     pub fn is_valid(&self) -> bool {
         matches!(self, Outcome::Measured(_))
     }
 
-    /// Whether the launch cost a worker, so that it counts towards the quarantine.
+    /// Whether the launch ended a worker, so it counts towards the quarantine.
     pub fn is_strike(&self) -> bool {
         matches!(
             self,
@@ -267,9 +268,9 @@ impl Outcome {
         )
     }
 
-    /// Whether it is final for its config. If the compiler or Kiln failed, the next run tries the config again: up to
-    /// [`ATTEMPTS`] times if the config may be at fault (a crash, a compile beyond its time), and always if the cause
-    /// is external.
+    /// Whether the outcome is final. If the compiler or Kiln failed, the next run tries the config again. It does so up
+    /// to [`ATTEMPTS`] times if the config may be the cause (a compiler crash, a compile timeout, an internal error),
+    /// and without limit if the cause is external.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
             Outcome::CompilerLost { crashed: false, .. }
@@ -282,7 +283,7 @@ impl Outcome {
         }
     }
 
-    /// The summary of a measured config.
+    /// The figures of a measured config; `None` for any other outcome.
     pub fn summary(&self) -> Option<&Summary> {
         match self {
             Outcome::Measured(summary) => Some(summary),
@@ -290,7 +291,7 @@ impl Outcome {
         }
     }
 
-    /// A short name for tables and counts.
+    /// A short name of the outcome, for tables.
     pub fn name(&self) -> &'static str {
         match self {
             Outcome::Measured(_) => "measured",
@@ -320,7 +321,7 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The text of such a fault has its name.
+        // The text of these faults already has the name of the kind.
         if let Outcome::KernelFault { text } = self
             && FaultKind::of(text) != FaultKind::Other
         {
@@ -384,7 +385,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The meaning of a signal that ends a process, in brackets; empty for one that says nothing about the cause.
+/// The meaning of a signal in parentheses; empty for a signal that says nothing about the cause.
 fn signal_name(signal: i32) -> &'static str {
     match signal {
         4 => " (illegal instruction)",
@@ -398,8 +399,8 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// A message with all its lines, without other control characters and blank lines, at most 4,000 characters long. An
-/// [`Outcome`] keeps this much of a text whose later lines give the place and the reason.
+/// All lines of a message without control characters and blank lines, at most 4,000 characters. An [`Outcome`] stores
+/// this text if later lines of the message have the location and the reason.
 pub fn all_lines(text: &str) -> String {
     let lines = text
         .lines()
@@ -410,8 +411,8 @@ pub fn all_lines(text: &str) -> String {
     text.chars().take(4_000).collect()
 }
 
-/// The first line of a message, without control characters, at most 300 characters long: what an
-/// [`Outcome`] keeps of a compiler's or a driver's text.
+/// The first non-empty line of a message without control characters, at most 300 characters. An [`Outcome`] stores this
+/// line of a compiler's or a driver's message.
 pub fn one_line(text: &str) -> String {
     let line = text
         .lines()

@@ -1,13 +1,13 @@
-//! Floating-point values that survive a text format, infinities and NaN included.
+//! Floating-point values that can be stored as text, including infinities and NaN.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A float stored as its shortest exact text, since JSON has no NaN and no infinity.
+/// A floating-point value that is stored as its shortest exact text, because JSON has neither NaN nor infinity.
 ///
-/// Two values are equal when their bits are, or when both are NaN, so that records can be compared.
+/// Two values are equal if their bits are equal or both are NaN, so records can be compared.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Real(pub f64);
@@ -42,7 +42,7 @@ impl From<Real> for String {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{text}` is not a number")]
 pub struct NotAReal {
-    /// The text.
+    /// The stored text.
     pub text: String,
 }
 

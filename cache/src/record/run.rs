@@ -1,4 +1,4 @@
-//! Runs of `tune`: their settings and the time spent.
+//! Runs of `tune`: their settings, and the time that they spent.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use super::error::{MAX_TEXT, RecordError};
 use super::text::plain_text;
 use super::winner::Winner;
 
-/// A run of `tune` began.
+/// The beginning of a run of `tune`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStarted {
     /// Number of the run in this cache, from 1.
     pub run: u64,
     /// Version of `tune`.
     pub version: String,
-    /// Seconds since 1970.
+    /// When the run began, in seconds since 1970.
     pub unix_s: u64,
-    /// Seed of every random choice of the run.
+    /// Seed of all random choices of the run.
     pub seed: u64,
-    /// Its settings; `None` in records of earlier programs.
+    /// The run's settings; `None` in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<RunSettings>,
 }
@@ -30,38 +30,38 @@ pub struct RunStarted {
 pub struct RunSettings {
     /// The command line, as a shell would read it.
     pub command: String,
-    /// The device's name on the command line.
+    /// The device, as it was written on the command line.
     pub device: String,
-    /// The machine: processor, logical cores, memory, system.
+    /// Description of the machine: processor, logical cores, memory, operating system.
     pub machine: String,
-    /// Cold or hot.
+    /// The cache regime of the measurements, `cold` or `hot`.
     pub regime: String,
-    /// The strategy's name.
+    /// Name of the search strategy.
     pub strategy: String,
-    /// Time for everything, in nanoseconds; `None` for no limit.
+    /// Time budget of the run, in nanoseconds; `None` for no limit.
     pub budget_ns: Option<u64>,
-    /// Configs per kernel and problem; `None` for no limit.
+    /// Largest number of configs to try per kernel and problem; `None` for no limit.
     pub trials: Option<u64>,
-    /// Compile threads.
+    /// Number of compile threads.
     pub jobs: u64,
-    /// Who measured: the host's name, and the identity of the device among others of its kind (a UUID, the size of its
-    /// memory). It is in no key, so that what one device measured is known to the next. Empty in records of earlier
-    /// programs.
+    /// The observer: the host's name, and properties that identify the device among others of its kind (a UUID, the
+    /// size of its memory). They are not part of a tuning key, so results of one device are valid for another device of
+    /// the same kind. Empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub observer: BTreeMap<String, String>,
 }
 
-/// A run of `tune` ended normally.
+/// The normal end of a run of `tune`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnded {
     /// Number of the run.
     pub run: u64,
-    /// Seconds since 1970.
+    /// When the run ended, in seconds since 1970.
     pub unix_s: u64,
-    /// How long it took, in nanoseconds; `None` in records of earlier programs.
+    /// Duration of the run, in nanoseconds; `None` in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ns: Option<u64>,
-    /// The outcome of each kernel and problem; empty in records of earlier programs.
+    /// The outcome of each kernel and problem; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskEnded>,
 }
@@ -75,36 +75,36 @@ pub struct TaskEnded {
     pub problem: String,
     /// Hash of the tuning key.
     pub key: Hash,
-    /// How far the search went, in a few words.
+    /// How much of the search was done, in a few words.
     pub state: String,
-    /// Valid configs in the search space.
+    /// Number of valid configs in the search space.
     pub space: u64,
-    /// The decision as it stood then.
+    /// The decision at the end of the run; `None` if there was none.
     pub winner: Option<Winner>,
-    /// The time spent.
+    /// The time spent on the task.
     pub spent: TimeSpent,
 }
 
-/// The time spent on a task, by the wall clock, in nanoseconds. What is in none of the parts went into the
-/// baseline's preparation and the store.
+/// The time spent on a task by the wall clock, in nanoseconds. Time that is in none of the parts was spent on the
+/// preparation of the baseline and on the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSpent {
-    /// In the strategy: choosing configs and taking in their results.
+    /// Time in the strategy, which chooses configs and receives their results.
     pub strategy_ns: u64,
-    /// Compiling, all threads at once.
+    /// Time of compiling. Threads that compile at the same time are not added up.
     pub compile_ns: u64,
-    /// Verifying.
+    /// Time of verifying.
     pub verify_ns: u64,
-    /// Racing.
+    /// Time of racing.
     pub race_ns: u64,
-    /// From the last race to the decision: play-off, checking build, confirmation.
+    /// Time from the last race to the decision: play-off, checking build, confirmation.
     pub confirm_ns: u64,
-    /// All of the task.
+    /// Total time of the task.
     pub elapsed_ns: u64,
 }
 
 impl TimeSpent {
-    /// The time in none of the named parts.
+    /// The time that is in none of the parts.
     pub fn other_ns(&self) -> u64 {
         let parts = [
             self.strategy_ns,
@@ -162,12 +162,12 @@ impl RunEnded {
     }
 }
 
-/// The most JSON of a run's tasks that one record takes, with room to spare.
+/// Largest size of the JSON of a run's tasks, in bytes. One record has room for more.
 const MAX_JSON: usize = 512 << 10;
 
 impl RunEnded {
-    /// Leaves out parts that do not fit one record: first the decisions, which are stored under their keys too, then
-    /// the tasks.
+    /// Removes parts until the record fits: first the decisions, which are also stored under their keys, then the
+    /// tasks.
     pub(crate) fn fitted(mut self) -> RunEnded {
         let fits =
             |run: &RunEnded| serde_json::to_string(run).is_ok_and(|json| json.len() <= MAX_JSON);
@@ -181,7 +181,7 @@ impl RunEnded {
     }
 }
 
-/// A text fit for a record: control characters escaped, cut to the length of a name-like field, `?` for nothing.
+/// A text that is valid in a record. Control characters are escaped, a long text is cut, and an empty text becomes `?`.
 pub fn printable(text: &str) -> String {
     let mut fit = String::new();
     for char in text.chars() {

@@ -9,7 +9,7 @@ fn read(text: &str) -> Option<Record> {
     Some(record)
 }
 
-/// Records of every shape that texts are edited in, as JSON.
+/// Records of all shapes in which the tests edit texts, as JSON.
 fn originals() -> Vec<String> {
     let key = key(1);
     let mut records: Vec<_> = (0..16).map(|n| Record::End(trial(&key, n))).collect();
@@ -19,7 +19,7 @@ fn originals() -> Vec<String> {
     texts.collect::<Result<_, _>>().unwrap()
 }
 
-/// What an honest writer never writes: a piece of text, and what stands in its place.
+/// Edits that create records which an honest writer never writes: a piece of text, and its replacement.
 fn hostile_edits() -> Vec<(&'static str, String)> {
     let long = "x".repeat(5000);
     let edits = [
@@ -95,7 +95,7 @@ proptest! {
         let end = (at + cut).min(text.len());
         text.splice(at..end, insert.chars());
         let text: String = text.into_iter().collect();
-        // Refused, or a record whose every text is fit to print.
+        // The text is either rejected, or it is a record whose texts are all printable.
         if let Some(Record::End(trial)) = read(&text) {
             prop_assert!(!trial.config.chars().any(char::is_control));
         }

@@ -1,9 +1,9 @@
-//! Texts of records.
+//! Checks of text fields in records.
 
 use super::error::{MAX_TEXT, RecordError};
 
-/// A name-like text: no control characters, at most [`MAX_TEXT`] bytes. A kernel without parameters
-/// has an empty config, a problem without sizes an empty problem.
+/// Checks that a text has at most [`MAX_TEXT`] bytes and no control characters. Only a config and a problem may be
+/// empty, because a kernel may have no parameters and a problem no sizes.
 pub(super) fn plain_text(field: &'static str, text: &str) -> Result<(), RecordError> {
     let may_be_empty = matches!(field, "config" | "problem");
     let empty = text.is_empty() && !may_be_empty;

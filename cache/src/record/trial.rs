@@ -1,4 +1,4 @@
-//! Trials: one config, tried on one problem.
+//! Trials. A trial is one config that was tried on one problem, and its outcome.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use super::error::RecordError;
 use super::outcome::Outcome;
 use super::text::plain_text;
 
-/// Names one trial: a config under a tuning key (which holds kernel, problem, device and tools).
+/// Identifies a trial: a config under a tuning key. The key includes kernel, problem, device and tools.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TrialId {
     /// Hash of the tuning key.
     pub key: Hash,
-    /// Canonical text of the config, `A=1,B=x`.
+    /// Canonical text of the config, for example `A=1,B=x`.
     pub config: String,
 }
 
 impl TrialId {
-    /// Hash of the config's text: its part of a store key.
+    /// Hash of the config's text, which is a part of the trial's key in the store.
     pub fn config_hash(&self) -> Hash {
         Hash::of("kiln.cache.config", self.config.as_bytes())
     }
@@ -32,25 +32,26 @@ impl fmt::Display for TrialId {
     }
 }
 
-/// How good the evidence is that a config computes the right thing.
+/// How strong the evidence is that a config computes the right outputs, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceGrade {
-    /// Compared with the author's reference.
+    /// The outputs were compared with the author's reference.
     Reference,
-    /// Compared with the author's reference on small problems, and on the tuned one, which is too much work for the
-    /// reference, with the baseline, which was compared with the reference in the same way.
+    /// On small problems, the outputs were compared with the author's reference. The tuned problem is too large for the
+    /// reference, so there the outputs were compared with the baseline, whose outputs on small problems were compared
+    /// with the reference too.
     ReferenceInSmall,
-    /// Compared with the entry of the same source that the author names as reference.
+    /// The outputs were compared with the entry of the same source that the author specifies as reference.
     ReferenceEntry,
-    /// Compared with the same source on the cpu device.
+    /// The outputs were compared with those of the same source on the cpu device.
     SameSourceOnCpu,
-    /// Compared with the baseline on the same device: self-consistent, not verified.
+    /// The outputs were compared with the baseline on the same device only: self-consistent, not verified.
     BaselineOnly,
 }
 
 impl ReferenceGrade {
-    /// The reference of the outputs, as reports name it.
+    /// The description of the grade in reports.
     pub fn in_words(self) -> &'static str {
         match self {
             ReferenceGrade::Reference => "compared with the plain-Rust reference",
@@ -80,18 +81,18 @@ impl fmt::Display for ReferenceGrade {
     }
 }
 
-/// The place in a run at which a trial ended.
+/// The position of a trial in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TrialPlace {
     /// Number of the run.
     pub run: u64,
-    /// Which trial of the run it was, from 1.
+    /// Number of the trial in the run, from 1.
     pub order: u64,
-    /// When it ended, in nanoseconds since the run began.
+    /// When the trial ended, in nanoseconds since the run began.
     pub end_ns: u64,
 }
 
-/// One config tried on one problem, and the outcome.
+/// A config that was tried on a problem, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// Name of the kernel.
@@ -113,17 +114,17 @@ pub struct Trial {
     pub verify_ns: u64,
     /// Time spent measuring, in nanoseconds.
     pub measure_ns: u64,
-    /// Which attempt this was, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// The reference of the outputs.
+    /// How the outputs were verified.
     pub grade: ReferenceGrade,
-    /// When it ended; `None` in records of earlier programs, and if nothing was launched.
+    /// The position of the trial in its run; `None` in records of earlier versions, and if nothing was launched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<TrialPlace>,
 }
 
 impl Trial {
-    /// The trial's name.
+    /// The identity of the trial.
     pub fn id(&self) -> TrialId {
         TrialId {
             key: self.key,
@@ -131,12 +132,12 @@ impl Trial {
         }
     }
 
-    /// Whether it is final for its config: see [`Outcome::stands`].
+    /// Whether the outcome is final for the config; see [`Outcome::stands`].
     pub fn stands(&self) -> bool {
         self.outcome.stands(self.attempt)
     }
 
-    /// Checks that the texts are printable and of sane length.
+    /// Checks that the texts are printable and not too long.
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         plain_text("kernel", &self.kernel)?;
         plain_text("problem", &self.problem)?;

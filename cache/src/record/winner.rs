@@ -1,4 +1,4 @@
-//! Winners: the result of a search and its evidence.
+//! Winners. A winner is the result of a search and its evidence.
 
 use std::fmt;
 
@@ -10,18 +10,18 @@ use super::error::RecordError;
 use super::text::plain_text;
 use super::trial::ReferenceGrade;
 
-/// The reference of every speed-up.
+/// The baseline, to which every speed-up is relative.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordedBaseline {
     /// A config of the kernel itself.
     Config {
-        /// Its canonical text.
+        /// Canonical text of the config.
         config: String,
     },
     /// Another entry of the same source.
     Entry {
-        /// Its name.
+        /// Name of the entry.
         entry: String,
     },
 }
@@ -42,11 +42,11 @@ impl fmt::Display for RecordedBaseline {
 pub enum KeptReason {
     /// No other config was valid.
     NothingValid,
-    /// The race found nothing faster.
+    /// No config was faster in the race.
     NothingFaster,
-    /// The finalist was not proven faster.
+    /// The confirmation did not prove that the finalist is faster.
     NotProven,
-    /// The confirmation was too disturbed to say.
+    /// The confirmation was too disturbed to decide.
     Inconclusive,
 }
 
@@ -61,62 +61,63 @@ impl fmt::Display for KeptReason {
     }
 }
 
-/// The decision a search ended with.
+/// The decision at the end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The config is proven faster than the baseline.
     Proven {
-        /// Baseline time over the config's time, in millionths (1 100 000 is 10 % faster).
+        /// Baseline time divided by the config's time, in millionths (1 100 000 is 10 % faster).
         speedup_ppm: u64,
-        /// Lower end of the 95 % interval.
+        /// Lower end of the 95 % interval, in millionths.
         low_ppm: u64,
-        /// Upper end of the 95 % interval.
+        /// Upper end of the 95 % interval, in millionths.
         high_ppm: u64,
     },
-    /// The baseline stays.
+    /// The baseline is kept.
     BaselineKept {
-        /// Why.
+        /// The reason.
         reason: KeptReason,
     },
 }
 
-/// The evidence of a confirmation: one log-ratio per process, over fresh processes.
+/// The evidence of a confirmation. Each fresh process contributes one log-ratio, the logarithm of the config's time
+/// divided by the baseline's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirm {
-    /// Fresh processes that took part.
+    /// Number of fresh processes.
     pub processes: u32,
-    /// Processes in which the config won by more than the smallest effect that counts.
+    /// Number of processes in which the config was faster by more than the smallest relevant effect.
     pub wins: u32,
-    /// Median of the processes' log-ratios (config over baseline), in millionths; negative is faster.
+    /// Median of the processes' log-ratios, in millionths. Negative means that the config is faster.
     pub median_log_ratio_ppm: i64,
-    /// Lower end of its order-statistic interval, in millionths.
+    /// Lower end of the median's order-statistic interval, in millionths.
     pub low_log_ratio_ppm: i64,
-    /// Upper end of its order-statistic interval, in millionths.
+    /// Upper end of the median's order-statistic interval, in millionths.
     pub high_log_ratio_ppm: i64,
 }
 
-/// One process of a confirmation, journalled as it ends.
+/// One process of a confirmation. It is written to the journal when it ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfirmProcess {
     /// Hash of the tuning key.
     pub key: Hash,
     /// Canonical text of the finalist.
     pub config: String,
-    /// Which confirmation of this finalist, so that an older one never mixes into a newer.
+    /// Number of the confirmation of this finalist. The processes of different confirmations are never mixed.
     pub series: u64,
-    /// Which process, from 0.
+    /// Number of the process, from 0.
     pub process: u32,
-    /// Seed of its load, allocation and block order.
+    /// Seed of the process's random orders: of loading, of allocation, and of the blocks.
     pub seed: u64,
-    /// Log-ratios (config over baseline) of its blocks, in millionths.
+    /// Log-ratios (config over baseline) of the process's blocks, in millionths.
     pub block_log_ratio_ppm: Vec<i64>,
-    /// Blocks discarded because the two sides ran at different clocks.
+    /// Number of blocks that were discarded because the two sides ran at different clocks.
     pub discarded_blocks: u32,
     /// Hash of the receipts of both sides.
     pub receipt: Hash,
-    /// The slowest and the fastest clock of the device, in kHz, as reported in this process; `None` if it does
-    /// not report them.
+    /// The slowest and the fastest clock of the device in this process, in kHz; `None` if the device does not report
+    /// its clocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_khz: Option<[u32; 2]>,
 }
@@ -133,27 +134,27 @@ pub struct Winner {
     pub device: DeviceKey,
     /// Hash of the tuning key.
     pub key: Hash,
-    /// Canonical text of the config; the baseline's own if the baseline was kept.
+    /// Canonical text of the winning config, or of the baseline's config if the baseline was kept.
     pub config: String,
     /// The baseline that it was compared with.
     pub baseline: RecordedBaseline,
     /// The decision.
     pub verdict: Verdict,
-    /// The evidence; `None` if nothing reached the confirmation.
+    /// The evidence; `None` if no config reached the confirmation.
     pub confirm: Option<Confirm>,
     /// Hash of the receipt of the launch that was timed.
     pub receipt: Hash,
-    /// The launch.
+    /// The launch geometry.
     pub plan: LaunchPlan,
     /// Symbol of the release entry.
     pub symbol: String,
-    /// The reference of the outputs.
+    /// How the outputs were verified.
     pub grade: ReferenceGrade,
 }
 
 impl Winner {
-    /// Whether the record itself bears out its claim: a proven verdict needs a confirmation, an
-    /// ordered interval, and printable texts.
+    /// Checks that the record supports its claim. A proven verdict needs a confirmation and an ordered interval, and
+    /// all texts must be printable.
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         plain_text("kernel", &self.kernel)?;
         plain_text("problem", &self.problem)?;

@@ -1,4 +1,4 @@
-//! Changes of a store, and the record of the journal that it is up to date with.
+//! Changes of a store, and the position of a store in the journal.
 
 use kiln_spec::Hash;
 use serde::{Deserialize, Serialize};
@@ -8,26 +8,27 @@ use super::entry::StoreEntry;
 /// One change to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Puts an entry, replacing one under the same key.
+    /// Adds an entry, and replaces an existing one with the same key.
     Put(Box<StoreEntry>),
-    /// Removes the entry under a key.
+    /// Removes the entry with this key.
     Remove(String),
 }
 
 impl Change {
-    /// Puts an entry.
+    /// A change that adds or replaces an entry.
     pub fn put(entry: StoreEntry) -> Change {
         Change::Put(Box::new(entry))
     }
 }
 
-/// Up to which record of which journal a store is complete.
+/// A position in a journal: the sequence number of a record, and the hash of all records up to and including that
+/// record. A store has applied the records up to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// The journal's identity.
+    /// Identity of the journal.
     pub journal: u64,
     /// Sequence number of the last record applied.
     pub sequence: u64,
-    /// Hash of all records up to it: a journal that went another way since is not the same.
+    /// Hash of all records up to and including that record. It differs if the journal has another history.
     pub chain: Hash,
 }

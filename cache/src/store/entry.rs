@@ -8,7 +8,7 @@ use crate::record::{
     ConfirmProcess, RecordError, RunEnded, RunStarted, SearchDone, Trial, TrialId, Winner,
 };
 
-/// Launches of one trial that were started and not survived.
+/// The strikes of one trial. A strike is a launch that ended a worker or the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strikes {
     /// The trial.
@@ -17,17 +17,18 @@ pub struct Strikes {
     pub strikes: u32,
 }
 
-/// A run of `tune`, with its end if it has ended.
+/// A run of `tune`, and its end if it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// How it began.
+    /// The beginning of the run.
     pub started: RunStarted,
-    /// How it ended; `None` if it was cut off.
+    /// The end of the run; `None` if the run did not end normally.
     pub ended: Option<RunEnded>,
 }
 
 impl Run {
-    /// How long it took, in nanoseconds: to the second in runs of earlier programs, `None` if it was cut off.
+    /// The duration of the run, in nanoseconds. It is exact to the second in runs of earlier versions, and `None` if
+    /// the run did not end normally.
     pub fn elapsed_ns(&self) -> Option<u64> {
         let ended = self.ended.as_ref()?;
         let seconds = ended.unix_s.saturating_sub(self.started.unix_s);
@@ -50,11 +51,11 @@ impl Run {
 pub enum StoreEntry {
     /// A run of `tune`.
     Run(Run),
-    /// A tuning key in clear.
+    /// A tuning key with all its fields.
     Key(TuningKey),
     /// The last trial of a config under a key.
     Trial(Trial),
-    /// Strikes against a config under a key.
+    /// The strikes of a config under a key.
     Strikes(Strikes),
     /// A process of a confirmation.
     Confirm(ConfirmProcess),
@@ -65,7 +66,7 @@ pub enum StoreEntry {
 }
 
 impl StoreEntry {
-    /// The key it is stored under.
+    /// The key under which the entry is stored.
     pub fn key(&self) -> String {
         match self {
             StoreEntry::Run(run) => keys::run(run.started.run),
@@ -78,7 +79,7 @@ impl StoreEntry {
         }
     }
 
-    /// Refuses values that no correct writer stores; see [`crate::record::Record::check`].
+    /// Checks that a correct writer could have created the entry; see [`crate::record::Record::check`].
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         match self {
             StoreEntry::Trial(trial) => trial.check(),

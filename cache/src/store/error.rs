@@ -1,31 +1,31 @@
-//! Why the store could not be used.
+//! Why an operation on the store failed.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why the store could not be used.
+/// Why an operation on the store failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process has the database open.
     #[error("the database {path} is in use by another process")]
     Locked {
-        /// The database.
+        /// Path of the database.
         path: PathBuf,
     },
-    /// The database was written by a newer version.
+    /// A newer version wrote the database.
     #[error("the database has schema {found}, this version knows {known}")]
     Newer {
-        /// Its schema.
+        /// The database's schema.
         found: String,
-        /// The newest that this program reads.
+        /// The newest schema that this program reads.
         known: u16,
     },
-    /// A value is not the one that was written.
+    /// A value differs from the one that was written.
     #[error("the database is damaged: {what}")]
     Damaged {
-        /// The values that differ.
+        /// What is damaged.
         what: String,
     },
     /// The database did not answer in time.
@@ -34,10 +34,10 @@ pub enum StoreError {
         /// The deadline, in milliseconds.
         deadline_ms: u128,
     },
-    /// The database refused the operation.
+    /// The database reported an error.
     #[error("the database failed: {reason}")]
     Failed {
-        /// Its own words.
+        /// The database's error message.
         reason: String,
     },
 }

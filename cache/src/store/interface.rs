@@ -5,45 +5,45 @@ use super::entry::StoreEntry;
 use super::error::StoreError;
 use super::totals::Totals;
 
-/// A place for entries. Reads never return a value other than the one written under that key: they
-/// return it, nothing, or an error.
+/// Storage for entries by key. A read returns the value that was written last under the key, or nothing, or an error.
+/// It never returns another value.
 pub trait Store: Send {
-    /// The entry under a key.
+    /// The entry with this key; `None` if there is none.
     ///
     /// # Errors
-    /// When the database fails or the value is damaged.
+    /// The database fails, or the value is damaged.
     fn get(&self, key: &str) -> Result<Option<StoreEntry>, StoreError>;
 
     /// Visits the entries whose keys start with `prefix`, in the order of their keys.
     ///
     /// # Errors
-    /// As [`Self::get`]; entries before the failing one were visited.
+    /// The errors of [`Self::get`]. Entries before the failing one were visited.
     fn scan(&self, prefix: &str, visit: &mut dyn FnMut(StoreEntry)) -> Result<(), StoreError>;
 
-    /// Makes all changes or none, and moves on to `position`.
+    /// Applies all changes or none, and sets the store's position to `position`.
     ///
     /// # Errors
-    /// When the database fails.
+    /// The database fails.
     fn apply(&mut self, changes: &[Change], position: Position) -> Result<(), StoreError>;
 
-    /// The store's own book-keeping.
+    /// The totals that the store keeps about its entries.
     fn totals(&self) -> Totals;
 
-    /// Reads every value back, and compares with the book-keeping.
+    /// Reads every value, and compares the values with the totals.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] on any difference.
+    /// [`StoreError::Damaged`] if they differ.
     fn check(&self) -> Result<(), StoreError>;
 
-    /// Removes everything.
+    /// Removes all entries.
     ///
     /// # Errors
-    /// When the database fails.
+    /// The database fails.
     fn clear(&mut self) -> Result<(), StoreError>;
 
-    /// Hands everything to the operating system.
+    /// Writes all changes to the operating system.
     ///
     /// # Errors
-    /// When the database fails.
+    /// The database fails.
     fn flush(&mut self) -> Result<(), StoreError>;
 }

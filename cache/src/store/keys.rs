@@ -1,4 +1,4 @@
-//! Texts of store keys: a kind, then the identity of the entry.
+//! The keys of the store as text: the kind of entry, then its identity.
 
 use kiln_spec::Hash;
 

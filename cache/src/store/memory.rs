@@ -1,4 +1,4 @@
-//! A store in memory: for read-only use, for tests, and if the database cannot be used.
+//! A store in memory. It is used for read-only views, for tests, and if the database cannot be used.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::interface::Store;
 use super::totals::Totals;
 use super::value;
 
-/// A store in memory. It holds encoded values, so that it reads exactly as a database does.
+/// A store in memory. It holds encoded values, so reads decode and check them as with a database.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     values: BTreeMap<String, Vec<u8>>,

@@ -1,8 +1,8 @@
-//! The store, which all reads go to. Entries by key, with a running count and root hash, so that the
-//! silent loss of any of them is noticed.
+//! The store, which serves all reads. It keeps entries by key. It also keeps a count and a root hash of all entries, so
+//! it detects the loss of an entry.
 //!
-//! Behind [`Store`] sits sled ([`SledStore`]) or plain memory ([`MemoryStore`]); the journal stays the
-//! truth, and the store knows up to which record of it it is complete.
+//! [`Store`] is implemented by [`SledStore`], a sled database, and by [`MemoryStore`]. The journal stays the
+//! authoritative record. The store knows the position in the journal up to which it has applied the records.
 
 mod change;
 mod entry;

@@ -1,9 +1,10 @@
-//! The store on sled. The only file that names sled.
+//! The store in a sled database. Only this file uses sled.
 //!
-//! sled is beta: after damage it may lose entries in silence, panic, or never return. So every value has
-//! a checksum, every batch carries the count and root hash of the whole, nothing is believed before it
-//! was read back in full, calls are kept from unwinding, and opening has a deadline (and is tried in a
-//! process that can be killed first, see [`crate::probe`]).
+//! sled is beta software. If a database is damaged, sled may lose entries silently, panic, or never return. Therefore:
+//! - every value has a checksum, and every batch has the count and root hash of all entries
+//! - a database is used only after it was read completely
+//! - panics of sled are caught
+//! - opening has a deadline, and is first tried in a process that can be killed (see [`crate::probe`])
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -17,26 +18,26 @@ use super::interface::Store;
 use super::totals::Totals;
 use super::value::{self, STORE_SCHEMA};
 
-/// The key of the book-keeping. No entry's key starts like this.
+/// The key of the totals. No entry's key begins with `~`.
 const TOTALS_KEY: &str = "~totals";
 
 /// Memory that sled may use for pages, in bytes.
 const PAGE_CACHE: u64 = 32 << 20;
 
-/// Receives key and value of an entry.
+/// A function that receives the key and the value of an entry.
 type Visit<'v> = &'v mut dyn FnMut(&str, &[u8]) -> Result<(), StoreError>;
 
-/// A database of sled.
+/// A store in a sled database.
 pub struct SledStore {
     db: sled::Db,
     totals: Totals,
 }
 
 impl SledStore {
-    /// Opens the database at `path`, or creates it, and reads all of it back.
+    /// Opens the database at `path`, or creates it, and reads it completely.
     ///
     /// # Errors
-    /// When it is locked, newer or damaged, or sled fails.
+    /// The database is locked, damaged or of a newer version, or sled fails.
     pub fn open(path: &Path) -> Result<SledStore, StoreError> {
         let config = sled::Config::new().path(path).cache_capacity(PAGE_CACHE);
         let db = guarded(|| config.open()).map_err(|error| located(error, path))?;
@@ -49,18 +50,18 @@ impl SledStore {
         Ok(store)
     }
 
-    /// Opens the database in a thread of its own and gives up after `deadline`. The thread is then
-    /// left behind: sled cannot be interrupted.
+    /// Opens the database in a separate thread, and returns an error after `deadline`. The thread then continues,
+    /// because sled cannot be interrupted.
     ///
     /// # Errors
-    /// As [`Self::open`], and [`StoreError::Unresponsive`].
+    /// The errors of [`Self::open`], and [`StoreError::Unresponsive`] after the deadline.
     pub fn open_within(path: &Path, deadline: Duration) -> Result<SledStore, StoreError> {
         let (done, result) = channel();
         let path: PathBuf = path.into();
         std::thread::Builder::new()
             .name("kiln-store-open".into())
             .spawn(move || {
-                // Nobody waits any more if sending fails: the store is closed again.
+                // Sending fails if nobody waits any more. Then the store is closed again.
                 let _ = done.send(SledStore::open(&path));
             })
             .map_err(|error| StoreError::Failed {
@@ -84,7 +85,7 @@ impl SledStore {
         }
     }
 
-    /// Visits key and value of every entry from `prefix` on.
+    /// Visits the key and value of every entry whose key begins with `prefix`.
     fn visit(&self, prefix: &str, visit: Visit<'_>) -> Result<(), StoreError> {
         let mut entries = self.db.scan_prefix(prefix);
         while let Some((key, bytes)) = guarded(|| entries.next().transpose())? {
@@ -126,7 +127,7 @@ impl Store for SledStore {
                 None => batch.remove(key.as_str()),
             }
         }
-        // In the same batch as the entries: book-keeping and content never part.
+        // The totals are in the same batch as the entries, so they always agree.
         batch.insert(TOTALS_KEY, value::encode(TOTALS_KEY, &totals)?);
         guarded(|| self.db.apply_batch(batch))?;
         self.totals = totals;
@@ -158,7 +159,7 @@ impl Store for SledStore {
     }
 }
 
-/// Calls sled; a panic becomes an error.
+/// Calls sled, and turns a panic into an error.
 fn guarded<T>(call: impl FnOnce() -> sled::Result<T>) -> Result<T, StoreError> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => result.map_err(translated),
@@ -174,7 +175,7 @@ fn translated(error: sled::Error) -> StoreError {
             found: reason,
             known: STORE_SCHEMA,
         },
-        // The operating system's own refusals (a full disk, permissions) say nothing of the content.
+        // Errors of the operating system (a full disk, missing permissions) say nothing about the content.
         sled::Error::Io(error) if error.raw_os_error().is_some() || is_lock(&error.to_string()) => {
             StoreError::Failed {
                 reason: error.to_string(),
@@ -190,7 +191,7 @@ fn is_lock(reason: &str) -> bool {
     reason.contains("could not acquire lock")
 }
 
-/// sled says "locked" in words only.
+/// sled reports a lock only in the text of an error.
 fn located(error: StoreError, path: &Path) -> StoreError {
     match error {
         StoreError::Failed { reason } if is_lock(&reason) => {
@@ -200,7 +201,7 @@ fn located(error: StoreError, path: &Path) -> StoreError {
     }
 }
 
-/// Makes the database at `path` look like one of the next version.
+/// Changes the database at `path` so that it looks like one of the next version.
 #[cfg(test)]
 pub(crate) fn write_newer(path: &Path) {
     let db = sled::open(path).unwrap();
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
     use crate::samples::{key, trial};
 
-    /// A database of ten trials, changed behind the store's back.
+    /// Opens a database of ten trials that was changed without the store.
     fn tampered(tamper: impl FnOnce(&sled::Db)) -> Result<SledStore, StoreError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
@@ -235,7 +236,7 @@ mod tests {
         reopen(&path)
     }
 
-    /// sled lets go of its lock a moment after it is dropped.
+    /// Opens a store again. sled releases its lock only a moment after it is dropped.
     fn reopen(path: &Path) -> Result<SledStore, StoreError> {
         for _ in 0..200 {
             match SledStore::open(path) {

@@ -1,4 +1,4 @@
-//! Records of the journal as changes of the store, and entries of the store as records.
+//! Converts records of the journal to changes of the store, and entries of the store to records.
 
 use super::change::{Change, Position};
 use super::entry::{Run, StoreEntry, Strikes};
@@ -7,10 +7,10 @@ use super::interface::Store;
 use super::keys;
 use crate::record::{Record, TrialId};
 
-/// Strikes are counted up to here: two are enough for the quarantine.
+/// Largest number of strikes that is counted. Two are enough for the quarantine.
 const MAX_STRIKES: u32 = 16;
 
-/// Applies one record to a store.
+/// Applies one record to a store, and sets the store's position.
 pub(crate) fn apply(
     store: &mut dyn Store,
     record: &Record,
@@ -64,7 +64,7 @@ fn strike(trial: &TrialId, strikes: u32) -> Change {
     }))
 }
 
-/// Launches of a trial that were started and not survived.
+/// The number of strikes of a trial.
 pub(crate) fn strikes(store: &dyn Store, trial: &TrialId) -> Result<u32, StoreError> {
     match store.get(&keys::strikes(trial))? {
         Some(StoreEntry::Strikes(found)) => Ok(found.strikes),
@@ -72,10 +72,10 @@ pub(crate) fn strikes(store: &dyn Store, trial: &TrialId) -> Result<u32, StoreEr
     }
 }
 
-/// The records that make a store like this one, and no more: the content of a compacted journal.
+/// The records that create a store with these entries. They are the content of a compacted journal.
 pub(crate) fn records(store: &dyn Store) -> Result<Vec<Record>, StoreError> {
     let mut records = Vec::new();
-    // Trials come before strikes: the end of a trial clears its strikes.
+    // Trials come before strikes, because the end of a trial clears its strikes.
     for kind in [
         "run/", "key/", "trial/", "strike/", "confirm/", "winner/", "done/",
     ] {

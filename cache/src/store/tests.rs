@@ -107,7 +107,7 @@ fn a_database_remembers_its_content_and_its_position() {
     assert_eq!((all(&store), store.totals()), (entries, totals));
 }
 
-/// sled lets go of its lock a moment after it is dropped.
+/// Opens a store again. sled releases its lock only a moment after it is dropped.
 fn reopen(path: &Path) -> SledStore {
     for _ in 0..200 {
         match SledStore::open(path) {
@@ -151,7 +151,7 @@ fn a_value_under_another_key_is_damaged() {
     let entry = StoreEntry::Trial(trial(&key(1), 5));
     let bytes = value::encode(&entry.key(), &entry).unwrap();
     assert!(value::decode_entry(&keys::trial(&trial(&key(1), 6).id()), &bytes).is_err());
-    // Even if somebody made the checksum fit.
+    // A value under a wrong key is detected even if its checksum is valid.
     let bytes = value::encode("trial/elsewhere", &entry).unwrap();
     let error = value::decode_entry("trial/elsewhere", &bytes).unwrap_err();
     assert!(error.to_string().contains("belongs under"), "{error}");
@@ -169,7 +169,7 @@ fn a_stored_winner_without_its_evidence_is_refused() {
     assert!(error.to_string().contains("no confirmation"), "{error}");
 }
 
-/// Records that touch every kind of entry, made from numbers.
+/// A record of any kind, created from numbers.
 fn record(kind: u8, n: u64) -> Record {
     let key = key(n % 3);
     let trial = trial(&key, n % 5);

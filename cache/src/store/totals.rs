@@ -1,4 +1,4 @@
-//! A store's own book-keeping.
+//! The totals that a store keeps about its entries.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,20 @@ use super::change::Position;
 use super::error::StoreError;
 use super::value::share;
 
-/// How much a store holds, by its own book-keeping.
+/// The number and the root hash of a store's entries, which the store updates with every change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// Sum of the hashes of all entries, modulo 2^128: the same for the same entries in any order.
+    /// Sum of the hashes of all entries, modulo 2^128. The order of the entries does not matter.
     #[serde(with = "root_text")]
     pub root: u128,
-    /// The store's position in the journal; `None` in a new one.
+    /// The store's position in the journal; `None` in a new store.
     pub position: Option<Position>,
 }
 
 impl Totals {
-    /// Moves the totals from an old value of a key to a new one.
+    /// Updates the totals for a change of a key's value from `old` to `new`.
     pub(crate) fn exchange(&mut self, key: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
         if let Some(old) = old {
             self.entries = self.entries.saturating_sub(1);
@@ -31,7 +31,7 @@ impl Totals {
         }
     }
 
-    /// Compares the book-keeping with the counted entries.
+    /// An error if these totals differ from the totals of the counted entries.
     pub(crate) fn agree(&self, counted: &Totals) -> Result<(), StoreError> {
         if (self.entries, self.root) == (counted.entries, counted.root) {
             return Ok(());
@@ -45,7 +45,7 @@ impl Totals {
     }
 }
 
-/// JSON numbers end at 64 bits in some readers, so the root is text.
+/// The root is stored as text, because some JSON readers support only 64-bit numbers.
 mod root_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -1,6 +1,6 @@
-//! Stored values as bytes: `schema (2, little-endian) | crc32c (4) | JSON`.
+//! The encoding of stored values: `schema (2 bytes, little-endian) | crc32c (4 bytes) | JSON`.
 //!
-//! The checksum covers schema, key and JSON, so that a value under a wrong key is noticed too.
+//! The checksum covers schema, key and JSON, so a value under a wrong key is detected too.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::change::Change;
 use super::entry::StoreEntry;
 use super::error::StoreError;
 
-/// Version of the stored values. A database with a higher one is set aside, not read.
+/// Version of the encoding. A database with a higher version is set aside.
 pub const STORE_SCHEMA: u16 = 1;
 
-/// Bytes before the JSON.
+/// Number of bytes before the JSON.
 pub(super) const HEADER: usize = 6;
 
 pub(super) fn checksum(schema: [u8; 2], key: &str, json: &[u8]) -> u32 {
@@ -23,7 +23,7 @@ pub(super) fn checksum(schema: [u8; 2], key: &str, json: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c_append(crc, key.as_bytes()), json)
 }
 
-/// The bytes of a value under a key.
+/// Encodes a value for a key.
 pub(crate) fn encode<T: Serialize>(key: &str, value: &T) -> Result<Vec<u8>, StoreError> {
     let json = serde_json::to_vec(value).map_err(|error| StoreError::Failed {
         reason: format!("cannot encode {key}: {error}"),
@@ -33,7 +33,7 @@ pub(crate) fn encode<T: Serialize>(key: &str, value: &T) -> Result<Vec<u8>, Stor
     Ok([&schema[..], &crc, &json].concat())
 }
 
-/// The value under a key, if every bit of it is as written.
+/// Decodes the value of a key. An error if any bit differs from what was written.
 pub(crate) fn decode<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, StoreError> {
     let damaged = |what: &str| StoreError::Damaged {
         what: format!("the value under {key:?} {what}"),
@@ -55,7 +55,7 @@ pub(crate) fn decode<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, 
     serde_json::from_slice(json).map_err(|error| damaged(&format!("cannot be read: {error}")))
 }
 
-/// An entry's share of the root hash.
+/// The hash of an entry, which is added to the root.
 pub(crate) fn share(key: &str, bytes: &[u8]) -> u128 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(key.len() as u64).to_le_bytes());
@@ -65,7 +65,8 @@ pub(crate) fn share(key: &str, bytes: &[u8]) -> u128 {
     u128::from_le_bytes(first)
 }
 
-/// The changes by key: the value's bytes, or `None` if the key is removed. The last change of a key counts.
+/// The changes by key: the bytes of the value, or `None` if the key is removed. If a key occurs several times, the last
+/// change is used.
 pub(crate) fn by_key(changes: &[Change]) -> Result<BTreeMap<String, Option<Vec<u8>>>, StoreError> {
     let mut by_key = BTreeMap::new();
     for change in changes {
@@ -83,7 +84,7 @@ pub(crate) fn by_key(changes: &[Change]) -> Result<BTreeMap<String, Option<Vec<u
     Ok(by_key)
 }
 
-/// An entry read back, from the place its own key says.
+/// Decodes an entry, and checks that it is valid and belongs to this key.
 pub(crate) fn decode_entry(key: &str, bytes: &[u8]) -> Result<StoreEntry, StoreError> {
     let entry: StoreEntry = decode(key, bytes)?;
     let damaged = |what: String| StoreError::Damaged { what };

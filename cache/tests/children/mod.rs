@@ -1,7 +1,7 @@
-//! What the tests need in another process: the test binary runs itself for one of these.
+//! Code that the tests run in another process. The test binary starts itself to run one of these functions.
 //!
-//! They are marked as ignored, so that only [`command`] runs them; the last argument is their folder.
-// Every test binary uses a part of it.
+//! The functions are tests that are marked as ignored, so only [`command`] runs them. Their last argument is a folder.
+// Every test binary uses only a part of this module.
 #![allow(dead_code)]
 
 use std::ffi::OsString;
@@ -28,12 +28,12 @@ fn arguments(name: &str) -> Vec<OsString> {
     .into()
 }
 
-/// The probe of a cache, as `tune` has it.
+/// The command of a probe, like the one that `tune` uses.
 pub fn probe() -> ProbeCommand {
     probe_by("run_probe")
 }
 
-/// One of the children below in place of a probe.
+/// The command of a probe that runs one of the functions below.
 pub fn probe_by(name: &str) -> ProbeCommand {
     ProbeCommand {
         program: std::env::current_exe().unwrap(),
@@ -41,12 +41,12 @@ pub fn probe_by(name: &str) -> ProbeCommand {
     }
 }
 
-/// Starts a child on a folder, its output piped.
+/// Starts a child for a folder. Its output is piped.
 pub fn spawn(name: &str, folder: &Path) -> Child {
     command(name, folder).spawn().unwrap()
 }
 
-/// The command of a child on a folder.
+/// The command of a child for a folder.
 pub fn command(name: &str, folder: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -58,7 +58,7 @@ pub fn command(name: &str, folder: &Path) -> Command {
     command
 }
 
-/// What a child said with [`say`], from a line of its output.
+/// The text that a child printed with [`say`], from a line of its output.
 pub fn said(line: &str) -> Option<&str> {
     line.split("say: ").nth(1)
 }
@@ -93,7 +93,7 @@ fn abort() {
     std::process::abort();
 }
 
-/// Holds the database in the folder until it is killed.
+/// Keeps the database in the folder open until it is killed.
 #[test]
 #[ignore = "a child of other tests"]
 fn hold_store() {
@@ -102,7 +102,7 @@ fn hold_store() {
     never_end();
 }
 
-/// Begins and finishes trials for ever, and says which ones the cache has acknowledged.
+/// Begins and finishes trials without end, and prints which ones the cache has acknowledged.
 #[test]
 #[ignore = "a child of other tests"]
 fn write_for_ever() {
@@ -111,7 +111,7 @@ fn write_for_ever() {
     cache.remember_key(&key(1)).unwrap();
     let first = cache.trials(key(1).hash()).unwrap().len() as u64;
     for n in first.. {
-        // One in flight at the last kill has a strike, and may be quarantined: it is finished all the same.
+        // A trial that was running at the last kill has a strike, and may be quarantined. It is finished anyway.
         match cache.begin(&trial(&key(1), n).id()) {
             Ok(Begin::Go { .. }) => say(format_args!("begun {n}")),
             Ok(Begin::Quarantined { .. }) => {}
@@ -124,7 +124,7 @@ fn write_for_ever() {
     }
 }
 
-/// Begins a trial and takes its own process down.
+/// Begins a trial and aborts its process.
 #[test]
 #[ignore = "a child of other tests"]
 fn begin_and_die() {
@@ -134,7 +134,7 @@ fn begin_and_die() {
     std::process::abort();
 }
 
-/// Waits for its turn, and finishes ten trials of its own: `folder/<n>` is writer `n` of cache `folder`.
+/// Waits for the lock, and finishes ten trials. The folder `folder/<n>` means writer `n` of the cache `folder`.
 #[test]
 #[ignore = "a child of other tests"]
 fn write_ten() {

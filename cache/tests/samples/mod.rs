@@ -1,5 +1,5 @@
-//! Records made from a number: a test writes number `n` and knows exactly what must be read back.
-// Every test binary uses a part of it.
+//! Sample records that are created from a number. A test writes number `n` and knows exactly what it must read.
+// Every test binary uses only a part of this module.
 #![allow(dead_code)]
 
 use kiln_cache::key::KeyParts;
@@ -19,7 +19,7 @@ pub fn device() -> DeviceKey {
     }
 }
 
-/// Key number `n`: another problem of one kernel.
+/// Key number `n`. Each number is another problem of the same kernel.
 pub fn key(n: u64) -> TuningKey {
     let limits = DeviceLimits {
         max_threads_per_block: 1024,
@@ -57,7 +57,7 @@ pub fn problem(n: u64) -> String {
     format!("m={n},n=64")
 }
 
-/// Outcome number `n`: every kind in turn.
+/// Outcome number `n`. Successive numbers give all kinds of outcome.
 pub fn outcome(n: u64) -> Outcome {
     let text = format!("text {n} \"quoted\" ü");
     match n % 20 {
@@ -139,7 +139,7 @@ pub fn trial(key: &TuningKey, n: u64) -> Trial {
         measure_ns: n + 2,
         attempt: 1,
         grade: ReferenceGrade::Reference,
-        // Records of earlier programs have none: both kinds are among the samples.
+        // Records of earlier versions have no place, so the samples include both.
         place: n.is_multiple_of(2).then_some(TrialPlace {
             run: 1,
             order: n + 1,
@@ -148,7 +148,7 @@ pub fn trial(key: &TuningKey, n: u64) -> Trial {
     }
 }
 
-/// The winner under a key: proven where `n` is even.
+/// A winner under a key. It is proven if `n` is even.
 pub fn winner(key: &TuningKey, n: u64) -> Winner {
     let kept = Verdict::BaselineKept {
         reason: KeptReason::NotProven,
@@ -209,7 +209,7 @@ pub fn done(key: &TuningKey, trials: u64) -> SearchDone {
     }
 }
 
-/// What a run was asked for.
+/// The settings of a run.
 pub fn settings() -> RunSettings {
     RunSettings {
         command: "tune run --budget 5m".into(),
@@ -224,7 +224,7 @@ pub fn settings() -> RunSettings {
     }
 }
 
-/// What became of a key's task in a run.
+/// The outcome of a key's task in a run.
 pub fn task_ended(key: &TuningKey, n: u64) -> TaskEnded {
     TaskEnded {
         kernel: "gemm".into(),
@@ -241,19 +241,19 @@ pub fn task_ended(key: &TuningKey, n: u64) -> TaskEnded {
     }
 }
 
-/// Opens a cache that must need no mending.
+/// Opens a cache that must not need a repair.
 pub fn open(folder: &Path) -> Cache {
     let (cache, warnings) = Cache::open(folder, OpenOptions::new()).unwrap();
     assert_eq!(warnings, []);
     cache
 }
 
-/// Opens a cache that may need some.
+/// Opens a cache that may need a repair.
 pub fn reopen(folder: &Path) -> (Cache, Vec<Warning>) {
     Cache::open(folder, OpenOptions::new()).unwrap()
 }
 
-/// Small random numbers (SplitMix64): the same for the same seed on every machine.
+/// A random number generator (SplitMix64). The same seed gives the same numbers on every machine.
 pub struct Random(pub u64);
 
 impl Random {

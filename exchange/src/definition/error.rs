@@ -15,11 +15,11 @@ pub enum DefinitionError {
         "line {line}, {field}: {problem}\nhelp: docs/search-space.md describes the formats that are read"
     )]
     Field {
-        /// The line, counted from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// The field, as a path from the top.
+        /// Path of the field from the top of the file.
         field: String,
-        /// The problem.
+        /// What is wrong.
         problem: FieldProblem,
     },
     /// A constraint cannot be used.
@@ -27,63 +27,63 @@ pub enum DefinitionError {
         "constraint `{text}`: {problem}\nhelp: constraints are Python expressions over the parameters; docs/search-space.md lists what they may contain"
     )]
     Constraint {
-        /// As written.
+        /// The constraint as it is written, cut if it is long.
         text: String,
-        /// The problem.
+        /// What is wrong.
         problem: ConstraintError,
     },
-    /// The space cannot be built.
+    /// The search space cannot be built.
     #[error(transparent)]
     Csp(#[from] CspError),
 }
 
-/// The problem of a field of a definition.
+/// What is wrong with a field of a definition.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FieldProblem {
-    /// It is not JSON, or not of the type that it must be.
+    /// The field is not JSON, or has the wrong type.
     #[error("{message}")]
     Json {
         /// The message of the JSON reader, without its position.
         message: String,
     },
-    /// A value that a parameter cannot have.
+    /// A value is neither a number, a truth value nor a string.
     #[error("expected a number, a truth value or a string, found {found:.40}")]
     Value {
-        /// As written.
+        /// The value as it is written.
         found: String,
     },
-    /// A parameter without a name.
+    /// A parameter has no name.
     #[error("the name is empty")]
     EmptyName,
-    /// Two parameters of one name.
+    /// Two parameters have the same name.
     #[error("there is another parameter `{name}`")]
     DuplicateParam {
         /// The name.
         name: String,
     },
-    /// A parameter without values.
+    /// A parameter has no values.
     #[error("there are no values")]
     NoValues,
-    /// More values than a parameter may have.
+    /// A parameter has more values than are allowed.
     #[error("more than {limit} values")]
     TooManyValues {
-        /// The limit.
+        /// The largest number of values.
         limit: usize,
     },
-    /// A value that a parameter has twice.
+    /// A parameter has a value twice.
     #[error("the value {value} is there twice")]
     DuplicateValue {
         /// The value.
         value: Literal,
     },
-    /// The values are not an expression.
+    /// The text of the values is not a Python expression.
     #[error(transparent)]
     Syntax(#[from] ParseError),
     /// The values cannot be computed.
     #[error(transparent)]
     List(#[from] ListError),
-    /// It is not a constraint on the parameters.
+    /// The expression is not a constraint on the parameters.
     #[error(transparent)]
     Constraint(#[from] ConstraintError),
 }

@@ -1,4 +1,4 @@
-//! Numbers about a space that may be too large for 128 bits, and values that no config has.
+//! Numbers of valid configs, which may need more than 128 bits, and values that no valid config has.
 
 use kiln_spec::csp::ConfigSet;
 use num_bigint::BigUint;
@@ -6,13 +6,13 @@ use num_bigint::BigUint;
 use super::literal::Literal;
 use super::model::Definition;
 
-/// How many configs are valid.
+/// The number of valid configs.
 pub fn valid(set: &ConfigSet) -> BigUint {
     set.len().into()
 }
 
-/// The sum, over the valid configs, of their index in the Cartesian product: the first parameter is the slowest, each
-/// digit the place among the values.
+/// The sum of the indices of all valid configs in the Cartesian product of the values. The first parameter varies
+/// slowest, and each digit of an index is the position of a value in its parameter's list.
 pub fn index_sum(definition: &Definition, set: &ConfigSet) -> BigUint {
     let mut sum = BigUint::ZERO;
     let mut weight = BigUint::from(1u32);
@@ -30,7 +30,7 @@ pub fn index_sum(definition: &Definition, set: &ConfigSet) -> BigUint {
     sum
 }
 
-/// As [`index_sum`], of configs that are listed.
+/// Like [`index_sum`], for a list of configs. A config is the positions of its values.
 pub fn sum_of_indices(definition: &Definition, configs: impl Iterator<Item = Vec<u32>>) -> BigUint {
     let index = |places: Vec<u32>| {
         let digits = definition.params.iter().zip(places);
@@ -41,7 +41,7 @@ pub fn sum_of_indices(definition: &Definition, configs: impl Iterator<Item = Vec
     configs.map(index).sum()
 }
 
-/// The values that are in no valid config, by parameter.
+/// The values that no valid config has, by parameter. Parameters without such values are left out.
 pub fn dead_values<'a>(
     definition: &'a Definition,
     set: &ConfigSet,

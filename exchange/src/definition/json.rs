@@ -12,7 +12,7 @@ use super::model::{DefinedConstraint, Definition, Param};
 use crate::lines::{line_of, without_position};
 use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 
-/// The fields of a file that are read. They borrow its text, so that errors can name lines.
+/// The fields of a file that are read. They borrow the file's text, so errors can report lines.
 #[derive(Deserialize)]
 struct DefinitionFile<'a> {
     #[serde(default)]
@@ -30,7 +30,7 @@ struct RawParam<'a> {
     values: Vec<&'a RawValue>,
 }
 
-/// Whether the file has the fields of a T1 file.
+/// Whether a file is a T1 file, which has the field `ConfigurationSpace`.
 pub(crate) fn is_t1(text: &str) -> Result<bool, DefinitionError> {
     #[derive(Deserialize)]
     struct Top<'a> {
@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
     })
 }
 
-/// A constraint on these parameters.
+/// Reads a constraint, and checks that it uses only these parameters.
 pub(crate) fn constraint(
     text: String,
     params: &[Param],
@@ -89,10 +89,11 @@ pub(crate) fn constraint(
     }
 }
 
-/// Checks a parameter that comes after others.
+/// Checks a parameter that comes after the parameters `before`.
 ///
 /// # Errors
-/// If its name or one of its values is not the only one, or if it has no name or no values.
+/// The parameter has no name or no values, has too many values, has the name of an earlier parameter, or has a value
+/// twice.
 pub(crate) fn check(param: &Param, before: &[Param]) -> Result<(), FieldProblem> {
     if param.name.is_empty() {
         return Err(FieldProblem::EmptyName);
@@ -118,7 +119,7 @@ pub(crate) fn check(param: &Param, before: &[Param]) -> Result<(), FieldProblem>
     }
 }
 
-/// A key that is equal for equal values.
+/// A key for comparison. Equal values have equal keys.
 fn identity(value: &Literal) -> (u8, u128, &str) {
     match value {
         Literal::Int(x) => (0, *x as u128, ""),
@@ -128,7 +129,7 @@ fn identity(value: &Literal) -> (u8, u128, &str) {
     }
 }
 
-/// A number, truth value or string.
+/// Reads a number, a truth value or a string from JSON.
 fn literal(raw: &str) -> Result<Literal, FieldProblem> {
     let wrong = || FieldProblem::Value { found: raw.into() };
     match raw.as_bytes().first() {
@@ -148,7 +149,7 @@ fn literal(raw: &str) -> Result<Literal, FieldProblem> {
     }
 }
 
-/// The text of a file; its parts are slices of it.
+/// The text of a file. Parts of the file are slices of this text.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonSource<'a> {
     pub(crate) text: &'a str,
@@ -164,7 +165,7 @@ impl<'a> JsonSource<'a> {
         serde_json::from_str(part).map_err(|error| self.json(part, field, &error))
     }
 
-    /// As [`Self::parse`], for types that do not borrow from the text.
+    /// Like [`Self::parse`], for types that do not borrow from the text.
     pub(crate) fn owned<T: DeserializeOwned>(
         &self,
         part: &str,
@@ -183,7 +184,7 @@ impl<'a> JsonSource<'a> {
         }
     }
 
-    /// An error at a part of the file.
+    /// An error for a part of the file, with its line.
     pub(crate) fn error(
         &self,
         part: &str,
@@ -197,7 +198,7 @@ impl<'a> JsonSource<'a> {
         }
     }
 
-    /// The line on which a part begins.
+    /// The number of the line on which a part begins.
     fn line(&self, part: &str) -> usize {
         line_of(self.text, part)
     }

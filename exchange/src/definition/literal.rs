@@ -7,7 +7,7 @@ use kiln_spec::csp::Value;
 pub enum Literal {
     /// An integer.
     Int(i128),
-    /// A finite double.
+    /// A finite floating-point number.
     Float(f64),
     /// A truth value.
     Bool(bool),
@@ -16,7 +16,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// A value that is not a name.
+    /// Converts a value of the solver; `None` for a name.
     pub(crate) fn of(value: Value) -> Option<Literal> {
         match value {
             Value::Int(x) => Some(Literal::Int(x)),

@@ -1,7 +1,7 @@
-//! Search spaces from files: parameters, their values, and constraints as Python expressions.
+//! Search spaces in files: parameters, their values, and constraints as Python expressions.
 //!
-//! Two formats are read, distinguished by their fields: definitions (`params`, `constraints`) and T1 files of the
-//! FAIR auto-tuning papers (`ConfigurationSpace`). docs/search-space.md describes both.
+//! Two formats are read: definitions (fields `params` and `constraints`), and T1 files of the FAIR auto-tuning papers
+//! (field `ConfigurationSpace`). docs/search-space.md describes both.
 
 pub(crate) mod error;
 mod figures;
@@ -20,7 +20,7 @@ impl Definition {
     /// Reads a definition or a T1 file.
     ///
     /// # Errors
-    /// If the text is not a definition: its line, its field and the problem.
+    /// The text is neither a definition nor a T1 file. The error has the line, the field and the problem.
     pub fn read(text: &str) -> Result<Definition, DefinitionError> {
         match json::is_t1(text)? {
             true => crate::t1::read::read(text),

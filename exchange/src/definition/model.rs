@@ -1,4 +1,4 @@
-//! Parameters, values and constraints, and the model that is solved for their configs.
+//! The parameters, values and constraints of a search space, and the model whose solutions are its valid configs.
 
 use kiln_spec::csp::{ConfigSet, LayerBudget, ListedSet, Model, SampleSize, Semantics, Value};
 
@@ -6,49 +6,49 @@ use super::error::DefinitionError;
 use super::literal::Literal;
 use crate::python;
 
-/// A parameter.
+/// A tunable parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// Its values, in the order given.
+    /// Values of the parameter, in the order of the file.
     pub values: Vec<Literal>,
 }
 
-/// A constraint.
+/// A constraint on the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefinedConstraint {
-    /// As written.
+    /// The text of the constraint as it is written.
     pub text: String,
-    /// As read.
+    /// The constraint as an expression.
     pub expr: python::PythonExpr,
 }
 
-/// The configs of a definition.
+/// The valid configs of a definition.
 #[derive(Clone, Debug)]
 pub enum Solved {
-    /// All of them.
+    /// All valid configs.
     Exact(ConfigSet),
-    /// A sample: all of them would take too long to find.
+    /// A sample of the valid configs, because finding all of them would take too long.
     Sampled(ListedSet),
 }
 
 /// A search space as a file defines it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// Its name; empty if the file has none.
+    /// Name of the space; empty if the file has none.
     pub name: String,
     /// The parameters, in order.
     pub params: Vec<Param>,
-    /// The constraints; a config must meet all of them.
+    /// The constraints. A valid config meets all of them.
     pub constraints: Vec<DefinedConstraint>,
 }
 
 impl Definition {
-    /// The model to solve.
+    /// Creates the model whose solutions are the valid configs.
     ///
     /// # Errors
-    /// If a constraint uses a name that is not a parameter, or there are too many parameters.
+    /// A constraint uses a name that is not a parameter, or there are too many parameters.
     pub fn model(&self) -> Result<Model, DefinitionError> {
         let mut texts = Vec::new();
         let params: Vec<&str> = self
@@ -79,10 +79,10 @@ impl Definition {
         Ok(model)
     }
 
-    /// The configs that meet every constraint; a sample of them if finding all takes too long.
+    /// The configs that meet all constraints, or a sample of them if finding all takes too long.
     ///
     /// # Errors
-    /// As [`Self::model`], and if hardly any config is valid.
+    /// The errors of [`Self::model`], or too few configs are valid to find a sample.
     pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
         let relaxed = self.model()?.relaxed(LayerBudget::default())?;
         if relaxed.is_exact() {
@@ -92,10 +92,10 @@ impl Definition {
         Ok(Solved::Sampled(relaxed.list(seed, size, None)?))
     }
 
-    /// The configs that meet every constraint.
+    /// The configs that meet all constraints.
     ///
     /// # Errors
-    /// As [`Self::model`], and if that takes too long.
+    /// The errors of [`Self::model`], or finding all configs takes too long.
     pub fn solve(&self) -> Result<ConfigSet, DefinitionError> {
         Ok(self.model()?.solve(LayerBudget::default())?)
     }

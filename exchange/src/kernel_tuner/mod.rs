@@ -1,4 +1,4 @@
-//! Cache files of Kernel Tuner, which its simulation mode opens.
+//! Cache files of Kernel Tuner, which its simulation mode reads.
 
 pub(crate) mod read;
 mod write;
@@ -11,31 +11,31 @@ use crate::results::Results;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum KernelTunerError {
-    /// A parameter has the name of a field.
+    /// A parameter has the name of a field of the file's entries.
     #[error(
         "a cache file of Kernel Tuner cannot hold a parameter `{name}`, which is a field of its own"
     )]
     ParamIsField {
-        /// The parameter.
+        /// Name of the parameter.
         name: String,
     },
-    /// A value has a comma, which separates values in the keys of the file.
+    /// A value has a comma. Commas separate the values in the keys of the file.
     #[error(
         "a cache file of Kernel Tuner cannot hold the value `{value}` of `{name}`, which has a comma"
     )]
     ValueHasComma {
-        /// The parameter.
+        /// Name of the parameter.
         name: String,
-        /// Its value.
+        /// The value.
         value: String,
     },
 }
 
 impl Results {
-    /// As a cache file of Kernel Tuner.
+    /// The text of a cache file of Kernel Tuner with these results.
     ///
     /// # Errors
-    /// A value that such a file cannot hold.
+    /// The name of a parameter or a value cannot be written in such a file.
     pub fn to_kernel_tuner(&self) -> Result<String, KernelTunerError> {
         write::text(self)
     }

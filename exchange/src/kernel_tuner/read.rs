@@ -1,4 +1,4 @@
-//! Cache files of Kernel Tuner.
+//! Reads cache files of Kernel Tuner.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ use crate::recording::table::{
     FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
-/// The parts that are looked at. They borrow the text, so that errors can name lines.
+/// The parts of a file that are read. They borrow the text, so errors can report lines.
 #[derive(Deserialize)]
 struct CacheFile<'a> {
     #[serde(default)]
@@ -30,7 +30,7 @@ struct CacheFile<'a> {
     cache: Entries<'a>,
 }
 
-/// The members of an object, in order, those of the same name too.
+/// The members of an object in the order of the file, including several members with the same name.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
@@ -69,7 +69,7 @@ struct CacheEntry {
     error: Option<Value>,
 }
 
-/// Reads the text of a cache file, also one that was never closed.
+/// Reads the text of a cache file. The closing brackets of the file may be missing.
 pub(crate) fn table(text: &str) -> Result<RecordedTable, TextFault> {
     let unread = |error: &serde_json::Error| TextFault::json(text, text, "the file", error);
     let text = match serde_json::from_str::<CacheFile<'_>>(text) {
@@ -103,7 +103,8 @@ pub(crate) fn table(text: &str) -> Result<RecordedTable, TextFault> {
     })
 }
 
-/// The text with its closing brackets: the recorder appends entries, each with a comma, and closes the file last.
+/// The text with its closing brackets added; `None` if the text has no `}`. Kernel Tuner appends entries, each with a
+/// comma, and writes the closing brackets last.
 fn closed(text: &str) -> Option<Cow<'_, str>> {
     let whole = &text[..=text.rfind('}')?];
     Some(format!("{whole}}}}}").into())
@@ -132,7 +133,8 @@ fn params(
             values.dedup();
             values.into_iter().map(Value::from).collect::<Vec<_>>()
         };
-        // A key of another length is an error of its own: no need to look at more places than keys have.
+        // A key of another length is an error that is reported later, so positions beyond the longest key are not
+        // needed.
         let longest = keys.iter().map(Vec::len).max().unwrap_or_default();
         let names = names.iter().enumerate();
         return Ok(names

@@ -1,4 +1,4 @@
-//! Cache files as Kernel Tuner writes them: a header, then one line per config.
+//! Writes cache files as Kernel Tuner does: a header, then one line per config.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::recording::spelled;
 use crate::results::json::{Ordered, line};
 use crate::results::{ResultRow, Results};
 
-/// The fields of an entry that are not parameters: no parameter can have such a name.
+/// The fields of an entry that are not parameters. A parameter cannot have one of these names.
 const FIELDS: [&str; 9] = [
     "time",
     "times",
@@ -20,11 +20,11 @@ const FIELDS: [&str; 9] = [
     "framework_time",
 ];
 
-/// The text of the file. It ends as Kernel Tuner's own files do, so that it can append to this one.
+/// The text of the file. It ends as Kernel Tuner's own files do, so Kernel Tuner can append to it.
 ///
 /// # Errors
-/// A parameter with the name of a field; a value with a comma, since keys of the file are values with commas between
-/// them.
+/// A parameter has the name of a field, or a value has a comma. A key of the file is the values of a config with commas
+/// between them.
 pub(crate) fn text(results: &Results) -> Result<String, KernelTunerError> {
     let params = &results.params;
     let names: Vec<&str> = params.iter().map(|(name, _)| name.as_str()).collect();

@@ -1,11 +1,11 @@
-//! The shape of a Python expression.
+//! The syntax tree of a Python expression.
 
 use kiln_spec::csp::{Function, Value};
 
-/// A Python expression, as far as definitions of search spaces use them.
+/// A Python expression. Only the syntax that definitions of search spaces use is included.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PythonExpr {
-    /// A number or truth value.
+    /// A number or a truth value.
     Value(Value),
     /// A string.
     Text(String),
@@ -17,9 +17,9 @@ pub enum PythonExpr {
     All(Vec<PythonExpr>),
     /// `a or b or …`
     Any(Vec<PythonExpr>),
-    /// `a < b <= c`: every pair of neighbours.
+    /// `a < b <= c`, which compares every pair of neighbours.
     Chain(Box<PythonExpr>, Vec<(Function, PythonExpr)>),
-    /// `x in [a, b]`; negated for `not in`.
+    /// `x in [a, b]`, or `x not in [a, b]`.
     In {
         /// The value to look for.
         item: Box<PythonExpr>,
@@ -34,7 +34,7 @@ pub enum PythonExpr {
     Comprehension {
         /// The value of each element.
         element: Box<PythonExpr>,
-        /// The name that stands for the items of the list.
+        /// The variable that takes the items of the list.
         variable: String,
         /// The list.
         list: Box<PythonExpr>,
@@ -46,7 +46,7 @@ pub enum PythonExpr {
 }
 
 impl PythonExpr {
-    /// The first name in it that `known` does not accept.
+    /// The first name in the expression for which `known` returns `false`; `None` if there is none.
     pub fn unknown_name<'a>(&'a self, known: &dyn Fn(&str) -> bool) -> Option<&'a str> {
         let any = |parts: &'a [PythonExpr]| parts.iter().find_map(|part| part.unknown_name(known));
         match self {

@@ -1,4 +1,4 @@
-//! Errors of Python expressions: reading them, evaluating lists, using them as constraints, and writing them.
+//! Errors of reading Python expressions, evaluating lists, using expressions as constraints, and writing expressions.
 
 use thiserror::Error;
 
@@ -6,83 +6,83 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// A character that begins no word.
+    /// A character cannot begin a token.
     #[error("`{found}` is not part of an expression")]
     Character {
         /// The character.
         found: char,
     },
-    /// More words than an expression may have.
+    /// The expression has more tokens than are allowed.
     #[error("an expression of more than {limit} words")]
     TooManyWords {
-        /// The limit.
+        /// The largest number of tokens.
         limit: usize,
     },
-    /// More levels than an expression may have.
+    /// The expression is nested too deeply.
     #[error("an expression nested more than {limit} deep")]
     TooDeep {
-        /// The limit.
+        /// The largest nesting depth.
         limit: usize,
     },
-    /// A string without its closing quote.
+    /// A string has no closing quote.
     #[error("a string that does not end")]
     UnterminatedString,
-    /// A string with an escape.
+    /// A string has a backslash. Escapes are not supported.
     #[error("a string with a backslash, which is not read here")]
     Backslash,
-    /// An integer of more than 128 bits.
+    /// An integer needs more than 128 bits.
     #[error("`{text}` needs more than 128 bits")]
     IntegerTooLarge {
-        /// As written.
+        /// The text as it is written.
         text: String,
     },
-    /// Digits that do not make a number.
+    /// Text that begins like a number is not a number.
     #[error("`{text}` is not a number")]
     NotANumber {
-        /// As written.
+        /// The text as it is written.
         text: String,
     },
     /// The expression ends, but an operand is needed.
     #[error("the expression ends too early")]
     EndsTooEarly,
-    /// A word that cannot stand at its place.
+    /// A token is not allowed at its position.
     #[error("{found} does not belong there")]
     Unexpected {
-        /// The word, as messages show it.
+        /// The token, as it is shown in messages.
         found: String,
     },
-    /// Another symbol was needed.
+    /// Another symbol is expected.
     #[error("expected `{expected}`{}", found.as_ref().map_or(" at the end".into(), |found| format!(", found {found}")))]
     Expected {
-        /// The symbol that was needed.
+        /// The expected symbol.
         expected: &'static str,
-        /// The word found instead, as messages show it; `None` at the end.
+        /// The token that was found instead, as it is shown in messages; `None` at the end of the text.
         found: Option<String>,
     },
-    /// A keyword that must follow is missing.
+    /// A keyword is missing.
     #[error("expected `{keyword}`")]
     ExpectedKeyword {
         /// The keyword.
         keyword: &'static str,
     },
-    /// A comprehension without a variable.
+    /// A comprehension has no variable.
     #[error("expected a name after `for`")]
     ExpectedVariable,
-    /// `in` without a list after it.
+    /// The operand of `in` is not a list.
     #[error("`in` takes a list here")]
     ExpectedList,
-    /// A function with the wrong number of arguments.
+    /// A function has the wrong number of arguments.
     #[error("`{function}` does not take {count} arguments here")]
     ArgumentCount {
-        /// The function.
+        /// Name of the function.
         function: String,
-        /// The number of its arguments.
+        /// Number of arguments.
         count: usize,
     },
-    /// A function that expressions of search spaces do not have.
+    /// The function is not supported.
     #[error("the function `{name}` is not known here")]
     UnknownFunction {
-        /// Its name.
+        /// Name of the function.
         name: String,
     },
 }
@@ -97,34 +97,34 @@ pub enum ListError {
     /// A list is used as a number.
     #[error("a list where a number is needed")]
     NestedList,
-    /// More items than a list may have.
+    /// The list has more items than are allowed.
     #[error("a list of more than {limit} items")]
     TooManyItems {
-        /// The limit.
+        /// The largest number of items.
         limit: usize,
     },
-    /// `range` with an argument that is not an integer.
+    /// An argument of `range` is not an integer.
     #[error("`range` takes integers")]
     RangeType,
-    /// `range` with no or too many arguments.
+    /// `range` has no arguments, or more than three.
     #[error("`range` takes one to three integers")]
     RangeArguments,
-    /// `range` that does not advance.
+    /// The step of `range` is 0.
     #[error("`range` with steps of 0")]
     RangeStep,
-    /// A condition that is neither true nor false.
+    /// A condition has no truth value.
     #[error("not a truth value")]
     NotATruthValue,
-    /// A constant that is not the value of a parameter.
+    /// A constant cannot be the value of a parameter.
     #[error("no value")]
     NoValue,
-    /// A name without a value.
+    /// A name has no value.
     #[error("`{name}` has no value here")]
     UnknownName {
         /// The name.
         name: String,
     },
-    /// A function without a value for its arguments.
+    /// A function has no value for its arguments.
     #[error("a value that cannot be computed (a division by zero, or too large)")]
     Undefined,
 }
@@ -133,10 +133,10 @@ pub enum ListError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConstraintError {
-    /// It is not an expression.
+    /// The text is not an expression.
     #[error(transparent)]
     Syntax(#[from] ParseError),
-    /// A name that is not a parameter.
+    /// A name is not a parameter.
     #[error("`{name}` is not a parameter")]
     UnknownParam {
         /// The name.
@@ -151,56 +151,56 @@ pub enum ConstraintError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TranslateError {
-    /// An integer that has no value for some configs.
+    /// An integer expression has no value for some configs.
     #[error("`{expr}` has no value unless {guard}")]
     Undefined {
-        /// The expression.
+        /// The expression in the spec's language.
         expr: String,
-        /// The condition in Python under which it has one.
+        /// The condition, in Python, under which the expression has a value.
         guard: String,
     },
-    /// `and` or `or` whose right side has no value for some configs.
+    /// The right side of `and` or `or` has no value for some configs.
     #[error("`{expr}` has a value only if {guard}, depending on its left side")]
     UndefinedRight {
-        /// The expression.
+        /// The expression in the spec's language.
         expr: String,
-        /// The condition in Python under which the right side has a value.
+        /// The condition, in Python, under which the right side has a value.
         guard: String,
     },
-    /// A device limit without a device.
+    /// A device limit is used, but no device was specified.
     #[error("a limit of no device")]
     NoDevice,
-    /// An operand that is not an integer.
+    /// An operand is not an integer.
     #[error("`{text}` is not an integer")]
     NotAnInteger {
-        /// The operand in Python.
+        /// The operand, in Python.
         text: String,
     },
-    /// A result that overflows in the spec but not in Python.
+    /// A result may overflow in the spec's language, but not in Python.
     #[error("`{text}` may need more than 128 bits")]
     TooWide {
-        /// The expression in Python.
+        /// The expression, in Python.
         text: String,
     },
-    /// A name without a value.
+    /// A name has no value.
     #[error("`{name}` has no value")]
     UnknownName {
         /// The name.
         name: String,
     },
-    /// A power of two with too many possible values.
+    /// The argument of `next_power_of_two` has too many possible results.
     #[error("`next_power_of_two({text})` is too large")]
     TooManyPowers {
-        /// The argument in Python.
+        /// The argument, in Python.
         text: String,
     },
-    /// `size_of` of something that is not a type.
+    /// The argument of `size_of` is not a type.
     #[error("`size_of({argument})` is of no type")]
     SizeOfNoType {
         /// The argument.
         argument: String,
     },
-    /// A value of a type parameter that is not an element type.
+    /// A value of a type parameter is not an element type.
     #[error("`{name}` is not a type")]
     UnknownType {
         /// The value.

@@ -1,4 +1,4 @@
-//! Evaluates Python lists: the values of a parameter.
+//! Evaluates Python lists, which are the values of a parameter.
 
 use kiln_spec::csp::{Function, Semantics, Value};
 
@@ -6,18 +6,18 @@ use super::ast::PythonExpr;
 use super::error::ListError;
 use crate::definition::literal::Literal;
 
-/// The largest number of values of a parameter, and of items evaluated to find them.
+/// The largest number of values of a parameter, and the largest number of items that may be evaluated to find them.
 pub(crate) const MAX_ITEMS: usize = 1 << 20;
 
-/// The items of a list.
+/// Evaluates the items of a list.
 ///
 /// # Errors
-/// If the expression is not a list, has no value, or is too long.
+/// The expression is not a list, has no value, or has too many items.
 pub(crate) fn list(expr: &PythonExpr) -> Result<Vec<Literal>, ListError> {
     Evaluation { left: MAX_ITEMS }.list(expr, &[])
 }
 
-/// Names of comprehensions with their current values.
+/// The variables of comprehensions, with their current values.
 type Scope<'a> = [(&'a str, Literal)];
 
 struct Evaluation {
@@ -155,7 +155,7 @@ impl Evaluation {
     }
 }
 
-/// A function of values.
+/// Applies a function to values.
 fn apply(function: Function, arguments: &[Literal]) -> Result<Literal, ListError> {
     let of = |literal: &Literal| match literal {
         Literal::Int(x) => Some(Value::Int(*x)),

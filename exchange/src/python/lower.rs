@@ -1,20 +1,20 @@
-//! Python expressions as terms of a model.
+//! Converts Python expressions to terms of a solver model.
 
 use kiln_spec::csp::{ExprGraph, Function, TermId, Value};
 
 use super::ast::PythonExpr;
 use super::error::ConstraintError;
 
-/// The meaning of names.
+/// The parameters and strings that expressions use.
 pub(crate) struct Names<'a> {
-    /// The parameters, in order.
+    /// Names of the parameters, in order.
     pub(crate) params: &'a [&'a str],
-    /// The strings so far, numbered by their index.
+    /// The strings that were used so far. A string is represented by its index.
     pub(crate) texts: &'a mut Vec<String>,
 }
 
 impl Names<'_> {
-    /// The value that stands for a string.
+    /// The value that represents a string in the model.
     pub(crate) fn text(&mut self, text: &str) -> Value {
         if text.is_empty() {
             return Value::EMPTY_NAME;
@@ -28,10 +28,10 @@ impl Names<'_> {
     }
 }
 
-/// The term of an expression.
+/// Adds an expression to the graph, and returns its term.
 ///
 /// # Errors
-/// If a name is not a parameter, or a list is used as a value.
+/// A name is not a parameter, or a list is used as a value.
 pub(crate) fn lower(
     expr: &PythonExpr,
     graph: &mut ExprGraph,
@@ -76,7 +76,7 @@ pub(crate) fn lower(
         } => {
             let item = lower(item, graph, names)?;
             let terms = all(list, graph, names)?;
-            // Every item of the list must have a value, even after the one that is equal.
+            // Python evaluates every item of the list, even those after an equal one. So all of them must have a value.
             let computed: Vec<TermId> = terms
                 .iter()
                 .filter(|term| graph.value(**term).is_none())
@@ -111,7 +111,7 @@ fn all(
     exprs.iter().map(|x| lower(x, graph, names)).collect()
 }
 
-/// Terms joined from left to right; `empty` if there are none.
+/// Combines terms from left to right; the constant `empty` if there are none.
 fn joined(
     graph: &mut ExprGraph,
     function: Function,

@@ -1,6 +1,6 @@
-//! Python expressions of search spaces: arithmetic, comparisons (chained ones too), `and`, `or`, `not`, `in`,
-//! conditional expressions, `min`, `max`, `abs` and `pow`; lists, `range` and comprehensions for the values of
-//! parameters. Nothing is executed; anything else is an error.
+//! Python expressions in definitions of search spaces. The supported syntax is arithmetic, comparisons (also chained
+//! ones), `and`, `or`, `not`, `in`, conditional expressions, `min`, `max`, `abs` and `pow`. The values of parameters
+//! can also use lists, `range` and comprehensions. No Python code is executed, and any other syntax is an error.
 
 mod ast;
 mod error;

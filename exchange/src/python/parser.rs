@@ -1,4 +1,4 @@
-//! Reads Python expressions.
+//! Parses Python expressions.
 
 use kiln_spec::csp::{Function, Value};
 
@@ -6,13 +6,14 @@ use super::ast::PythonExpr;
 use super::error::ParseError;
 use super::token::{PythonToken, tokens};
 
-/// The deepest nesting of an expression: brackets, and operators of one precedence in a row.
+/// The deepest supported nesting of an expression. Each bracket adds a level, and so does each further operator of the
+/// same precedence.
 const DEPTH: usize = 100;
 
-/// Reads one expression.
+/// Parses one expression.
 ///
 /// # Errors
-/// If the text is not an expression.
+/// The text is not an expression.
 pub fn parse(text: &str) -> Result<PythonExpr, ParseError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
@@ -30,9 +31,9 @@ pub fn parse(text: &str) -> Result<PythonExpr, ParseError> {
 struct Parser {
     tokens: Vec<PythonToken>,
     at: usize,
-    /// The number of open brackets.
+    /// Number of open brackets.
     depth: usize,
-    /// The number of levels of the expression that was read last.
+    /// Number of levels of the expression that was parsed last.
     height: usize,
 }
 
@@ -84,7 +85,8 @@ impl Parser {
         }
     }
 
-    /// The expression read last is part of a new one, next to another with that many levels.
+    /// Records that the expression that was parsed last becomes part of a new one, next to an operand with this number
+    /// of levels.
     fn taller(&mut self, beside: usize) -> Result<(), ParseError> {
         self.height = self.height.max(beside) + 1;
         limited(self.height)
@@ -147,7 +149,7 @@ impl Parser {
             negations += 1;
         }
         let mut expr = self.comparison()?;
-        // An even number of negations only makes it a truth value.
+        // An even number of negations only converts the value to a truth value.
         let needed = if negations > 2 {
             2 - negations % 2
         } else {
@@ -228,7 +230,7 @@ impl Parser {
         self.left(Self::sign, &OPERATORS)
     }
 
-    /// Operators of one precedence, from left to right.
+    /// Parses operators of one precedence, which associate from left to right.
     fn left(
         &mut self,
         operand: fn(&mut Self) -> Result<PythonExpr, ParseError>,
@@ -260,7 +262,7 @@ impl Parser {
         self.taller(0)?;
         Ok(match (negative, signed) {
             (true, _) => PythonExpr::Apply(Function::Neg, vec![expr]),
-            // `+True` is a number.
+            // `+True` is a number, so 0 is added.
             (false, true) => {
                 PythonExpr::Apply(Function::Add, vec![expr, PythonExpr::Value(Value::Int(0))])
             }
@@ -307,7 +309,7 @@ impl Parser {
         }
     }
 
-    /// After `(`: an expression in parentheses, or a tuple.
+    /// Parses what follows `(`: an expression in parentheses, or a tuple.
     fn parenthesised(&mut self) -> Result<PythonExpr, ParseError> {
         if self.symbol(")") {
             return Ok(PythonExpr::List(Vec::new()));
@@ -323,7 +325,7 @@ impl Parser {
         Ok(PythonExpr::List(items))
     }
 
-    /// After `[`: a list or a comprehension.
+    /// Parses what follows `[`: a list or a comprehension.
     fn list(&mut self) -> Result<PythonExpr, ParseError> {
         if self.symbol("]") {
             return Ok(PythonExpr::List(Vec::new()));
@@ -367,7 +369,7 @@ impl Parser {
         })
     }
 
-    /// Expressions with commas between them, up to a bracket.
+    /// Parses expressions with commas between them, up to the closing bracket `end`.
     fn items(&mut self, end: &'static str) -> Result<Vec<PythonExpr>, ParseError> {
         let mut items = Vec::new();
         let mut height = 1;
@@ -383,10 +385,10 @@ impl Parser {
         Ok(items)
     }
 
-    /// After a name and `(`.
+    /// Parses what follows a name and `(`: the arguments of a call.
     fn call(&mut self, name: &str) -> Result<PythonExpr, ParseError> {
         let mut arguments = self.items(")")?;
-        // A function of n arguments becomes n - 1 functions of two.
+        // A call with n arguments becomes n - 1 nested functions of two arguments.
         self.height += arguments.len();
         self.taller(0)?;
         let function = match (name, arguments.len()) {

@@ -1,10 +1,10 @@
-//! Words of Python expressions.
+//! The tokens of Python expressions.
 
 use kiln_spec::csp::Value;
 
 use super::error::ParseError;
 
-/// A word.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PythonToken {
     Number(Value),
@@ -15,19 +15,19 @@ pub(crate) enum PythonToken {
     Symbol(&'static str),
 }
 
-/// Longer symbols come first.
+/// The symbols. Longer ones come first, because the first match is used.
 const SYMBOLS: [&str; 22] = [
     "**", "//", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "<", ">", "(", ")", "[", "]", ",",
     "{", "}", ":", "=",
 ];
 
-/// The largest number of words in an expression.
+/// The largest number of tokens in an expression.
 const MAX_WORDS: usize = 1 << 16;
 
-/// The words of a text.
+/// Splits a text into tokens.
 ///
 /// # Errors
-/// If a part of the text is not a word.
+/// A part of the text is not a token, or there are too many tokens.
 pub(crate) fn tokens(text: &str) -> Result<Vec<PythonToken>, ParseError> {
     let mut rest = text.trim_start();
     let mut tokens = Vec::new();
@@ -66,7 +66,7 @@ fn quoted(text: &str, quote: char) -> Result<(PythonToken, usize), ParseError> {
     Ok((PythonToken::Text(inner[..end].into()), end + 2))
 }
 
-/// Decimal integers and floating-point numbers.
+/// Reads a decimal integer or a floating-point number.
 fn number(text: &str) -> Result<(PythonToken, usize), ParseError> {
     let mut length = 0;
     let mut previous = ' ';

@@ -1,5 +1,5 @@
-//! Expressions of a spec in Python, with the same value for every config: `/` towards zero, `%` with the sign of the
-//! dividend, and without a value if the spec's expression has none.
+//! Writes expressions of a spec as Python expressions that have the same value for every config. In a spec, `/` rounds
+//! towards zero, `%` has the sign of the dividend, and some expressions have no value, such as a division by zero.
 
 use kiln_spec::expr::{BinaryOp, BuiltinFunction, UnaryOp};
 use kiln_spec::model::ElemType;
@@ -8,18 +8,18 @@ use kiln_spec::{Expr, ParamValue, Scope, Value};
 
 use super::error::TranslateError;
 
-/// A piece of Python.
+/// An expression in Python.
 #[derive(Clone, Debug)]
 pub(crate) struct Translation {
-    /// The text.
+    /// The text of the expression.
     pub(crate) text: String,
-    /// Its operator precedence.
+    /// The precedence of the outermost operator.
     strength: u8,
-    /// The integers that it may be.
+    /// The smallest and the largest integer that the expression can be; `None` if it is not an integer.
     range: Option<(i128, i128)>,
-    /// Its value as a condition, if it is the same for every config.
+    /// The expression's value as a condition, if this value is the same for every config.
     pub(crate) truth: Option<bool>,
-    /// Conditions under which it has a value; none needs parentheses in a conjunction.
+    /// Conditions under which the expression has a value. None of them needs parentheses in a conjunction.
     guards: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Translation {
         self
     }
 
-    /// Its text as an operand of an operator of precedence `outer`.
+    /// The text as an operand of an operator with precedence `outer`.
     fn inside(&self, outer: u8) -> String {
         match self.strength < outer {
             true => format!("({})", self.text),
@@ -70,7 +70,7 @@ impl Translation {
         self
     }
 
-    /// Joins the guards with the text, for places that take "no value" as false.
+    /// Joins the guards and the text with `and`, for contexts in which "no value" means false.
     fn folded(mut self) -> Translation {
         if self.guards.is_empty() {
             return self;
@@ -87,10 +87,10 @@ impl Translation {
     }
 }
 
-/// A constraint, true for the same configs as `expr`.
+/// Writes a constraint, which is true for the same configs as `expr`.
 ///
 /// # Errors
-/// If Python cannot express it with the same value.
+/// Python cannot express the constraint with the same value.
 pub(crate) fn condition(
     expr: &Expr,
     scope: &LaunchScope<'_>,
@@ -98,10 +98,10 @@ pub(crate) fn condition(
     Ok(truth(expr, scope, true)?.folded())
 }
 
-/// An integer that has a value for every config.
+/// Writes an integer expression that has a value for every config.
 ///
 /// # Errors
-/// As [`condition`], and if some configs have no value.
+/// The errors of [`condition`], or the expression has no value for some configs.
 pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, TranslateError> {
     let piece = piece(expr, scope)?;
     match piece.guards.first() {
@@ -113,7 +113,7 @@ pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, Tr
     }
 }
 
-/// A truth value. If `lenient`, a missing value counts as false.
+/// Writes a truth value. If `lenient` is set, a missing value means false.
 fn truth(
     expr: &Expr,
     scope: &LaunchScope<'_>,
@@ -184,7 +184,7 @@ fn of_bool(truth: bool) -> Translation {
     piece
 }
 
-/// A parameter keeps its name; everything else becomes a constant.
+/// Writes a name. A parameter keeps its name; any other name becomes a constant.
 fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateError> {
     let Some(param) = scope.spec.params.iter().find(|param| &*param.name == name) else {
         return match scope.value(name) {
@@ -207,8 +207,8 @@ fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateEr
     }
 }
 
-/// A result within a range. One that may need more than 128 bits is refused: it has no value in the spec, but has one
-/// in Python.
+/// An arithmetic result with a range. If the result may need more than 128 bits (`range` is `None`), this is an error,
+/// because the spec's expression then has no value but the Python expression has one.
 fn arithmetic(
     text: String,
     strength: u8,
@@ -221,7 +221,7 @@ fn arithmetic(
         .guarded(parts))
 }
 
-/// Any operator but `and` and `or`, which [`truth`] writes.
+/// Writes any operator except `and` and `or`, which [`truth`] writes.
 fn binary(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation, TranslateError> {
     match op {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
@@ -244,7 +244,7 @@ fn binary(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation,
     }
 }
 
-/// The least and the largest result at the corners of two ranges.
+/// The smallest and the largest result of `apply` at the corners of two ranges; `None` if one has no value.
 fn corners(
     x: (i128, i128),
     y: (i128, i128),
@@ -256,7 +256,8 @@ fn corners(
     Some((*all.iter().min()?, *all.iter().max()?))
 }
 
-/// `/` and `%`: Python rounds down, the spec towards zero. For operands that are not negative both are the same.
+/// Writes `/` and `%`. Python rounds down and the spec rounds towards zero. If no operand is negative, both give the
+/// same result.
 fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation, TranslateError> {
     let (from, to) = (x.bounds()?, y.bounds()?);
     let largest = from.0.unsigned_abs().max(from.1.unsigned_abs());
@@ -265,7 +266,8 @@ fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translatio
     })?;
     let plain = from.0 >= 0 && to.0 >= 0;
     let (dividend, divisor) = (x.inside(PRODUCT), y.inside(SIGN));
-    // If the signs differ, -x is divided and the quotient negated: rounded down, that is towards zero.
+    // If the signs differ, -x is divided and the quotient is negated. Rounding -x / y down then rounds x / y towards
+    // zero.
     let towards_zero = format!(
         "({dividend} // {divisor} if ({x} >= 0) == ({y} > 0) else -(-{minus} // {divisor}))",
         x = x.inside(SUM),
@@ -308,7 +310,7 @@ fn comparison(op: BinaryOp, x: &Translation, y: &Translation) -> Translation {
         _ => None,
     };
     let piece = piece.guarded(&[x, y]);
-    // A condition that may have no value is not always true.
+    // A condition that may have no value is not always true, so its constant value is dropped.
     let truth = piece.truth.filter(|_| piece.guards.is_empty());
     Translation { truth, ..piece }
 }
@@ -362,7 +364,7 @@ fn div_ceil(
     Ok(needing(piece, to.0 <= 0, format!("{} > 0", y.inside(SUM))))
 }
 
-/// Python has no such function on integers: one choice per power.
+/// Writes `next_power_of_two`. Python has no such function for integers, so the text has one choice per power.
 fn next_power_of_two(x: &Translation, range: (i128, i128)) -> Result<Translation, TranslateError> {
     /// The largest number of choices.
     const MAX_CHOICES: u32 = 40;
@@ -396,7 +398,7 @@ fn no_type(argument: String) -> TranslateError {
     TranslateError::SizeOfNoType { argument }
 }
 
-/// The bytes of a type: a constant, or a choice for each value of a parameter.
+/// Writes the size of a type in bytes: a constant, or one choice per value of a type parameter.
 fn size_of(argument: &Expr, scope: &LaunchScope<'_>) -> Result<Translation, TranslateError> {
     let Expr::Name(name) = argument else {
         return Err(no_type(argument.to_string()));

@@ -15,40 +15,40 @@ const HELP: &str =
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{}: cannot be read: {error}\nhelp: {HELP}", .path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is compressed, and cannot be unpacked.
+    /// The file is compressed, but cannot be unpacked.
     #[error("{}: damaged gzip data: {error}\nhelp: {HELP}", .path.display())]
     Gzip {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is compressed, and its text is too long.
+    /// The file is compressed, and its unpacked text is too long.
     #[error("{}: more than {limit_bytes} bytes when unpacked\nhelp: {HELP}", .path.display())]
     TooLarge {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The limit.
+        /// The largest number of bytes.
         limit_bytes: u64,
     },
-    /// It is not UTF-8.
+    /// The file is not UTF-8 text.
     #[error("{}: no text in UTF-8\nhelp: {HELP}", .path.display())]
     NotText {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// Its text is not a recording.
+    /// The text of the file is not a recording.
     #[error("{}:{}: {}\nhelp: {HELP}", .path.display(), .fault.line, .fault.problem)]
     Text {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// The line and the problem.
         fault: TextFault,
@@ -59,20 +59,20 @@ pub enum RecordingError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct TextFault {
-    /// The line, counted from 1.
+    /// Number of the line, from 1.
     pub line: usize,
-    /// The problem.
+    /// What is wrong.
     pub problem: TextProblem,
 }
 
-/// The problem at a line of a recording.
+/// What is wrong at a line of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TextProblem {
-    /// A part is not JSON, or not of the type that it must be.
+    /// A part is not JSON, or has the wrong type.
     #[error("{part}: {message}")]
     Json {
-        /// The part.
+        /// Description of the part.
         part: String,
         /// The message of the JSON reader, without its position.
         message: String,
@@ -80,87 +80,87 @@ pub enum TextProblem {
     /// A field of the file cannot be used.
     #[error("field `{field}`: {problem}")]
     Field {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// The problem.
+        /// What is wrong.
         problem: FileProblem,
     },
     /// A recorded config cannot be used.
     #[error("`{name}`: {problem}")]
     Config {
-        /// Its name in the file.
+        /// Name of the config in the file.
         name: String,
-        /// The problem.
+        /// What is wrong.
         problem: ConfigProblem,
     },
 }
 
-/// The problem of a field of the file.
+/// What is wrong with a field of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FileProblem {
-    /// Nothing is recorded.
+    /// The file has no configs.
     #[error("no config is recorded")]
     NoConfigs,
-    /// Configs of no parameters.
+    /// The configs have no parameters.
     #[error("the configs have no parameters")]
     NoParams,
-    /// More combinations of values than 128 bits count.
+    /// There are more combinations of values than a 128-bit number can count.
     #[error("the parameters have too many values to number their configs")]
     TooManyValues,
-    /// Two parameters of one name.
+    /// Two parameters have the same name.
     #[error("`{name}` is there twice")]
     DuplicateParam {
         /// The name.
         name: String,
     },
-    /// A parameter without a list of values.
+    /// A parameter has no list of values.
     #[error("no values for `{name}`")]
     MissingValues {
-        /// The parameter.
+        /// Name of the parameter.
         name: String,
     },
-    /// A unit of time that is not known.
+    /// The unit of time is unknown.
     #[error("{found} is not a known unit")]
     UnknownUnit {
-        /// As written.
+        /// The text as it is written.
         found: String,
     },
 }
 
-/// The problem of a recorded config.
+/// What is wrong with a recorded config.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConfigProblem {
-    /// It was recorded before.
+    /// The config was recorded before.
     #[error("this config was recorded before")]
     Duplicate,
-    /// It does not have one value per parameter.
+    /// The config does not have one value per parameter.
     #[error("{found} values for {wanted} parameters")]
     ValueCount {
-        /// Its values.
+        /// Number of values of the config.
         found: usize,
-        /// The parameters.
+        /// Number of parameters.
         wanted: usize,
     },
-    /// It has no value for a parameter.
+    /// The config has no value for a parameter.
     #[error("field `configuration`: no `{param}`, which other results have")]
     MissingParam {
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
     },
-    /// It has a value that its parameter does not list.
+    /// The config has a value that its parameter does not have.
     #[error("field `{param}`: the value `{value:.40}` is not listed")]
     UnlistedValue {
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
-        /// As written.
+        /// The text as it is written.
         value: String,
     },
-    /// An invalidity that T4 does not have.
+    /// The invalidity is not one of T4's.
     #[error("field `invalidity`: `{found:.40}` is none of {}", Invalidity::ALL.map(Invalidity::name).join(", "))]
     UnknownInvalidity {
-        /// As written.
+        /// The text as it is written.
         found: String,
     },
     /// Neither a time nor a failure is recorded.
@@ -169,30 +169,30 @@ pub enum ConfigProblem {
     /// The time is neither a number nor the name of a failure.
     #[error("field `time`: {found} is neither a time nor a failure")]
     TimeType {
-        /// As written.
+        /// The text as it is written.
         found: String,
     },
-    /// A launch that took no time.
+    /// The time is not above 0.
     #[error("field `time`: not above 0")]
     TimeNotPositive,
-    /// A result that is correct but has no time that can be used.
+    /// The result is correct, but has no valid time.
     #[error("field `measurements`: a correct result has a `time` above 0 in s, ms, us or ns")]
     CorrectWithoutTime,
-    /// A cost that is not a number of at least 0.
+    /// A cost is not a number of at least 0.
     #[error("field `{field}`: {found} is not a time")]
     NotATime {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// As written.
+        /// The text as it is written.
         found: String,
     },
-    /// Times that do not stay finite when they are added up.
+    /// The config's times are so long that sums of them would not be finite.
     #[error("its times are too long")]
     TimesTooLong,
 }
 
 impl TextFault {
-    /// A fault of the config that begins at `part`.
+    /// A fault of the config whose text begins at `part`.
     pub(crate) fn config(text: &str, part: &str, name: &str, problem: ConfigProblem) -> Self {
         Self {
             line: line_of(text, part),
@@ -203,7 +203,7 @@ impl TextFault {
         }
     }
 
-    /// A fault of a field, at its line if the text has it.
+    /// A fault of a field, with the field's line, or line 1 if the text does not have the field.
     pub(crate) fn field(text: &str, field: &'static str, problem: FileProblem) -> Self {
         let offset = text.find(&format!("\"{field}\"")).unwrap_or_default();
         let part = text.get(offset..).unwrap_or_default();
@@ -213,9 +213,9 @@ impl TextFault {
         }
     }
 
-    /// An error of the JSON reader in a part of the text, which messages call `name`.
+    /// A fault for an error of the JSON reader in a part of the text. `name` describes the part in messages.
     pub(crate) fn json(text: &str, part: &str, name: &str, error: &serde_json::Error) -> Self {
-        // The reader counts lines from the beginning of the part.
+        // The JSON reader counts lines from the beginning of the part.
         let lines = error.line().saturating_sub(1);
         Self {
             line: line_of(text, part) + lines,

@@ -1,18 +1,18 @@
-//! Which format a recording has: its top level says.
+//! Detects the format of a recording from the names at the top level of the file.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-/// Whether a text is a results file: it has `results` and no `cache`, as far as it can be read.
+/// Whether a text is a T4 results file. Such a file has the member `results` and does not have the member `cache`.
 pub(crate) fn is_results(text: &str) -> bool {
     let mut seen = TopLevel::default();
-    // A file that was never closed, or is wrong further on, has its names before that.
+    // If the file is incomplete or has an error further on, the names before that place decide.
     let _ = seen.deserialize(&mut serde_json::Deserializer::from_str(text));
     seen.results && !seen.cache
 }
 
-/// The names that decide.
+/// Whether the top level has the names that decide.
 #[derive(Default)]
 struct TopLevel {
     results: bool,

@@ -1,27 +1,27 @@
-//! Why a config has no time, in the words of T4.
+//! The reasons of T4 why a config has no time.
 
 use std::fmt;
 
-/// Why a config is invalid: the words that T4 has for it.
+/// Why a config is invalid, as T4 classifies it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Invalidity {
-    /// It is valid.
+    /// The config is valid.
     #[default]
     Correct,
-    /// It did not end in time: the launch, or the compiler.
+    /// The launch or the compiler exceeded its time limit.
     Timeout,
-    /// The compiler refused it.
+    /// The compiler reported an error.
     Compile,
-    /// It could not be launched, or ended with an error.
+    /// The config could not be launched, or its launch failed.
     Runtime,
-    /// It computed something else.
+    /// The outputs are wrong.
     Correctness,
-    /// A constraint or a limit of the device excludes it.
+    /// A constraint or a limit of the device excludes the config.
     Constraints,
 }
 
 impl Invalidity {
-    /// Every word.
+    /// All variants.
     pub const ALL: [Invalidity; 6] = [
         Invalidity::Correct,
         Invalidity::Timeout,
@@ -31,7 +31,7 @@ impl Invalidity {
         Invalidity::Constraints,
     ];
 
-    /// Its word in T4.
+    /// The name in T4 files.
     pub fn name(self) -> &'static str {
         match self {
             Invalidity::Correct => "correct",
@@ -43,12 +43,12 @@ impl Invalidity {
         }
     }
 
-    /// The meaning of a word of T4.
+    /// The variant with this name in T4 files; `None` for an unknown name.
     pub fn from_name(name: &str) -> Option<Invalidity> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// Its name in a cache file of Kernel Tuner, which has three kinds of failure; `None` for a valid config.
+    /// The name in cache files of Kernel Tuner, which have three kinds of failure; `None` for a valid config.
     pub fn in_cache_files(self) -> Option<&'static str> {
         match self {
             Invalidity::Correct => None,
@@ -60,7 +60,7 @@ impl Invalidity {
         }
     }
 
-    /// The meaning of a text in place of a time, in a cache file of Kernel Tuner.
+    /// The meaning of a text that a cache file of Kernel Tuner has instead of a time.
     pub fn of_cache_files(text: &str) -> Invalidity {
         match text {
             "CompilationFailedConfig" => Invalidity::Compile,

@@ -1,5 +1,5 @@
-//! Recorded tuning spaces: every config of a kernel with its measured cost on a device. Files of other tuners are
-//! read; a search is replayed on them without the device.
+//! Recorded tuning spaces. A recording has the configs of a kernel and the measured cost of each on a device. It is
+//! read from files of other tuners. A search can be replayed on a recording without the device.
 
 pub(crate) mod error;
 mod format;

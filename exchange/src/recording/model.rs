@@ -1,4 +1,4 @@
-//! A recorded space and the results of its configs.
+//! A recording: a recorded space, and the results of its configs.
 
 use super::invalidity::Invalidity;
 use super::space::RecordedSpace;
@@ -9,38 +9,38 @@ use kiln_search::SpaceView;
 pub struct RecordedTrial {
     /// Time of one launch in milliseconds; `None` if the config failed.
     pub time_ms: Option<f64>,
-    /// The time to compile, verify and measure it, in milliseconds.
+    /// The time to compile, verify and measure the config, in milliseconds.
     pub cost_ms: f64,
-    /// Why it has no time.
+    /// Why the config has no time; [`Invalidity::Correct`] if it has one.
     pub invalidity: Invalidity,
 }
 
-/// A recorded space: its configs in the order of their [`RecordedSpace`], and their results in the same order.
+/// A recording: a space, and the results of its configs in the same order.
 #[derive(Clone, Debug)]
 pub struct Recording {
-    /// `KERNEL@DEVICE`, from the file's name.
+    /// Name of the recording, `KERNEL@DEVICE`, from the name of the file.
     pub name: String,
-    /// The device, if the file names it.
+    /// Name of the device in the file; `None` if the file does not have it.
     pub device: Option<String>,
-    /// The configs.
+    /// The recorded configs.
     pub space: RecordedSpace,
-    /// The result of each config.
+    /// The result of each config, in the order of the space.
     pub entries: Vec<RecordedTrial>,
 }
 
 impl Recording {
-    /// The kernel's part of the name.
+    /// The part of the name that is the kernel.
     pub fn kernel(&self) -> &str {
         self.name.split('@').next().unwrap_or_default()
     }
 
-    /// The shortest time recorded.
+    /// The shortest recorded time of one launch, in milliseconds; `None` if all configs failed.
     pub fn best_ms(&self) -> Option<f64> {
         let times = self.entries.iter().filter_map(|entry| entry.time_ms);
         times.min_by(f64::total_cmp)
     }
 
-    /// The recording with only the configs whose index `keep` accepts.
+    /// A recording with only those configs for whose index `keep` returns `true`.
     #[must_use]
     pub fn restricted(&self, keep: impl Fn(usize) -> bool) -> Recording {
         let kept: Vec<usize> = (0..self.entries.len())
@@ -54,8 +54,8 @@ impl Recording {
         }
     }
 
-    /// Times by config of `space`, which may be the space of another recording of the same kernel: `None` if
-    /// this one lacks the config, `Some(None)` if it failed.
+    /// The time of each config of `space`, in milliseconds. `space` may belong to another recording of the same kernel.
+    /// The time is `None` if this recording lacks the config, and `Some(None)` if the config failed.
     pub fn times_in(&self, space: &RecordedSpace) -> Vec<Option<Option<f64>>> {
         let map = self.space.map_from(space);
         (0..space.len())

@@ -2,19 +2,19 @@
 
 use serde_json::Value;
 
-/// A tunable parameter and its values, in increasing order if all are numbers.
+/// A tunable parameter and its values. If all values are numbers, they are in increasing order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedParam {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// Its values as recorded configs spell them.
+    /// The values as text, as recorded configs write them.
     pub texts: Vec<String>,
-    /// Its values as numbers, if all are.
+    /// The values as numbers; `None` if not all of them are numbers.
     pub numbers: Option<Vec<f64>>,
 }
 
 impl RecordedParam {
-    /// A parameter with these values; equal ones count once.
+    /// Creates a parameter with these values. Equal values are included once.
     pub(crate) fn new(name: &str, values: &[Value]) -> Self {
         let mut values: Vec<(String, Option<f64>)> = values
             .iter()
@@ -33,14 +33,14 @@ impl RecordedParam {
         }
     }
 
-    /// The position of a value.
+    /// The position of a value in the list; `None` if the parameter does not have it.
     pub(crate) fn position(&self, text: &str) -> Option<u32> {
         let at = self.texts.iter().position(|value| value == text)?;
         u32::try_from(at).ok()
     }
 }
 
-/// A value as the keys of a cache file spell it.
+/// The text of a value, as the keys of a cache file of Kernel Tuner write it.
 pub(crate) fn spelled(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -54,7 +54,7 @@ pub(crate) fn spelled(value: &Value) -> String {
     }
 }
 
-/// A double as Python writes it: with two digits of the exponent at least, and its sign.
+/// The text of a floating-point number, as Python writes it: the exponent has a sign and at least two digits.
 fn python_float(number: f64) -> String {
     let text = format!("{number:?}");
     let Some((digits, exponent)) = text.split_once('e') else {

@@ -1,4 +1,4 @@
-//! Reading a recording of either format, compressed or not.
+//! Reads a recording of either format, compressed or not.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::t4::read as t4;
 /// Reads the recording in a file.
 ///
 /// # Errors
-/// If the file cannot be read or is not a recording.
+/// The file cannot be read, or is not a recording.
 pub fn read(path: &Path) -> Result<Recording, RecordingError> {
     parse(&text(path)?, name(path)).map_err(|fault| RecordingError::Text {
         path: path.to_owned(),
@@ -25,18 +25,18 @@ pub fn read(path: &Path) -> Result<Recording, RecordingError> {
     })
 }
 
-/// Reads recordings in parallel.
+/// Reads several recordings in parallel.
 ///
 /// # Errors
-/// As [`read`], for the first file with an error.
+/// The error of [`read`] for one of the files.
 pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, RecordingError> {
     paths.par_iter().map(|path| read(path)).collect()
 }
 
-/// The recording in a text; `name` is `KERNEL@DEVICE`.
+/// Reads a recording from its text. `name` is `KERNEL@DEVICE`.
 ///
 /// # Errors
-/// If the text is not a recording: the line and the problem.
+/// The text is not a recording. The error has the line and the problem.
 pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
     let (table, field) = if is_results(text) {
         (t4::table(text)?, "results")
@@ -74,13 +74,14 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
     })
 }
 
-/// The cost of trying a config is below this, so that sums stay finite.
+/// Limit of the cost of a config, in milliseconds. Sums of smaller costs stay finite.
 const MAX_MS: f64 = 1e100;
 
-/// The longest text that is read: recordings of whole spaces have some ten megabytes.
+/// The longest text that is unpacked from a compressed file, in bytes. Recordings of whole spaces have about ten
+/// megabytes.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The text of a file, unpacked.
+/// Reads the text of a file, and unpacks it if it is compressed.
 fn text(path: &Path) -> Result<String, RecordingError> {
     let path = || path.to_owned();
     let bytes = std::fs::read(path()).map_err(|error| RecordingError::Read {
@@ -108,7 +109,7 @@ fn text(path: &Path) -> Result<String, RecordingError> {
     String::from_utf8(bytes).map_err(|_| RecordingError::NotText { path: path() })
 }
 
-/// The file's name up to `.json`.
+/// The name of the file up to `.json`.
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split(".json").next().unwrap_or_default().to_owned()

@@ -1,9 +1,10 @@
-//! The space of a recording: exactly the configs that were recorded.
+//! The space of a recording, which has exactly the configs that were recorded.
 
 use super::param::RecordedParam;
 use kiln_search::SpaceView;
 
-/// A space given by its list of configs, each packed into one number; sorted, so that a config is found by halving.
+/// A space that is a list of configs. Each config is packed into one number, and the numbers are sorted, so a config is
+/// found by binary search.
 #[derive(Clone, Debug)]
 pub struct RecordedSpace {
     params: Vec<RecordedParam>,
@@ -11,7 +12,8 @@ pub struct RecordedSpace {
     keys: Vec<u128>,
 }
 
-/// A config was recorded twice, or the parameters have more values than can be counted.
+/// Why configs cannot be packed: a config (the field is its index) was recorded twice, or the parameters have too many
+/// values.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unpackable {
     TooMany,
@@ -19,7 +21,7 @@ pub(crate) enum Unpackable {
 }
 
 impl RecordedSpace {
-    /// The space of these configs, and the order they come in: place by place, which of `configs` it is.
+    /// The space of these configs, and the order of the configs in it: for each position, the index in `configs`.
     pub(crate) fn new(
         params: Vec<RecordedParam>,
         configs: &[&[u32]],
@@ -58,7 +60,7 @@ impl RecordedSpace {
         &self.params
     }
 
-    /// Only these configs, given in increasing order.
+    /// The space with only these configs. `indices` are in increasing order.
     pub(crate) fn restricted(&self, indices: &[usize]) -> Self {
         Self {
             params: self.params.clone(),
@@ -67,7 +69,7 @@ impl RecordedSpace {
         }
     }
 
-    /// How the parameters of another space of the same kernel relate to this one's.
+    /// Maps the parameters of another space of the same kernel to the parameters of this space.
     pub(crate) fn map_from(&self, other: &Self) -> ParamMap {
         let param = |param: &RecordedParam| {
             let from = other
@@ -88,11 +90,13 @@ impl RecordedSpace {
     }
 }
 
-/// For each parameter of a target space: which parameter of a source it is, and its values' positions.
+/// For each parameter of a target space: the index of the same parameter in the source space and, for each value that
+/// it has there, the position of the value in the target space.
 pub(crate) struct ParamMap(Vec<(Option<usize>, Vec<Option<u32>>)>);
 
 impl ParamMap {
-    /// The index in `target` of config `index` of `source`; a parameter that the source lacks must have one value.
+    /// The index in `target` of config `index` of `source`; `None` if `target` does not have the config. A parameter
+    /// that the source lacks must have only one value.
     pub(crate) fn index(
         &self,
         source: &RecordedSpace,

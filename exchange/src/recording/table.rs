@@ -1,4 +1,4 @@
-//! The content of a file of either format: parameters, and rows of configs.
+//! The content of a file of either format: parameters, and one row per config.
 
 use std::collections::HashMap;
 
@@ -8,28 +8,28 @@ use super::error::ConfigProblem;
 use super::model::RecordedTrial;
 use super::param::RecordedParam;
 
-/// Times from here on stand for failures in old files.
+/// In old files, times of at least this many milliseconds mean a failure.
 pub(crate) const FAILED_FROM_MS: f64 = 1e20;
 
-/// One recorded config.
+/// A recorded config.
 pub(crate) struct RecordedRow {
-    /// Its name in the file.
+    /// Name of the config in the file.
     pub(crate) name: String,
-    /// Its offset in the text.
+    /// Offset of the config in the text, in bytes.
     pub(crate) offset: usize,
     pub(crate) positions: Vec<u32>,
     pub(crate) entry: RecordedTrial,
 }
 
-/// Parameters, and configs in the order of the file.
+/// The parameters of a file, and its configs in the order of the file.
 pub(crate) struct RecordedTable {
     pub(crate) params: Vec<RecordedParam>,
     pub(crate) rows: Vec<RecordedRow>,
-    /// The device, if the file names one.
+    /// Name of the device; `None` if the file does not have it.
     pub(crate) device: Option<String>,
 }
 
-/// Positions of the values of a config, spelled in the order of the parameters.
+/// The positions of the values of a config in the parameters' lists. `values` has one text per parameter.
 pub(crate) fn positions(
     params: &[RecordedParam],
     lookup: &[HashMap<String, u32>],
@@ -49,13 +49,13 @@ pub(crate) fn positions(
     params.iter().zip(lookup).zip(values).map(place).collect()
 }
 
-/// For each parameter the positions of its values.
+/// For each parameter, the positions of its values by their text.
 pub(crate) fn lookups(params: &[RecordedParam]) -> Vec<HashMap<String, u32>> {
     let lookup = |param: &RecordedParam| param.texts.iter().cloned().zip(0..).collect();
     params.iter().map(lookup).collect()
 }
 
-/// A time in milliseconds: a number of at least 0, or 0 if it is missing.
+/// Reads a time in milliseconds: a number of at least 0, or 0 if it is missing.
 pub(crate) fn milliseconds(
     value: Option<&Value>,
     field: &'static str,
@@ -74,7 +74,7 @@ pub(crate) fn milliseconds(
     }
 }
 
-/// A value as written in the file, cut if it is long.
+/// A value as it is written in the file, cut if it is long.
 pub(crate) fn shown(value: &Value) -> String {
     value.to_string().chars().take(40).collect()
 }

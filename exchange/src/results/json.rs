@@ -1,9 +1,9 @@
-//! JSON objects that keep the order of their members.
+//! Writes JSON objects whose members keep their order.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// An object whose members keep their order.
+/// A JSON object whose members keep their order.
 pub(crate) struct Ordered<'a, V>(pub(crate) Vec<(&'a str, V)>);
 
 impl<V: Serialize> Serialize for Ordered<'_, V> {
@@ -16,7 +16,7 @@ impl<V: Serialize> Serialize for Ordered<'_, V> {
     }
 }
 
-/// JSON on one line.
+/// Writes a value as JSON on one line.
 pub(crate) fn line(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("maps with text keys and finite numbers should serialise")
 }

@@ -1,4 +1,4 @@
-//! Measured results, independent of a format.
+//! Measured results, independent of the file format.
 
 pub(crate) mod json;
 pub(crate) mod of_recording;
@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use crate::recording::Invalidity;
 
-/// The results of one kernel, problem and device.
+/// The results of one kernel on one problem and device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// The device's product name.
+    /// Product name of the device.
     pub device: String,
-    /// The problem: sizes and types by name.
+    /// The sizes and types of the problem, by name.
     pub problem: Vec<(String, Value)>,
-    /// The parameters with all their values, in order.
+    /// The tunable parameters with all their values, in order.
     pub params: Vec<(String, Vec<Value>)>,
-    /// The conditions of the measurement: names and values of the tuning key.
+    /// The conditions of the measurement: names and values of the fields of the tuning key.
     pub environment: Vec<(String, String)>,
     /// One row per config.
     pub rows: Vec<ResultRow>,
@@ -30,15 +30,15 @@ pub struct Results {
 pub struct ResultRow {
     /// The values of the parameters, in order.
     pub values: Vec<Value>,
-    /// Why it has no time, if it has none.
+    /// Why the config has no time; [`Invalidity::Correct`] if it has one.
     pub invalidity: Invalidity,
-    /// The same in words.
+    /// The reason in words; `None` if there is nothing to explain.
     pub reason: Option<String>,
-    /// The reference of its outputs.
+    /// With what the outputs were compared; `None` if they were not compared.
     pub verified_against: Option<String>,
-    /// Time of one launch in milliseconds.
+    /// Median time of one launch, in milliseconds; `None` if the config failed.
     pub time_ms: Option<f64>,
-    /// Launches timed, and the shortest of them in milliseconds.
+    /// The number of timed samples, and the shortest time of one launch in milliseconds; `None` if it is unknown.
     pub shortest: Option<(u32, f64)>,
     /// Time spent compiling, in milliseconds.
     pub compile_ms: f64,
@@ -49,7 +49,7 @@ pub struct ResultRow {
 }
 
 impl Results {
-    /// Sizes of the problem, without its types.
+    /// The sizes of the problem, without its types.
     pub(crate) fn sizes(&self) -> Vec<&Value> {
         let sizes = self.problem.iter().map(|(_, value)| value);
         sizes.filter(|value| value.is_number()).collect()

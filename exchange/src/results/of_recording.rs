@@ -1,4 +1,4 @@
-//! A recording as results: one format becomes the other.
+//! Converts a recording to results, so that a file of one format can be written in another one.
 
 use serde_json::Value;
 
@@ -6,7 +6,8 @@ use super::{ResultRow, Results};
 use crate::recording::{RecordedParam, Recording};
 use kiln_search::SpaceView;
 
-/// The results of a recording. The times to compile, verify and measure a config are one sum.
+/// The results of a recording. A recording has only the sum of the times to compile, verify and measure a config, which
+/// becomes the compile time.
 pub fn of_recording(recording: &Recording) -> Results {
     let params = recording.space.params();
     let values: Vec<Vec<Value>> = params.iter().map(values).collect();
@@ -41,7 +42,7 @@ pub fn of_recording(recording: &Recording) -> Results {
     }
 }
 
-/// Values that read back as they were spelled.
+/// The values of a parameter, as JSON values whose text is the recorded one.
 fn values(param: &RecordedParam) -> Vec<Value> {
     param.texts.iter().map(|text| value(text)).collect()
 }

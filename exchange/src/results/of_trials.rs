@@ -1,4 +1,4 @@
-//! The trials of a kernel as results.
+//! Converts the trials of a kernel to results.
 
 use std::collections::BTreeMap;
 
@@ -15,30 +15,31 @@ use crate::recording::Invalidity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
 #[non_exhaustive]
 pub enum LeftOut {
-    /// Its outcome is not a verdict on the config.
+    /// The outcome of the trial says nothing about its config.
     #[error("{outcome}")]
     NoVerdict {
-        /// The outcome's name.
+        /// Name of the outcome.
         outcome: &'static str,
     },
-    /// The kernel no longer has its config.
+    /// The kernel does not have the config any more.
     #[error("its config is none of the kernel's now")]
     UnknownConfig,
-    /// Its config has no value for a parameter.
+    /// The config has no value for a parameter.
     #[error("its config lacks a parameter")]
     MissingParam,
 }
 
-/// Results, and the trials that are not among them.
+/// Results, and the number of trials that were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exported {
     /// The results.
     pub results: Results,
-    /// Trials left out, by why.
+    /// Number of trials that were left out, by reason.
     pub left_out: BTreeMap<LeftOut, usize>,
 }
 
-/// The results of the trials under a key. A trial without a verdict on its config is left out and counted.
+/// Converts the trials under a tuning key to results. A trial whose outcome says nothing about its config is left out
+/// and counted.
 pub fn of_trials(
     spec: &KernelSpec,
     problem: &Problem,
@@ -79,7 +80,8 @@ pub fn of_trials(
     exported
 }
 
-/// The baseline's row, if it is a config of the space. It has no trial of its own: the others were timed against it.
+/// The row of the baseline, if the baseline is a config of the space. The baseline has no trial, so its time is
+/// computed from the times of the other configs and their ratios to it.
 fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
     let config = &spec.baseline.config;
     let text = config.to_string();
@@ -124,7 +126,7 @@ fn size(value: ProblemValue) -> Value {
     }
 }
 
-/// The row of a trial, or why there is none.
+/// The row of a trial, or why the trial is left out.
 fn row(spec: &KernelSpec, trial: &Trial) -> Result<ResultRow, LeftOut> {
     let config: Config = spec
         .parse_config(&trial.config)
@@ -157,7 +159,7 @@ fn milliseconds(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// T4's word for an outcome; `None` for one that is not about the config.
+/// The invalidity in T4 of an outcome; `None` for an outcome that says nothing about the config.
 fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
     Some(match outcome {
         Outcome::Measured(_) => Invalidity::Correct,
@@ -169,7 +171,8 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         | Outcome::WrongLaunch { .. }
         | Outcome::WorkerLost { .. }
         | Outcome::Quarantined { .. } => Invalidity::Runtime,
-        // A race or a stray access is wrong even if the outputs happen to be right; a trap stopped the launch.
+        // A race or an access out of bounds is wrong even if the outputs happen to be right. The other faults stopped
+        // the launch.
         Outcome::KernelFault { text } => match FaultKind::of(text) {
             FaultKind::Race | FaultKind::OutOfBounds => Invalidity::Correctness,
             FaultKind::DivergentBarrier | FaultKind::Other => Invalidity::Runtime,
@@ -179,8 +182,8 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         | Outcome::NotANumber { .. }
         | Outcome::GuardHit { .. }
         | Outcome::InputChanged { .. } => Invalidity::Correctness,
-        // None of these is a verdict on the config: a time that cannot be, a lost device, a full disk, a failure of
-        // Kiln's own.
+        // The remaining outcomes say nothing about the config: an impossible time, a lost device, a full disk, or a
+        // failure of Kiln.
         _ => return None,
     })
 }

@@ -13,95 +13,95 @@ use crate::python::{ParseError, TranslateError};
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum T1Error {
-    /// A value that has no literal in Python without escapes.
+    /// A value cannot be written as a Python literal without escapes.
     #[error("the value {value} of `{param}` is not a Python literal that is read here")]
     Value {
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
-        /// Its value.
+        /// The value.
         value: Literal,
     },
-    /// A constraint or limit that Python cannot say with the same value.
+    /// Python cannot express a constraint or a limit with the same value.
     #[error("`{expr}`: {error}")]
     Constraint {
-        /// The constraint as the spec has it.
+        /// The constraint in the spec's language.
         expr: String,
-        /// The part that Python cannot say.
+        /// Why Python cannot express it.
         error: TranslateError,
     },
-    /// A constraint that cannot be read again.
+    /// A written constraint cannot be read again.
     #[error("`{text}`: {error}")]
     NotReadable {
-        /// The constraint in Python.
+        /// The constraint, in Python.
         text: String,
-        /// What is wrong with it.
+        /// Why it cannot be read.
         error: ParseError,
     },
-    /// A grid or block extent that Python cannot say with the same value.
+    /// Python cannot express a grid or block extent with the same value.
     #[error(transparent)]
     Extent(#[from] TranslateError),
-    /// The kernel's space cannot be built.
+    /// The search space of the kernel cannot be built.
     #[error(transparent)]
     Space(#[from] SpaceError),
-    /// The written space cannot be built.
+    /// The search space in the written file cannot be built.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
-    /// The written space does not have as many configs as the kernel's.
+    /// The written space and the kernel's space have different numbers of configs.
     #[error("written in Python, the space has {written} configs, in the kernel's spec {declared}")]
     ConfigCount {
-        /// Configs of the written space.
+        /// Number of configs of the written space.
         written: u128,
-        /// Configs of the kernel's space.
+        /// Number of configs of the kernel's space.
         declared: usize,
     },
-    /// The written space does not have a config that the kernel's has.
+    /// The written space lacks a config of the kernel's space.
     #[error("written in Python, the space lacks {config}")]
     MissingConfig {
-        /// The config.
+        /// The missing config.
         config: Config,
     },
-    /// An argument that fills a `__constant__` variable.
+    /// An argument fills a `__constant__` variable, which T1 cannot express.
     #[error("`{name}` fills the `__constant__` variable `{variable}`, which T1 cannot say")]
     ConstantVariable {
-        /// The argument.
+        /// Name of the argument.
         name: String,
-        /// The variable.
+        /// Name of the variable.
         variable: String,
     },
-    /// An argument of a type of its own, by value.
+    /// An argument is a struct or an array that is passed by value, which T1 cannot express.
     #[error("`{name}` is a struct or an array by value, which T1 does not have")]
     PlainArgument {
-        /// The argument.
+        /// Name of the argument.
         name: String,
     },
-    /// A scalar argument without a value.
+    /// A scalar argument has no value.
     #[error("the scalar `{name}` has no value")]
     NoScalarValue {
-        /// The argument.
+        /// Name of the argument.
         name: String,
     },
-    /// A computed argument that not all configs agree on.
+    /// The value of a computed argument depends on tunable parameters, which T1 cannot express.
     #[error("the argument `{name}` depends on tunable parameters, which T1 cannot say")]
     DependsOnParams {
-        /// The argument.
+        /// Name of the argument.
         name: String,
     },
-    /// A computed argument without a value.
+    /// A computed argument has no value.
     #[error(transparent)]
     Computed(#[from] PlanError),
-    /// A slice whose length has no value.
+    /// The length of a slice has no value.
     #[error(transparent)]
     Length(#[from] EvalError),
-    /// A slice of more elements than T1 can say.
+    /// A slice has more elements than T1 can express.
     #[error("`{name}` is too long")]
     TooLong {
-        /// The argument.
+        /// Name of the argument.
         name: String,
     },
-    /// A slice whose element type is not known.
+    /// The element type of a slice is unknown.
     #[error("`{name}` has no type")]
     NoType {
-        /// The argument.
+        /// Name of the argument.
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A kernel as T1: its search space for one problem on one device, with constraints and limits in Python.
+//! Writes a kernel as a T1 file: its search space for one problem on one device, with constraints and limits in Python.
 
 use std::path::Path;
 
@@ -18,13 +18,13 @@ use crate::definition::{DefinedConstraint, Definition, DefinitionError, Literal,
 use crate::python;
 use crate::python::write::{condition, integer};
 
-/// Configs that are looked up one by one to see that the written space is the kernel's.
+/// Largest number of configs that are looked up in the written space, to check that it is the kernel's space.
 const LOOKED_UP: usize = 100_000;
 
-/// The text of a T1 file. `source` is the kernel's source as the file is to name it.
+/// The text of a T1 file. `source` is the path of the kernel's source in the file.
 ///
 /// # Errors
-/// If Python or T1 cannot express the kernel with the same meaning.
+/// Python or T1 cannot express the kernel with the same meaning.
 pub fn kernel_as_t1(
     kernel: &KernelSpec,
     problem: &Problem,
@@ -67,7 +67,7 @@ pub fn kernel_as_t1(
     Ok(write::pretty(&file))
 }
 
-/// Parameters, constraints and limits.
+/// The search space of the kernel, with the device's limits as constraints.
 fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
     let literal = |value: &ParamValue| match value {
         ParamValue::Bool(x) => Literal::Bool(*x),
@@ -113,14 +113,15 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
     })
 }
 
-/// Whether an expression mentions a parameter; the others hold, or the kernel would have no config.
+/// Whether an expression depends on a parameter. An expression that does not must hold, because otherwise the kernel
+/// would have no config.
 fn depends(expr: &Expr, scope: &LaunchScope<'_>) -> bool {
     let names = expr.names();
     let params = &scope.spec.params;
     params.iter().any(|param| names.contains(&*param.name))
 }
 
-/// The limits of a launch on the device.
+/// The device's limits of a launch, as constraints.
 fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     let Some(limits) = scope.limits else {
         return Vec::new();
@@ -151,7 +152,8 @@ fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     all
 }
 
-/// Checks that the written space is the one that is searched: the same configs, and as many if their number is known.
+/// Checks that the written space has the configs of the kernel's space, and the same number of them if both numbers are
+/// known.
 fn is_the_same(
     definition: &Definition,
     scope: &LaunchScope<'_>,
@@ -231,7 +233,7 @@ fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, T1Erro
     }
 }
 
-/// The value of a computed argument, which T1 can only express if it is the same for all configs.
+/// The value of a computed argument. T1 can express it only if the value is the same for all configs.
 fn computed(scalar: &ScalarArg, expr: &Expr, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
     let (name, spec) = (&scalar.name, scope.spec);
     if depends(expr, scope) {
@@ -242,8 +244,8 @@ fn computed(scalar: &ScalarArg, expr: &Expr, scope: &LaunchScope<'_>) -> Result<
     Ok(value.into())
 }
 
-/// T1's name of a scalar's type. Unsigned ones that fit are named as signed: Kernel Tuner reads `int32` and `float`
-/// alone, and the bits that the kernel gets are the same.
+/// The name of a scalar's type in T1. Unsigned values that fit into `int32` are written with this type, because Kernel
+/// Tuner only reads `int32` and `float`, and the kernel gets the same bits.
 fn scalar_type(ty: ScalarType, value: &Value) -> &'static str {
     match ty {
         ScalarType::F32 => "float",
@@ -269,7 +271,7 @@ fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
         ElemType::F64 => "double",
         ElemType::F32 => "float",
         ElemType::F16 => "half",
-        // T1 has no name for it.
+        // T1 has no name for this type.
         ElemType::Bf16 => "custom",
         ElemType::I64 => "int64",
         ElemType::U64 => "uint64",

@@ -1,4 +1,4 @@
-//! T1 files: search spaces as the FAIR auto-tuning papers write them, with values and conditions in Python.
+//! T1 files: search spaces in the format of the FAIR auto-tuning papers, with values and conditions in Python.
 
 mod error;
 mod kernel;

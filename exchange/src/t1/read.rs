@@ -1,4 +1,5 @@
-//! Reads T1 files: the problem definitions of the FAIR auto-tuning papers, with values and conditions in Python.
+//! Reads T1 files, which are the problem definitions of the FAIR auto-tuning papers. Their values and conditions are
+//! Python expressions.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -38,7 +39,7 @@ struct T1Param<'a> {
     values: &'a RawValue,
 }
 
-/// `Parameters` is not looked at: it may be incomplete.
+/// A condition. Its field `Parameters` is ignored, because it may be incomplete.
 #[derive(Deserialize)]
 struct T1Condition {
     #[serde(rename = "Expression")]
@@ -57,7 +58,7 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
         let field = format!("`Values` of {}", param.name);
         let list = param.values.get();
         let wrong = |problem: FieldProblem| source.error(list, &field, problem);
-        // The values are a list, or a string that contains one.
+        // The values are a JSON list, or a string that contains a Python list.
         let written = match list.starts_with('"') {
             true => source.owned::<String>(list, &field)?,
             false => list.into(),

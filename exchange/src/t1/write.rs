@@ -1,4 +1,4 @@
-//! Search spaces as T1 writes them: values and conditions in Python.
+//! Writes search spaces as T1 files, with values and conditions in Python.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::error::T1Error;
 use crate::definition::{Definition, Literal, Param};
 
 impl Definition {
-    /// The text of a T1 file of this space alone, without a kernel.
+    /// The text of a T1 file that has only this space, without a kernel.
     ///
     /// # Errors
-    /// If a value is not a Python literal without escapes.
+    /// A value cannot be written as a Python literal without escapes.
     pub fn to_t1(&self) -> Result<String, T1Error> {
         let general = json!({"BenchmarkName": self.name, "FormatVersion": 1});
         let space = configuration_space(self)?;
@@ -19,13 +19,13 @@ impl Definition {
     }
 }
 
-/// JSON over several lines.
+/// Writes a value as JSON over several lines.
 pub(crate) fn pretty(value: &Value) -> String {
     let text = serde_json::to_string_pretty(value).expect("JSON values should serialise");
     text + "\n"
 }
 
-/// T1's `ConfigurationSpace`.
+/// The field `ConfigurationSpace` of a T1 file.
 pub(crate) fn configuration_space(definition: &Definition) -> Result<Value, T1Error> {
     let params = definition.params.iter().map(parameter);
     let params = params.collect::<Result<Vec<_>, _>>()?;
@@ -56,7 +56,8 @@ fn parameter(param: &Param) -> Result<Value, T1Error> {
     }))
 }
 
-/// T1's name of the type of values. Truth values are integers in Python, and only as such does Kernel Tuner read them.
+/// The name in T1 of the type of a parameter's values. Truth values are written as integers, as in Python, because
+/// Kernel Tuner only reads them in this form.
 fn kind(values: &[Literal]) -> &'static str {
     if values.iter().any(|value| matches!(value, Literal::Text(_))) {
         "string"
@@ -70,10 +71,10 @@ fn kind(values: &[Literal]) -> &'static str {
     }
 }
 
-/// A value as a literal of Python, if it is one without escapes.
+/// The text of a value as a Python literal; `None` if the literal would need escapes.
 pub(crate) fn python(value: &Literal) -> Option<String> {
     match value {
-        // The digits alone would need more than 128 bits.
+        // The digits without the sign would need more than 128 bits.
         Literal::Int(i128::MIN) => Some(format!("-{} - 1", i128::MAX)),
         Literal::Text(text) if text.contains('\\') || text.contains(char::is_control) => None,
         Literal::Text(text) if !text.contains('\'') => Some(format!("'{text}'")),

@@ -1,4 +1,4 @@
-//! T4 results files: version 1.0.0 of the schema, as Kernel Tuner 1.5.0 ships it.
+//! T4 results files, in version 1.0.0 of the schema that Kernel Tuner 1.5.0 includes.
 
 pub(crate) mod read;
 mod write;
@@ -6,7 +6,7 @@ mod write;
 use crate::results::Results;
 
 impl Results {
-    /// As a T4 results file, with T4's metadata in the same file.
+    /// The text of a T4 results file, which also has T4's metadata.
     pub fn to_t4(&self) -> String {
         write::text(self)
     }

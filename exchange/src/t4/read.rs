@@ -1,4 +1,4 @@
-//! T4 results files, the exchange format of auto-tuning results.
+//! Reads T4 results files. T4 is an exchange format for auto-tuning results.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::recording::table::{
     FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
-/// Results borrow the text, so that errors can name lines.
+/// A results file. The results borrow the text, so errors can report lines.
 #[derive(Deserialize)]
 struct ResultsFile<'a> {
     #[serde(default)]
@@ -84,7 +84,7 @@ pub(crate) fn table(text: &str) -> Result<RecordedTable, TextFault> {
     })
 }
 
-/// Milliseconds in a unit of time.
+/// The number of milliseconds in a unit of time; `None` for an unknown unit.
 fn milliseconds_in(unit: &str) -> Option<f64> {
     match unit {
         "milliseconds" | "miliseconds" | "ms" => Some(1.0),
@@ -95,7 +95,7 @@ fn milliseconds_in(unit: &str) -> Option<f64> {
     }
 }
 
-/// All parameters with all values that occur.
+/// All parameters, with all values that occur in the results.
 fn params(results: &[ResultEntry]) -> Vec<RecordedParam> {
     let mut values: BTreeMap<&str, BTreeMap<String, &Value>> = BTreeMap::new();
     for (name, value) in results.iter().flat_map(|result| &result.configuration) {
@@ -108,7 +108,7 @@ fn params(results: &[ResultEntry]) -> Vec<RecordedParam> {
     values.into_iter().map(param).collect()
 }
 
-/// The positions of a result's values.
+/// The positions of a result's values in the parameters' lists.
 fn config(
     params: &[RecordedParam],
     lookup: &[std::collections::HashMap<String, u32>],
@@ -136,7 +136,7 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem
     for runtime in runtimes.into_iter().flatten() {
         launches += milliseconds(Some(runtime), "runtimes")?;
     }
-    // Tuners that do not record each launch record their total time.
+    // Tuners that do not record single launches record the total time of all launches.
     let launches = match launches > 0.0 {
         true => launches,
         false => part("benchmark")?,
@@ -152,7 +152,8 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem
     })
 }
 
-/// The time of a correct result in milliseconds: in its own unit, or else in that of the file.
+/// The time of a correct result, in milliseconds. It is converted from the unit of the measurement or, without one,
+/// from the unit of the file.
 fn time(result: &ResultEntry, unit: f64) -> Result<f64, ConfigProblem> {
     let measured = result.measurements.iter().find(|one| one.name == "time");
     let time = measured.and_then(|one| {

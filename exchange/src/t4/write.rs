@@ -1,4 +1,4 @@
-//! T4 results files: version 1.0.0 of the schema, as Kernel Tuner 1.5.0 ships it.
+//! Writes T4 results files, in version 1.0.0 of the schema that Kernel Tuner 1.5.0 includes.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) fn text(results: &Results) -> String {
     )
 }
 
-/// The fields that T4's metadata schema requires, and the unit of the times.
+/// The metadata: the fields that T4's schema of metadata requires, and the unit of the times.
 fn metadata(results: &Results) -> String {
     let problem: Vec<(&str, &Value)> = results
         .problem
@@ -70,7 +70,7 @@ fn operating_system() -> &'static str {
 
 fn result(names: &[&str], row: &ResultRow) -> String {
     let config = names.iter().copied().zip(&row.values).collect();
-    // A config is correct only if its outputs were compared and are right.
+    // A config is correct only if its outputs were compared and are right. All other configs have correctness 0.
     let correctness = u8::from(row.invalidity == Invalidity::Correct);
     let times = json!({
         "compilation": row.compile_ms,

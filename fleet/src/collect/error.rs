@@ -1,4 +1,4 @@
-//! Why a merge could not be done.
+//! Why a merge failed.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,46 +9,46 @@ use crate::plan::PlanError;
 use crate::sign::SignError;
 use crate::store::StoreError;
 
-/// Why nothing could be collected.
+/// Why objects of a plan could not be collected, or a plan could not be read or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CollectError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The plan was refused.
+    /// The plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A worker key of the plan was refused.
+    /// A worker key of the plan is invalid.
     #[error(transparent)]
     Key(#[from] SignError),
-    /// The store has no such plan.
+    /// The store does not have the plan or its signature.
     #[error(
         "the store has no {name}\nhelp: publish the plan with `tune fleet plan`, or check the store's location"
     )]
     NoPlan {
-        /// Its name.
+        /// Name of the missing object.
         name: String,
     },
-    /// The store has another plan under the name of this one.
+    /// The store has another plan under the name of the requested plan.
     #[error(
         "the store's plan {expected} has the hash {found}\nhelp: somebody replaced it: take the plan from whoever signed it"
     )]
     OtherPlan {
-        /// The plan's identity.
+        /// The plan's expected identity.
         expected: String,
-        /// The identity of what is there.
+        /// The identity of the plan that is in the store.
         found: String,
     },
-    /// An object is not what it was.
+    /// An object was removed or changed after it was verified.
     #[error(
         "{name} was removed from the store or changed since it was verified\nhelp: run `tune fleet merge` again"
     )]
     Changed {
-        /// Its name.
+        /// Name of the object.
         name: String,
     },
-    /// The memory of earlier merges could not be used.
+    /// The record of earlier merges ([`Seen`](super::Seen)) could not be read or written.
     #[error(
         "cannot {what} {path}: {source}\nhelp: check its permissions, or set KILN_CACHE to another folder"
     )]
@@ -57,10 +57,10 @@ pub enum CollectError {
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The memory of earlier merges is damaged.
+    /// The record of earlier merges is damaged.
     #[error(
         "{path} does not say what earlier merges saw: {why}\nhelp: remove it; until the next merge a store that was set back is not noticed"
     )]

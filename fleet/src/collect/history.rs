@@ -1,4 +1,4 @@
-//! Whether the segments of a journal are one unbroken history.
+//! Checks whether the segments of a journal are one unbroken history.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -7,10 +7,10 @@ use kiln_spec::Hash;
 
 use crate::segment::Segment;
 
-/// Records that no segment has, before others that one has.
+/// A range of records that no segment has, although a segment has later records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The journal.
+    /// Identity of the journal.
     pub journal: u64,
     /// Sequence number of the first missing record.
     pub first: u64,
@@ -18,16 +18,18 @@ pub struct Gap {
     pub last: u64,
 }
 
-/// Two histories under one journal: a cache or a machine was copied, or somebody writes under a foreign name.
+/// Two histories with the same journal identity. A cache or a machine was copied, or somebody publishes under the
+/// identity of another journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// The journal.
+    /// Identity of the journal.
     pub journal: u64,
-    /// Sequence number of the first record after which they differ, or 0 for the start.
+    /// The first sequence number at which the hashes of the two histories differ. It is 0 if they differ before the
+    /// first record.
     pub sequence: u64,
 }
 
-/// Finds gaps and forks, by journal and sequence number.
+/// Finds gaps and forks, sorted by journal and sequence number.
 pub(super) fn check(segments: &[Segment]) -> (Vec<Gap>, Vec<Fork>) {
     let mut journals: BTreeMap<u64, Vec<&Segment>> = BTreeMap::new();
     for segment in segments {
@@ -61,7 +63,7 @@ fn gaps_of(journal: u64, segments: &[&Segment]) -> Vec<Gap> {
     gaps
 }
 
-/// The first sequence number at which two segments have different hashes of everything up to it.
+/// The first sequence number for which two segments have different hashes of all records up to it.
 fn fork_of(journal: u64, segments: &[&Segment]) -> Option<Fork> {
     let mut chains: BTreeMap<u64, Hash> = BTreeMap::new();
     let mut forked: Option<u64> = None;

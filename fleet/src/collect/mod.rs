@@ -1,4 +1,4 @@
-//! Collecting: everything of a plan that a store holds, verified.
+//! Collects and verifies all objects of a plan in a store.
 
 mod error;
 mod history;
@@ -20,51 +20,54 @@ use crate::statement::Statement;
 use crate::store::ObjectStore;
 use crate::{object, segment, signed};
 
-/// What a store holds of a plan. Equal contents give equal values, in whatever order they were written.
+/// The objects of a plan in a store. Stores with equal contents give equal values, whatever the order in which the
+/// objects were written.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Collected {
-    /// The segments that count, by journal and sequence number. They may overlap.
+    /// The valid segments, sorted by journal and sequence number. They may overlap.
     pub segments: Vec<Segment>,
-    /// The statements that count.
+    /// The valid statements.
     pub statements: Vec<SignedStatement>,
-    /// Objects that do not count, and why.
+    /// Objects that were rejected, and why.
     pub rejected: Vec<Rejected>,
-    /// Files of the store that are not objects.
+    /// Entries of the store that are not objects.
     pub ignored: Vec<String>,
-    /// Records that no segment has, before others that one has.
+    /// Ranges of records that no segment has, although a segment has later records of the same journal.
     pub gaps: Vec<Gap>,
     /// Journals with two histories.
     pub forks: Vec<Fork>,
-    /// Journals of which the store holds less than it did before.
+    /// Journals of which the store has fewer records than an earlier merge saw.
     pub rollbacks: Vec<Rollback>,
 }
 
-/// A statement, its text and its signature.
+/// A statement and its signature.
 #[derive(Clone, Debug)]
 pub struct SignedStatement {
     /// The statement.
     pub statement: Statement,
-    /// Its signature, as stored.
+    /// The signature, as it is stored.
     pub signature: String,
-    /// Fingerprint of the key that signed it.
+    /// Fingerprint of the key that signed the statement.
     pub author: String,
 }
 
-/// An object that does not count.
+/// A rejected object.
 #[derive(Debug)]
 pub struct Rejected {
-    /// Its name in the store.
+    /// The object's name in the store.
     pub name: String,
-    /// Why.
+    /// Why the object was rejected.
     pub why: RejectReason,
 }
 
-/// Fetches and verifies everything of a plan that a store holds. `now_unix_s` is this machine's time: after the
-/// plan's expiry nothing counts. `seen` remembers how much of each journal there was, and is brought up to date.
+/// Fetches and verifies all segments and statements of a plan. `now_unix_s` is this machine's time, in seconds since
+/// 1970; after the plan's expiry, all objects are rejected. `seen` records how much of each journal the store had, and
+/// is updated.
 ///
 /// # Errors
-/// If the store cannot be listed. An object that cannot be read is rejected by name.
+/// The plan is invalid, or the store cannot be listed. An object that cannot be read is not an error; it is listed in
+/// [`Collected::rejected`].
 pub fn collect(
     store: &dyn ObjectStore,
     plan: &Plan,
@@ -96,12 +99,12 @@ pub fn collect(
     Ok(collected)
 }
 
-/// The segments of some journals that workers of the plan signed, by journal and sequence number. Others are passed over,
-/// since [`collect`] names them. No clock is asked, because that of a worker may be wrong: only a merge enforces the
-/// plan's expiry.
+/// The valid segments of some journals, sorted by journal and sequence number. Invalid segments are skipped, because
+/// [`collect`] reports them. The plan's expiry is not checked, because a worker's clock may be wrong: only a merge
+/// enforces the expiry.
 ///
 /// # Errors
-/// If the store cannot be listed, or the plan is invalid.
+/// The plan is invalid, or the store cannot be listed.
 pub fn segments_of(
     store: &dyn ObjectStore,
     plan: &Plan,
@@ -118,7 +121,8 @@ pub fn segments_of(
     Ok(segments)
 }
 
-/// The objects below a prefix, without their signatures. A signature of no object is rejected.
+/// The names of the objects below a prefix, without their signatures. A signature whose object is missing is added to
+/// [`Collected::rejected`].
 fn list(
     store: &dyn ObjectStore,
     prefix: &str,
@@ -151,10 +155,10 @@ fn sort(segments: &mut [Segment]) {
     });
 }
 
-/// The bytes of a segment that [`collect`] took, for a copy of one's own.
+/// The bytes of a segment that [`collect`] returned, for example to keep a copy.
 ///
 /// # Errors
-/// If the store no longer has it, or has other bytes.
+/// The store does not have the segment any more, or has other bytes.
 pub fn bytes_of(store: &dyn ObjectStore, segment: &Segment) -> Result<Vec<u8>, CollectError> {
     let name = segment.object();
     let bytes = store.get(&name, segment::MAX_SEGMENT_BYTES)?;
@@ -164,21 +168,21 @@ pub fn bytes_of(store: &dyn ObjectStore, segment: &Segment) -> Result<Vec<u8>, C
     }
 }
 
-/// A signed plan that was read from a store.
+/// A signed plan from a store.
 #[derive(Clone, Debug)]
 pub struct SignedPlan {
     /// The plan.
     pub plan: Plan,
-    /// Its text.
+    /// The plan's canonical text.
     pub text: String,
-    /// Its signature.
+    /// The signature of the text.
     pub signature: String,
 }
 
-/// Puts a plan and its signature into a store.
+/// Writes a plan and its signature to a store, and returns the plan's name there.
 ///
 /// # Errors
-/// A plan that is refused, or a store that does not take it.
+/// The plan is invalid, or the store does not accept it.
 pub fn put_plan(
     store: &dyn ObjectStore,
     plan: &Plan,
@@ -190,10 +194,11 @@ pub fn put_plan(
     Ok(name)
 }
 
-/// Reads a plan and its signature from a store, by the plan's identity. Who signed it is for the caller to check.
+/// Reads a plan and its signature from a store, by the plan's identity. The signature is not verified; the caller must
+/// do that.
 ///
 /// # Errors
-/// If the store has none, or another plan under its name.
+/// The store does not have the plan or its signature, or has another plan under this name.
 pub fn get_plan(store: &dyn ObjectStore, id: &str) -> Result<SignedPlan, CollectError> {
     let name = object::plan(id);
     let missing = |name: &str| CollectError::NoPlan { name: name.into() };

@@ -1,4 +1,4 @@
-//! Objects of a plan, from the store to verified values.
+//! Reads and verifies the objects of a plan.
 
 use super::{Rejected, SignedStatement};
 use crate::collect::CollectError;
@@ -11,7 +11,7 @@ use crate::signed::{Signed, hash_in};
 use crate::statement::{MAX_STATEMENT_BYTES, Statement};
 use crate::store::ObjectStore;
 
-/// Reads objects of a plan.
+/// Reads and verifies the objects of one plan.
 pub(super) struct Reader<'a> {
     store: &'a dyn ObjectStore,
     plan: &'a Plan,
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The hash in an object's name, if the plan has not expired: before anything is fetched.
+    /// The hash in an object's name. An expired plan is an error, so nothing is fetched for it.
     fn current_hash_in<'n>(&self, name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
         let (expired_unix_s, now_unix_s) = (self.plan.expires_unix_s, self.now_unix_s);
         if now_unix_s >= expired_unix_s {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         hash_in(name, ending)
     }
 
-    /// An object by one of the plan's workers.
+    /// Reads an object that one of the plan's workers signed.
     fn signed(&self, name: &str, most: usize) -> Result<Signed, RejectReason> {
         Signed::read(self.store, name, most, &|key| {
             let known = self.keys.contains(key).then_some(());
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         found.ok_or(RejectReason::NoElement { element, elements })
     }
 
-    /// A statement must be of something that its element was given.
+    /// An error if the statement does not match its element.
     fn check_task(&self, said: &Statement) -> Result<(), RejectReason> {
         if said.is_of(self.plan) {
             return Ok(());

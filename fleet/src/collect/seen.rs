@@ -1,4 +1,4 @@
-//! What earlier merges saw, so that a store that was set back to an earlier state is noticed.
+//! Remembers what earlier merges saw, to detect a store that was set back to an earlier state.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,14 +10,14 @@ use super::CollectError;
 use crate::canonical;
 use crate::segment::Segment;
 
-/// Version of the file.
+/// Version of the file format.
 const SEEN_SCHEMA: u32 = 1;
 
-/// The highest sequence number that was seen of every journal.
+/// The highest sequence number of every journal that earlier merges saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
     schema: u32,
-    /// By plan, then by journal.
+    /// Sequence numbers by plan, then by journal.
     plans: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
@@ -30,22 +30,22 @@ impl Default for Seen {
     }
 }
 
-/// A journal of which the store holds less than it did before.
+/// A journal of which the store has fewer records than an earlier merge saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rollback {
-    /// The journal, as 16 hexadecimal digits.
+    /// Identity of the journal, as 16 hexadecimal digits.
     pub journal: String,
-    /// The highest sequence number that was seen.
+    /// The highest sequence number that earlier merges saw.
     pub seen: u64,
-    /// The highest that is there now; 0 if there is none.
+    /// The highest sequence number in the store now; 0 if the store has no records of the journal.
     pub found: u64,
 }
 
 impl Seen {
-    /// Reads the file of earlier merges; a missing one remembers nothing.
+    /// Reads the file that earlier merges wrote. If it does not exist, the result is empty.
     ///
     /// # Errors
-    /// An unreadable or damaged file.
+    /// The file is unreadable or damaged.
     pub fn load(path: &Path) -> Result<Seen, CollectError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -64,10 +64,10 @@ impl Seen {
         Ok(seen)
     }
 
-    /// Writes the file, in one step.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), CollectError> {
         let text = canonical::to_text(self).map_err(|source| CollectError::SeenForm {
             path: path.into(),
@@ -85,7 +85,8 @@ impl Seen {
         write().map_err(io_error("write", path))
     }
 
-    /// Compares with what is there now, and remembers the higher of the two.
+    /// Compares the store's segments with earlier merges and returns the journals that have fewer records now. Then
+    /// keeps the higher sequence number of each journal.
     pub(super) fn update(&mut self, plan: &str, segments: &[Segment]) -> Vec<Rollback> {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for segment in segments {

@@ -113,7 +113,7 @@ fn statements_are_verified_as_segments_are() {
     let mut wrong: Vec<&String> = wrong.iter().collect();
     wrong.sort();
     assert_eq!(rejected, wrong);
-    // What is not proven cannot be stated.
+    // A winner that is not proven has no statement.
     let kept = Err(kiln_cache::record::KeptReason::NotProven);
     let kept = winner(&key(0, &problem(0)), "A=1", kept);
     Statement::of(&kept, &place(&world.plan, 0, 1)).unwrap_err();
@@ -146,7 +146,7 @@ fn a_segment_that_was_collected_can_be_copied_until_it_changes() {
 
 #[test]
 fn an_element_of_no_task_is_nobodys() {
-    // Two plans of one worker differ by their elements, and so by their identity.
+    // The two plans have the same worker, but different elements, and so different identities.
     let world = world();
     let other = Plan {
         elements: vec![element(Stage::Search, 0, &[])],

@@ -1,4 +1,4 @@
-//! From what all sources say of one task to a decision.
+//! Combines the findings of all sources about one task into a decision.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,21 +12,22 @@ use super::observers::of_sources;
 use crate::fold::Source;
 use crate::plan::{Plan, Stage};
 
-/// What all sources say of one task under one tuning key.
+/// The findings of all sources about one task under one tuning key.
 pub(super) struct Evidence<'a> {
-    /// Every proof, by config.
+    /// All proofs, by config.
     proofs: BTreeMap<&'a str, Vec<Proof<'a>>>,
-    /// The configs that the last decision of each session chose, those of finals if there are any.
+    /// From each source that proved a config, the config that it proved last. If some of these sources are finals, only
+    /// the configs of finals.
     nominated: BTreeSet<&'a str>,
-    /// Whether finals chose them.
+    /// Whether the nominated configs are winners of finals.
     by_final: bool,
-    /// Configs that are out, and where.
+    /// Configs that a completed confirmation did not prove, and the source of that confirmation.
     refuted: BTreeMap<&'a str, &'a Source>,
-    /// Whether any source has decided.
+    /// Whether any source has decided the task.
     decided: bool,
 }
 
-/// A decision that proved a config.
+/// A decision that proved a config, and its source.
 #[derive(Clone, Copy)]
 struct Proof<'a> {
     source: &'a Source,
@@ -80,7 +81,7 @@ impl<'a> Evidence<'a> {
         match live.as_slice() {
             [] => self.none_left(),
             [config] => self.single(plan, config),
-            // Two sessions decided between the finalists, and differently: the one that more observers have proven.
+            // Several finals chose different configs. The config that most observers have proven is taken.
             [..] if self.by_final => {
                 let observers = |config: &&str| Reverse(self.observers(plan, config).len());
                 let first = live
@@ -94,7 +95,7 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Every nominated config is out, or there was none.
+    /// The decision if every nominated config is refuted, or none was nominated.
     fn none_left(&self) -> Decision {
         let stopped = self.nominated.iter().find_map(|config| {
             let source = self.refuted.get(config)?;
@@ -106,7 +107,7 @@ impl<'a> Evidence<'a> {
         stopped.unwrap_or(Decision::Kept)
     }
 
-    /// One config is left.
+    /// The decision if one config is left.
     fn single(&self, plan: &Plan, config: &str) -> Decision {
         let proofs = self
             .proofs
@@ -140,7 +141,8 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// What two proofs of one config under one tuning key say differently, although it follows from the two.
+/// The name of a property that differs between two proofs of one config under one tuning key, although the config and
+/// the key should determine it. `None` if there is no such property.
 fn contradiction(proofs: &[Proof<'_>]) -> Option<&'static str> {
     let first = proofs.first()?.winner;
     let differs = |what: fn(&Winner, &Winner) -> bool| proofs.iter().any(|p| what(p.winner, first));
@@ -152,7 +154,8 @@ fn contradiction(proofs: &[Proof<'_>]) -> Option<&'static str> {
     }
 }
 
-/// The winner with the lowest speed-up, the lowest low and the highest high end, and the weakest reference.
+/// The winner with the lowest speed-up. Its interval has the lowest low end and the highest high end of all proofs, and
+/// its grade is that of the weakest reference.
 fn least_favourable(proofs: &[Proof<'_>]) -> Option<Winner> {
     let figures = |winner: &Winner| match winner.verdict {
         Verdict::Proven {
@@ -178,7 +181,7 @@ fn least_favourable(proofs: &[Proof<'_>]) -> Option<Winner> {
     })
 }
 
-/// A source, as a report names it.
+/// The name of a source in a report: host, uuid and element.
 fn place(source: &Source) -> String {
     let known = ["host", "uuid"]
         .iter()

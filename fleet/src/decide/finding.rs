@@ -1,4 +1,4 @@
-//! What one source says of one task.
+//! The findings of one source about one task. A source is one journal of one attempt at an element.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,20 +11,21 @@ use super::{ObserverId, SessionResult, Task};
 use crate::fold::{Observer, Source};
 use crate::plan::{Plan, Stage, TaskRef};
 
-/// What one source says of one task under one tuning key.
+/// The findings of one source about one task under one tuning key.
 pub(super) struct Finding<'a> {
     pub source: &'a Source,
     pub key: &'a TuningKey,
     pub stage: Stage,
-    /// Its last decision.
+    /// The source's last decision.
     pub last: Option<&'a Winner>,
-    /// The winner of its last decision that proved one.
+    /// The winner of the last decision that proved a config.
     pub nominated: Option<&'a Winner>,
-    /// Every decision that proved a config.
+    /// All decisions that proved a config.
     pub proven: Vec<&'a Winner>,
-    /// Configs of which a completed confirmation, or a session that was to confirm them, proved nothing.
+    /// Configs that were tested and not proven, either by a completed confirmation or by a session that was asked to
+    /// confirm them.
     pub refuted: BTreeSet<String>,
-    /// Whether a decision was made or the search completed.
+    /// Whether the source has a decision, or has completed the search.
     pub decided: bool,
 }
 
@@ -42,7 +43,7 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// What it decided, for a report.
+    /// The decision of this source, for a report.
     pub fn session(&self) -> SessionResult {
         SessionResult {
             observer: ObserverId::of(self.source),
@@ -58,14 +59,14 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// The kind of `plan` that a kind of another plan is: the one with the same device.
+/// The kind of `plan` with the same device as the kind with index `kind` of the plan `of`.
 pub(super) fn same_kind(of: &Plan, kind: usize, plan: &Plan) -> Option<usize> {
     let device = &of.kinds.get(kind)?.device;
     plan.kinds.iter().position(|kind| kind.device == *device)
 }
 
-/// What a source says of the tasks of its element. `of` is its plan, `plan` the one that is decided. Records of
-/// other tasks, devices, sources and specs do not count.
+/// The findings of a source about the tasks of its element. `of` is the source's plan, and `plan` is the plan that is
+/// decided. Records of other tasks, devices, sources or specs are ignored.
 pub(super) fn of<'a>(of: &Plan, plan: &Plan, observer: Observer<'a>) -> Vec<(Task, Finding<'a>)> {
     let Some(element) = of.element(observer.source.element) else {
         return Vec::new();
@@ -91,7 +92,7 @@ pub(super) fn of<'a>(of: &Plan, plan: &Plan, observer: Observer<'a>) -> Vec<(Tas
     findings
 }
 
-/// Whether a tuning key is of a kind of the plan, and of the plan's spec and source of its kernel.
+/// Whether a tuning key has a device of this kind, and the plan's spec and source of its kernel.
 fn counts(plan: &Plan, kind: usize, key: &TuningKey) -> bool {
     let kernel = plan.kernel(key.kernel());
     let same = |kernel: &crate::KernelRef| {
@@ -104,7 +105,7 @@ fn counts(plan: &Plan, kind: usize, key: &TuningKey) -> bool {
     covers && kernel.is_some_and(same)
 }
 
-/// `backend/arch/name` of a tuning key.
+/// The device of a tuning key, as `backend/arch/name`.
 fn device_of(key: &TuningKey) -> String {
     let [backend, arch, name] =
         ["backend", "arch", "name"].map(|part| key.field(&format!("device.{part}")));
@@ -125,17 +126,17 @@ fn fill<'a>(finding: &mut Finding<'a>, observer: Observer<'a>, task: &TaskRef) {
         let tested = tested.map(|(config, _)| *config);
         match winner.verdict {
             Verdict::Proven { .. } => {
-                // A config that the element was not given is none of its winners.
+                // A config that the element was not asked to try does not become its winner.
                 if task.configs.is_empty() || task.configs.contains(&winner.config) {
                     finding.proven.push(winner);
                     finding.nominated = Some(winner);
                 }
-                // A config that an earlier round proved, and a later one beat, is not refuted.
+                // A config is not refuted if an earlier round proved it and a later round found a faster one.
                 proven_before.insert(winner.config.as_str());
                 let others = tested.filter(|config| !proven_before.contains(config));
                 finding.refuted.extend(others.map(str::to_owned));
             }
-            // It came to no end: nothing can be said.
+            // The confirmation was not completed, so it neither proves nor refutes the config.
             Verdict::BaselineKept {
                 reason: KeptReason::Inconclusive,
             } => {}
@@ -148,14 +149,14 @@ fn fill<'a>(finding: &mut Finding<'a>, observer: Observer<'a>, task: &TaskRef) {
     finding.decided |= observer.done().any(|done| done.key == key);
 }
 
-/// Whether a winner is of the kernel, problem and device of its tuning key.
+/// Whether a winner has the kernel, problem and device of its tuning key.
 fn is_of(winner: &Winner, key: &TuningKey) -> bool {
     winner.kernel == key.kernel()
         && winner.problem == key.field("problem")
         && winner.device.to_string() == device_of(key)
 }
 
-/// The configs of which this source has processes of a confirmation, and the sequence number of the first of each.
+/// The configs that this source began to confirm, with the sequence number of the first process of each confirmation.
 fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
     let mut confirmed = BTreeMap::new();
     for (sequence, process) in observer.confirmations().filter(|(_, p)| p.key == key) {
@@ -165,8 +166,9 @@ fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
     confirmed
 }
 
-/// The tuning keys of findings and the number of their distinct observers, the key to decide first: most observers,
-/// then the smallest hash. Only sources that decided are observers.
+/// The tuning keys of findings, with the number of their distinct observers. The key with most observers is first. If
+/// several keys have equally many, the key with the smallest hash is first. Only sources that decided are counted as
+/// observers.
 pub(super) fn by_key(plan: &Plan, findings: &[Finding<'_>]) -> Vec<(Hash, usize)> {
     let mut sources: BTreeMap<Hash, Vec<&Source>> = BTreeMap::new();
     for finding in findings {

@@ -1,10 +1,13 @@
-//! What a set of observations supports, for each kind of device, kernel and problem.
+//! Decides, for each kind of device, kernel and problem, what a set of observations proves.
 //!
-//! - Observations count only if the tuning key's device is of the kind, and its spec and source are the plan's.
-//! - Two tuning keys, say of two drivers, are never mixed: the one with the most observers is decided.
-//! - Every completed confirmation counts. One that did not prove its config stops it, so that repeating a
-//!   confirmation until it succeeds proves nothing.
-//! - Times of two sessions are never compared: if searches disagree, one session has to decide.
+//! - An observation is used only if the device of its tuning key is of the right kind, and its spec and source are
+//!   those of the plan.
+//! - Observations of two tuning keys, for example of two driver versions, are never mixed. The key with the most
+//!   observers is decided.
+//! - Every completed confirmation is used. If one of them does not prove its config, that config cannot become a row.
+//!   So nobody can prove a config by repeating its confirmation until one succeeds.
+//! - Times of two sessions are never compared. If searches have different winners, one further session decides between
+//!   them.
 
 mod evidence;
 mod finding;
@@ -24,94 +27,94 @@ use crate::plan::{Plan, Stage};
 use evidence::Evidence;
 use finding::Finding;
 
-/// What is known of a kernel on a problem and a kind of device.
+/// The decision about a kernel on a problem and a kind of device.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TaskDecision {
-    /// Index of the kind in the plan.
+    /// Index of the kind in [`Plan::kinds`].
     pub kind: usize,
     /// Name of the kernel.
     pub kernel: String,
     /// Canonical text of the problem.
     pub problem: String,
-    /// The tuning key that was decided; `None` if nothing was observed.
+    /// Hash of the tuning key that was decided; `None` if nothing was observed.
     pub key: Option<Hash>,
-    /// Other tuning keys that devices of the kind have, and that do not count here.
+    /// Other tuning keys of devices of this kind. Their observations are not used.
     pub left_out: Vec<LeftOut>,
-    /// Numbers of the plan's elements that have this task and of which no attempt has finished it.
+    /// Numbers of the plan's elements that have this task and have not finished it in any attempt.
     pub unfinished: Vec<u32>,
-    /// What each session decided that counts here, by observer.
+    /// The results of the sessions with the decided tuning key, sorted by observer.
     pub sessions: Vec<SessionResult>,
     /// The decision.
     pub decision: Decision,
 }
 
-/// What one session decided of a task.
+/// The result of one session for a task.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionResult {
-    /// Who measured.
+    /// The observer that measured.
     pub observer: ObserverId,
-    /// The stage of its element.
+    /// Stage of the session's element.
     pub stage: Stage,
-    /// Number of its element, in its own plan.
+    /// Number of the session's element, in the session's plan.
     pub element: u32,
-    /// Its last decision; `None` if it has none.
+    /// The session's last decision; `None` if it has none.
     pub winner: Option<Winner>,
 }
 
-/// A tuning key that was not decided.
+/// A tuning key whose observations were not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its hash.
+    /// Hash of the tuning key.
     pub key: Hash,
-    /// Number of its distinct observers.
+    /// Number of distinct observers with this key.
     pub observers: usize,
-    /// The fields in which it differs from the key that was decided, as `field: value (not value)`.
+    /// The fields in which this key differs from the decided key, as `field: value (not value)`.
     pub differs: Vec<String>,
 }
 
-/// A decision.
+/// A decision about a task.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Nobody has finished it.
+    /// No source has finished the task.
     Missing,
-    /// Searches have different winners: one session must decide between them.
+    /// The searches have different winners, and one session must decide between them.
     Searched {
         /// The winners' configs, sorted.
         finalists: Vec<String>,
     },
-    /// Too few distinct observers have proven the config.
+    /// Too few distinct observers have proven the config. Further devices must confirm it.
     NeedsReplica {
         /// The config.
         config: String,
-        /// Number of distinct observers that have.
+        /// Number of distinct observers that have proven the config.
         have: usize,
     },
     /// Enough distinct observers have proven the config.
     Proven {
         /// The config.
         config: String,
-        /// The least favourable observation: the lowest speed-up, the lowest low and the highest high end.
+        /// The least favourable combination of the proofs: the lowest speed-up, the lowest low end and the highest high
+        /// end of the interval.
         winner: Box<Winner>,
         /// The distinct observers, sorted.
         observers: Vec<ObserverId>,
     },
-    /// A confirmation of the config was completed and did not prove it, or its observers contradict each other: the
-    /// baseline stays.
+    /// A completed confirmation did not prove the config, or its observers contradict each other. The baseline stays.
     Stopped {
         /// The config.
         config: String,
-        /// Why, in a few words.
+        /// The reason, in a few words.
         why: String,
     },
-    /// Every observer kept the baseline.
+    /// No source has proven a config, so the baseline stays.
     Kept,
 }
 
-/// Decides every task of a plan. `plans` are the plan and those it continues, in any order: records of other plans do
-/// not count. The tasks are those of `plan`, or of a plan it continues.
+/// Decides every task of `plan` and of the plans that it continues. `continued` has these earlier plans in any order.
+/// Records of other plans are ignored.
 pub fn decide(plan: &Plan, continued: &[Plan], observations: &Observations) -> Vec<TaskDecision> {
     let plans: BTreeMap<String, &Plan> = continued
         .iter()
@@ -135,7 +138,7 @@ pub fn decide(plan: &Plan, continued: &[Plan], observations: &Observations) -> V
     decided.collect()
 }
 
-/// The numbers of a plan's elements of which every task has been finished by an attempt.
+/// The numbers of the elements of `plan` whose tasks have all been finished, possibly in different attempts.
 pub fn finished(plan: &Plan, observations: &Observations) -> BTreeSet<u32> {
     let id = plan.id();
     let mut done: BTreeMap<u32, BTreeSet<(String, String)>> = BTreeMap::new();
@@ -156,7 +159,7 @@ pub fn finished(plan: &Plan, observations: &Observations) -> BTreeSet<u32> {
     done.into_iter().filter_map(complete).collect()
 }
 
-/// A kernel on a problem and a kind of device.
+/// A task: a kernel on a problem and a kind of device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Task {
     kind: usize,
@@ -164,7 +167,7 @@ struct Task {
     problem: String,
 }
 
-/// Every task of the plans, with the kinds of `plan`.
+/// All tasks of the plans. A kind is its index in `plan`; tasks of other kinds are left out.
 fn tasks<'a>(plans: impl Iterator<Item = &'a Plan>, plan: &Plan) -> BTreeSet<Task> {
     let mut tasks = BTreeSet::new();
     for of in plans {

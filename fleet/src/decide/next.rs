@@ -1,20 +1,20 @@
-//! The elements that the next plan needs.
+//! Creates the elements of the next plan.
 
 use std::collections::BTreeMap;
 
 use super::{Decision, TaskDecision};
 use crate::plan::{Element, Plan, Stage, TaskRef};
 
-/// The elements of a stage that decisions ask for, of at most `per_element` tasks each: searches that are missing, finals between
-/// several finalists, and confirmations of a finalist by further observers, one element for each observer that is
-/// missing.
+/// The elements of `stage` that decisions require, with at most `per_element` tasks each. For a search, these are the
+/// missing tasks. For a final, they are the tasks with several finalists. For a replication, each finalist is confirmed
+/// by one element for each observer that it still needs.
 pub fn next(
     plan: &Plan,
     decisions: &[TaskDecision],
     stage: Stage,
     per_element: usize,
 ) -> Vec<Element> {
-    // By kind and copy: the copies of a task must run on different devices, so that they are never in one element.
+    // Tasks by kind and copy. The copies of a task must run on different devices, so they are never in one element.
     let mut tasks: BTreeMap<(usize, usize), Vec<TaskRef>> = BTreeMap::new();
     for decision in decisions {
         let (copies, configs) = match (&decision.decision, stage) {

@@ -1,11 +1,11 @@
-//! Which observers are distinct.
+//! Determines which observers are distinct.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fold::Source;
 use crate::plan::Distinct;
 
-/// An observer, as far as it can be told from others.
+/// The properties that distinguish an observer from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObserverId {
     /// The device's uuid, if it has one.
@@ -17,7 +17,7 @@ pub struct ObserverId {
 }
 
 impl ObserverId {
-    /// The observer with these properties (`uuid`, `host`) and worker key.
+    /// Creates the observer with the properties `uuid` and `host` of `observer`, and a worker key.
     pub fn new(observer: &BTreeMap<String, String>, key: &str) -> ObserverId {
         ObserverId {
             uuid: observer.get("uuid").cloned(),
@@ -31,10 +31,10 @@ impl ObserverId {
     }
 }
 
-/// As many observers as are certainly distinct from each other, sorted.
+/// A set of observers that are certainly distinct from each other, as large as possible, sorted.
 ///
-/// Two are distinct if their devices differ: their uuids, or their hosts if one has no uuid. For [`Distinct::Key`]
-/// their worker keys differ too.
+/// Two observers are distinct if their devices differ. Devices differ if their uuids differ, or if their hosts differ
+/// and one of them has no uuid. With [`Distinct::Key`], the worker keys must differ too.
 pub fn distinct_observers(
     observers: impl IntoIterator<Item = ObserverId>,
     by: Distinct,
@@ -42,7 +42,7 @@ pub fn distinct_observers(
     let observers: BTreeSet<ObserverId> = observers.into_iter().collect();
     let with_uuid = observers.iter().filter(|o| o.uuid.is_some());
     let hosts: BTreeSet<_> = with_uuid.filter_map(|o| o.host.as_ref()).collect();
-    // One without a uuid may be any of its host.
+    // An observer without a uuid may be any device of its host.
     let device = |o: &ObserverId| match (&o.uuid, &o.host) {
         (Some(uuid), _) => Some((true, uuid.clone())),
         (None, Some(host)) if !hosts.contains(host) => Some((false, host.clone())),
@@ -67,8 +67,8 @@ pub fn distinct_observers(
     }
 }
 
-/// The most pairs of a device and a key, no two with the same device or the same key (a maximum bipartite matching,
-/// by augmenting paths).
+/// The largest set of pairs of a device and a key in which no two pairs share a device or a key (a maximum bipartite
+/// matching, by augmenting paths).
 fn matched(devices: &[BTreeMap<String, ObserverId>]) -> Vec<ObserverId> {
     let mut by_key: BTreeMap<&str, usize> = BTreeMap::new();
     for device in 0..devices.len() {
@@ -80,7 +80,7 @@ fn matched(devices: &[BTreeMap<String, ObserverId>]) -> Vec<ObserverId> {
     observers
 }
 
-/// Gives a device a key, moving other devices to other keys if need be.
+/// Assigns a key to a device. Other devices may move to other keys. Returns whether that is possible.
 fn augment<'d>(
     devices: &'d [BTreeMap<String, ObserverId>],
     device: usize,
@@ -103,7 +103,7 @@ fn augment<'d>(
     false
 }
 
-/// The distinct observers of sources.
+/// The distinct observers among the sources.
 pub(super) fn of_sources<'a>(
     sources: impl Iterator<Item = &'a Source>,
     by: Distinct,

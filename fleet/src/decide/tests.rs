@@ -112,7 +112,7 @@ fn a_completed_confirmation_that_proves_nothing_stops_the_row() {
         assert_eq!(config, "A=1");
         assert!(why.contains("node7"), "{why}");
     }
-    // One that came to no end says nothing.
+    // A confirmation that was not completed has no effect.
     let disturbed = session(&gemm(), "A=1", Err(KeptReason::Inconclusive));
     let disturbed = observed(&replica, 1, 7, &disturbed);
     let segments = [proven(&plan, 0), proven(&replica, 1), disturbed];
@@ -125,7 +125,7 @@ fn a_confirmation_that_a_later_round_hid_still_counts() {
     let plan = one_task();
     let proven = observed(&plan, 0, 0, &session(&gemm(), "A=1", Ok(1_200_000)));
     let again = observed(&plan, 0, 1, &session(&gemm(), "A=1", Ok(1_200_000)));
-    // Another search confirmed A=1 in vain, and then proved another config.
+    // Another search tested A=1, did not prove it, and then proved another config.
     let mut records = vec![
         Record::Key(gemm()),
         Record::ConfirmProcess(process(&gemm(), "A=1", 0)),
@@ -176,7 +176,7 @@ fn searches_that_disagree_need_a_final_and_its_winner_is_taken() {
         matches!(&decided, Decision::Proven { config, .. } if config == "B=1"),
         "{decided:?}"
     );
-    // A second copy of the final decided otherwise: the config that more devices have proven.
+    // A second copy of the final chose another config. The config that more devices have proven is taken.
     let copy = observed(&last, 0, 3, &session(&gemm(), "C=1", Ok(1_900_000)));
     let ignored = decision(&last, &plans, &[a.clone(), b.clone(), finals.clone(), copy]);
     assert_eq!(ignored, decided, "C=1 was not among the finalists");
@@ -272,7 +272,7 @@ fn keys_that_differ_in_any_one_field_are_never_mixed() {
         if identity.contains(&field.as_str()) || kind.contains(&field.as_str()) {
             assert_eq!(decisions[0].left_out, [], "{field}");
         } else {
-            // Both are named, with the field that differs.
+            // Both keys are reported, with the field that differs.
             let left = &decisions[0].left_out;
             assert_eq!(left.len(), 1, "{field}");
             assert!(left[0].differs[0].starts_with(field), "{:?}", left[0]);
@@ -280,7 +280,7 @@ fn keys_that_differ_in_any_one_field_are_never_mixed() {
     }
 }
 
-/// A key with another value in one field.
+/// The key with another value in one field, and the right hash.
 fn changed(key: &kiln_cache::TuningKey, field: &str) -> kiln_cache::TuningKey {
     let mut stored = serde_json::to_value(key).unwrap();
     let value = match field {
@@ -288,7 +288,7 @@ fn changed(key: &kiln_cache::TuningKey, field: &str) -> kiln_cache::TuningKey {
         _ => format!("{}9", key.field(field)),
     };
     stored["fields"][field] = value.into();
-    // The right hash is the one that the error names.
+    // The error message has the right hash.
     let error = serde_json::from_value::<kiln_cache::TuningKey>(stored.clone()).unwrap_err();
     let text = error.to_string();
     let hash = text.rsplit(' ').next().unwrap().to_owned();
@@ -321,7 +321,7 @@ fn two_devices_of_a_kind_share_a_key_and_two_of_one_uuid_are_one() {
     );
     let mixed = [id(Some("a"), Some("h"), "k"), id(None, Some("h"), "k")];
     assert_eq!(count(&mixed, device), 1);
-    // The devices of two keys overlap: b by k and a by l.
+    // Device a has the keys k and l, and device b has k. So b with k and a with l are distinct.
     let overlap = [
         id(Some("a"), None, "k"),
         id(Some("a"), None, "l"),
@@ -358,7 +358,7 @@ fn the_driver_with_the_most_observers_is_decided_and_the_other_is_named() {
 #[test]
 fn what_an_element_was_not_given_does_not_count() {
     let plan = plan(2, 2, &[&PrivateKey::generate().unwrap()]);
-    // Element 0 is problem 0 on kind 0.
+    // Element 0 has problem 0 on kind 0.
     let other_problem = observed(
         &plan,
         0,

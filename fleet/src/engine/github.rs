@@ -3,7 +3,7 @@
 use super::shell::command;
 use super::{EngineError, Job, JobOptions, TRY_AGAIN};
 
-/// Jobs of a matrix.
+/// Largest number of jobs that a matrix can have.
 const MAX_ELEMENTS: usize = 256;
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
@@ -66,7 +66,7 @@ jobs:
     ))
 }
 
-/// Text that the workflow does not take for an expression: `${{` in a path would be one.
+/// Escapes text so that the workflow does not evaluate it. Without this, `${{` in a path would begin an expression.
 fn literal(text: &str) -> String {
     text.replace("${{", "${{ '${{' }}")
 }

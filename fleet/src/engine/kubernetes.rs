@@ -1,18 +1,19 @@
 //! Kubernetes: an Indexed Job.
 //!
-//! The index of a pod counts from 0, and the elements that are left may be any: the pod looks its element up in a
-//! list. Two pods of one index may run at once, which does no harm.
+//! Pods are numbered from 0, but the elements of a job can have any numbers. So each pod looks up its element in a
+//! list. Two pods with the same index may run at once, which does no harm.
 
 use serde_json::{Map, Value, json};
 
 use super::shell::command;
 use super::{EngineError, Job, JobOptions, TRY_AGAIN};
 
-/// Completions of a job whose indexes are retried one by one, if some may fail (`maxFailedIndexes`).
+/// Largest number of completions of a job whose indexes are retried separately and some of which may fail
+/// (`maxFailedIndexes`).
 const MAX_ELEMENTS: usize = 10_000;
-/// Tries of an element after the first.
+/// Retries of an element after the first attempt.
 const RETRIES: u32 = 6;
-/// Where the secret with the worker's key is mounted.
+/// The folder at which the secret with the worker's key is mounted.
 const KEY_FOLDER: &str = "/run/kiln-fleet";
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
@@ -27,10 +28,10 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
         "maxFailedIndexes": elements,
         "podReplacementPolicy": "Failed",
         "podFailurePolicy": { "rules": [
-            // A node that is drained or dies is not a fault of the element.
+            // A node that is drained or fails is not the fault of the element.
             { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
             { "action": "Count", "onExitCodes": { "containerName": "element", "operator": "In",
-                // Also killed: out of memory (137), or asked to end (143).
+                // These elements were killed because they were out of memory (137) or asked to end (143).
                 "values": [TRY_AGAIN, 137, 143] } },
             { "action": "FailIndex", "onExitCodes": { "containerName": "element", "operator": "NotIn",
                 "values": [0, TRY_AGAIN, 137, 143] } },
@@ -78,7 +79,7 @@ fn pod(job: &Job<'_>) -> Value {
         "terminationGracePeriodSeconds": 60,
         "containers": [container],
         "volumes": [
-            // Octal 0400: only its owner reads it.
+            // Octal 0400: only the owner can read the file.
             { "name": "key", "secret": { "secretName": options.secret, "defaultMode": 256 } },
             { "name": "scratch", "emptyDir": {} },
         ],
@@ -91,7 +92,7 @@ fn pod(job: &Job<'_>) -> Value {
     pod
 }
 
-/// Appends a value as YAML: block mappings and sequences, and every text as a JSON string, which YAML 1.2 takes.
+/// Appends a value as YAML. Mappings and sequences are blocks. All texts are JSON strings, which are valid in YAML 1.2.
 fn yaml(value: &Value, indent: usize, to: &mut String) {
     let pad = "  ".repeat(indent);
     match value {
@@ -112,7 +113,7 @@ fn yaml(value: &Value, indent: usize, to: &mut String) {
     }
 }
 
-/// A value after its name or dash: on the same line if it is flat.
+/// Appends a value after its name or dash, on the same line if the value is a scalar or empty.
 fn nested(value: &Value, indent: usize, to: &mut String) {
     let deep = match value {
         Value::Object(fields) => !fields.is_empty(),

@@ -1,8 +1,9 @@
-//! Job files: the same command for every element of a plan, for the scheduler that starts them.
+//! Job files. A job file makes a scheduler run one command for every element of a plan.
 //!
-//! All that Kiln assumes of a scheduler: it starts the command for every element, in any order, once or more, maybe
-//! two at a time, on one device of the kind, and may kill it at any moment. It is never asked what is done: the store
-//! says. The exit codes are 0 for done, 75 for "try again elsewhere", and anything else for "do not try again".
+//! A scheduler runs the command for every element on a device of the right kind. Kiln makes no other assumptions. The
+//! scheduler may run elements in any order and more than once, even two copies of an element at the same time, and it
+//! may kill an element at any moment. Kiln never asks the scheduler which elements are done, because the store has that
+//! information. Exit code 0 means done, 75 means "try again elsewhere", and any other code means "do not try again".
 
 mod github;
 mod kubernetes;
@@ -16,7 +17,8 @@ use thiserror::Error;
 use crate::plan::Plan;
 use crate::text::is_plain;
 
-/// The exit code of an element that another device, or a later time, may still do (`EX_TEMPFAIL` of sysexits.h).
+/// The exit code of an element that may still succeed on another device or at a later time (`EX_TEMPFAIL` of
+/// sysexits.h).
 pub const TRY_AGAIN: i32 = 75;
 
 /// A scheduler.
@@ -32,34 +34,36 @@ pub enum Engine {
     Parallel,
 }
 
-/// The rest of a job.
+/// The options of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobOptions {
     /// Path of the plan on the nodes.
     pub plan_path: String,
-    /// Location of the store, as the nodes see it.
+    /// Location of the store, as it is valid on the nodes.
     pub store: String,
     /// Path of the worker's private key on the nodes.
     pub key: String,
-    /// The command `tune` on the nodes.
+    /// The command `tune` on the nodes, by name or path.
     pub tune: String,
-    /// Slurm: the generic resource of an element, `gpu:h100:1`; `None` for none.
+    /// Slurm: the generic resource (GRES) of an element, such as `gpu:h100:1`; `None` for none.
     pub gres: Option<String>,
     /// Slurm: the partition; `None` for the default one.
     pub partition: Option<String>,
-    /// Slurm: the most time of an element, in minutes.
+    /// Slurm and GitHub: time limit of an element, in minutes.
     pub minutes: u32,
-    /// Slurm, Kubernetes, GitHub and parallel: the most elements at a time; `None` for no limit.
+    /// All schedulers: largest number of elements that run at the same time. `None` means 1 for GNU parallel, and no
+    /// limit for the others.
     pub at_once: Option<u32>,
     /// Kubernetes: the image of the container.
     pub image: String,
-    /// Kubernetes: the resource of a device, `nvidia.com/gpu`; `None` for none.
+    /// Kubernetes: the resource that requests a device, such as `nvidia.com/gpu`; `None` for none.
     pub resource: Option<String>,
-    /// Kubernetes: labels of the nodes of the kind.
+    /// Kubernetes: names and values of the labels of the nodes that have the kind of device.
     pub node_selector: Vec<(String, String)>,
-    /// Kubernetes: the secret with the worker's key in its field `key`; GitHub: the secret with the key.
+    /// Kubernetes: name of the secret that has the worker's key in its field `key`. GitHub: name of the secret that has
+    /// the key.
     pub secret: String,
-    /// GitHub: labels of the runners of the kind.
+    /// GitHub: labels of the runners that have the kind of device.
     pub runner: Vec<String>,
 }
 
@@ -87,7 +91,7 @@ impl Default for JobOptions {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// There is nothing to run.
+    /// The list of elements is empty.
     #[error(
         "no element is left to run\nhelp: `tune fleet merge` writes the rows, or plans what is missing"
     )]
@@ -97,34 +101,34 @@ pub enum EngineError {
         "the plan has no element {element}, it has {elements}\nhelp: `tune fleet status` lists them"
     )]
     NoElement {
-        /// The element.
+        /// Number of the element.
         element: u32,
-        /// Number of elements.
+        /// Number of elements that the plan has.
         elements: usize,
     },
-    /// The elements are more than one job of the scheduler takes.
+    /// There are more elements than one job of the scheduler can have.
     #[error(
         "{engine} takes {most} elements in one job, there are {elements}\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
     )]
     TooMany {
         /// The scheduler.
         engine: &'static str,
-        /// Number of elements.
+        /// Number of elements that were requested.
         elements: usize,
-        /// The most that it takes.
+        /// The largest number that one job can have.
         most: usize,
     },
-    /// An option has characters that a job file cannot have.
+    /// An option is empty, or has characters that a job file cannot have.
     #[error(
         "{option} `{text}` has characters that a job file cannot have\nhelp: use letters, digits and `._:/=-`"
     )]
     Option {
-        /// The option.
+        /// Name of the option.
         option: &'static str,
-        /// Its text.
+        /// The option's text, escaped.
         text: String,
     },
-    /// The elements are of several kinds of devices.
+    /// The elements need different kinds of devices.
     #[error(
         "the elements are of {kinds} kinds of devices, one job asks for one\nhelp: print a job for each with `tune fleet job --kind KIND`"
     )]
@@ -134,11 +138,11 @@ pub enum EngineError {
     },
 }
 
-/// The job file of some elements of a plan: all of one kind of device.
+/// The text of the job file that runs `elements` of a plan. All of them must need the same kind of device.
 ///
 /// # Errors
-/// No elements, some that the plan does not have or that need different devices, more than the scheduler takes, or
-/// an option that a job file cannot have.
+/// There are no elements, the plan lacks one of them, they need different kinds of devices, they are too many for one
+/// job, or an option has text that a job file cannot have.
 pub fn render(
     plan: &Plan,
     engine: Engine,
@@ -175,11 +179,11 @@ pub fn render(
     }
 }
 
-/// What the job files of all schedulers have.
+/// The content that the job files of all schedulers share.
 struct Job<'a> {
-    /// `kiln-` and the start of the plan's identity.
+    /// `kiln-` and the first 12 digits of the plan's identity.
     name: String,
-    /// The elements, sorted.
+    /// Numbers of the elements, sorted.
     elements: &'a [u32],
     options: &'a JobOptions,
 }
@@ -190,7 +194,7 @@ fn job_name(plan: &Plan) -> String {
 }
 
 impl Job<'_> {
-    /// Refuses more elements than the scheduler takes.
+    /// An error if there are more elements than the scheduler's limit.
     fn limit(&self, engine: &'static str, most: usize) -> Result<(), EngineError> {
         let elements = self.elements.len();
         if elements <= most {
@@ -204,7 +208,7 @@ impl Job<'_> {
     }
 }
 
-/// Refuses text with control characters, which would end a line of a job file.
+/// An error for text with control characters, because they would end a line of a job file.
 fn plain(options: &JobOptions) -> Result<(), EngineError> {
     let named = [
         ("the plan", &options.plan_path),
@@ -222,7 +226,7 @@ fn plain(options: &JobOptions) -> Result<(), EngineError> {
     }
 }
 
-/// Refuses text that is not safe in a line of a job file that no shell reads.
+/// An error for text that is not safe in a line of a job file that no shell parses.
 fn safe(option: &'static str, text: &str) -> Result<(), EngineError> {
     let fit = |c: char| c.is_ascii_alphanumeric() || "._:/=-@+,".contains(c);
     if !text.is_empty() && text.chars().all(fit) {

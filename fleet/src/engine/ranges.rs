@@ -1,6 +1,6 @@
-//! Numbers as ranges.
+//! Lists of numbers as text.
 
-/// Sorted numbers as ranges, `0-3,7`.
+/// Writes sorted numbers as ranges, for example `0-3,7`.
 pub(super) fn ranges(numbers: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {

@@ -1,8 +1,8 @@
-//! Words of a POSIX shell.
+//! Quoting for a POSIX shell.
 
 use super::JobOptions;
 
-/// A text as one word of a POSIX shell.
+/// Quotes a text as one word of a POSIX shell.
 pub(super) fn quote(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._/:=@%+,-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -11,7 +11,7 @@ pub(super) fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The command of an element, whose number is the word `element` of the shell.
+/// The command that runs an element. `element` is the element's number as a word of the shell.
 pub(super) fn command(options: &JobOptions, element: &str) -> String {
     let JobOptions {
         tune,
@@ -20,7 +20,7 @@ pub(super) fn command(options: &JobOptions, element: &str) -> String {
         key,
         ..
     } = options;
-    // A path that begins with `-` is not an option.
+    // `tune` would read a path that begins with `-` as an option.
     let plan_path = if plan_path.starts_with('-') {
         format!("./{plan_path}")
     } else {

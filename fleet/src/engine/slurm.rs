@@ -1,18 +1,19 @@
 //! Slurm: a job array.
 //!
-//! Slurm runs an element again if its node dies, and never if its process does: what is missing is submitted again.
-//! It forgets submissions and ends if the controller dies, runs two copies of an element in a partition, and reuses
-//! the numbers of jobs, so that nothing here tells what is done.
+//! Slurm restarts an element if its node fails, but not if its process fails. A user submits the missing elements
+//! again. Slurm cannot tell which elements are done: it loses submissions and ends of jobs if the controller fails, it
+//! runs two copies of an element after a network partition, and it reuses the numbers of jobs.
 
 use super::ranges::ranges;
 use super::shell::command;
 use super::{EngineError, Job, TRY_AGAIN, safe};
 
-/// The highest index of an array by default (`MaxArraySize` 1001), which sites seldom raise.
+/// The highest index of a job array by default (`MaxArraySize` 1001). Few sites raise this limit.
 const MAX_INDEX: u32 = 1000;
-/// The most requeues of an element that asks for another device.
+/// Largest number of requeues of an element that asks for another device.
 const MAX_REQUEUES: u32 = 20;
-/// Time between the signal and the end of an element, in seconds: what it measured is published in it.
+/// Time between the signal and the end of an element, in seconds. In this time the element publishes what it has
+/// measured.
 const GRACE_S: u32 = 60;
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
@@ -72,7 +73,8 @@ exit \"$code\"
     ))
 }
 
-/// The element of index 0, and the indexes: elements with numbers above the highest index are counted from the first.
+/// The number of the element that has index 0, and the indexes of all elements. If an element's number is above the
+/// highest index, the indexes start at the first element.
 fn indexes(job: &Job<'_>) -> Result<(u32, Vec<u32>), EngineError> {
     let last = job.elements.last().copied().unwrap_or_default();
     let first = job.elements.first().copied().unwrap_or_default();

@@ -89,7 +89,7 @@ fn what_cannot_be_a_job_is_refused_with_help() {
     ));
     let error = of(Engine::Slurm, &[600], &default);
     assert!(matches!(error, EngineError::NoElement { element: 600, .. }));
-    // Element 300 is the first of the other kind.
+    // Element 300 is the first element of the other kind.
     assert!(matches!(
         of(Engine::Slurm, &[0, 300], &default),
         EngineError::Kinds { kinds: 2 }
@@ -161,14 +161,14 @@ fn numbers_become_ranges() {
     );
 }
 
-/// Writes a program of the tests' into a folder.
+/// Writes an executable shell script into a folder.
 fn program(folder: &Path, name: &str, script: &str) {
     let path = folder.join(name);
     fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Starts a script as Slurm does, with the programs of a folder.
+/// A command that runs a script as Slurm does, with the programs of `folder` first in `PATH`.
 fn slurm(folder: &Path, script: &str) -> Command {
     let path = format!(
         "{}:{}",
@@ -209,7 +209,7 @@ fn a_slurm_script_passes_the_exit_code_on_and_requeues_an_element_that_asks_for_
         let found = fs::read_to_string(folder.path().join("requeued")).unwrap_or_default();
         assert_eq!(found, if requeued { "requeue 3_7\n" } else { "" });
     }
-    // Not for ever.
+    // After 20 restarts the element is not requeued again.
     program(folder.path(), "tune", "exit 75");
     let _ = fs::remove_file(folder.path().join("requeued"));
     let status = slurm(folder.path(), &script)
@@ -245,7 +245,7 @@ fn a_slurm_script_hands_the_signal_on_and_waits_for_the_element() {
 fn a_signal_that_comes_before_the_element_has_a_number_is_handed_on() {
     let folder = tempfile::tempdir().unwrap();
     let script = render(&plan(30), Engine::Slurm, &[7], &JobOptions::default()).unwrap();
-    // As if it came while the shell starts the element.
+    // The signal arrives while the shell starts the element.
     let early = script.replace("element=$!", "kill -TERM $$\nelement=$!");
     assert_ne!(early, script);
     program(folder.path(), "scontrol", "exit 1");
@@ -256,7 +256,7 @@ fn a_signal_that_comes_before_the_element_has_a_number_is_handed_on() {
     );
     let mut child = slurm(folder.path(), &early).spawn().unwrap();
     let code = child.wait().unwrap().code();
-    // An element whose own trap was not set yet dies of it.
+    // An element that has not yet set its own trap dies of the signal.
     assert!(matches!(code, Some(75 | 143)), "{code:?}");
 }
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::object;
 use crate::samples::{Random, cases, frames, header, key, observer, problem, session, trial};
 
-/// The segments of a journal of `count` records, cut after the given sequence numbers.
+/// The segments of a journal of `count` records, cut after the sequence numbers `cuts`.
 fn cut(journal: u64, count: u64, cuts: &[u64]) -> Vec<Segment> {
     let key = key(0, &problem(0));
     let record = |n| Record::End(trial(&key, journal * 1000 + n));
@@ -56,7 +56,7 @@ fn any_order_repetition_and_cut_of_segments_is_the_same_set() {
         }
         random.shuffle(&mut segments);
         prop_assert_eq!(fold(&segments).root_hash(), expected.root_hash());
-        // In two halves, either way round, and the union with a part of itself.
+        // Two halves are merged in both orders, and a union is merged with a part of itself.
         let (left, right) = segments.split_at(random.below(segments.len() as u64) as usize);
         let mut one = fold(left);
         one.merge(fold(right));

@@ -1,4 +1,4 @@
-//! What every plan must satisfy.
+//! The checks that every plan must pass.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use super::{Element, PLAN_SCHEMA, Plan, PlanError};
 use crate::sign::PublicKey;
 use crate::text::{is_hex, is_plain, is_plain_or_empty};
 
-/// The most observers that a plan can ask for.
+/// Largest number of observers that a plan can require.
 const MAX_REPLICAS: u64 = 64;
-/// The most shards of a search.
+/// Largest number of shards of a search.
 const MAX_SHARDS: u64 = 1 << 16;
-/// The most claims.
+/// Largest number of claims.
 const MAX_CLAIMS: u64 = 1 << 24;
-/// The most elements, and the most tasks of one.
+/// Largest number of elements, and of tasks of one element.
 const MAX_ELEMENTS: u64 = 100_000;
-/// The most kinds, kernels and worker keys.
+/// Largest number each of kinds, kernels and worker keys.
 const MAX_NAMED: u64 = 10_000;
 
-/// Refuses a plan of another schema before anything else is read.
+/// An error for a plan of another schema. This check runs before the rest of the plan is parsed.
 pub(super) fn schema(text: &str) -> Result<(), PlanError> {
     #[derive(Deserialize)]
     struct Versioned {
@@ -38,10 +38,10 @@ pub(super) fn schema(text: &str) -> Result<(), PlanError> {
 }
 
 impl Plan {
-    /// Refuses content that no plan has.
+    /// Checks that the plan is valid.
     ///
     /// # Errors
-    /// See [`PlanError`].
+    /// The first problem that is found.
     pub fn check(&self) -> Result<(), PlanError> {
         if self.schema != PLAN_SCHEMA {
             let found = u64::from(self.schema);

@@ -1,4 +1,4 @@
-//! Why a plan was refused.
+//! Why a plan was rejected.
 
 use thiserror::Error;
 
@@ -6,24 +6,24 @@ use super::{MAX_PLAN_BYTES, PLAN_SCHEMA};
 use crate::sign::SignError;
 use crate::text::MAX_TEXT;
 
-/// Why a plan was refused.
+/// Why a plan was rejected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The plan has another schema.
+    /// The plan has another schema than this version reads.
     #[error(
         "the plan has schema {found}, this version knows {PLAN_SCHEMA}\nhelp: use the `tune` that wrote it, or plan again with `tune fleet plan`"
     )]
     Schema {
-        /// Its schema.
+        /// The plan's schema.
         found: u64,
     },
-    /// The text is larger than any that is read.
+    /// The text is larger than [`MAX_PLAN_BYTES`].
     #[error(
         "the plan has {bytes} bytes, more than the {MAX_PLAN_BYTES} that are read\nhelp: split it with `tune fleet plan --problem`"
     )]
     TooLarge {
-        /// Its length.
+        /// Length of the text, in bytes.
         bytes: usize,
     },
     /// The text is not the canonical text of a plan.
@@ -31,69 +31,69 @@ pub enum PlanError {
         "not a plan: {why}\nhelp: a plan is signed as `tune fleet plan` writes it; do not edit it, plan again"
     )]
     Form {
-        /// What differs.
+        /// Why the text is not a plan.
         why: String,
     },
-    /// A text is empty, overlong or unprintable.
+    /// A text field is empty, too long or unprintable.
     #[error(
         "{field} of the plan is not printable text of 1 to {MAX_TEXT} bytes (it has {bytes} bytes)\nhelp: plan again with `tune fleet plan`"
     )]
     Text {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Its length.
+        /// Length of the field's text, in bytes.
         bytes: usize,
     },
-    /// A number is out of its range.
+    /// A number is outside its valid range.
     #[error(
         "{field} of the plan is {value}, not {low} to {high}\nhelp: plan again with `tune fleet plan`"
     )]
     Range {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Its value.
+        /// The field's value.
         value: u64,
-        /// The least allowed.
+        /// The smallest valid value.
         low: u64,
-        /// The most allowed.
+        /// The largest valid value.
         high: u64,
     },
-    /// A hash has another length, or other digits.
+    /// A hash has the wrong length, or is not hexadecimal.
     #[error(
         "{field} of the plan is `{text}`, not {digits} hexadecimal digits\nhelp: plan again with `tune fleet plan`"
     )]
     Hash {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Its text.
+        /// The field's text, cut after 80 characters.
         text: String,
-        /// The digits that it must have.
+        /// The number of digits that the hash must have.
         digits: usize,
     },
-    /// A task names a kernel that the plan does not list.
+    /// A task is about a kernel that the plan does not list.
     #[error(
         "element {element} of the plan tunes `{kernel}`, which is not one of its kernels\nhelp: plan again with `tune fleet plan`"
     )]
     UnknownKernel {
         /// Number of the element.
         element: usize,
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
     },
-    /// Two entries that must differ are the same.
+    /// Two entries of the plan have the same name.
     #[error("the plan has {what} `{name}` twice\nhelp: plan again with `tune fleet plan`")]
     Twice {
-        /// What they are.
+        /// The kind of entry, for example "the kernel".
         what: &'static str,
-        /// Their name.
+        /// The name that occurs twice.
         name: String,
     },
-    /// A worker key was refused.
+    /// A worker key is invalid.
     #[error("worker key {number} of the plan: {source}")]
     WorkerKey {
-        /// Which key, from 1.
+        /// Number of the key in the plan, from 1.
         number: usize,
-        /// Why it was refused.
+        /// Why the key is invalid.
         source: SignError,
     },
 }

@@ -1,6 +1,7 @@
-//! Plans: what a fleet tunes, and how a result of it becomes a row.
+//! Plans. A plan specifies what a fleet tunes, and when a result becomes a row of a table.
 //!
-//! A plan is canonical JSON, and its identity the hash of that text. It names the only keys whose results count.
+//! A plan is canonical JSON. Its identity is the hash of that text. A merge accepts only results that are signed with
+//! one of the plan's worker keys.
 
 mod check;
 mod error;
@@ -13,83 +14,85 @@ pub use pack::pack;
 
 use crate::canonical;
 
-/// Version of plans. One with another version is refused.
+/// Version of the plan format. A plan with another version is rejected with an error.
 pub const PLAN_SCHEMA: u32 = 1;
 /// Largest text of a plan, in bytes.
 pub const MAX_PLAN_BYTES: usize = 16 << 20;
 
-/// What a fleet tunes, and how a result of it becomes a row.
+/// What a fleet tunes, and when a result becomes a row of a table (the config to launch for one problem on one device).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Version of the form: [`PLAN_SCHEMA`].
+    /// Version of the format: [`PLAN_SCHEMA`].
     pub schema: u32,
     /// The package that declares the kernels.
     pub package: String,
-    /// Version of `tune`.
+    /// The version of `tune` that wrote the plan. Workers must have the same version.
     pub generator: String,
-    /// When it was made, in seconds since 1970.
+    /// When the plan was created, in seconds since 1970.
     pub created_unix_s: u64,
-    /// When its worker keys expire, in seconds since 1970: from then on no merge takes in their results.
+    /// When the plan expires, in seconds since 1970. From then on no merge accepts its results.
     pub expires_unix_s: u64,
-    /// Number of distinct observers that must have proven a row.
+    /// Number of distinct observers that must have proven a config before it becomes a row.
     pub replicas: u32,
-    /// What makes two observers distinct.
+    /// When the proofs of two observers count as independent.
     pub distinct: Distinct,
-    /// Number of claims that the plan's elements test together, and that each of them must correct for.
+    /// Number of claims that the plan's elements test together. Each element corrects its confirmations for this number
+    /// of tests.
     pub claims: u32,
-    /// Number of searches of each problem. They differ in their seeds.
+    /// Number of searches of each problem. The searches differ in their seeds.
     pub shards: u32,
-    /// How every element searches.
+    /// Search settings of all elements.
     pub settings: Settings,
-    /// The kinds of devices.
+    /// The kinds of devices to tune for.
     pub kinds: Vec<Kind>,
-    /// The kernels, as they were when the plan was made.
+    /// The kernels to tune, as they were when the plan was created.
     pub kernels: Vec<KernelRef>,
-    /// The work, in pieces that one device does at a time.
+    /// The work. Each element is the work of one job on one device.
     pub elements: Vec<Element>,
-    /// OpenSSH public keys of the workers.
+    /// The public keys with which workers sign, as OpenSSH lines.
     pub worker_keys: Vec<String>,
-    /// Identity of the plan whose results this one continues.
+    /// Identity of the plan that this one continues; `None` for a first plan.
     pub previous: Option<String>,
 }
 
-/// What makes two observers distinct.
+/// The criterion for distinct observers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distinct {
-    /// Another device: another uuid, or another host if not both have a uuid.
+    /// Two observers are distinct if they have different devices. Devices differ if their uuids differ, or if their
+    /// hosts differ and one of them has no uuid.
     Device,
-    /// Another device and another worker key.
+    /// Two observers are distinct if they have different devices and different worker keys.
     Key,
 }
 
-/// How every element searches.
+/// Search settings of all elements of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Configs per kernel and problem; `None` for no limit.
+    /// Largest number of configs to try per kernel and problem; `None` for no limit.
     pub trials: Option<u64>,
-    /// Time of an element, in nanoseconds; `None` for no limit.
+    /// Time budget of an element, in nanoseconds; `None` for no limit.
     pub budget_ns: Option<u64>,
-    /// The strategy's name.
+    /// Name of the search strategy.
     pub strategy: String,
-    /// The regime, if it is not the kernel's own.
+    /// The cache regime of the measurements, for example `cold`; `None` for each kernel's own regime.
     pub regime: Option<String>,
-    /// Seed of every random choice.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
-/// A kind of devices.
+/// A kind of device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kind {
-    /// Its name in reports and job files, as the user wrote it.
+    /// The kind's name in reports and job files, as the user wrote it.
     pub name: String,
-    /// The start of `backend/arch/name`: a device is of this kind if its first parts are these.
+    /// The first parts of `backend/arch/name`. A device is of this kind if its first parts are equal to these.
     pub device: String,
 }
 
 impl Kind {
-    /// Whether a device, `backend/arch/name`, is of this kind. Parts are compared as a whole, and a name may have
-    /// slashes.
+    /// Whether a device (`backend/arch/name`) is of this kind. Parts are compared as a whole. The third part, the
+    /// device's name, may contain slashes.
     pub fn covers(&self, device: &str) -> bool {
         let mut parts = device.splitn(3, '/');
         let mut wanted = self.device.splitn(3, '/');
@@ -97,55 +100,55 @@ impl Kind {
     }
 }
 
-/// A kernel, as it was when the plan was made.
+/// A kernel, as it was when the plan was created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelRef {
-    /// Its name.
+    /// Name of the kernel.
     pub name: String,
-    /// Hash of its spec.
+    /// Hash of the kernel's spec.
     pub spec: String,
-    /// Hash of its expanded source.
+    /// Hash of the kernel's expanded source.
     pub source: String,
 }
 
-/// The stages of a plan's work.
+/// The stage of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Configs are tried, and the best is confirmed.
+    /// The element tries configs and confirms the best one.
     Search,
-    /// The winners of several searches play off in one session, and the best is confirmed.
+    /// The element races the winners of several searches in one session and confirms the best one.
     Final,
-    /// A winner is confirmed on another device.
+    /// The element confirms a winner of another device.
     Replicate,
 }
 
-/// A piece of work for one device.
+/// The work of one job on one device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Element {
-    /// Its stage.
+    /// The element's stage.
     pub stage: Stage,
-    /// Index of the kind of device that it needs.
+    /// Index of the kind of device that the element needs, in [`Plan::kinds`].
     pub kind: usize,
-    /// Which shard of the search it does, from 0.
+    /// Number of the shard of the search that the element runs, from 0.
     pub shard: u32,
-    /// What it tunes.
+    /// The kernels and problems that the element tunes.
     pub tasks: Vec<TaskRef>,
 }
 
-/// A kernel on a problem.
+/// A task: one kernel on one problem.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TaskRef {
     /// Name of the kernel.
     pub kernel: String,
     /// Canonical text of the problem.
     pub problem: String,
-    /// The only configs to try; empty for all of the space.
+    /// Canonical texts of the configs to try; empty for the whole search space.
     pub configs: Vec<String>,
 }
 
 impl Element {
-    /// The task of a kernel on a problem, if it is one of the element's.
+    /// The element's task for a kernel and a problem; `None` if the element does not have it.
     pub fn task(&self, kernel: &str, problem: &str) -> Option<&TaskRef> {
         let mut tasks = self.tasks.iter();
         tasks.find(|task| task.kernel == kernel && task.problem == problem)
@@ -156,7 +159,7 @@ impl Plan {
     /// Reads a plan from its canonical text.
     ///
     /// # Errors
-    /// Another schema, text that is not canonical, or content that no plan has: see [`PlanError`].
+    /// The text has another schema, is not canonical, or is not a valid plan.
     pub fn parse(text: &str) -> Result<Plan, PlanError> {
         if text.len() > MAX_PLAN_BYTES {
             return Err(PlanError::TooLarge { bytes: text.len() });
@@ -169,10 +172,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The canonical text.
+    /// The canonical text of the plan.
     ///
     /// # Errors
-    /// If the content is none that [`Plan::parse`] takes.
+    /// The plan is invalid.
     pub fn to_text(&self) -> Result<String, PlanError> {
         self.check()?;
         let text = canonical::to_text(self).map_err(|source| PlanError::Form {
@@ -184,19 +187,19 @@ impl Plan {
         Ok(text)
     }
 
-    /// The identity: the BLAKE3 hash of the canonical text, as 64 hexadecimal digits.
+    /// The identity of the plan, which is the BLAKE3 hash of its canonical text as 64 hexadecimal digits.
     pub fn id(&self) -> String {
-        // Serialising plain fields does not fail; if it ever did, the empty text would be no plan's.
+        // Serialising plain fields does not fail. If it failed, the empty text would not be the text of any plan.
         let text = canonical::to_text(self).unwrap_or_default();
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 
-    /// The kernel of a name.
+    /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<&KernelRef> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// An element by its number.
+    /// The element with this number, from 0.
     pub fn element(&self, number: u32) -> Option<&Element> {
         self.elements.get(usize::try_from(number).ok()?)
     }

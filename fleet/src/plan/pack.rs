@@ -1,11 +1,12 @@
-//! From tasks to elements.
+//! Groups tasks into elements.
 
 use super::{Element, Stage, TaskRef};
 
-/// Packs the tasks of every kind and shard into elements of at most `per_element` tasks, kinds first, in order.
+/// Groups tasks into elements of at most `per_element` tasks, once for every kind and shard. The elements are ordered
+/// by kind, then by shard.
 ///
-/// Schedulers start few jobs a minute, so that an element should have minutes of work: several small tasks, or one
-/// large one.
+/// Schedulers start only a few jobs per minute, so an element should have minutes of work: several small tasks, or one
+/// large task.
 pub fn pack(
     stage: Stage,
     kinds: usize,

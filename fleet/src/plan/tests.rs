@@ -7,7 +7,7 @@ fn sample() -> Plan {
     samples::plan(2, 3, &[&worker])
 }
 
-/// What makes a plan invalid, in words, and as a change of a valid one.
+/// A change that makes a valid plan invalid, and its description.
 type Change = (&'static str, fn(&mut Plan));
 
 #[test]

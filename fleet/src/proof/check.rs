@@ -1,4 +1,4 @@
-//! Whether a proof bears out a kernel's rows.
+//! Checks the proof of a kernel against its rows.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::plan::{Distinct, Plan};
 use crate::sign::{AllowedSigners, PublicKey, signer, verify};
 use crate::statement::Statement;
 
-/// A proven row of a table.
+/// A row that a table marks as proven. A row is the config to launch for one problem on one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowClaim {
     /// The device, `backend/arch/name`.
@@ -22,7 +22,7 @@ pub struct RowClaim {
 }
 
 impl RowClaim {
-    /// Whether a statement is of this row of a kernel.
+    /// Whether a statement is about this row of the kernel.
     pub fn is_of(&self, kernel: &str, statement: &Statement) -> bool {
         statement.kernel == kernel
             && statement.device == self.device
@@ -32,17 +32,18 @@ impl RowClaim {
     }
 }
 
-/// A plan that a person who may has signed, and its worker keys.
+/// A plan that an allowed signer has signed, and its worker keys.
 struct Accepted {
     plan: Plan,
     keys: Vec<PublicKey>,
 }
 
-/// Checks a kernel's proof against its proven rows, and returns every problem. `replicas` distinct observers must
-/// have proven each row, or more if its plan asks for more. `now_unix_s` decides which of `signers` are valid.
+/// Checks a kernel's proof against the rows that its table marks as proven, and returns all problems. At least
+/// `replicas` distinct observers must have proven each row, or more if the plan of a statement requires more.
+/// `now_unix_s` (in seconds since 1970) decides which of `signers` are valid.
 ///
-/// A statement stays valid after its plan's expiry, since a repository is read for years: the expiry bounds what a
-/// merge takes in.
+/// A statement stays valid after its plan has expired, because a repository is used for years. The expiry only limits
+/// what a merge accepts.
 pub fn check(
     kernel: &str,
     text: &str,
@@ -118,7 +119,7 @@ fn accepted_plan(
     Ok(Accepted { plan, keys })
 }
 
-/// A statement that counts: of which plan it is, and who observed it.
+/// A valid statement, its plan and its observer.
 struct Counted<'a> {
     statement: Statement,
     plan: &'a Plan,
@@ -182,7 +183,7 @@ fn too_few(
             .iter()
             .filter(|s| row.is_of(kernel, &s.statement))
     };
-    // The statements of a row may be of several plans: the strictest counts.
+    // The statements of a row may belong to several plans. The strictest plan decides.
     let by_key = of_row().any(|s| s.plan.distinct == Distinct::Key);
     let by = if by_key {
         Distinct::Key
@@ -191,7 +192,7 @@ fn too_few(
     };
     let wanted = of_row().map(|s| s.plan.replicas).chain([replicas]).max()?;
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-    // Two tuning keys are two kinds of devices: observers of different ones do not add up.
+    // Observers of different tuning keys are not added up, because different keys mean different kinds of devices.
     let mut by_tuning_key: BTreeMap<&str, Vec<ObserverId>> = BTreeMap::new();
     for counted in of_row() {
         let of_key = by_tuning_key.entry(&counted.statement.key).or_default();

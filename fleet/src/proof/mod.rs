@@ -1,5 +1,6 @@
-//! `tuned/KERNEL.proof`: the signed statements behind a kernel's proven rows. No build reads it; a check in CI does,
-//! without the store and without a device.
+//! The file `tuned/KERNEL.proof`, which has the signed statements that prove a kernel's rows (a row is the config to
+//! launch for one problem on one device). Builds do not read it. A check in CI does, without the store and without a
+//! device.
 //!
 //! ```text
 //! kiln proof 1
@@ -9,8 +10,9 @@
 //! statement {…}
 //! signature "…"
 //! ```
-//! Plans and statements are canonical JSON, each followed by its signature as a JSON string; plans come first, and
-//! both are sorted by their text. A person signs plans, the plans' worker keys sign statements.
+//! Plans and statements are canonical JSON. Each is followed by its signature as a JSON string. Plans come before
+//! statements, and both are sorted by their text. A person signs plans. Statements are signed with the worker keys of
+//! their plans.
 
 mod check;
 mod problem;
@@ -31,13 +33,13 @@ const FIRST_LINE: &str = "kiln proof 1";
 /// Largest proof that is read, in bytes.
 pub const MAX_PROOF_BYTES: usize = 64 << 20;
 
-/// The signed statements behind a kernel's proven rows.
+/// The signed statements that prove a kernel's rows, and their signed plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     kernel: String,
-    /// Texts of plans, without their line feed, and their signatures.
+    /// Texts of plans without their final line feed, and the plans' signatures.
     plans: BTreeMap<String, String>,
-    /// Texts of statements, without their line feed, and their signatures.
+    /// Texts of statements without their final line feed, and the statements' signatures.
     statements: BTreeMap<String, String>,
 }
 
@@ -45,34 +47,34 @@ pub struct Proof {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProofError {
-    /// It is larger than any that is read.
+    /// The text is larger than [`MAX_PROOF_BYTES`].
     #[error(
         "the proof has {bytes} bytes, more than the {MAX_PROOF_BYTES} that are read\nhelp: write it again with `tune fleet merge`"
     )]
     TooLarge {
-        /// Its length.
+        /// Length of the text, in bytes.
         bytes: usize,
     },
-    /// A line is not the one that must stand there.
+    /// A line has the wrong form.
     #[error(
         "line {line} of the proof is not `{expected}`\nhelp: write it again with `tune fleet merge`; do not edit it"
     )]
     Line {
-        /// Its number, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What must stand there.
+        /// The form that the line must have.
         expected: &'static str,
     },
-    /// A plan was refused.
+    /// A plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A statement was refused.
+    /// A statement is invalid.
     #[error(transparent)]
     Statement(#[from] StatementError),
 }
 
 impl Proof {
-    /// A proof of nothing.
+    /// Creates the proof of a kernel without plans and statements.
     pub fn new(kernel: &str) -> Proof {
         Proof {
             kernel: kernel.into(),
@@ -81,10 +83,11 @@ impl Proof {
         }
     }
 
-    /// The proof of a kernel's rows: the statements of them, and those statements' plans.
+    /// Creates the proof of a kernel's rows from those statements that are about them, and the plans of these
+    /// statements. A statement whose plan is not in `plans` is left out.
     ///
     /// # Errors
-    /// A statement or a plan that is refused.
+    /// A statement or its plan is invalid.
     pub fn of_rows(
         kernel: &str,
         rows: &[RowClaim],
@@ -103,20 +106,20 @@ impl Proof {
         Ok(proof)
     }
 
-    /// Adds a plan and a person's signature of it.
+    /// Adds a plan and its signature by a person.
     ///
     /// # Errors
-    /// A plan that is refused.
+    /// The plan is invalid.
     pub fn add_plan(&mut self, plan: &Plan, signature: &str) -> Result<(), ProofError> {
         let text = plan.to_text()?;
         self.plans.insert(text.trim_end().into(), signature.into());
         Ok(())
     }
 
-    /// Adds a statement and a worker's signature of it.
+    /// Adds a statement and its signature by a worker.
     ///
     /// # Errors
-    /// A statement that is refused.
+    /// The statement is invalid.
     pub fn add_statement(
         &mut self,
         statement: &Statement,
@@ -128,10 +131,11 @@ impl Proof {
         Ok(())
     }
 
-    /// Adds what another proof has of rows, so that rows of earlier plans keep their evidence.
+    /// Adds those statements of another proof that are about `rows`, and their plans. So rows of earlier plans keep
+    /// their evidence.
     ///
     /// # Errors
-    /// A statement or a plan that is refused.
+    /// A statement or its plan is invalid.
     pub fn keep(&mut self, other: &Proof, rows: &[RowClaim]) -> Result<(), ProofError> {
         for (text, signature) in &other.statements {
             let statement = Statement::parse(&format!("{text}\n"))?;
@@ -148,12 +152,12 @@ impl Proof {
         Ok(())
     }
 
-    /// Whether it has no statement.
+    /// Whether the proof has no statements.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
     }
 
-    /// Its text.
+    /// The text of the proof.
     pub fn to_text(&self) -> String {
         let mut text = format!("{FIRST_LINE}\nkernel {}\n", self.kernel);
         for (word, signed) in [("plan", &self.plans), ("statement", &self.statements)] {
@@ -165,10 +169,10 @@ impl Proof {
         text
     }
 
-    /// Reads a proof. Nothing is verified: [`check`] does.
+    /// Reads a proof. Signatures and contents are not verified here; [`check`] does that.
     ///
     /// # Errors
-    /// Other text.
+    /// The text does not have the form of a proof.
     pub fn parse(text: &str) -> Result<Proof, ProofError> {
         if text.len() > MAX_PROOF_BYTES {
             return Err(ProofError::TooLarge { bytes: text.len() });

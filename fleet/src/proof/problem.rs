@@ -1,4 +1,4 @@
-//! What is wrong with a proof.
+//! A problem of a proof.
 
 use thiserror::Error;
 
@@ -7,93 +7,93 @@ use crate::plan::PlanError;
 use crate::sign::SignError;
 use crate::statement::StatementError;
 
-/// What is wrong with a proof.
+/// A problem of a proof.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProofProblem {
-    /// Its text is none of a proof.
+    /// The text does not have the form of a proof.
     #[error(transparent)]
     Text(#[from] ProofError),
-    /// It is of another kernel.
+    /// The proof is for another kernel.
     #[error(
         "the proof is of kernel `{found}`, not `{expected}`\nhelp: write it again with `tune fleet merge`"
     )]
     Kernel {
-        /// The kernel that it says.
+        /// Name of the kernel in the proof.
         found: String,
-        /// The kernel of the rows.
+        /// Name of the kernel that the rows belong to.
         expected: String,
     },
-    /// A plan was refused.
+    /// A plan is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The signature of a plan was refused.
+    /// The signature of a plan is invalid.
     #[error("plan {id}: {source}")]
     PlanSignature {
-        /// The plan's identity.
+        /// Identity of the plan.
         id: String,
-        /// Why.
+        /// Why the signature is invalid.
         source: SignError,
     },
-    /// A plan is signed by somebody who may not.
+    /// A plan is signed with a key that `allowed_signers` does not allow.
     #[error(
         "plan {id} is signed by {found}, which allowed_signers does not allow\nhelp: add the key to tuned/allowed_signers, or plan again with one that is there"
     )]
     PlanSigner {
-        /// The plan's identity.
+        /// Identity of the plan.
         id: String,
-        /// The fingerprint of its key.
+        /// Fingerprint of the key that signed the plan.
         found: String,
     },
-    /// A statement was refused.
+    /// A statement is invalid.
     #[error(transparent)]
     Statement(#[from] StatementError),
-    /// The signature of a statement was refused.
+    /// The signature of a statement is invalid.
     #[error("statement of {kernel} on {problem}: {source}")]
     StatementSignature {
-        /// Its kernel.
+        /// Name of the statement's kernel.
         kernel: String,
-        /// Its problem.
+        /// The statement's problem.
         problem: String,
-        /// Why.
+        /// Why the signature is invalid.
         source: SignError,
     },
-    /// A statement is signed by a key that is not its plan's.
+    /// A statement is signed with a key that is not a worker key of its plan.
     #[error(
         "statement of {kernel} on {problem}: signed by {found}, which is not a worker key of its plan {plan}\nhelp: write the proof again with `tune fleet merge`"
     )]
     StatementSigner {
-        /// Its kernel.
+        /// Name of the statement's kernel.
         kernel: String,
-        /// Its problem.
+        /// The statement's problem.
         problem: String,
-        /// The fingerprint of its key.
+        /// Fingerprint of the key that signed the statement.
         found: String,
-        /// Its plan.
+        /// Identity of the statement's plan.
         plan: String,
     },
-    /// A statement's plan is not among the accepted plans of the proof.
+    /// The plan of a statement is not among the valid plans of the proof.
     #[error(
         "statement of {kernel} on {problem}: the proof has no accepted plan {plan}\nhelp: write the proof again with `tune fleet merge`"
     )]
     NoPlan {
-        /// Its kernel.
+        /// Name of the statement's kernel.
         kernel: String,
-        /// Its problem.
+        /// The statement's problem.
         problem: String,
-        /// Its plan.
+        /// Identity of the statement's plan.
         plan: String,
     },
-    /// A statement is of something that its element was not given.
+    /// A statement is about a task or config that its element does not have.
     #[error(
         "statement of {kernel} on {problem}: element {element} of its plan was not given that\nhelp: write the proof again with `tune fleet merge`"
     )]
     OtherTask {
-        /// Its kernel.
+        /// Name of the statement's kernel.
         kernel: String,
-        /// Its problem.
+        /// The statement's problem.
         problem: String,
-        /// Its element.
+        /// Number of the statement's element.
         element: u32,
     },
     /// Too few distinct observers have proven a row.
@@ -101,7 +101,7 @@ pub enum ProofProblem {
         "{kernel} on {problem} ({device}): {have} distinct observers have proven {config}, not {wanted}\nhelp: replicate it with `tune fleet merge --next`, or remove the row"
     )]
     TooFew {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// The row's problem.
         problem: String,
@@ -109,9 +109,9 @@ pub enum ProofProblem {
         device: String,
         /// The row's config.
         config: String,
-        /// Number of distinct observers.
+        /// Number of distinct observers that have proven the row.
         have: usize,
-        /// Number wanted.
+        /// Number of distinct observers that is required.
         wanted: usize,
     },
 }

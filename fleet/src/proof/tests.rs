@@ -5,7 +5,7 @@ use crate::samples::{NOW, continued, device, element, key, place, plan, problem,
 use crate::sign::{AllowedSigners, PrivateKey};
 use crate::{Plan, PublicKey};
 
-/// A person, two workers, a plan of two problems, and statements of two devices and keys on problem 0.
+/// A person, two workers, a plan with two problems, and statements by two devices and two keys about problem 0.
 struct World {
     person: PrivateKey,
     workers: [PrivateKey; 2],
@@ -162,7 +162,7 @@ fn one_device_or_one_key_twice_is_one_observer() {
         ],
         [world.statement(0, one), world.statement(0, two)],
         [world.statement(0, one), world.statement(1, one)],
-        // Two drivers do not add up.
+        // Observers with two different drivers are not added up.
         [
             world.statement(0, one),
             world.changed(1, two, |s| s.key = "0".repeat(32)),
@@ -242,7 +242,7 @@ fn a_plan_must_be_signed_by_somebody_who_may() {
     assert!(!good(&allowed(&person, "namespaces=\"git\"")));
     assert!(!good(&allowed(&person, "valid-before=\"20200101\"")));
     assert!(!good(&AllowedSigners::default()));
-    // A worker's signature is none of a person's.
+    // A plan that a worker signed is not accepted.
     let mut by_worker = Proof::new("gemm");
     let text = world.plan.to_text().unwrap();
     let signature = world.workers[0].sign(text.as_bytes()).unwrap();
@@ -257,7 +257,7 @@ fn a_plan_must_be_signed_by_somebody_who_may() {
         matches!(problems[0], ProofProblem::PlanSigner { .. }),
         "{problems:?}"
     );
-    // A signature of another plan.
+    // The signature is of other bytes.
     let mut other = Proof::new("gemm");
     other
         .add_plan(&world.plan, &world.person.sign(b"other").unwrap())
@@ -312,7 +312,7 @@ fn every_flipped_bit_of_a_proof_is_a_problem() {
             continue;
         };
         let problems = check("gemm", &changed, &[row()], &signers, 2, NOW);
-        // Line ends, and white space at the end of a signature, mean nothing.
+        // Line ends, and white space at the end of a signature, have no meaning.
         let same = Proof::parse(&changed).is_ok_and(|proof| proof == Proof::parse(&text).unwrap());
         let blank = changed.as_bytes()[at].is_ascii_whitespace();
         assert!(!problems.is_empty() || same || blank, "byte {at}");

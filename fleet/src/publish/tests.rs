@@ -47,7 +47,7 @@ impl World {
         )
     }
 
-    /// The records that a merge takes, by sequence number.
+    /// The sequence numbers of the records that a merge accepts, and what the merge collected.
     fn merged(&self) -> (Vec<u64>, Collected) {
         let collected = collected(&self.store, &self.plan);
         let observations = crate::fold(&collected.segments);
@@ -110,7 +110,7 @@ fn publishing_again_gives_the_same_objects() {
         .publish(&world.journal())
         .unwrap();
     assert_eq!(*world.store.0.lock().unwrap(), before);
-    // After more records the cut is another one, and the set the same.
+    // After more records, the segments end at other records, but the set of records is the same.
     journal.append(&trials(20, 5)).unwrap();
     world
         .publisher(&world.store, 1)
@@ -150,7 +150,7 @@ fn damage_costs_the_damaged_records_alone() {
         match attempt % 3 {
             0 => damaged[at] ^= 0x10,
             1 => drop(damaged.drain(at..damaged.len().min(at + 100))),
-            // The end of it, as a crash leaves it.
+            // The end is cut off, as a crash leaves a file.
             _ => damaged.truncate(at),
         }
         fs::write(world.journal(), &damaged).unwrap();
@@ -196,7 +196,7 @@ fn a_rewritten_journal_is_published_from_its_start() {
     assert_eq!((collected.segments.len(), collected.forks.len()), (2, 0));
 }
 
-/// A store that takes every other object only.
+/// A store that accepts only every other object.
 #[derive(Debug, Default)]
 struct Failing {
     store: Memory,

@@ -1,96 +1,96 @@
-//! Why a segment was refused.
+//! Why a segment was rejected.
 
 use kiln_cache::record::{RECORD_SCHEMA, RecordError};
 use thiserror::Error;
 
 use super::{MAX_SEGMENT_BYTES, SEGMENT_SCHEMA};
 
-/// Why a segment was refused.
+/// Why a segment was rejected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SegmentError {
-    /// It is larger than any that is read.
+    /// The segment is larger than [`MAX_SEGMENT_BYTES`].
     #[error(
         "the segment has {bytes} bytes, more than the {MAX_SEGMENT_BYTES} of one\nhelp: publish it again with `tune cache push`"
     )]
     TooLarge {
-        /// Its length.
+        /// Length of the segment, in bytes.
         bytes: usize,
     },
-    /// Its bytes are not those of its name.
+    /// The hash of the segment's bytes differs from its name.
     #[error(
         "the segment is named {name}, its bytes have the hash {found}\nhelp: it was damaged or swapped: publish it again with `tune cache push`"
     )]
     Name {
-        /// Its name.
+        /// The segment's name, cut after 80 characters.
         name: String,
-        /// The hash of its bytes.
+        /// The hash of the segment's bytes.
         found: String,
     },
-    /// The header has another schema.
+    /// The header has another schema than this version reads.
     #[error(
         "the segment has schema {found}, this version knows {SEGMENT_SCHEMA}\nhelp: merge with the `tune` that wrote it"
     )]
     Schema {
-        /// Its schema.
+        /// The header's schema.
         found: u32,
     },
-    /// The header is none.
+    /// The header is invalid.
     #[error("the segment's header is wrong: {why}\nhelp: publish it again with `tune cache push`")]
     Header {
         /// What is wrong.
         why: String,
     },
-    /// A frame is damaged.
+    /// A frame is damaged or cut off.
     #[error(
         "no sound record at byte {offset} of the segment's records\nhelp: publish it again with `tune cache push`"
     )]
     Frame {
-        /// Offset from the first frame.
+        /// Offset of the damaged frame from the first frame, in bytes.
         offset: usize,
     },
-    /// A frame is not the one that must follow.
+    /// A frame does not follow its predecessor.
     #[error(
         "record {found} of journal {journal} stands where record {expected} must: {why}\nhelp: publish it again with `tune cache push`"
     )]
     Order {
-        /// The journal that it says to be of.
+        /// Identity of the journal in the frame, as 16 hexadecimal digits.
         journal: String,
-        /// Its sequence number.
+        /// The frame's sequence number.
         found: u64,
-        /// The sequence number that must follow.
+        /// The sequence number that is expected here.
         expected: u64,
-        /// What differs.
+        /// What differs: the journal, the number, or the history.
         why: &'static str,
     },
-    /// The header and the records differ.
+    /// A field of the header differs from the records.
     #[error(
         "the segment's header says {field} {said}, its records give {found}\nhelp: publish it again with `tune cache push`"
     )]
     Differs {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// Its value in the header.
+        /// The field's value in the header.
         said: String,
-        /// The value of the records.
+        /// The value that the records have.
         found: String,
     },
-    /// A record was written by another version.
+    /// A record was written by another version and cannot be decoded.
     #[error(
         "record {sequence} has schema {version}, this version decodes up to {RECORD_SCHEMA}: {why}\nhelp: merge with the `tune` that wrote it"
     )]
     Version {
-        /// Its sequence number.
+        /// The record's sequence number.
         sequence: u64,
-        /// Its schema.
+        /// The record's schema.
         version: u32,
-        /// What could not be decoded.
+        /// Why the record could not be decoded.
         why: String,
     },
-    /// A record has content that no honest writer makes.
+    /// A record has content that an honest writer never creates.
     #[error("record {sequence}: {source}\nhelp: its worker is broken or dishonest: revoke its key")]
     Record {
-        /// Its sequence number.
+        /// The record's sequence number.
         sequence: u64,
         /// What is wrong.
         source: RecordError,

@@ -1,7 +1,8 @@
-//! Segments: consecutive records of a journal, byte for byte, and where they come from.
+//! Segments. A segment is a part of a journal (consecutive records, byte for byte) and a header that says where they
+//! come from.
 //!
-//! A segment is a line of canonical JSON, the header, and then the journal's frames. Its name is the hash of all its
-//! bytes, and its signature a second object.
+//! A segment begins with one line of canonical JSON, which is the header. The frames of the journal follow. The name of
+//! a segment is the hash of all its bytes. Its signature is a separate object.
 
 mod error;
 mod parse;
@@ -19,73 +20,76 @@ pub use error::SegmentError;
 
 use crate::{canonical, object};
 
-/// Version of headers. A segment with another one is refused.
+/// Version of the header format. A segment with another version is rejected with an error.
 pub const SEGMENT_SCHEMA: u32 = 1;
 /// Largest segment, in bytes.
 pub const MAX_SEGMENT_BYTES: usize = 4 << 20;
-/// Largest header, in bytes.
+/// Largest header of a segment, in bytes.
 pub const MAX_HEADER_BYTES: usize = 64 << 10;
 
-/// Where the records of a segment come from.
+/// The header of a segment: where its records come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of the form: [`SEGMENT_SCHEMA`].
+    /// Version of the format: [`SEGMENT_SCHEMA`].
     pub schema: u32,
-    /// Identity of the plan, or `none`.
+    /// Identity of the plan, or `none` for a segment that belongs to no plan.
     pub plan: String,
     /// Number of the element; 0 without a plan.
     pub element: u32,
-    /// 128 random bits as 32 hexadecimal digits, new at every attempt at the element.
+    /// The attempt at the element: 32 hexadecimal digits. A plan's element has a new random value in every attempt.
+    /// Without a plan, all segments of a journal normally have the same value.
     pub attempt: String,
     /// Identity of the journal, as 16 hexadecimal digits.
     pub journal: String,
-    /// Sequence number of the first record.
+    /// Sequence number of the segment's first record, at least 1.
     pub first: u64,
-    /// Sequence number of the last record.
+    /// Sequence number of the segment's last record.
     pub last: u64,
-    /// Hash of all the journal's records before the first.
+    /// Hash of all records of the journal before the first record.
     pub chain_before: Hash,
-    /// Hash of all the journal's records up to the last.
+    /// Hash of all records of the journal up to and including the last record.
     pub chain_after: Hash,
-    /// Who measured: `host`, `device`, `uuid`, `memory_bytes`, …
+    /// The observer: properties of the machine that measured, such as `host`, `device`, `uuid` and `memory_bytes`.
     pub observer: BTreeMap<String, String>,
 }
 
-/// One record of a segment, and its place in the journal.
+/// One record of a segment, and its position in the journal.
 #[derive(Clone, Debug)]
 pub struct Placed {
-    /// Its sequence number.
+    /// The record's sequence number.
     pub sequence: u64,
-    /// Hash of all records before it.
+    /// Hash of all records of the journal before this record.
     pub before: Hash,
-    /// Hash of all records up to and including it.
+    /// Hash of all records of the journal up to and including this record.
     pub after: Hash,
     /// The record.
     pub record: Arc<Record>,
 }
 
-/// A segment that was read: every record is sound and in its place.
+/// A segment that was read. Every record is valid and follows its predecessor.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// The hash of its bytes.
+    /// The hash of the segment's bytes.
     pub name: String,
     /// The header.
     pub header: Header,
-    /// The journal's identity.
+    /// Identity of the journal.
     pub journal: u64,
-    /// Fingerprint of the key that signed it; empty until it is verified.
+    /// Fingerprint of the key that signed the segment; empty until the signature is verified.
     pub author: String,
-    /// The records, in order: at least one.
+    /// The records in order of sequence number, at least one.
     pub records: Vec<Placed>,
 }
 
 impl Segment {
-    /// The bytes of a segment: its header, and the journal's frames from one on.
+    /// Creates a segment from frames of a journal, and returns its header and its bytes.
     ///
-    /// `header` gives the plan, element, attempt and observer; its other fields are filled in from the frames.
+    /// The plan, element, attempt and observer are copied from `header`. All other fields of the new header are
+    /// computed from the frames.
     ///
     /// # Errors
-    /// No frames, frames that do not follow each other, or more than [`MAX_SEGMENT_BYTES`].
+    /// There are no frames, a frame does not follow its predecessor, a field of the header is invalid, or the segment
+    /// is larger than [`MAX_SEGMENT_BYTES`].
     pub fn build(header: &Header, frames: &[u8]) -> Result<(Header, Vec<u8>), SegmentError> {
         let first = RawFrame::first_of(frames).ok_or(SegmentError::Frame { offset: 0 })?;
         let start = Position {
@@ -115,16 +119,16 @@ impl Segment {
         Ok((header, bytes))
     }
 
-    /// Reads a segment and checks all of it: the name, the header, every frame, and every record. Who signed it is
-    /// not checked here.
+    /// Reads a segment and checks its name, its header, every frame and every record. The signature is not checked
+    /// here.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem that is found.
     pub fn parse(bytes: &[u8], name: &str) -> Result<Segment, SegmentError> {
         parse::parse(bytes, name)
     }
 
-    /// Its name in a store.
+    /// The name of the segment's object in a store.
     pub fn object(&self) -> String {
         let Header {
             plan, first, last, ..

@@ -1,4 +1,4 @@
-//! Reading a segment of any bytes.
+//! Reads and checks segments. The bytes may come from anybody.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::{
 use crate::text::{hex_u64, is_hex, is_plain};
 use crate::{canonical, object};
 
-/// The most fields of an observer.
+/// Largest number of fields of an observer.
 const MAX_OBSERVER: usize = 64;
 
-/// Receives each frame.
+/// A function that receives each frame.
 type Sink<'s> = &'s mut dyn FnMut(&RawFrame<'_>) -> Result<(), SegmentError>;
 
 pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Segment, SegmentError> {
@@ -56,7 +56,7 @@ pub(super) fn parse(bytes: &[u8], name: &str) -> Result<Segment, SegmentError> {
     })
 }
 
-/// Cuts the header off.
+/// Splits a segment into its header and its frames.
 fn split(bytes: &[u8]) -> Result<(Header, &[u8]), SegmentError> {
     let wrong = |why: &str| SegmentError::Header { why: why.into() };
     let window = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
@@ -67,7 +67,7 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), SegmentError> {
     Ok((header.map_err(|source| wrong(&source.to_string()))?, frames))
 }
 
-/// Refuses a header that no honest writer makes; returns the journal's identity.
+/// Checks that an honest writer could have created the header. Returns the journal's identity.
 pub(super) fn check(header: &Header) -> Result<u64, SegmentError> {
     let wrong = |why: &str| Err(SegmentError::Header { why: why.into() });
     if header.schema != SEGMENT_SCHEMA {
@@ -93,7 +93,7 @@ pub(super) fn check(header: &Header) -> Result<u64, SegmentError> {
     }
 }
 
-/// Checks that the frames follow a position and each other, and returns the position after the last.
+/// Checks that the frames follow the position `start` and each other, and returns the position of the last one.
 pub(super) fn follow(
     start: Position,
     frames: &[u8],

@@ -66,7 +66,7 @@ fn every_flipped_bit_and_every_cut_is_noticed() {
             Segment::parse(&damaged, &name),
             Err(SegmentError::Name { .. })
         ));
-        // With the right name, too, unless the changed text is another good header.
+        // A name that fits the changed bytes does not help, unless the changed header is valid too.
         if let Ok(segment) = parse(&damaged) {
             assert!(bit / 8 < bytes.iter().position(|b| *b == b'\n').unwrap());
             assert_eq!(segment.records.len(), 10);
@@ -94,7 +94,7 @@ fn frames_in_another_order_are_refused() {
     let mixed = [&all[..first], &frames(8, &records())[first..]].concat();
     for frames in [swapped, skipped, twice, mixed] {
         assert!(matches!(build(&frames), Err(SegmentError::Order { .. })));
-        // Nor behind a header that fits the first of them.
+        // The same frames are also rejected behind a header that fits the first of them.
         let (header, bytes) = build(&all).unwrap();
         let line = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
         assert!(header.last > 0);
@@ -166,7 +166,7 @@ fn a_segment_that_is_too_large_is_refused_before_it_is_read() {
     let (frames, _) = encode_after(&many, Position::start(1)).unwrap();
     assert!(frames.len() > MAX_SEGMENT_BYTES);
     assert!(matches!(build(&frames), Err(SegmentError::TooLarge { .. })));
-    // A header without an end, and one that is all of the segment.
+    // A header that has no end and is larger than a header may be.
     let endless = vec![b'{'; MAX_HEADER_BYTES * 2];
     assert!(matches!(parse(&endless), Err(SegmentError::Header { .. })));
 }

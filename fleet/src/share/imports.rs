@@ -1,4 +1,4 @@
-//! What was pulled: the results of other machines, by who measured them.
+//! Results that were pulled from other machines, grouped by the device that measured them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,33 +12,35 @@ use crate::fold::{Observations, Observer, fold};
 use crate::object;
 use crate::store::{Folder, ObjectStore, StoreError};
 
-/// The results under one key by one observer.
+/// The results that one observer measured under one tuning key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// The key, in clear.
+    /// The tuning key with all its fields.
     pub key: TuningKey,
-    /// Who measured: `host`, `uuid`, …; the host alone if the record of the run is missing.
+    /// The observer: properties of the machine that measured, such as `host` and `uuid`. It is the observer of the
+    /// segment if the record of the run is missing.
     pub observer: BTreeMap<String, String>,
-    /// Fingerprint of the key that signed.
+    /// Fingerprint of the key that signed the results.
     pub author: String,
-    /// The last trial of each config.
+    /// The last trial of each config, sorted by config.
     pub trials: Vec<Trial>,
 }
 
-/// What was pulled into a folder.
+/// The results that were pulled into a folder.
 #[derive(Debug, Default)]
 pub struct Imports {
     observations: Observations,
-    /// Segments that are damaged, and so count for nothing.
+    /// Names of damaged segments. Their records are ignored.
     pub damaged: Vec<String>,
 }
 
 impl Imports {
-    /// Reads the segments in a folder into which [`pull`](super::pull) fetched them. Whether their authors may still sign
-    /// is not checked: that was so when they were fetched.
+    /// Reads the segments that [`pull`](super::pull) fetched into a folder. Signatures are verified. Whether their keys
+    /// may still sign is not checked, because that was checked when the segments were fetched.
     ///
     /// # Errors
-    /// If the folder cannot be read; damaged segments are named in [`Imports::damaged`]. A missing folder is empty.
+    /// The folder cannot be read. Damaged segments are not an error; [`Imports::damaged`] lists them. A missing folder
+    /// is empty.
     pub fn read(folder: &Path) -> Result<Imports, StoreError> {
         if !folder.exists() {
             return Ok(Imports::default());
@@ -66,14 +68,15 @@ impl Imports {
         })
     }
 
-    /// Everything that was observed.
+    /// All records that were pulled.
     pub fn observations(&self) -> &Observations {
         &self.observations
     }
 
-    /// The results, by key and observer. They are the same for the same segments, whatever their order and cut.
+    /// The results, grouped by key and observer. The order of the segments and where journals are cut into segments do
+    /// not change the result.
     pub fn results(&self) -> Vec<Imported> {
-        // A key has the hash of its fields, so that it does not matter who says it.
+        // A tuning key is identified by the hash of its fields, so any source may supply it.
         let sources = || self.observations.sources();
         let keys: BTreeMap<Hash, &TuningKey> = sources().flat_map(|source| source.keys()).collect();
         let everywhere: BTreeMap<Run, &Named> =
@@ -81,7 +84,8 @@ impl Imports {
         let mut results: BTreeMap<(Hash, &Named, &str), Trials> = BTreeMap::new();
         for source in sources() {
             let (journal, author) = (source.source.journal, source.source.author.as_str());
-            // A copy of a cache can have another run of the same number.
+            // Runs of the same source are looked up first, because a copy of a cache can have another run with the same
+            // number.
             let own: BTreeMap<Run, &Named> = runs(&source).into_iter().collect();
             for trial in source
                 .trials()
@@ -106,14 +110,14 @@ impl Imports {
     }
 }
 
-/// Properties by their names.
+/// Properties of an observer, by name.
 type Named = BTreeMap<String, String>;
-/// A run: its journal, who signed it, and its number.
+/// A run: its journal, the fingerprint of the key that signed it, and its number.
 type Run<'a> = (u64, &'a str, u64);
 /// Trials, by config.
 type Trials<'a> = BTreeMap<&'a str, &'a Trial>;
 
-/// Who measured in each run of a source.
+/// The observer of each run of a source.
 fn runs<'a>(source: &Observer<'a>) -> Vec<(Run<'a>, &'a Named)> {
     let (journal, author) = (source.source.journal, source.source.author.as_str());
     let started = source.records().filter_map(|(_, record)| match record {

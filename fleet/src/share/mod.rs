@@ -1,8 +1,10 @@
-//! Journals without a plan: what a machine measured, signed by its user, for others to start from.
+//! Shared journals, which belong to no plan. A user signs and publishes what a machine measured, and searches on other
+//! machines start from these results.
 //!
-//! Segments lie below `seg/none/`, and are those of elements in every other respect: journals byte for byte, named by their
-//! hash, each with a signature. There is neither a head nor a list of what must be there: a store that withholds a segment
-//! costs the search that would have started from it, and what was pulled once is kept.
+//! The segments of shared journals lie below `seg/none/`. Otherwise they are like segments of a plan: journals byte for
+//! byte, named by their hash, each with a signature. The store has no list of the segments that it must contain. So a
+//! store can withhold a segment. Then a search lacks these results as a starting point, but a segment that was pulled
+//! once is kept.
 
 mod imports;
 mod pull;
@@ -13,16 +15,16 @@ pub use imports::{Imported, Imports};
 pub use pull::{Pulled, pull};
 pub use push::{PushError, Pushed, journal_id, push};
 
-/// How far a push or a pull is.
+/// Progress of a push or a pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So many records are to be published, or segments to be fetched.
+    /// The number of records that a push will publish, or of segments that a pull will fetch.
     Planned(usize),
-    /// So many more are done.
+    /// The number of records or segments that were completed since the last report.
     Done(usize),
 }
 
-/// Receives the progress.
+/// A function that receives the progress.
 pub type Report<'r> = &'r (dyn Fn(Progress) + Sync);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Fetching the segments of others.
+//! Fetches the shared segments of other machines.
 
 use std::collections::BTreeSet;
 
@@ -12,29 +12,31 @@ use crate::reject::RejectReason;
 use crate::sign::AllowedSigners;
 use crate::store::{Folder, ObjectStore, StoreError};
 
-/// What a pull found.
+/// The result of a pull.
 #[derive(Debug, Default)]
 pub struct Pulled {
-    /// Segments that were fetched now.
+    /// Number of segments that this call fetched.
     pub segments: usize,
-    /// Their records.
+    /// Number of records in these segments.
     pub records: usize,
-    /// Segments that were here before.
+    /// Number of segments that had been fetched before.
     pub known: usize,
-    /// Segments without a signature: somebody is pushing them, or was killed doing so.
+    /// Names of segments without a signature. Another machine is pushing them, or it was killed while it did.
     pub unfinished: Vec<String>,
-    /// Objects that do not count, and why.
+    /// Objects that were rejected, and why.
     pub rejected: Vec<Rejected>,
-    /// Files of the store that are not objects.
+    /// Entries of the store that are not objects.
     pub ignored: Vec<String>,
     /// Why segments are missing that could be here: a failure of the store or of the folder. `None` if there was none.
     pub stopped: Option<StoreError>,
 }
 
-/// Fetches the segments without a plan that somebody in `signers` has signed into a folder. Those of the journal `own` are
-/// left out. `now_unix_s` is this machine's time.
+/// Fetches shared segments (those that belong to no plan) into the folder `to`. Only segments that a key in `signers`
+/// has signed are fetched. Segments of the journal `own` are skipped. `now_unix_s` is this machine's time, in seconds
+/// since 1970.
 ///
-/// It can be killed at any moment and run any number of times: objects are only added, each in one step.
+/// A pull can be killed at any moment and repeated any number of times, because it only adds objects and adds each one
+/// atomically.
 ///
 /// # Errors
 /// If the store or the folder cannot be listed. A later failure is in [`Pulled::stopped`], next to what was fetched and
@@ -90,7 +92,7 @@ pub fn pull(
     Ok(pulled)
 }
 
-/// The signatures of nothing.
+/// The signatures whose objects are not in the store.
 fn strays(names: &BTreeSet<String>) -> impl Iterator<Item = Rejected> {
     let of_nothing = |name: &&String| {
         let object = name.strip_suffix(".sig");
@@ -102,7 +104,7 @@ fn strays(names: &BTreeSet<String>) -> impl Iterator<Item = Rejected> {
     })
 }
 
-/// Keeps a segment as it was signed, and returns the number of its records.
+/// Stores a segment and its signature, and returns the number of its records.
 fn keep(to: &Folder, name: &str, signed: &SignedSegment) -> Result<usize, StoreError> {
     to.put(name, &signed.bytes)?;
     to.put(&object::signature(name), signed.signature.as_bytes())?;

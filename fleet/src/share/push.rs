@@ -1,4 +1,4 @@
-//! Publishing a journal without a plan.
+//! Publishes a journal that belongs to no plan.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,18 +15,19 @@ use crate::segment::Header;
 use crate::sign::{Signer, random_name};
 use crate::store::{ObjectStore, StoreError};
 
-/// What a push did.
+/// The result of a push.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pushed {
-    /// The journal's identity; 0 if it has no record.
+    /// The journal's identity; 0 if the journal has no records.
     pub journal: u64,
-    /// Sequence number of its last record in the store.
+    /// Sequence number of the journal's last record in the store.
     pub last: u64,
-    /// Records up to this number were in the store before.
+    /// Sequence number of the last record that the store had before this push.
     pub known: u64,
-    /// Segments that were published now.
+    /// Number of segments that this push published.
     pub segments: u32,
-    /// An object that somebody replaced, if one stood in the way. The records were published under another name.
+    /// Name of an object that somebody had replaced; `None` normally. The records were published again under another
+    /// name.
     pub replaced: Option<String>,
 }
 
@@ -37,7 +38,7 @@ pub enum PushError {
     /// The journal could not be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// It could not be published.
+    /// The journal could not be published.
     #[error(transparent)]
     Publish(#[from] PublishError),
     /// The store could not be read.
@@ -45,14 +46,15 @@ pub enum PushError {
     Store(#[from] StoreError),
 }
 
-/// Publishes the records of a journal that the store does not have yet with a signature of `key`. `observer` says which
-/// machine pushes; its records say which device measured.
+/// Publishes those records of a journal that the store does not yet have with a signature of `key`. `observer`
+/// describes the machine that pushes. The device that measured is in the records.
 ///
-/// It can be killed at any moment and run any number of times, also by several processes at once: segments are only
-/// added, and the next push adds what is missing.
+/// A push can be killed at any moment and repeated any number of times, also by several processes at once. It only adds
+/// segments, and the next push adds those that are missing.
 ///
 /// # Errors
-/// An unreadable journal, or a store that does not answer: what was published before stays published.
+/// The journal is unreadable, or the store does not answer. Segments that were published before the error stay
+/// published.
 pub fn push(
     store: &dyn ObjectStore,
     key: &Signer,
@@ -76,8 +78,8 @@ pub fn push(
         }
         publisher.publish_with(journal, &mut |records| report(Progress::Done(records)))
     };
-    // The same for every push of a journal, so that one that was killed leaves nothing behind that the next one does
-    // not complete.
+    // Every push of a journal uses the same attempt, so the next push after a killed one writes the same names and
+    // completes them.
     let usual = &object::name_of(format!("share {id:016x}").as_bytes())[..32];
     let (published, replaced) = match publish(usual) {
         Err(PublishError::Store(StoreError::Exists { name, .. })) => {
@@ -95,16 +97,16 @@ pub fn push(
     })
 }
 
-/// The identity of a journal; nothing if it has no record.
+/// The identity of a journal; `None` if the journal has no records.
 ///
 /// # Errors
-/// An unreadable journal.
+/// The journal is unreadable.
 pub fn journal_id(journal: &Path) -> Result<Option<u64>, JournalError> {
     let read = journal::read::<JournalError>(journal, u64::MAX, &mut |_, _| Ok(()))?;
     Ok(read.survey.journal)
 }
 
-/// The places of a journal's sound records.
+/// The positions of a journal's undamaged records.
 fn places(journal: &Path) -> Result<Vec<Position>, JournalError> {
     let mut places = Vec::new();
     journal::read::<JournalError>(journal, 0, &mut |place, _| {
@@ -114,7 +116,8 @@ fn places(journal: &Path) -> Result<Vec<Position>, JournalError> {
     Ok(places)
 }
 
-/// The segments of a journal that the store has with a signature of the key. What does not verify is missing.
+/// The headers of the journal's segments that the store has with a valid signature of `key`. Invalid segments are
+/// treated as missing.
 fn published(
     store: &dyn ObjectStore,
     key: &Signer,
@@ -138,7 +141,7 @@ fn published(
     Ok(headers)
 }
 
-/// The last record up to which segments have all of a journal's records.
+/// The position of the last record for which the segments have all earlier records too.
 fn known(places: &[Position], headers: &[Header]) -> Option<Position> {
     let mut headers: Vec<&Header> = headers
         .iter()
@@ -158,7 +161,8 @@ fn known(places: &[Position], headers: &[Header]) -> Option<Position> {
     places.get(next.checked_sub(1)?).copied()
 }
 
-/// Whether a segment is of the history that the journal has: a copy of a cache goes on differently.
+/// Whether a segment belongs to the same history as the journal. A copied cache has the same journal identity, but may
+/// continue differently.
 fn is_of(header: &Header, places: &[Position]) -> bool {
     let at = places.binary_search_by_key(&header.last, |place| place.sequence);
     at.is_ok_and(|at| places[at].chain == header.chain_after)

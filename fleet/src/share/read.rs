@@ -1,4 +1,4 @@
-//! Segments without a plan, from a store to verified records.
+//! Reads and verifies segments that belong to no plan.
 
 use crate::object;
 use crate::reject::RejectReason;
@@ -7,14 +7,14 @@ use crate::sign::PublicKey;
 use crate::signed::{Signed, hash_in};
 use crate::store::ObjectStore;
 
-/// A segment, and its objects as they are stored.
+/// A segment, and the stored bytes of it and of its signature.
 pub(super) struct SignedSegment {
     pub segment: Segment,
     pub bytes: Vec<u8>,
     pub signature: String,
 }
 
-/// Reads and verifies a segment without a plan, if its key is one that `may_sign`.
+/// Reads and verifies a segment that belongs to no plan. A key for which `may_sign` returns `false` is an error.
 pub(super) fn signed(
     store: &dyn ObjectStore,
     name: &str,

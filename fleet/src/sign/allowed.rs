@@ -1,11 +1,11 @@
-//! OpenSSH's `allowed_signers` files: who may sign what, until when (`man ssh-keygen`, ALLOWED SIGNERS).
+//! OpenSSH's `allowed_signers` files, which say who may sign what and until when (`man ssh-keygen`, ALLOWED SIGNERS).
 
 use super::{NAMESPACE, PublicKey, SignError};
 
-/// The most lines that are read.
+/// Largest number of lines that are read. Further lines are ignored.
 const MAX_LINES: usize = 100_000;
 
-/// Who may sign for a fleet.
+/// The keys that may sign for a fleet.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedSigners {
     lines: Vec<Line>,
@@ -13,21 +13,21 @@ pub struct AllowedSigners {
 
 #[derive(Clone, Debug)]
 struct Line {
-    /// The first principal.
+    /// The first principal of the line.
     principal: String,
     key: PublicKey,
-    /// From when on, in seconds since 1970.
+    /// Start of the key's validity, in seconds since 1970; `None` for no limit.
     valid_after_unix_s: Option<u64>,
-    /// Until when, in seconds since 1970.
+    /// End of the key's validity, in seconds since 1970; `None` for no limit.
     valid_before_unix_s: Option<u64>,
 }
 
 impl AllowedSigners {
-    /// Reads an `allowed_signers` file. Lines for other namespaces, for certificate authorities and of other
-    /// algorithms than ed25519 are passed over.
+    /// Reads an `allowed_signers` file. Lines are ignored if they are for other namespaces, for certificate
+    /// authorities, or for algorithms other than ed25519.
     ///
     /// # Errors
-    /// The number of a line that is none.
+    /// A line is invalid. The error has its number.
     pub fn parse(text: &str) -> Result<AllowedSigners, SignError> {
         let mut lines = Vec::new();
         for (number, line) in text.lines().enumerate().take(MAX_LINES) {
@@ -44,7 +44,7 @@ impl AllowedSigners {
         Ok(AllowedSigners { lines })
     }
 
-    /// The principal of a key that may sign for a fleet at a time, in seconds since 1970.
+    /// The principal of `key`, if the key may sign for a fleet at the time `now_unix_s` (in seconds since 1970).
     pub fn who(&self, key: &PublicKey, now_unix_s: u64) -> Option<&str> {
         let mut lines = self.lines.iter();
         let valid = |line: &&Line| {
@@ -58,7 +58,7 @@ impl AllowedSigners {
     }
 }
 
-/// What is wrong with a line.
+/// Why a line is invalid.
 type Wrong = &'static str;
 
 fn parse_line(line: &str) -> Result<Option<Line>, Wrong> {
@@ -106,7 +106,7 @@ fn is_algorithm(word: &str) -> bool {
         .any(|start| word.starts_with(start))
 }
 
-/// The first word and the rest; blanks in quotes do not end a word.
+/// The first word and the rest. White space in quotes does not end a word.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     let mut quoted = false;
@@ -117,7 +117,7 @@ fn word(text: &str) -> (&str, &str) {
     text.split_at(end.unwrap_or(text.len()))
 }
 
-/// The parts of a text between separators that are not in quotes.
+/// The non-empty parts of a text between separators that are not in quotes.
 fn split_quoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let parts = text.split(move |c: char| {
@@ -127,7 +127,7 @@ fn split_quoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
     parts.map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// OpenSSH's patterns: `*` for any text, `?` for one character.
+/// Whether `text` matches an OpenSSH pattern, in which `*` is any text and `?` is one character.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some(first) = pattern.chars().next() else {
         return text.is_empty();
@@ -142,9 +142,11 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, in UTC with or without a final `Z`, as seconds since 1970.
+/// Reads a time of the form `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, with or without a final `Z`, as seconds since 1970. The
+/// time is in UTC.
 ///
-/// OpenSSH takes a time without `Z` as local; a build has no local time, so that it is UTC here.
+/// OpenSSH reads a time without `Z` as local time. Kiln reads it as UTC, because the result of a check must not depend
+/// on the time zone of the machine.
 fn time(text: &str) -> Result<u64, Wrong> {
     const FORM: Wrong = "a time is not YYYYMMDD or YYYYMMDDHHMM[SS][Z]";
     let digits = text.strip_suffix('Z').unwrap_or(text);

@@ -1,4 +1,4 @@
-//! Why a key or a signature was refused.
+//! Why a key or a signature was rejected.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{MAX_SIGNATURE_BYTES, NAMESPACE};
 
 impl SignError {
-    /// Why a key was not read: its algorithm, or its form.
+    /// The error for a key that could not be read: another algorithm, or another form.
     pub(super) fn of_key(source: ssh_key::Error) -> SignError {
         match source {
             ssh_key::Error::AlgorithmUnknown => SignError::Algorithm {
@@ -22,92 +22,92 @@ impl SignError {
     }
 }
 
-/// Why a key or a signature was refused.
+/// Why a key or a signature was rejected.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SignError {
-    /// The file of a key could not be read.
+    /// The file of a private key could not be read.
     #[error(
         "cannot read the key {path}: {source}\nhelp: make one with `ssh-keygen -t ed25519 -f {path} -N ''`"
     )]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// A private key is locked by a passphrase.
+    /// A private key is encrypted with a passphrase.
     #[error(
         "the key {path} is encrypted, and elements run without anybody to ask\nhelp: give a key without a passphrase: `ssh-keygen -t ed25519 -f KEYFILE -N ''`"
     )]
     Encrypted {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A text is not an OpenSSH key.
+    /// The text is not an OpenSSH key.
     #[error(
         "not an OpenSSH key: {source}\nhelp: give a line as in `~/.ssh/id_ed25519.pub`, or a file that `ssh-keygen` wrote"
     )]
     NoKey {
-        /// Why.
+        /// The decoder's error.
         source: ssh_key::Error,
     },
-    /// A key of an algorithm that is not verified here.
+    /// The key is of an algorithm other than ed25519.
     #[error(
         "the key is of algorithm {algorithm}, not ssh-ed25519\nhelp: make one with `ssh-keygen -t ed25519`"
     )]
     Algorithm {
-        /// Its algorithm.
+        /// The key's algorithm.
         algorithm: String,
     },
-    /// A signature is larger than any that is read.
+    /// The signature is larger than [`MAX_SIGNATURE_BYTES`].
     #[error(
         "the signature has {bytes} bytes, more than the {MAX_SIGNATURE_BYTES} that are read\nhelp: sign again with `ssh-keygen -Y sign -n {NAMESPACE}`"
     )]
     TooLarge {
-        /// Its length.
+        /// Length of the signature, in bytes.
         bytes: usize,
     },
-    /// A text is not a signature.
+    /// The text is not an OpenSSH signature.
     #[error(
         "not an OpenSSH signature: {source}\nhelp: sign with `ssh-keygen -Y sign -n {NAMESPACE}`"
     )]
     NoSignature {
-        /// Why.
+        /// The decoder's error.
         source: ssh_key::Error,
     },
-    /// The signature is by another key.
+    /// The signature was created with another key than expected.
     #[error(
         "signed by {found}, not by {expected}\nhelp: sign with the key that the plan or `allowed_signers` names"
     )]
     OtherKey {
-        /// The fingerprint of its key.
+        /// Fingerprint of the key that created the signature.
         found: String,
-        /// The fingerprint of the key it should be by.
+        /// Fingerprint of the expected key.
         expected: String,
     },
-    /// The signature was made for another purpose.
+    /// The signature was created for another namespace.
     #[error(
         "signed for the namespace `{found}`, not `{NAMESPACE}`\nhelp: sign with `ssh-keygen -Y sign -n {NAMESPACE}`"
     )]
     Namespace {
-        /// Its namespace.
+        /// The signature's namespace.
         found: String,
     },
-    /// The signature is one of other bytes.
+    /// The signature does not match the bytes.
     #[error(
         "the signature by {key} is not one of these bytes\nhelp: they were changed after they were signed: fetch both again"
     )]
     OtherBytes {
-        /// The fingerprint of its key.
+        /// Fingerprint of the key that created the signature.
         key: String,
     },
-    /// No signature could be made.
+    /// The bytes could not be signed.
     #[error("cannot sign with {key}: {source}\nhelp: use a key of `ssh-keygen -t ed25519`")]
     Sign {
-        /// The fingerprint of the key.
+        /// Fingerprint of the key.
         key: String,
-        /// Why.
+        /// The library's error.
         source: ssh_key::Error,
     },
     /// `ssh-keygen` did not sign.
@@ -120,12 +120,12 @@ pub enum SignError {
         /// What it says.
         why: String,
     },
-    /// A line of an `allowed_signers` file is none.
+    /// A line of an `allowed_signers` file is invalid.
     #[error(
         "line {line} of allowed_signers: {why}\nhelp: a line is `principal [namespaces=\"{NAMESPACE}\"] ssh-ed25519 KEY`, see `man ssh-keygen`"
     )]
     AllowedSigners {
-        /// Its number, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// What is wrong.
         why: &'static str,

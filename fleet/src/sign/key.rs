@@ -1,4 +1,4 @@
-//! Keys: OpenSSH's files and lines, ed25519 only.
+//! Keys in OpenSSH's formats. Only ed25519 keys are supported.
 
 use std::fmt;
 use std::path::Path;
@@ -10,12 +10,12 @@ use ssh_key::{Algorithm, HashAlg, LineEnding};
 
 use super::{NAMESPACE, SignError};
 
-/// A key that verifies.
+/// A public key, which verifies signatures.
 #[derive(Clone, Debug)]
 pub struct PublicKey(ssh_key::PublicKey);
 
 impl PartialEq for PublicKey {
-    /// Comments are not compared.
+    /// Compares the keys, but not their comments.
     fn eq(&self, other: &PublicKey) -> bool {
         self.0.key_data() == other.0.key_data()
     }
@@ -24,10 +24,11 @@ impl PartialEq for PublicKey {
 impl Eq for PublicKey {}
 
 impl PublicKey {
-    /// Reads a line as in `id_ed25519.pub`: algorithm, key, comment.
+    /// Reads a public key from a line as in `id_ed25519.pub`: algorithm, key, comment.
     ///
     /// # Errors
-    /// Other text, or a key of another algorithm than ed25519.
+    /// The text is not a public key, or the key is of another algorithm than ed25519 (or its variant for security
+    /// keys).
     pub fn parse(line: &str) -> Result<PublicKey, SignError> {
         let key = ssh_key::PublicKey::from_openssh(line.trim());
         let key = PublicKey(key.map_err(SignError::of_key)?);
@@ -54,22 +55,22 @@ impl PublicKey {
         &self.0
     }
 
-    /// `SHA256:…`, as `ssh-keygen -l` prints it.
+    /// The fingerprint `SHA256:…`, as `ssh-keygen -l` prints it.
     pub fn fingerprint(&self) -> String {
         self.0.fingerprint(HashAlg::Sha256).to_string()
     }
 
-    /// Its line, without a line feed.
+    /// The key as a line of `id_ed25519.pub`, without a line feed.
     ///
     /// # Errors
-    /// If it cannot be encoded.
+    /// The key cannot be encoded.
     pub fn to_openssh(&self) -> Result<String, SignError> {
         let line = self.0.to_openssh();
         line.map_err(|source| SignError::NoKey { source })
     }
 }
 
-/// A key that signs. Its `Debug` shows the fingerprint only.
+/// A private key, which creates signatures. Its `Debug` shows the fingerprint only.
 #[derive(Clone)]
 pub struct PrivateKey(ssh_key::PrivateKey);
 
@@ -80,10 +81,10 @@ impl fmt::Debug for PrivateKey {
 }
 
 impl PrivateKey {
-    /// A new ed25519 key, from the system's random numbers.
+    /// Creates an ed25519 key from the system's random numbers.
     ///
     /// # Errors
-    /// If the system has none.
+    /// The key cannot be generated.
     pub fn generate() -> Result<PrivateKey, SignError> {
         let key = ssh_key::PrivateKey::random(&mut OsRng, Algorithm::Ed25519);
         Ok(PrivateKey(
@@ -91,10 +92,10 @@ impl PrivateKey {
         ))
     }
 
-    /// Reads an OpenSSH file, as `ssh-keygen -t ed25519 -N ''` writes it.
+    /// Reads an OpenSSH private key file, as `ssh-keygen -t ed25519 -N ''` writes it.
     ///
     /// # Errors
-    /// An unreadable file, an encrypted key, or one of another algorithm.
+    /// The file is unreadable, or the key is encrypted or of another algorithm.
     pub fn read(path: &Path) -> Result<PrivateKey, SignError> {
         let text = std::fs::read(path).map_err(|source| SignError::Read {
             path: path.into(),
@@ -110,10 +111,10 @@ impl PrivateKey {
         PrivateKey::checked(key)
     }
 
-    /// Reads the text of an OpenSSH file.
+    /// Reads a private key from the text of an OpenSSH private key file.
     ///
     /// # Errors
-    /// As [`PrivateKey::read`].
+    /// The text is not a private key, or the key is encrypted or of another algorithm.
     pub fn parse(text: &str) -> Result<PrivateKey, SignError> {
         let key = ssh_key::PrivateKey::from_openssh(without_blank_lines(text));
         let key = key.map_err(SignError::of_key)?;
@@ -130,25 +131,25 @@ impl PrivateKey {
         }
     }
 
-    /// The text of its OpenSSH file: write it to a file that nobody else can read (mode 600).
+    /// The text of the key's OpenSSH file. Write it only to a file that nobody else can read (mode 600).
     ///
     /// # Errors
-    /// If it cannot be encoded.
+    /// The key cannot be encoded.
     pub fn to_openssh(&self) -> Result<String, SignError> {
         let text = self.0.to_openssh(LineEnding::LF);
         let text = text.map_err(|source| SignError::NoKey { source })?;
         Ok(text.to_string())
     }
 
-    /// The key that verifies its signatures.
+    /// The public key that verifies this key's signatures.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.public_key().clone())
     }
 
-    /// Signs bytes for the namespace `kiln-fleet`: the armored text that `ssh-keygen -Y sign` writes.
+    /// Signs bytes for the namespace `kiln-fleet`. The result is armored text, as `ssh-keygen -Y sign` writes it.
     ///
     /// # Errors
-    /// If no signature could be made.
+    /// The bytes could not be signed.
     pub fn sign(&self, bytes: &[u8]) -> Result<String, SignError> {
         let signed = self.0.sign(NAMESPACE, HashAlg::Sha512, bytes);
         let text = signed.and_then(|signature| signature.to_pem(LineEnding::LF));
@@ -159,7 +160,7 @@ impl PrivateKey {
     }
 }
 
-/// 128 random bits as 32 hexadecimal digits: a name that no other attempt has.
+/// 128 random bits as 32 hexadecimal digits, which identify an attempt at an element.
 pub fn random_name() -> String {
     use ssh_key::rand_core::RngCore;
     let mut bits = [0; 16];
@@ -167,7 +168,8 @@ pub fn random_name() -> String {
     format!("{:032x}", u128::from_le_bytes(bits))
 }
 
-/// A key file without what secrets and clipboards add around it: blank lines, and the line feeds of other systems.
+/// The text of a key file without blank lines, spaces at the ends of lines, and carriage returns. CI secrets and
+/// clipboards add them.
 fn without_blank_lines(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines: Vec<&str> = lines.collect();

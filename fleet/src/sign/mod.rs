@@ -1,4 +1,4 @@
-//! Signatures in OpenSSH's format (`PROTOCOL.sshsig`), so that `ssh-keygen -Y` checks them without Kiln.
+//! Signatures in OpenSSH's format (`PROTOCOL.sshsig`), which `ssh-keygen -Y` can also check without Kiln.
 
 mod allowed;
 mod error;
@@ -12,15 +12,16 @@ pub use signer::{ProgramKey, Signer};
 
 use ssh_key::{LineEnding, SshSig};
 
-/// The namespace of every signature: one made for git, or for a login, is none for a fleet.
+/// The namespace of all signatures of a fleet. A signature that was created for git or for a login has another
+/// namespace, so it is not valid here.
 pub const NAMESPACE: &str = "kiln-fleet";
-/// Longest signature that is read, in bytes.
+/// Longest signature that is read, in bytes of its text.
 pub const MAX_SIGNATURE_BYTES: usize = 8 << 10;
 
-/// Checks that `signature` is one of `bytes` by `key`.
+/// Checks that `signature` is a signature of `bytes` by `key`.
 ///
 /// # Errors
-/// Text that is not a signature, another key or namespace, or other bytes.
+/// The text is not a signature, or it is a signature by another key, for another namespace, or of other bytes.
 pub fn verify(bytes: &[u8], signature: &str, key: &PublicKey) -> Result<(), SignError> {
     let signature = parse(signature)?;
     let signer = PublicKey::of(signature.public_key().clone());
@@ -41,10 +42,10 @@ pub fn verify(bytes: &[u8], signature: &str, key: &PublicKey) -> Result<(), Sign
     })
 }
 
-/// The key that a signature says it is by. Nothing is verified.
+/// The key that a signature claims as its signer. Nothing is verified.
 ///
 /// # Errors
-/// Text that is not a signature.
+/// The text is not a signature.
 pub fn signer(signature: &str) -> Result<PublicKey, SignError> {
     Ok(PublicKey::of(parse(signature)?.public_key().clone()))
 }
@@ -56,7 +57,8 @@ fn parse(signature: &str) -> Result<SshSig, SignError> {
     }
     let no_signature = |source| SignError::NoSignature { source };
     let parsed = SshSig::from_pem(signature).map_err(no_signature)?;
-    // The decoder passes over fields that it does not need: one signature has one text here.
+    // The decoder ignores fields that it does not need. This comparison makes sure that a signature has only one valid
+    // text.
     let text = parsed.to_pem(LineEnding::LF).map_err(no_signature)?;
     let dense = |text: &str| text.split_ascii_whitespace().collect::<String>();
     let plain = parsed.version() == SshSig::VERSION && parsed.reserved().is_empty();

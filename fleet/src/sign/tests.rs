@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::*;
 
-/// Whether `ssh-keygen` is there; prints that a test is skipped if it is not.
+/// Whether `ssh-keygen` is installed. If it is not, prints that the test is skipped.
 fn has_keygen(test: &str) -> bool {
     let found = Command::new("ssh-keygen")
         .arg("-?")

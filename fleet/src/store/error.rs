@@ -1,71 +1,71 @@
-//! Why a store could not be used.
+//! Why an operation on a store failed.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a store could not be used.
+/// Why an operation on a store failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A file or folder of the store failed.
+    /// An operation on a file or folder of the store failed.
     #[error(
         "cannot {what} {path}: {source}\nhelp: check that the store's folder is mounted and writable, then run the command again"
     )]
     Io {
         /// The attempted operation.
         what: &'static str,
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// No object has such a name.
+    /// The name is not a valid name of an object.
     #[error(
         "`{name}` names no object of a store (words of a-z, 0-9, `.`, `_`, `-` between slashes)\nhelp: this is a bug of the caller: names come from `kiln_fleet::object`"
     )]
     Name {
-        /// The name.
+        /// The name, escaped and cut after 80 characters.
         name: String,
     },
-    /// There is another object of the same name.
+    /// The store has another object under the same name.
     #[error(
         "{name} is in the store with other bytes ({found} bytes, not {expected})\nhelp: somebody replaced it: move it away, then publish again"
     )]
     Exists {
         /// The name.
         name: String,
-        /// Length of the object in the store.
+        /// Length of the object in the store, in bytes.
         found: u64,
-        /// Length of the object to be written.
+        /// Length of the object that was to be written, in bytes.
         expected: u64,
     },
-    /// An object is larger than any of its kind.
+    /// An object is larger than the largest object of its kind.
     #[error(
         "{name} has {bytes} bytes, more than the {most} that are read\nhelp: Kiln wrote no such object: remove it from the store"
     )]
     TooLarge {
         /// The name.
         name: String,
-        /// Its length.
+        /// Length of the object, in bytes.
         bytes: u64,
-        /// The most that is read.
+        /// The largest number of bytes that is read.
         most: u64,
     },
-    /// A request to a server failed, after a few repetitions.
+    /// A request to a server failed, and a few retries failed too.
     #[error(
         "cannot {what} {name}: {why}\nhelp: check the network, AWS_ENDPOINT_URL, AWS_REGION, and that the credentials may use the bucket; then run the command again"
     )]
     Request {
         /// The attempted operation.
         what: &'static str,
-        /// The object, or what the names of those to be listed begin with.
+        /// Name of the object or, for a listing, the prefix of the listed names.
         name: String,
-        /// The server's words, or why it could not be asked.
+        /// The server's error, or why the server could not be reached.
         why: String,
     },
-    /// A server took an object and does not have it.
+    /// A server acknowledged a write, but does not have the object.
     #[error(
         "the server took {name} and does not have it\nhelp: it is not a store that keeps what it takes: use another server, or a folder"
     )]
@@ -73,7 +73,7 @@ pub enum StoreError {
         /// The name.
         name: String,
     },
-    /// The location or the settings of a bucket cannot be used.
+    /// The location or the settings of a bucket are invalid.
     #[error(
         "cannot use `{location}`: {why}\nhelp: write s3://BUCKET/PREFIX, and set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL as for `aws s3`; AWS_ALLOW_HTTP=true allows a server without TLS"
     )]
@@ -83,7 +83,7 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
-    /// This program was built without stores in buckets.
+    /// The location is a bucket, but the program was built without the feature `s3`.
     #[error(
         "`{location}` is a bucket, and this `tune` was built without the feature `s3`\nhelp: install it with `cargo install --locked --features s3 --git https://github.com/kiln-tune/kiln kiln-tuner`, or give the path of a folder: `rclone mount` and `aws s3 sync` make one of a bucket"
     )]
@@ -91,7 +91,7 @@ pub enum StoreError {
         /// The location.
         location: String,
     },
-    /// No store has such a location.
+    /// The location is neither a folder nor a bucket.
     #[error(
         "no store at `{location}`: stores are folders, and buckets as s3://BUCKET/PREFIX\nhelp: give the path of a folder that all machines see; `rclone mount` makes one of most object stores"
     )]
@@ -102,7 +102,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the store did not answer, or could not at the moment: another attempt may succeed.
+    /// Whether another attempt may succeed, because the store did not answer or lost an object.
     pub fn is_passing(&self) -> bool {
         matches!(
             self,

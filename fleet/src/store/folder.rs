@@ -1,4 +1,4 @@
-//! A store in a folder: on a local disk, NFS, Lustre, or one that `rclone` and `aws s3 sync` mirror.
+//! A store in a folder on a local disk, on NFS or Lustre, or in a folder that `rclone` or `aws s3 sync` mirrors.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::{Listing, ObjectStore, StoreError, holds, name};
 
-/// What names of files that are being written begin with.
+/// Prefix of the names of files that are still being written.
 const TEMPORARY: &str = ".kiln-";
-/// Folders below the store's in which objects are looked for.
+/// Levels of folders below the listed folder that are searched for objects.
 const MAX_DEPTH: usize = 8;
 
 /// A store in a folder.
@@ -19,10 +19,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder, making it if there is none.
+    /// Opens the folder `root`, and creates it if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// The folder cannot be created.
     pub fn open(root: &Path) -> Result<Folder, StoreError> {
         fs::create_dir_all(root).map_err(io_error("create", root))?;
         Ok(Folder { root: root.into() })
@@ -46,7 +46,8 @@ impl Folder {
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                 return holds(self, name, bytes).map(drop);
             }
-            // Some network file systems have neither links nor a rename that refuses to replace.
+            // Some network file systems support neither hard links nor a rename that fails if the target exists. There
+            // the file replaces an existing one.
             Err(error) => {
                 let replaced = error.file.persist(&path);
                 replaced.map_err(|error| io_error("write", &path)(error.error))?;
@@ -56,7 +57,8 @@ impl Folder {
         synced.map_err(io_error("write", folder))
     }
 
-    /// The file of an object: regular, and reached through no link; nothing if there is none.
+    /// Path and length of an object's file. `None` if there is no such file, if it is not a regular file, or if a part
+    /// of its path is a symbolic link.
     fn file_of(&self, name: &str) -> Result<Option<(PathBuf, u64)>, StoreError> {
         let mut path = self.root.clone();
         let mut words = name.split('/').peekable();

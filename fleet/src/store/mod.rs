@@ -1,7 +1,7 @@
-//! Stores of objects: a folder, or a bucket of an S3-compatible server.
+//! Stores of objects. A store is a folder, or a bucket of an S3-compatible server.
 //!
-//! A store is not trusted: whatever it returns is verified, and what it acknowledged may be lost. Objects are named
-//! by their content and never changed, so that no operation needs a condition or a lock.
+//! A store is not trusted. Everything that it returns is verified, and objects that it acknowledged may be lost.
+//! Objects are named by their content and never change, so no operation needs a condition or a lock.
 
 mod error;
 mod folder;
@@ -17,44 +17,46 @@ pub use folder::Folder;
 #[cfg(feature = "s3")]
 pub use s3::S3;
 
-/// What locations of buckets begin with.
+/// Prefix of the locations of buckets.
 const S3_SCHEME: &str = "s3://";
 
-/// The names of a store's objects.
+/// The names that a store has below a prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The names, sorted.
+    /// The names of objects, sorted.
     pub names: Vec<String>,
-    /// What is in the store and no object: links, and files with other names than objects have.
+    /// Other entries of the store, sorted: symbolic links, and files whose names are not valid names of objects.
+    /// Invalid names are escaped.
     pub ignored: Vec<String>,
 }
 
 /// A store of objects. All operations block.
 pub trait ObjectStore: Send + Sync + Debug {
-    /// Writes an object. When this returns, it is as durable as the store makes it. An object that is there with the
-    /// same bytes is left as it is.
+    /// Writes an object. When the call returns, the object is as durable as the store can make it. If the store already
+    /// has the object with the same bytes, nothing is written.
     ///
     /// # Errors
-    /// A name that no object has, other bytes under the same name, or a store that does not take it.
+    /// The name is invalid, the store has other bytes under this name, or the store does not accept the object.
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
-    /// Reads an object of at most `max_bytes`; nothing if there is none.
+    /// Reads an object of at most `max_bytes` bytes; `None` if the store does not have it.
     ///
     /// # Errors
-    /// A name that no object has, a larger object, or a store that does not answer.
+    /// The name is invalid, the object is larger, or the store does not answer.
     fn get(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// The names of all objects that begin with `prefix`, which ends with `/`.
+    /// Lists all objects whose names begin with `prefix`. The prefix is the name of a folder and ends with `/`.
     ///
     /// # Errors
-    /// A store that does not answer.
+    /// The prefix is invalid, or the store does not answer.
     fn list(&self, prefix: &str) -> Result<Listing, StoreError>;
 }
 
-/// Opens the store at a location: the path of a folder, which is made if there is none, or `s3://bucket/prefix`.
+/// Opens the store at a location: the path of a folder, which is created if it does not exist, or `s3://bucket/prefix`.
 ///
 /// # Errors
-/// An unusable folder, settings of a bucket that cannot be used, or the location of another kind of store.
+/// The folder cannot be created, the settings of the bucket are invalid, the program was built without the feature
+/// `s3`, or the location has another scheme.
 pub fn open(location: &str) -> Result<Box<dyn ObjectStore>, StoreError> {
     if location.starts_with(S3_SCHEME) {
         return open_bucket(location);
@@ -77,10 +79,10 @@ fn open_bucket(location: &str) -> Result<Box<dyn ObjectStore>, StoreError> {
     Err(StoreError::WithoutS3 { location })
 }
 
-/// Whether a store has an object with these bytes.
+/// Whether a store has the object `name` with exactly these bytes.
 ///
 /// # Errors
-/// Other bytes under the name, or a store that does not answer.
+/// The store has other bytes under this name, or the store does not answer.
 fn holds(store: &dyn ObjectStore, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
     let found = match store.get(name, bytes.len()) {
         Ok(None) => return Ok(false),

@@ -1,9 +1,9 @@
-//! What every store does, whatever is behind it: each check takes a store in which there is nothing.
+//! Checks that every kind of store must pass. Each check receives an empty store.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use kiln_fleet::store::{Listing, ObjectStore, StoreError};
 
-/// A check, and its sentence.
+/// A check: what it checks, as a sentence, and its function.
 pub type Check = (&'static str, fn(&dyn ObjectStore));
 
 pub const CHECKS: [Check; 7] = [

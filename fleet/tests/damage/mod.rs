@@ -1,4 +1,4 @@
-//! What damage of a store costs, whatever is behind it.
+//! Tests that damage to a store has only limited effects, for every kind of store.
 #![allow(dead_code, clippy::unwrap_used)]
 
 mod rejected;
@@ -20,11 +20,11 @@ use crate::samples::{
     trial,
 };
 
-/// A store of which anything can be changed, past its own rules.
+/// A store whose objects can be changed without the store's own checks.
 pub trait Spoiled {
     /// The store.
     fn store(&self) -> &dyn ObjectStore;
-    /// Puts other bytes under a name.
+    /// Replaces the bytes of an object.
     fn overwrite(&self, name: &str, bytes: &[u8]);
     /// Removes an object.
     fn remove(&self, name: &str);
@@ -90,7 +90,7 @@ pub fn truncated_objects_are_named(spoiled: &dyn Spoiled, cases: usize) {
     is_named_and_costs_that_segment_alone(spoiled, cases, &truncate);
 }
 
-/// Damages one object after the other: its segment is rejected by name, and the other segments count.
+/// Damages one object of six segments after the other. A merge must report the damage and lose only that segment.
 fn is_named_and_costs_that_segment_alone(
     spoiled: &dyn Spoiled,
     cases: usize,
@@ -115,7 +115,7 @@ fn is_named_and_costs_that_segment_alone(
         let collected = collected(store, &plan);
         spoiled.overwrite(name, right);
         let segment = name.strip_suffix(".sig").unwrap_or(name);
-        // White space at the end of an armored signature means nothing.
+        // White space at the end of an armored signature has no meaning.
         let accepted = collected.segments.len() == SEARCHES && name.ends_with(".sig");
         if accepted && bytes.trim_ascii_end() == right.trim_ascii_end() {
             continue;
@@ -126,7 +126,7 @@ fn is_named_and_costs_that_segment_alone(
     }
 }
 
-/// Journals with two histories, and with a gap: both are reported, and what there is counts.
+/// Journals with two histories, and with a gap. A merge must report both and keep all records.
 pub fn leaves_both_histories(spoiled: &dyn Spoiled, cases: u64) {
     let key = key(0, &problem(0));
     let store = spoiled.store();
@@ -162,7 +162,7 @@ pub fn leaves_both_histories(spoiled: &dyn Spoiled, cases: u64) {
         };
         let rest = collected(store, &plan);
         assert_eq!(rest.gaps, [gap]);
-        // The signature that is left over is named.
+        // The signature without an object is reported.
         assert_eq!(rest.rejected.len(), 1);
     }
 }

@@ -1,5 +1,5 @@
-//! Plans, journals and stores made from a few numbers.
-// Every test binary uses a part of it.
+//! Sample plans, journals and stores, which are created from a few numbers.
+// Every test binary uses only a part of this module.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use kiln_fleet::{
 };
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash, LaunchPlan, SourceHash, SpecHash};
 
-/// The time of tests, in seconds since 1970: within every plan's life.
+/// The current time in tests, in seconds since 1970. No plan has expired at this time.
 pub const NOW: u64 = 1_800_000_000;
 
 pub fn spec() -> Hash {
@@ -35,7 +35,7 @@ pub fn problem(n: usize) -> String {
     format!("n={n}")
 }
 
-/// Device name `n` of the fake backend: kind `n` of plans.
+/// A device of the fake backend with the name number `n`, which is of kind `n` of the plans.
 pub fn device(n: usize) -> DeviceKey {
     DeviceKey {
         backend: Backend::Fake,
@@ -118,7 +118,7 @@ fn device_of(key: &TuningKey) -> DeviceKey {
     format!("{backend}/{arch}/{name}").parse().unwrap()
 }
 
-/// A winner with a speed-up in millionths, proven; or the baseline, kept for a reason.
+/// A winner that is proven with a speed-up in millionths, or a decision that kept the baseline for a reason.
 pub fn winner(key: &TuningKey, config: &str, outcome: Result<u64, KeptReason>) -> Winner {
     let baseline = "BLOCK=1,UNROLL=1";
     Winner {
@@ -179,7 +179,7 @@ pub fn done(key: &TuningKey, trials: u64) -> Record {
     })
 }
 
-/// What a session records of a task: its key, a confirmation of the config, and the decision.
+/// The records of a session for a task: its key, a confirmation of the config, and the decision.
 pub fn session(key: &TuningKey, config: &str, outcome: Result<u64, KeptReason>) -> Vec<Record> {
     vec![
         Record::Key(key.clone()),
@@ -190,7 +190,8 @@ pub fn session(key: &TuningKey, config: &str, outcome: Result<u64, KeptReason>) 
     ]
 }
 
-/// A plan of `kinds` kinds and `problems` problems: one search element for each, replicated twice.
+/// A plan of `kinds` kinds and `problems` problems. It has one search element for each pair of them, and requires two
+/// observers.
 pub fn plan(kinds: usize, problems: usize, workers: &[&PrivateKey]) -> Plan {
     let task = |n| TaskRef {
         kernel: "gemm".into(),
@@ -235,7 +236,7 @@ pub fn plan(kinds: usize, problems: usize, workers: &[&PrivateKey]) -> Plan {
     }
 }
 
-/// A plan that continues another one with these elements.
+/// A plan that continues another plan and has these elements.
 pub fn continued(plan: &Plan, elements: Vec<Element>) -> Plan {
     Plan {
         elements,
@@ -244,7 +245,7 @@ pub fn continued(plan: &Plan, elements: Vec<Element>) -> Plan {
     }
 }
 
-/// An element of one task on kind 0.
+/// An element with one task, problem `n` on kind 0.
 pub fn element(stage: Stage, n: usize, configs: &[&str]) -> Element {
     Element {
         stage,
@@ -258,14 +259,14 @@ pub fn element(stage: Stage, n: usize, configs: &[&str]) -> Element {
     }
 }
 
-/// The observer on device number `n`, each on a host of its own.
+/// The observer on device number `n`. Every device has its own host.
 pub fn observer(n: usize) -> BTreeMap<String, String> {
     [("uuid", format!("GPU-{n}")), ("host", format!("node{n}"))]
         .map(|(name, text)| (name.to_owned(), text))
         .into()
 }
 
-/// Where a segment comes from.
+/// The header of a segment.
 pub fn header(
     plan: &str,
     element: u32,
@@ -287,12 +288,12 @@ pub fn header(
     }
 }
 
-/// The frames of a whole journal.
+/// The frames of a journal with these records.
 pub fn frames(journal: u64, records: &[Record]) -> Vec<u8> {
     encode_after(records, Position::start(journal)).unwrap().0
 }
 
-/// A verified segment of a whole journal, without signing it: device `n`, journal `n + 1`.
+/// A segment of a whole journal of device `n`, as if its signature was verified. The journal is `n + 1`.
 pub fn observed(plan: &Plan, element: u32, n: usize, records: &[Record]) -> Segment {
     let journal = n as u64 + 1;
     let header = header(&plan.id(), element, observer(n), journal);
@@ -302,7 +303,7 @@ pub fn observed(plan: &Plan, element: u32, n: usize, records: &[Record]) -> Segm
     segment
 }
 
-/// Signs a segment's bytes and puts both into a store; returns the segment's name there.
+/// Signs a segment, puts the segment and its signature into a store, and returns the segment's name there.
 pub fn put(store: &dyn ObjectStore, worker: &PrivateKey, bytes: &[u8]) -> String {
     let segment = Segment::parse(bytes, &object::name_of(bytes)).unwrap();
     let name = segment.object();
@@ -328,12 +329,12 @@ pub fn publish(
     put(store, worker, &bytes)
 }
 
-/// Collects with no memory of earlier merges.
+/// Collects the objects of a plan without a record of earlier merges.
 pub fn collected(store: &dyn ObjectStore, plan: &Plan) -> Collected {
     collect(store, plan, NOW, &mut Seen::default()).unwrap()
 }
 
-/// A store in memory, of which anything can be changed.
+/// A store in memory, whose objects can be changed freely.
 #[derive(Debug, Default)]
 pub struct Memory(pub Mutex<BTreeMap<String, Vec<u8>>>);
 
@@ -365,7 +366,7 @@ impl ObjectStore for Memory {
     }
 }
 
-/// The number of cases of a test: `few`, or `all` with KILN_BARS.
+/// The number of cases of a test: `few`, or `all` if the variable KILN_BARS is set.
 pub fn cases(few: usize, all: usize) -> usize {
     if std::env::var_os("KILN_BARS").is_some() {
         all
@@ -374,7 +375,7 @@ pub fn cases(few: usize, all: usize) -> usize {
     }
 }
 
-/// Small random numbers (SplitMix64): the same for the same seed on every machine.
+/// A random number generator (SplitMix64). The same seed gives the same numbers on every machine.
 #[derive(Clone)]
 pub struct Random(pub u64);
 
@@ -391,7 +392,7 @@ impl Random {
         self.next() % end.max(1)
     }
 
-    /// Whether something with a probability in millionths happens.
+    /// Returns true with a probability of `ppm` millionths.
     pub fn happens(&mut self, ppm: u64) -> bool {
         self.below(1_000_000) < ppm
     }
@@ -403,7 +404,7 @@ impl Random {
     }
 }
 
-/// Where device `n` has confirmed a config for an element.
+/// The place of a confirmation by device `n` for an element.
 pub fn place(plan: &Plan, element: u32, n: usize) -> kiln_fleet::statement::Place {
     kiln_fleet::statement::Place {
         plan: plan.id(),
@@ -415,7 +416,7 @@ pub fn place(plan: &Plan, element: u32, n: usize) -> kiln_fleet::statement::Plac
     }
 }
 
-/// A segment of journal 9 with one record of any JSON, whose checksum, chain and name are right.
+/// A segment of journal 9 with one record, whose payload is any JSON. The checksum, chain and name are valid.
 pub fn raw_segment(header: &Header, payload: &str) -> (Header, Vec<u8>) {
     let start = Position::start(9);
     let body = format!("1 {:016x} 1 {} {payload}", 9, start.chain);
@@ -425,7 +426,7 @@ pub fn raw_segment(header: &Header, payload: &str) -> (Header, Vec<u8>) {
     (header, bytes)
 }
 
-/// CRC-32C, bit by bit.
+/// CRC-32C, computed bit by bit.
 pub fn crc32c(bytes: &[u8]) -> u32 {
     let step = |crc: u32| {
         if crc & 1 == 1 {

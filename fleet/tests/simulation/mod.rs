@@ -1,6 +1,6 @@
-//! An event simulation of nodes that run a plan's elements. What a node publishes are real segments; their union and
-//! the decisions, and so the elements of the next stage, are the crate's own.
-// The test and the example use different parts.
+//! An event simulation of nodes that run the elements of a plan. The nodes publish real segments. The union, the
+//! decisions and the elements of the next stage are computed by the crate.
+// The test and the example use different parts of this module.
 #![allow(dead_code)]
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -16,7 +16,7 @@ use crate::samples::{
     Random, config, continued, frames, header, key, observer, plan, session, trial,
 };
 
-/// What is simulated. Times are in seconds.
+/// The parameters of a simulation. Times are in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     pub nodes: usize,
@@ -25,15 +25,15 @@ pub struct Setting {
     pub trials: u64,
     pub trial_s: u64,
     pub confirm_s: u64,
-    /// Time to start an element.
+    /// Time that an element needs to start.
     pub start_s: u64,
     /// Mean time between failures of a node.
     pub mtbf_s: u64,
-    /// Elements of which a partition starts a second copy.
+    /// Share of elements of which a network partition starts a second copy, in millionths.
     pub partitions_ppm: u64,
-    /// How often a node publishes.
+    /// Time between two publications of a node.
     pub publish_s: u64,
-    /// Time until a dead node is noticed and its element starts elsewhere.
+    /// Time from the failure of a node until its element starts on another node.
     pub requeue_s: u64,
     pub seed: u64,
 }
@@ -57,19 +57,19 @@ impl Default for Setting {
     }
 }
 
-/// What came of it.
+/// The result of a simulation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outcome {
     pub makespan_s: u64,
-    /// Useful work over the time of all nodes.
+    /// Useful work divided by the total time of all nodes, in millionths.
     pub efficiency_ppm: u64,
-    /// Work that a failure lost.
+    /// Work that was lost in failures, in millionths of the useful work.
     pub redone_ppm: u64,
-    /// Work that a second copy of an element did.
+    /// Work that a second copy of an element repeated, in millionths of the useful work.
     pub twice_ppm: u64,
-    /// Runs of elements.
+    /// Number of runs of elements.
     pub elements: u64,
-    /// Trials that the store had taken and the union does not have.
+    /// Number of trials that the store had acknowledged and that are missing in the union.
     pub acknowledged_lost: u64,
     pub proven: usize,
     pub tasks: usize,
@@ -82,7 +82,7 @@ struct World {
     plan: Plan,
     earlier: Vec<Plan>,
     observations: Observations,
-    /// Trials in the store, by attempt.
+    /// Number of trials in the store, by attempt.
     acknowledged: BTreeMap<String, u64>,
     attempts: u64,
     work_s: u64,
@@ -91,7 +91,7 @@ struct World {
     elements: u64,
 }
 
-/// Runs a plan on a fleet, stage after stage, until nothing is left to do.
+/// Runs a plan on a fleet, stage after stage, until no work is left.
 pub fn simulate(setting: Setting) -> Outcome {
     let worker = PrivateKey::generate().unwrap();
     let mut world = World {
@@ -125,14 +125,14 @@ pub fn simulate(setting: Setting) -> Outcome {
     }
 }
 
-/// A node that is free from a time on. Of several, the scheduler takes any.
+/// A node and the time from which it is free. Of several free nodes, the scheduler takes a random one.
 type Free = Reverse<(u64, u64, usize)>;
 
-/// A run of an element: when it can start, and how many trials an earlier attempt published.
+/// A run of an element: when it can start, its number, and how many trials an earlier attempt published.
 type Waiting = Reverse<(u64, u32, u64)>;
 
 impl World {
-    /// Runs every element of the plan; returns when the last one ended.
+    /// Runs all elements of the plan, and returns the time at which the last one ended.
     fn run_plan(&mut self, start_s: u64) -> u64 {
         let mut end_s = start_s;
         for kind in 0..self.setting.kinds {
@@ -171,7 +171,7 @@ impl World {
             }
             end_s = end_s.max(begin_s + took_s);
             if self.random.happens(self.setting.partitions_ppm) {
-                // A second copy on another node; it may fail, and nobody runs it again.
+                // A second copy runs on another node. If it fails, it is not repeated.
                 if let Some(Reverse((free_s, _, node))) = free.pop() {
                     let begin_s = free_s.max(begin_s + self.setting.requeue_s);
                     let (work_s, lost_s) = (self.work_s, self.lost_s);
@@ -189,7 +189,8 @@ impl World {
         Reverse((from_s, self.random.next(), node))
     }
 
-    /// Runs an element on a node: how long it took and, if the node failed, how many trials it had published.
+    /// Runs an element on a node. Returns how long the run took and, if the node failed, how many trials it had
+    /// published.
     fn run_element(&mut self, number: u32, node: usize, known: u64) -> (u64, Option<u64>) {
         let element = &self.plan.elements[number as usize];
         let search = element.stage == Stage::Search;
@@ -217,20 +218,20 @@ impl World {
         (fails_s, Some(known + published))
     }
 
-    /// Exponentially distributed.
+    /// A random time to failure, exponentially distributed.
     fn time_to_failure_s(&mut self) -> u64 {
         let uniform = (self.random.below(1 << 53) + 1) as f64 / (1u64 << 53) as f64;
         (-uniform.ln() * self.setting.mtbf_s as f64) as u64
     }
 
-    /// Publishes what a node did: a real segment, which a merge reads and adds.
+    /// Publishes the records of a node as a real segment, and merges the segment.
     fn publish(&mut self, number: u32, node: usize, trials: u64, ended: bool) {
         let element = &self.plan.elements[number as usize];
         let mut records = Vec::new();
         for task in &element.tasks {
             let key = key(element.kind, &task.problem);
             records.push(Record::Key(key.clone()));
-            // Trials of an element are told apart by the attempt, so that each is one of the union's.
+            // The attempt's number makes every trial of an element unique in the union.
             let first = self.attempts * 1000;
             records.extend((first..first + trials).map(|n| Record::End(trial(&key, n))));
             if ended {
@@ -246,7 +247,7 @@ impl World {
         self.acknowledged.insert(header.attempt, trials);
     }
 
-    /// The config that a node proves: the one it was asked for, or one of the two best.
+    /// The config that a node proves: the config that it was asked to confirm, or one of the two best.
     fn choice(&self, configs: &[String], node: usize) -> String {
         match configs {
             [] => config(node as u64 % 2),

@@ -1,4 +1,4 @@
-//! Running a test over a lab, one fresh process after the other.
+//! Runs a test on a lab, one fresh process after the other.
 
 use super::evidence::{ClaimResult, Doubt, ProcessPlan, ProcessRecord};
 use super::sequence::ClaimTest;
@@ -9,17 +9,16 @@ use crate::order::BLOCK;
 use crate::sample::Sample;
 use crate::span::Resolution;
 
-/// Sum of predicted sample spans of one process, in nanoseconds, per request: the clock is read
-/// between such requests.
+/// Largest sum of predicted sample spans per request, in nanoseconds. The time limit is checked between requests.
 const REQUEST_NS: u64 = 500_000_000;
 
-/// Processes that may fail with no side to blame before the claim is given up.
+/// Number of processes that may fail, if no side is known to be the cause, before the test is given up.
 const MAX_LOST: u32 = 3;
 
-/// Tests a claim on new data: opens processes on `lab` until it is decided or the time is up.
+/// Tests a claim on new data. Opens processes on `lab` until the claim is decided or the time limit is reached.
 ///
-/// `earlier` are the records of an interrupted test of the same claim with the same settings; they are used first, as
-/// long as they are what this test would have asked for. `on_process` gets each new record as its process ends.
+/// `earlier` are the records of an interrupted test of the same claim with the same settings. They are used first, as
+/// long as their plans are those that this test would run. `on_process` receives each new record when its process ends.
 pub fn confirm(
     lab: &mut dyn Lab,
     claim: Claim,
@@ -41,11 +40,11 @@ pub fn confirm(
 
 /// A test that runs one process after another until it is decided.
 pub trait Sequential {
-    /// Its settings: the time limit and the clock's resolution.
+    /// The test's settings, which include the time limit and the clock's resolution.
     fn settings(&self) -> &ConfirmSettings;
     /// The time of one block, in nanoseconds.
     fn block_ns(&self) -> u64;
-    /// The next process to run; `None` once it is decided.
+    /// The next process to run; `None` if the test is decided.
     fn next_process(&self) -> Option<ProcessPlan>;
     /// Adds the record of a process.
     fn push(&mut self, record: ProcessRecord);
@@ -75,7 +74,8 @@ impl Sequential for ClaimTest {
     }
 }
 
-/// Opens processes on `lab` until the test is decided or its time is up. `on_process` sees each record as it ends.
+/// Opens processes on `lab` until the test is decided or its time limit is reached. `on_process` receives each record
+/// when its process ends.
 pub fn drive(
     lab: &mut dyn Lab,
     test: &mut dyn Sequential,
@@ -104,7 +104,7 @@ pub fn drive(
     }
 }
 
-/// Whether trying again is pointless.
+/// Whether a retry cannot succeed.
 fn is_final(fault: &Fault) -> bool {
     fault.arm.is_some() || fault.ends_the_run()
 }

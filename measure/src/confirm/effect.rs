@@ -1,4 +1,4 @@
-//! The effect of a process, from its samples.
+//! Computes the effect that a process shows from its samples.
 
 use super::evidence::ProcessRecord;
 use super::settings::Claim;
@@ -7,10 +7,10 @@ use crate::order::BLOCK;
 use crate::sample::Sample;
 use crate::summary::median;
 
-/// Two sides of a block whose clocks differ by more than this share are not compared.
+/// A block is discarded if the clocks of its two sides differ by more than this share.
 const CLOCK_SHARE: f64 = 0.01;
 
-/// The result of the blocks of one process.
+/// The result of the blocks of one process. The log ratios are `None` if no block could be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Effect {
     pub(super) log_ratio: Option<f64>,
@@ -19,7 +19,7 @@ pub(super) struct Effect {
     pub(super) discarded: usize,
 }
 
-/// The effect that a process shows: the median of its steady blocks.
+/// The effect that a process shows, which is the median of its steady blocks.
 pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
     let mut times = Vec::new();
     let mut cycles = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
     effect
 }
 
-/// Mean of the challenger's samples minus that of the defender's.
+/// The mean of the challenger's samples minus the mean of the defender's samples.
 fn block_effect(
     claim: Claim,
     plan: &[ArmId],

@@ -1,4 +1,4 @@
-//! The output of a test of a claim: records of its processes, and the result.
+//! The output of the test of a claim: the records of its processes, and the result.
 
 use super::settings::{Claim, ConfirmSettings};
 use crate::arm::ArmId;
@@ -12,88 +12,91 @@ use serde::{Deserialize, Serialize};
 /// The plan of one process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessPlan {
-    /// How it is set up.
+    /// How the process is set up.
     pub opening: Opening,
-    /// Its blocks, one after the other.
+    /// The arms to time, block after block.
     pub plan: Vec<ArmId>,
 }
 
-/// The record of one process, complete enough to repeat the decision from records alone.
+/// The record of one process. The decision about a claim can be repeated from the records of its processes, without
+/// other data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessRecord {
-    /// Its plan.
+    /// The plan of the process.
     pub asked: ProcessPlan,
-    /// One sample for each entry of the plan.
+    /// One sample per entry of the plan.
     pub samples: Vec<Sample>,
 }
 
 /// The decision about a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decision {
-    /// Proven: the challenger is faster by more than delta in the median process.
+    /// The claim is proven: the challenger is faster by more than delta in the median process.
     Faster,
-    /// Not proven: the defender stays.
+    /// The claim is not proven, so the defender is kept.
     NotProven,
-    /// The test could not be carried through: the defender stays.
+    /// The test could not be completed, so the defender is kept.
     Inconclusive(Doubt),
 }
 
 /// Why a claim is inconclusive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Doubt {
-    /// The time ran out.
+    /// The time limit was reached.
     BudgetSpent,
-    /// A side failed, or processes kept dying.
+    /// A side failed, or several processes failed.
     Faulted(Fault),
-    /// Too many blocks ran at different clocks or under a thermal or power brake.
+    /// Too many blocks ran at different clocks, or under a thermal or power limit.
     UnsteadyClocks,
 }
 
-/// A decision with the evidence behind it.
+/// The decision about a claim, and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClaimResult {
     /// The claim.
     pub claim: Claim,
     /// The decision.
     pub decision: Decision,
-    /// The statistics that it is based on.
+    /// The statistics on which the decision is based.
     pub evidence: TestStatistics,
 }
 
 impl ClaimResult {
-    /// Whether the challenger replaces the defender.
+    /// Whether the claim is proven, so the challenger replaces the defender.
     pub fn is_faster(&self) -> bool {
         self.decision == Decision::Faster
     }
 }
 
-/// The statistics that a decision is based on.
+/// The statistics on which a decision is based.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestStatistics {
-    /// Processes that counted.
+    /// Number of processes that were used.
     pub processes: u32,
-    /// Of these, won by the challenger.
+    /// Number of these processes that the challenger won.
     pub wins: u32,
     /// The wealth at the end.
     pub wealth: f64,
-    /// The wealth that would have been proof.
+    /// The wealth that proves the claim.
     pub proof: f64,
-    /// Time of the challenger over that of the defender in the median process; below 1 is faster.
+    /// The challenger's time divided by the defender's time in the median process, so below 1 is faster; `None` without
+    /// processes.
     pub median_ratio: Option<f64>,
-    /// Distribution-free 95 % interval of that ratio, honest under optional stopping.
+    /// Distribution-free 95 % interval of that ratio, which is valid whenever the test stops. `None` with fewer than 6
+    /// processes.
     pub interval: Option<Interval>,
-    /// The effect of each process as measured: logarithm of its ratio.
+    /// The measured effect of each process: the logarithm of its ratio.
     pub log_ratios: Vec<f64>,
-    /// The effect of the load order that was subtracted from each.
+    /// The estimated effect of the load order that was subtracted from each of these logarithms.
     pub order_effects: Vec<f64>,
-    /// All samples of the defender.
+    /// Quartiles of all samples of the defender; `None` without samples.
     pub defender: Option<Quartiles>,
-    /// All samples of the challenger.
+    /// Quartiles of all samples of the challenger; `None` without samples.
     pub challenger: Option<Quartiles>,
-    /// Blocks run.
+    /// Number of blocks that were run.
     pub blocks: usize,
-    /// Of these, discarded for their clocks.
+    /// Number of these blocks that were discarded because of their clocks.
     pub discarded_blocks: usize,
-    /// The settings, with the seed.
+    /// The settings of the test, with the seed.
     pub settings: ConfirmSettings,
 }

@@ -1,14 +1,17 @@
-//! The effects of a claim's processes, corrected for the effect of the load order.
+//! The effects of the processes of a claim, corrected for the effect of the load order.
 //!
-//! If the side loaded last is always 2 % faster, every pair of processes shows it: half the difference of the two is
-//! the effect of the order, with its sign. The pairs so far give an estimate, and the next pair is judged with it
-//! taken out. The test remains valid: a correction fixed before a pair adds to one of its
-//! processes what it takes from the other, so for equal sides the two win chances still add up to at most 1.
-//! Without it a true gain of 3 % passes a 2 % order effect in one test of five; with it, nearly always.
+//! If the side that is loaded last is always 2 % faster, every pair of processes shows this: half the difference
+//! between the two processes is the effect of the order, with its sign. The pairs so far give an estimate of this
+//! effect, which is subtracted from the processes of the next pair. The test remains valid. A correction that is fixed
+//! before a pair adds to one of its processes what it subtracts from the other, so for equal sides the two chances of a
+//! win still add up to at most 1.
+//!
+//! Without the correction, a true gain of 3 % is proven in one test of five if the order effect is 2 %. With it, such a
+//! gain is proven nearly always.
 
 use crate::summary::median;
 
-/// One process that counted.
+/// A process that was used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Counted {
     log_ratio: f64,
@@ -16,14 +19,14 @@ struct Counted {
     challenger_last: bool,
 }
 
-/// All processes that counted, in order; the second of each pair has the orders of the first reversed.
+/// All processes that were used, in order. The second process of each pair reverses the orders of the first one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClearedEffects {
     counted: Vec<Counted>,
 }
 
 impl ClearedEffects {
-    /// Enters a process and returns its corrected log ratio.
+    /// Adds a process, and returns its corrected log ratio.
     pub(super) fn enter(&mut self, log_ratio: f64, challenger_last: bool) -> f64 {
         let order_effect = sign(challenger_last) * self.order_effect();
         self.counted.push(Counted {
@@ -34,8 +37,9 @@ impl ClearedEffects {
         log_ratio - order_effect
     }
 
-    /// The effect of being loaded last on the challenger, by the whole pairs so far: their median, shrunk towards zero
-    /// as far as the pairs disagree (James and Stein's factor), and by half if there is only one.
+    /// The estimated effect on the challenger's log ratio of being loaded last. It is the median of the whole pairs so
+    /// far. The more the pairs disagree, the more the median is shrunk towards zero (James and Stein's factor). A
+    /// single pair is shrunk by half.
     fn order_effect(&self) -> f64 {
         let pairs = self.counted.chunks_exact(2);
         let halves: Vec<f64> = pairs
@@ -54,7 +58,7 @@ impl ClearedEffects {
         middle * kept.max(0.0)
     }
 
-    /// The log ratios as measured.
+    /// The measured log ratios.
     pub(super) fn raw(&self) -> Vec<f64> {
         self.counted
             .iter()
@@ -62,7 +66,7 @@ impl ClearedEffects {
             .collect()
     }
 
-    /// The effect of the order that was subtracted from each.
+    /// The order effect that was subtracted from each log ratio.
     pub(super) fn order_effects(&self) -> Vec<f64> {
         self.counted
             .iter()
@@ -78,7 +82,7 @@ impl ClearedEffects {
             .collect()
     }
 
-    /// The corrected log ratios of whole pairs only.
+    /// The corrected log ratios of the whole pairs only.
     pub(super) fn cleared_pairs(&self) -> Vec<f64> {
         let mut cleared = self.cleared();
         cleared.truncate(cleared.len() / 2 * 2);

@@ -1,14 +1,15 @@
-//! Confirming a finalist: is the challenger really faster than the defender? The only step that makes a claim.
+//! Confirms a finalist: tests whether the challenger is really faster than the defender. A search makes no claim
+//! without this step.
 //!
-//! Each process is fresh, loads and allocates the two sides in a random order (the second process of a pair in
-//! the reverse of the first's), and runs ABBA or BAAB blocks. The block's effect is the mean log time of the
-//! challenger minus that of the defender; the process's is the median of its blocks. A process is won if its
-//! effect is below -delta, and won by far if it is below -10 %. The wins are added up by
-//! [`Wealth`](super::wealth::Wealth).
+//! Each process is fresh. It loads and allocates the two sides in a random order; the second process of a pair uses the
+//! reverse of the first one's orders. Then it runs blocks of four samples, ABBA or BAAB. The effect of a block is the
+//! mean log time of the challenger minus the mean log time of the defender. The effect of a process is the median of
+//! its blocks. A process is a win if its effect is below -delta, and a far win if it is below -10 %.
+//! [`Wealth`](super::wealth::Wealth) combines the wins.
 //!
-//! The unit of replication is the process, not the launch: the placement of code and buffers shifts a kernel
-//! by up to a percent for as long as its process lives, and no number of launches averages that out. So slow
-//! kernels and large effects get fewer blocks per process, and never fewer than six processes.
+//! The unit of replication is the process, not the launch. The reason is that the placement of code and buffers changes
+//! the time of a kernel by up to a percent for the lifetime of its process, and more launches do not average this out.
+//! So slow kernels and large effects get fewer blocks per process, but never fewer than six processes.
 
 mod drive;
 mod effect;

@@ -1,4 +1,4 @@
-//! A claim under test, one process at a time.
+//! The test of a claim, which runs one process at a time.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,14 +13,15 @@ use crate::order::{block_plan, two_sided_opening};
 use crate::summary::{Quartiles, median};
 use crate::wealth::{FAR, Found, Standing, Wealth};
 
-/// With more than one block in this many discarded, nothing is concluded.
+/// If more than one block in this number is discarded, the test is inconclusive.
 const DISCARDED_ONE_IN: usize = 5;
 
-/// Sets the draw of the allocation order apart from the draws of the processes.
+/// Changes the seed for the random choice of the allocation order, so it is independent of the random choices of the
+/// processes.
 const ALLOCATION_DRAW: u64 = 0xa110_ca7e;
 
-/// A claim under test, one process at a time. [`confirm`](super::confirm) drives it over a [`Lab`](crate::Lab); a
-/// caller that resumes or replays drives it with stored records.
+/// The test of a claim, which runs one process at a time. [`confirm`](super::confirm) runs it on a [`Lab`](crate::Lab).
+/// A caller that resumes or replays a test supplies stored records instead.
 #[derive(Clone, Debug)]
 pub struct ClaimTest {
     claim: Claim,
@@ -34,7 +35,7 @@ pub struct ClaimTest {
 }
 
 impl ClaimTest {
-    /// A claim with no process run.
+    /// The test of a claim that has not run a process yet.
     pub fn new(claim: Claim, expected: RaceEstimate, settings: ConfirmSettings) -> Self {
         Self {
             claim,
@@ -48,12 +49,12 @@ impl ClaimTest {
         }
     }
 
-    /// The next process to run; `None` once decided. The same records give the same plan.
+    /// The next process to run; `None` if the claim is decided. The same records give the same plan.
     pub fn next_process(&self) -> Option<ProcessPlan> {
         self.decision().is_none().then(|| self.plan())
     }
 
-    /// The plan of the next process, whether or not this claim still needs one.
+    /// The plan of the next process, even if this claim does not need one any more.
     pub(crate) fn plan(&self) -> ProcessPlan {
         let index = self.wealth.processes();
         let mut rng = ChaCha8Rng::seed_from_u64(self.settings.seed);
@@ -74,8 +75,8 @@ impl ClaimTest {
         ProcessPlan { opening, plan }
     }
 
-    /// Continues an unfinished test of the claim with the same seed. `log_ratios` are the effects of its
-    /// processes, in order: they count as if they had been run now.
+    /// Continues an unfinished test of the claim with the same seed. `log_ratios` are the effects of its processes, in
+    /// order. They are used as if the processes had been run now.
     #[must_use]
     pub fn resumed(mut self, log_ratios: &[f64]) -> Self {
         for &log_ratio in log_ratios {
@@ -105,7 +106,7 @@ impl ClaimTest {
         }
     }
 
-    /// Bets on the effect of a process.
+    /// Adds the effect of a process to the wealth.
     fn enter(&mut self, log_ratio: f64, log_ratio_cycles: Option<f64>, challenger_last: bool) {
         let cleared = self.ledger.enter(log_ratio, challenger_last);
         let in_cycles = log_ratio_cycles.map(|cycles| cycles - log_ratio + cleared);
@@ -113,8 +114,9 @@ impl ClaimTest {
             let bar = -share.ln_1p();
             cleared < bar && in_cycles.is_none_or(|cycles| cycles < bar)
         };
-        // A slow mode in one process looks like an effect of the order, which is then taken out of the next ones: one
-        // of each pair would look far faster. So a far win is one as measured, too.
+        // A slow mode in one process looks like an effect of the order. It is then subtracted from later processes, and
+        // one process of each pair would look much faster than it is. So a far win must also be one before the
+        // correction.
         let far = FAR.max(self.settings.delta);
         self.wealth.bet(match () {
             () if !by_more_than(self.settings.delta) => Found::NoWin,
@@ -132,7 +134,7 @@ impl ClaimTest {
         self.doubt = Some(doubt);
     }
 
-    /// The decision, once there is one.
+    /// The decision; `None` if the claim is not decided yet.
     pub fn decision(&self) -> Option<Decision> {
         if let Some(doubt) = &self.doubt {
             return Some(Decision::Inconclusive(doubt.clone()));
@@ -144,7 +146,7 @@ impl ClaimTest {
         }
     }
 
-    /// The verdict, with the evidence so far.
+    /// The result with the evidence so far. If the claim is not decided yet, it is inconclusive.
     pub fn verdict(&self) -> ClaimResult {
         let cleared = self.ledger.cleared();
         let (blocks, discarded_blocks) = self.block_counts();
@@ -171,7 +173,7 @@ impl ClaimTest {
         }
     }
 
-    /// Its settings.
+    /// The settings of the test.
     pub(crate) fn settings(&self) -> &ConfirmSettings {
         &self.settings
     }
@@ -202,14 +204,14 @@ impl ClaimTest {
         )
     }
 
-    /// Whether buffers are allocated in the load order or in its reverse: drawn once per claim, so that all its
-    /// pairs show the same effect of the order.
+    /// Whether buffers are allocated in the load order or in its reverse. This is chosen at random once per claim, so
+    /// all pairs of the claim show the same effect of the order.
     fn allocate_alike(&self) -> bool {
         ChaCha8Rng::seed_from_u64(self.settings.seed ^ ALLOCATION_DRAW).random()
     }
 
-    /// Blocks of the next process: as many as the effect needs, if the time allows. Both
-    /// processes of a pair run equally many, so that they differ in their orders only.
+    /// Number of blocks of the next process: as many as the effect needs, if the time allows. Both processes of a pair
+    /// run the same number, so they differ only in their orders.
     fn blocks(&self) -> usize {
         let expected = self.expected.ratio.ln().abs();
         let seen = median(&self.ledger.cleared_pairs()).map_or(expected, f64::abs);
@@ -229,8 +231,8 @@ impl ClaimTest {
     }
 }
 
-/// Blocks that a process needs to distinguish an effect (absolute log ratio) from noise within it: 12 near the delta,
-/// fewer for effects that any block shows.
+/// Number of blocks that a process needs to distinguish an effect (absolute log ratio) from the noise within the
+/// process. It is the maximum near delta, and smaller for effects that every block shows.
 fn blocks_for(effect: f64, most: usize) -> usize {
     let needed = match effect {
         e if e >= 0.5 => 1,

@@ -4,18 +4,19 @@ use crate::arm::ArmId;
 use crate::span::Resolution;
 use serde::{Deserialize, Serialize};
 
-/// "The challenger is faster than the defender."
+/// The claim "the challenger is faster than the defender".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
-    /// The side that stays unless the claim is proven.
+    /// The side that is kept unless the claim is proven.
     pub defender: ArmId,
-    /// The side that would replace it.
+    /// The side that replaces the defender if the claim is proven.
     pub challenger: ArmId,
 }
 
 impl Claim {
-    /// The regression alarm: "the baked config is now slower than the baseline", which is the same claim
-    /// with the sides swapped. FASTER then means that the baseline is proven faster.
+    /// The claim "the baked config is now slower than the baseline", which detects regressions. It is the usual claim
+    /// with the sides swapped, so [`Decision::Faster`](super::Decision::Faster) means that the baseline is proven
+    /// faster.
     pub fn regression(baked: ArmId, baseline: ArmId) -> Self {
         Self {
             defender: baked,
@@ -24,10 +25,10 @@ impl Claim {
     }
 }
 
-/// The result of the race. Only used to decide how many blocks a process runs.
+/// An estimate of the two sides' times from the race. It is only used to decide how many blocks a process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaceEstimate {
-    /// Time of the challenger over that of the defender.
+    /// The challenger's time divided by the defender's time.
     pub ratio: f64,
     /// Span of one sample of the defender, in nanoseconds.
     pub defender_span_ns: u64,
@@ -35,29 +36,29 @@ pub struct RaceEstimate {
     pub challenger_span_ns: u64,
 }
 
-/// How a claim is tested.
+/// The settings of the test of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmSettings {
-    /// A process is won if it finds the challenger faster by more than this share (0.01: 1 %).
+    /// A process is a win if it finds the challenger faster by more than this share (0.01 is 1 %).
     pub delta: f64,
-    /// Claims made in the same run; each then needs that many times the wealth.
+    /// Number of claims in the same run. The wealth that each claim needs is multiplied by it.
     pub claims: u32,
     /// The largest number of processes.
     pub most_processes: u32,
     /// The largest number of blocks per process.
     pub most_blocks: usize,
-    /// Time that the blocks of one process should not exceed, in nanoseconds.
+    /// Time that the blocks of one process should take at most, in nanoseconds.
     pub process_ns: u64,
-    /// Time for the whole claim, in nanoseconds.
+    /// Time limit of the whole test, in nanoseconds.
     pub budget_ns: u64,
     /// The clock's resolution.
     pub resolution: Resolution,
-    /// Decides every order.
+    /// Seed of all random orders.
     pub seed: u64,
 }
 
 impl ConfirmSettings {
-    /// The protocol's numbers: delta 1 %, one claim, 24 processes of 12 blocks, no time limit.
+    /// The settings of the protocol: delta 1 %, one claim, at most 24 processes of at most 12 blocks, no time limit.
     pub fn new(resolution: Resolution, seed: u64) -> Self {
         Self {
             delta: 0.01,

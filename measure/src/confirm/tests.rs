@@ -222,7 +222,7 @@ fn sides_at_different_clocks_leave_the_claim_inconclusive() {
 #[test]
 fn a_gain_that_is_not_there_in_cycles_is_not_proven() {
     let times = [1_000_000, 988_000];
-    // 1.2 % faster, at a clock 0.6 % higher.
+    // The challenger is 1.2 % faster, at a clock that is 0.6 % higher.
     let mut lab = quiet(times).with_clocks(vec![1_500_000, 1_509_000]);
     assert_eq!(
         test_claim(&mut lab, times, settings()).0.decision,
@@ -335,7 +335,7 @@ proptest! {
         let mut lab = SimulatedLab::new(times.to_vec(), NoiseModel::nominal(), seed);
         test_claim(&mut lab, times, ConfirmSettings { budget_ns, ..settings() });
         let sum_ns = 2 * (defender_ns + challenger_ns);
-        // Opening with its warm-up, and one block or a request's worth of them.
+        // The overrun is at most one opening with its warm-up, and one block or one request.
         let overrun_ns = 300_000_000 + 3 * sum_ns + (2 * sum_ns).max(1_000_000_000);
         prop_assert!(lab.now_ns() <= budget_ns.saturating_add(overrun_ns));
     }

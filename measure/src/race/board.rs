@@ -1,4 +1,4 @@
-//! The table of a race: the time of each arm in each round, the leader, and the arms that are out.
+//! The state of a race: the samples of each arm in each round, the leader, and the arms that were dropped or failed.
 
 use super::result::{Fate, RaceCard, RaceEntry, RaceResult, RaceSettings, Stopped};
 use crate::arm::ArmId;
@@ -6,12 +6,12 @@ use crate::fault::Fault;
 use crate::sample::Sample;
 use crate::summary::{Quartiles, median};
 
-/// The number of past rounds that the near rule uses.
+/// Number of past rounds that the rule [`RaceSettings::near`] uses.
 const NEAR_ROUNDS: usize = 8;
 
 struct ArmLane {
     arm: ArmId,
-    /// One entry per round: the sample, if the arm ran in that round.
+    /// One entry per round: the sample, or `None` if the arm did not run in that round.
     samples: Vec<Option<Sample>>,
     fate: Option<Fate>,
 }
@@ -35,13 +35,13 @@ impl ArmLane {
     }
 }
 
-/// Lane 0 is the anchor; lane 1 the incumbent if that is another arm.
+/// The state of a race, with one lane per arm. Lane 0 is the anchor. Lane 1 is the incumbent, if that is another arm.
 pub(super) struct Board {
     settings: RaceSettings,
     lanes: Vec<ArmLane>,
     incumbent: usize,
     leader: usize,
-    /// Lanes that led after some round.
+    /// For each lane, whether its arm led after any round.
     has_led: Vec<bool>,
     rounds: usize,
     process_began: usize,
@@ -81,8 +81,8 @@ impl Board {
         u32::try_from(self.rounds).unwrap_or(u32::MAX)
     }
 
-    /// Whether an arm other than the leader is still in the race. An anchor that is only kept for its scale is not a
-    /// rival.
+    /// Whether an arm other than the leader is still in the race. An anchor that is timed only to express costs is not
+    /// a rival.
     pub(super) fn is_contested(&self) -> bool {
         let live = |lane: &usize| self.lanes[*lane].is_live();
         let mut rivals = (0..self.lanes.len())
@@ -103,7 +103,7 @@ impl Board {
             .collect()
     }
 
-    /// A slow anchor rests after its first rounds: it would use up the budget of the others.
+    /// A slow anchor does not run after its first rounds, because it would use up the time of the other arms.
     fn is_resting(&self, lane: usize) -> bool {
         lane == ANCHOR
             && lane != self.leader
@@ -118,7 +118,7 @@ impl Board {
         self.process_began = self.rounds;
     }
 
-    /// Discards the rounds of the process that failed, and readmits the arms that these rounds dropped.
+    /// Discards the rounds of a process that failed, and readmits the arms that were dropped in these rounds.
     pub(super) fn void_process(&mut self) {
         self.rounds = self.process_began;
         for lane in &mut self.lanes {
@@ -144,8 +144,8 @@ impl Board {
         }
     }
 
-    /// The number of arms of `order` to ask for at once: as many as should take `request_ns`; an arm that
-    /// was never timed goes alone.
+    /// The number of arms of `order` for the next request, which should take at most `request_ns`. An arm that was
+    /// never timed is requested alone.
     pub(super) fn request_len(&self, order: &[ArmId], request_ns: u64) -> usize {
         let mut sum_ns = 0u64;
         for (count, arm) in order.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Board {
         order.len()
     }
 
-    /// Log ratios of a lane to another, of the rounds in which both ran, in order.
+    /// The log ratios of one lane to another, for the rounds in which both ran, in order.
     fn log_ratios(&self, lane: usize, to: usize) -> Vec<f64> {
         let pairs = self.lanes[lane].samples.iter().zip(&self.lanes[to].samples);
         pairs
@@ -171,12 +171,12 @@ impl Board {
         median(&self.log_ratios(lane, to)).map(f64::exp)
     }
 
-    /// The ratio of two lanes by way of the leader, which ran in every round that either ran in.
+    /// The ratio of two lanes, computed through the leader, which ran in every round in which either of them ran.
     fn ratio_by_leader(&self, lane: usize, to: usize) -> Option<f64> {
         Some(self.ratio(lane, self.leader)? / self.ratio(to, self.leader)?)
     }
 
-    /// Ends a round: finds the leader and drops the losers.
+    /// Ends a round: finds the leader and drops the arms that are too slow.
     pub(super) fn judge(&mut self, on_end: &mut dyn FnMut(&RaceEntry)) {
         self.find_leader();
         for lane in 0..self.lanes.len() {
@@ -188,7 +188,8 @@ impl Board {
         }
     }
 
-    /// The live lane with the lowest median ratio to the leader so far; that leader, or the lower lane, on a tie.
+    /// Finds the live lane with the lowest median ratio to the previous leader. On a tie, the previous leader stays;
+    /// among other lanes, the lower one wins.
     fn find_leader(&mut self) {
         let mut best = (self.leader, 1.0);
         for lane in (0..self.lanes.len()).filter(|&lane| self.lanes[lane].is_live()) {
@@ -215,8 +216,9 @@ impl Board {
         on_end(&self.entry(lane));
     }
 
-    /// Removes a faulty arm; `false` if it is the anchor or unknown. If it led, the arms that lost to it are
-    /// readmitted and compared with the remaining leader: undefined behaviour is fast, and must not decide a race.
+    /// Removes a faulty arm. Returns `false` if the arm is the anchor or unknown. If the arm had led, the arms that
+    /// were dropped are readmitted and compared with the remaining leader, because undefined behaviour can be fast and
+    /// must not decide a race.
     pub(super) fn eliminate(
         &mut self,
         arm: ArmId,

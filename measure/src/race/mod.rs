@@ -1,10 +1,12 @@
-//! Race: cheap elimination of losers. Chooses what is worth confirming; claims nothing.
+//! Race: eliminates slow arms at low cost. It selects the arms that are worth confirming, and makes no claim.
 //!
-//! Every round runs each live arm once in a fresh random order, so that drift, boost and neighbours hit all
-//! alike; times are compared within a round only. The leader is the reference: an arm whose ratios to
-//! it are far above 1 goes early, one whose last eight are all just above 1 goes a little later. After some
-//! rounds the rest moves to a fresh process, because a process favours some arms for as long as it lives. Every other
-//! process loads and allocates in the reverse order of the one before, so that the effect of the order averages out.
+//! Every round runs each live arm once, in a new random order. So drift, boost and other programs affect all arms
+//! equally. Times are compared only within a round. The leader is the reference: an arm whose ratios to the leader are
+//! far above 1 is dropped early, and an arm whose last eight ratios are all slightly above 1 is dropped a little later.
+//!
+//! After some rounds the remaining arms move to a fresh process, because a process favours some arms for its whole
+//! lifetime. Every second process loads and allocates in the reverse order of the process before it, so the effect of
+//! the order averages out.
 
 mod board;
 mod result;
@@ -20,19 +22,18 @@ use super::order::{mirrored, random_opening, shuffled};
 use board::Board;
 use rand::Rng;
 
-/// Sum of predicted sample spans, in nanoseconds, per request: the clock is read
-/// between such requests.
+/// Largest sum of predicted sample spans per request, in nanoseconds. The time limit is checked between requests.
 const REQUEST_NS: u64 = 500_000_000;
 
-/// Processes that may fail in a row with no arm to blame.
+/// Number of consecutive processes that may fail if no arm is known to be the cause.
 const MAX_LOST: u32 = 3;
 
-/// Races the contenders of `card` against its incumbent and anchor. `on_end` sees each arm as its
-/// fate is decided; an arm is seen again if the one that it lost to turns out faulty.
+/// Races the contenders of `card` against its incumbent and its anchor. `on_end` receives each arm when its fate is
+/// decided. It receives an arm again if the arm that it lost to turns out to be faulty.
 ///
 /// # Errors
-/// The anchor failed, the device was lost, or processes keep failing with no arm to blame. Any other arm that fails
-/// costs only itself.
+/// The anchor failed, the device was lost, a disk is full, or several processes failed without a known cause. If
+/// another arm fails, only that arm is removed.
 pub fn race(
     lab: &mut dyn Lab,
     card: &RaceCard<'_>,
@@ -70,7 +71,7 @@ pub fn race(
     Ok(board.into_result(stopped, on_end))
 }
 
-/// A random opening, or the mirror image of the process that has no partner yet.
+/// A random opening, or the reverse of the opening of a process that has no partner yet.
 fn next_opening(unpaired: Option<&Opening>, board: &Board, rng: &mut impl Rng) -> Opening {
     match unpaired {
         Some(first) => mirrored(first, &board.in_play()),
@@ -85,7 +86,7 @@ fn finished(board: &Board, settings: &RaceSettings) -> Option<Stopped> {
     (board.rounds() >= settings.most_rounds).then_some(Stopped::AllRounds)
 }
 
-/// Rounds of one process, until it has run its share or the race is over.
+/// Runs the rounds of one process, until it has run its share or the race is over.
 fn run_process(
     lab: &mut dyn Lab,
     board: &mut Board,
@@ -112,7 +113,7 @@ fn run_process(
     Ok(None)
 }
 
-/// One round; `false` if the time ran out in it.
+/// Runs one round; `false` if the time limit was reached in it.
 fn run_round(
     session: &mut dyn Session,
     board: &mut Board,
@@ -135,8 +136,8 @@ fn run_round(
     Ok(true)
 }
 
-/// Handles a fault: the arm to blame is out, and the process's rounds are void. Gives up if nothing
-/// can be raced any more.
+/// Handles a fault. The arm that caused it is removed, and the rounds of the process are discarded. Returns the fault
+/// if the race cannot continue.
 fn absorb(
     board: &mut Board,
     fault: Fault,

@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 /// The arms of a race.
 #[derive(Clone, Copy, Debug)]
 pub struct RaceCard<'a> {
-    /// The arm that costs are relative to: the baseline, or a stand-in for a baseline that is far slower
-    /// than everything else. Never dropped.
+    /// The arm to which costs are relative: the baseline, or another arm in place of a baseline that is much slower
+    /// than all other arms. It is never dropped.
     pub anchor: ArmId,
-    /// The best arm so far; the anchor itself at first.
+    /// The best arm so far; the anchor in the first race.
     pub incumbent: ArmId,
-    /// The arms that are new.
+    /// The new arms.
     pub contenders: &'a [ArmId],
 }
 
-/// The rules of a race. Thresholds are ratios of time to the leader.
+/// The rules of a race. Thresholds are ratios of an arm's time to the leader's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RaceSettings {
     /// The largest number of rounds.
     pub most_rounds: u32,
-    /// Rounds in one process before the rest moves to a fresh one.
+    /// Number of rounds in one process. After them, the remaining arms move to a fresh process.
     pub rounds_per_process: u32,
-    /// An arm goes after two rounds if both its ratios are above this.
+    /// An arm is dropped after two rounds or more if all its ratios are above this.
     pub hopeless: f64,
-    /// An arm goes after three rounds or more if all its ratios are above this.
+    /// An arm is dropped after three rounds or more if all its ratios are above this.
     pub far: f64,
-    /// An arm goes after eight rounds or more if the last eight ratios are all above this.
+    /// An arm is dropped after eight rounds or more if its last eight ratios are all above this.
     pub near: f64,
-    /// An anchor slower than this...
+    /// An anchor whose ratio is above this is slow.
     pub slow_anchor: f64,
-    /// ...is sampled in that many rounds only.
+    /// Number of rounds in which a slow anchor is sampled.
     pub anchor_rounds: u32,
-    /// Time for the whole race, in nanoseconds.
+    /// Time limit of the race, in nanoseconds.
     pub budget_ns: u64,
     /// The clock's resolution.
     pub resolution: Resolution,
 }
 
 impl RaceSettings {
-    /// The protocol's numbers, with no time limit.
+    /// The settings of the protocol, without a time limit.
     pub fn new(resolution: Resolution) -> Self {
         Self {
             most_rounds: 24,
@@ -58,38 +58,39 @@ impl RaceSettings {
     }
 }
 
-/// How an arm ended.
+/// The fate of an arm in a race.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
-    /// In the race to the end.
+    /// The arm was in the race to the end.
     Survived,
-    /// Dropped as too slow after this many rounds of its own.
+    /// The arm was dropped because it was too slow.
     Dropped {
-        /// Rounds it ran.
+        /// Number of rounds in which the arm had run.
         at_round: u32,
     },
-    /// It failed.
+    /// The arm failed.
     Faulted(Fault),
-    /// The time ran out before it was sampled against the leader.
+    /// The time limit was reached before the arm was compared with the leader.
     Unreached,
 }
 
-/// One arm's result.
+/// The result of one arm in a race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaceEntry {
     /// The arm.
     pub arm: ArmId,
-    /// Rounds it was sampled in.
+    /// Number of rounds in which the arm was sampled.
     pub rounds: u32,
-    /// Its time over the incumbent's: median of the rounds.
+    /// The arm's time divided by the incumbent's time, as the median of the rounds; `None` if the two were not
+    /// compared.
     pub ratio_to_incumbent: Option<f64>,
-    /// Its time over the anchor's: median of the rounds.
+    /// The arm's time divided by the anchor's time, as the median of the rounds; `None` if the two were not compared.
     pub ratio_to_anchor: Option<f64>,
-    /// Median span of a sample, in nanoseconds.
+    /// Median span of the arm's samples, in nanoseconds; `None` without samples.
     pub span_ns: Option<u64>,
-    /// Times of one launch.
+    /// Quartiles of the time of one launch; `None` without samples.
     pub summary: Option<Quartiles>,
-    /// How it ended.
+    /// The fate of the arm.
     pub fate: Fate,
 }
 
@@ -100,35 +101,35 @@ pub enum Stopped {
     Decided,
     /// All rounds were run.
     AllRounds,
-    /// The time was up.
+    /// The time limit was reached.
     BudgetSpent,
 }
 
 /// The result of a race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RaceResult {
-    /// The surviving arm with the lowest median ratio; on a tie the anchor, then the incumbent, then the
-    /// lowest arm.
+    /// The surviving arm with the lowest median ratio. On a tie it is the anchor, then the incumbent, then the arm with
+    /// the lowest number.
     pub leader: ArmId,
-    /// One entry per arm: anchor, incumbent, contenders in their order.
+    /// One entry per arm: the anchor, the incumbent, and the contenders in their order.
     pub entries: Vec<RaceEntry>,
-    /// Rounds run.
+    /// Number of rounds that were run.
     pub rounds: u32,
-    /// Processes opened.
+    /// Number of processes that were opened.
     pub processes: u32,
-    /// Samples taken, those of void processes included.
+    /// Number of samples that were taken, including those of processes whose rounds were discarded.
     pub samples: u64,
-    /// Why it ended.
+    /// Why the race ended.
     pub stopped: Stopped,
 }
 
 impl RaceResult {
-    /// The entry of an arm.
+    /// The entry of an arm; `None` if the arm was not in the race.
     pub fn entry(&self, arm: ArmId) -> Option<&RaceEntry> {
         self.entries.iter().find(|entry| entry.arm == arm)
     }
 
-    /// The arms in the race to the end.
+    /// The entries of the arms that were in the race to the end.
     pub fn survivors(&self) -> impl Iterator<Item = &RaceEntry> {
         self.entries
             .iter()

@@ -157,7 +157,7 @@ fn a_lost_device_ends_the_race_although_an_arm_is_named() {
     assert_eq!(lab.processes(), 1);
 }
 
-/// Fails to open a number of times, with no arm to blame.
+/// A lab that fails to open a process `deaths` times, without an arm as the cause.
 struct Dying {
     lab: SimulatedLab,
     deaths: u32,
@@ -248,7 +248,7 @@ proptest! {
         let settings = RaceSettings { budget_ns, ..RaceSettings::new(TICK) };
         run(&mut lab, times.len(), &settings).unwrap();
         let slowest_ns = times.iter().max().unwrap() * 2;
-        // Opening a process, warm-up included, is bounded by the lab's own deadlines.
+        // The time to open a process, including its warm-up, is limited by the lab's own deadlines.
         let opening_ns = 300_000_000 + 3 * 2 * times.iter().sum::<u64>();
         prop_assert!(lab.now_ns() <= budget_ns + slowest_ns + opening_ns + REQUEST_NS);
     }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A journal of `count` small records, and where each begins and ends.
+/// A journal of `count` small records, and the byte range of each.
 fn journal(count: u64) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
     let mut chain = frame::first_chain();
@@ -27,7 +27,7 @@ fn payload(sequence: u64) -> String {
     format!("{{\"n\":{sequence}}}")
 }
 
-/// The survey, and the sequence numbers handed on; each with its own payload, or the test fails.
+/// The survey, and the sequence numbers of the records that were passed on. Each record must have its own payload.
 fn read(bytes: &[u8]) -> (JournalScan, Vec<u64>) {
     let mut seen = Vec::new();
     let mut input = io::BufReader::with_capacity(64, bytes);
@@ -64,7 +64,7 @@ fn every_flipped_bit_costs_the_record_it_hit_and_no_other() {
         assert_eq!(seen, others, "bit {bit}");
         let noticed = survey.damaged + u64::from(survey.torn_bytes > 0);
         assert_eq!(noticed, 1, "bit {bit}: {survey:?}");
-        // The last record without its end looks like one that was never finished.
+        // A last record without its end looks like a record that was written only in part.
         let torn = u64::from(survey.torn_bytes > 0);
         assert_eq!(survey.lost_after(0), 1 - torn, "bit {bit}: {survey:?}");
     }
@@ -79,7 +79,7 @@ fn every_truncation_keeps_what_is_whole() {
         assert_eq!(seen, (1..=whole).collect::<Vec<_>>());
         let rest = length as u64 - survey.sound_end;
         assert_eq!(survey.torn_bytes, rest, "length {length}");
-        // A store that knows of four records knows how many are missing.
+        // A store that has applied four records knows how many are missing.
         assert!(survey.last < 4);
     }
 }
@@ -132,8 +132,8 @@ fn a_record_replaced_by_another_sound_one_is_refused() {
         &bytes[places[2].clone()],
     ]
     .concat();
-    // The replacement names a wrong chain, so the record before it is dropped with it; neither of the
-    // two that remain to be believed is a wrong value.
+    // The replacement has a wrong chain, so the record before it is dropped too. The two records that remain have the
+    // right values.
     let (survey, seen) = read(&forged);
     assert_eq!(seen, [3]);
     assert_eq!(survey.lost_after(0), 2);

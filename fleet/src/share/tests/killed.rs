@@ -1,4 +1,4 @@
-//! Pushes and pulls that end before they are done.
+//! Pushes and pulls that are interrupted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::object;
 use crate::store::{Listing, StoreError};
 
-/// A store that stops after a number of writes, as a killed process does.
+/// A store that fails after a number of writes, as if the process was killed.
 #[derive(Debug)]
 struct Stopping<'a> {
     store: &'a Memory,
@@ -124,7 +124,7 @@ fn a_folder_that_takes_nothing_ends_a_pull_and_what_was_rejected_is_still_named(
     assert_eq!((rejected, pulled.segments), (vec![&foreign], 0));
 }
 
-/// A store that does not give one object.
+/// A store that does not answer for one object.
 #[derive(Debug)]
 struct Silent<'a> {
     of: String,

@@ -14,7 +14,7 @@ use crate::samples::{
 use crate::store::{Folder, ObjectStore};
 use crate::{AllowedSigners, PrivateKey};
 
-/// A machine: its journal, its key, and what it pulled.
+/// A machine with its journal, its key, and the segments that it pulled.
 struct Machine {
     folder: tempfile::TempDir,
     key: PrivateKey,
@@ -47,7 +47,7 @@ impl Machine {
         journal.append(records).unwrap();
     }
 
-    /// A run that tries configs from one to another.
+    /// Appends a run that tries the configs `from` to `to`.
     fn run(&self, run: u64, from: u64, to: u64) {
         let key = key(0, &problem(0));
         let settings = RunSettings {
@@ -145,7 +145,7 @@ fn what_one_machine_pushes_another_pulls_with_who_measured_it() {
     );
     assert_eq!(imported[0].key, key(0, &problem(0)));
     assert_eq!(imported[0].author, a.key.public().fingerprint());
-    // One's own journal is not fetched.
+    // A machine does not fetch its own journal.
     assert_eq!(a.pull(&store, &signers).segments, 0);
 }
 
@@ -200,7 +200,7 @@ fn a_pull_is_a_union_whatever_was_pushed_in_whatever_order() {
         reader.pull(&partial, &signers);
         let imported = reader.imported();
         assert_eq!(imported.len(), 3);
-        // Configs 5 to 21, some of them in two runs.
+        // The configs 5 to 21. Some of them were tried in two runs.
         assert!(imported.iter().all(|one| one.trials.len() == 17));
         assert_eq!(expected.get_or_insert(imported.clone()), &imported);
     }
@@ -227,6 +227,6 @@ fn a_copied_cache_that_went_on_differently_is_pushed_in_full() {
         let mut of = imported.iter().filter(|one| one.observer == observer(n));
         of.next().map(|one| one.trials.len())
     };
-    // The three from before the copy, and three of each.
+    // The three configs from before the copy, and three more on each side.
     assert_eq!((tried_by(1), tried_by(4)), (Some(6), Some(3)));
 }

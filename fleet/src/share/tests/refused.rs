@@ -1,4 +1,4 @@
-//! What is not taken: damage, forgeries, and what belongs elsewhere.
+//! Objects that a pull or a push rejects: damaged, forged, or from elsewhere.
 
 use super::*;
 use crate::object;
@@ -10,7 +10,7 @@ fn an_object_that_somebody_replaced_does_not_stop_a_push() {
     a.run(1, 0, 5);
     a.push(&store);
     let segment = names(&store, ".seg").remove(0);
-    // The memory takes anything: a real store refuses other bytes.
+    // `Memory` accepts other bytes under a name. A real store rejects them, as `Strict` does.
     let strict = Strict(&store);
     store.put(&segment, b"other").unwrap();
     let pushed = a.push(&strict);
@@ -21,7 +21,7 @@ fn an_object_that_somebody_replaced_does_not_stop_a_push() {
     assert_eq!(b.imported()[0].trials.len(), 5);
 }
 
-/// A store that replaces nothing.
+/// A store that never replaces an object.
 #[derive(Debug)]
 struct Strict<'a>(&'a Memory);
 
@@ -128,7 +128,7 @@ fn a_segment_of_a_plan_is_not_pulled_and_one_without_a_plan_is_not_merged() {
 
 #[test]
 fn a_signature_by_nobody_who_may_costs_no_fetch() {
-    /// A store that refuses to give segments.
+    /// A store that panics when a segment is fetched.
     #[derive(Debug)]
     struct SignaturesOnly(Memory);
 

@@ -1,13 +1,13 @@
-//! Requests that failed: what the server says, without what it repeats of the request.
+//! Errors of requests: the server's message, without the parts of the request that the server repeats in it.
 
 use std::error::Error;
 
 use crate::store::StoreError;
 
-/// Longest text of a server that is passed on, in characters.
+/// Longest text of a server that an error contains, in characters.
 const MAX_WORDS: usize = 300;
 
-/// Whether there is no such object. That there is no such bucket is a failure.
+/// Whether the error means that the object does not exist. A missing bucket is a failure, not a missing object.
 pub(super) fn is_missing(error: &object_store::Error) -> bool {
     let not_found = matches!(error, object_store::Error::NotFound { .. });
     not_found && element(&deepest(error).to_string(), "Code") != Some("NoSuchBucket")
@@ -21,8 +21,8 @@ pub(super) fn failed(what: &'static str, name: &str, error: &object_store::Error
     }
 }
 
-/// The server's code and message, else the cause at the bottom. Texts above it have the address of the request; bodies
-/// of answers repeat the key that signed it.
+/// The server's code and message, or the innermost cause if the server sent none. Outer causes are left out because
+/// they contain the address of the request, and a body may repeat the key that signed the request.
 pub(super) fn why(error: &object_store::Error) -> String {
     let text = deepest(error).to_string();
     let said = match (element(&text, "Code"), element(&text, "Message")) {
@@ -43,7 +43,7 @@ fn deepest(error: &object_store::Error) -> &dyn Error {
     deepest
 }
 
-/// The text of an element in the XML of a server's error.
+/// The text of the XML element `name` in a server's error.
 fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     let (inside, _) = rest.split_once(&format!("</{name}>"))?;

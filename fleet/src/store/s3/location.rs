@@ -4,11 +4,11 @@ use std::fmt;
 
 use crate::store::S3_SCHEME;
 
-/// A bucket, and what the keys of a store's objects begin with.
+/// A bucket, and the prefix of the keys of a store's objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Location {
     pub bucket: String,
-    /// Words with slashes between them; empty for the whole bucket.
+    /// Words separated by slashes; empty if the store is the whole bucket.
     prefix: String,
 }
 
@@ -42,7 +42,7 @@ impl Location {
         }
     }
 
-    /// The name of a key's object; nothing if the key is outside this store.
+    /// The name of the object with this key; `None` if the key is outside this store.
     pub fn name<'k>(&self, key: &'k str) -> Option<&'k str> {
         match self.prefix.as_str() {
             "" => Some(key),

@@ -1,8 +1,8 @@
-//! A store in a bucket: AWS S3, and servers that speak its protocol.
+//! A store in a bucket of AWS S3, or of a server that speaks the same protocol.
 //!
-//! The store never relies on conditional requests, since some servers accept the condition and ignore it. Objects are
-//! content-addressed, so two writers of one name write the same bytes. A write first looks the object up, then uploads
-//! it, then reads it back.
+//! The store never relies on conditional requests, because some servers accept the condition and ignore it. Objects are
+//! content-addressed, so two writers of one name write the same bytes. A write first checks whether the object exists,
+//! then uploads it, then reads it back.
 
 mod failure;
 mod location;
@@ -22,13 +22,14 @@ use super::{Listing, ObjectStore, StoreError, holds, name};
 use failure::{failed, is_missing};
 use location::Location;
 
-/// Repetitions of a request that failed for a reason that may pass.
+/// Retries of a request that failed for a reason that may be temporary.
 const MAX_RETRIES: usize = 4;
-/// Time after which a request is not repeated.
+/// Time after which a request is not retried.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
-/// Longest pause before a repetition.
+/// Longest pause before a retry.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// Pauses after which an object with other bytes, or with fewer than it should have, is looked at again.
+/// Pauses before an object is read again. An object is read again if it has other bytes than expected, or if its body
+/// ended early.
 const PAUSES: [Duration; 3] = [
     Duration::from_millis(20),
     Duration::from_millis(100),
@@ -37,7 +38,8 @@ const PAUSES: [Duration; 3] = [
 
 /// A store in a bucket.
 ///
-/// A request takes at most 30 seconds, and 5 to connect; `AWS_TIMEOUT` and `AWS_CONNECT_TIMEOUT` are others.
+/// A request times out after 30 seconds, and a connection attempt after 5 seconds. `AWS_TIMEOUT` and
+/// `AWS_CONNECT_TIMEOUT` set other limits.
 pub struct S3 {
     store: AmazonS3,
     location: Location,
@@ -45,7 +47,7 @@ pub struct S3 {
 }
 
 impl fmt::Debug for S3 {
-    /// Settings are left out: some are secret.
+    /// Shows the location only, because some settings are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "S3({})", self.location)
     }
@@ -57,15 +59,15 @@ impl S3 {
     /// `AWS_ENDPOINT_URL`. `AWS_ALLOW_HTTP=true` allows a server without TLS. Opening the store sends no request.
     ///
     /// # Errors
-    /// Another location, or settings that cannot be used.
+    /// The location is not a valid `s3://` location, or the settings are invalid.
     pub fn open(location: &str) -> Result<S3, StoreError> {
         S3::open_with(location, &[])
     }
 
-    /// As [`S3::open`], with some variables in place of those of the environment.
+    /// Like [`S3::open`], but `variables` (name and value) override variables of the environment.
     ///
     /// # Errors
-    /// As [`S3::open`], and a variable of another name.
+    /// The errors of [`S3::open`], or a variable that the S3 client does not know.
     pub fn open_with(location: &str, variables: &[(&str, &str)]) -> Result<S3, StoreError> {
         let unusable = |why: String| StoreError::Bucket {
             location: location.into(),
@@ -80,7 +82,7 @@ impl S3 {
                 .map_err(|_| unusable(format!("{variable} is not one of its settings")))?;
             builder = builder.with_config(key, *value);
         }
-        // An error means that the program has chosen one before.
+        // An error means that the program has already installed a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store = builder
             .with_bucket_name(&place.bucket)
@@ -103,7 +105,8 @@ impl S3 {
         self.runtime.block_on(request)
     }
 
-    /// As [`holds`]. Some servers write in place: another writer's object has fewer bytes for a moment.
+    /// Like [`holds`], but retries after other bytes. Some servers write an object in place, so while another process
+    /// writes it, a reader may see only a part of it.
     fn holds_at_last(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
         for pause in PAUSES {
             match holds(self, name, bytes) {
@@ -114,7 +117,8 @@ impl S3 {
         holds(self, name, bytes)
     }
 
-    /// Reads an object. Where servers write in place, a body ends too early while somebody writes: it is read again.
+    /// Reads an object. If a server writes objects in place, the body may end early while another process writes the
+    /// object. Then the object is read again.
     async fn read(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
         for pause in PAUSES {
             match self.read_once(name, max_bytes).await? {
@@ -148,7 +152,7 @@ impl S3 {
                 Ok(part) => bytes.extend_from_slice(&part),
                 Err(error) => return Ok(Read::Cut(failed("read", name, &error))),
             }
-            // What the server says of the length need not be true.
+            // The length that the server reported may be wrong.
             if bytes.len() > max_bytes {
                 return Err(too_large(bytes.len() as u64));
             }
@@ -157,11 +161,11 @@ impl S3 {
     }
 }
 
-/// What came of an attempt to read an object.
+/// The result of one attempt to read an object.
 enum Read {
-    /// Its bytes; nothing if there is none.
+    /// The object's bytes; `None` if the store does not have it.
     Done(Option<Vec<u8>>),
-    /// Its body ended too early.
+    /// The body ended too early.
     Cut(StoreError),
 }
 
@@ -174,7 +178,7 @@ impl ObjectStore for S3 {
         let path = self.path(name);
         let written = self.wait(self.store.put(&path, PutPayload::from(bytes.to_vec())));
         written.map_err(|error| failed("write", name, &error))?;
-        // What is acknowledged is in the store: the server's word is not enough for that.
+        // The server's acknowledgement is not sufficient, so the object is read back.
         match self.holds_at_last(name, bytes)? {
             true => Ok(()),
             false => Err(StoreError::Lost { name: name.into() }),

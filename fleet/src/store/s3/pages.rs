@@ -1,4 +1,4 @@
-//! Listings of a bucket, page by page.
+//! Lists the keys of a bucket, page by page.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,18 @@ use object_store::{Error, ObjectMeta, path};
 use super::location::Location;
 use crate::store::{Listing, name};
 
-/// The most keys of a page: that of S3.
+/// Largest number of keys in a page; S3 has the same limit.
 const PAGE: usize = 1000;
 
-/// What a listing found.
+/// The result of a listing.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     objects: Vec<ObjectMeta>,
-    /// Keys that the library cannot represent: with an empty word, or control characters.
+    /// Keys that the library cannot represent, because they have an empty word or control characters.
     odd_keys: Vec<String>,
 }
 
-/// Where a page begins.
+/// Where a page of the listing begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum From {
     Start,
@@ -27,10 +27,10 @@ enum From {
     After(String),
 }
 
-/// Lists all keys that begin with a prefix.
+/// Lists all keys that begin with `prefix`.
 ///
-/// The library gives up a page with a key that it cannot represent, which anybody who writes to the store can put there.
-/// Such a page is asked for in halves until the key is alone, and then passed over.
+/// The library fails on a page with a key that it cannot represent. Anybody who can write to the store can create such
+/// a key. The listing halves such a page until it consists of that key alone, and then skips the key.
 pub(super) async fn all<S: PaginatedListStore>(store: &S, prefix: &str) -> Result<Found, Error> {
     let mut found = Found::default();
     let (mut from, mut keys) = (From::Start, PAGE);
@@ -47,7 +47,7 @@ pub(super) async fn all<S: PaginatedListStore>(store: &S, prefix: &str) -> Resul
                 if keys > 1 {
                     keys /= 2;
                 } else if from == From::After(key.clone()) {
-                    // The server goes on from where it was: there is no way past the key.
+                    // The server continued at the same key, so the listing cannot get past it.
                     return Err(error);
                 } else {
                     from = From::After(key.clone());
@@ -79,7 +79,7 @@ fn options(from: &From, keys: usize) -> PaginatedListOptions {
     options
 }
 
-/// The key for which the library gave up a page.
+/// The key on which the library failed, if that is the reason of the error.
 fn odd_key(error: &Error) -> Option<String> {
     match error {
         Error::InvalidPath {
@@ -90,7 +90,7 @@ fn odd_key(error: &Error) -> Option<String> {
 }
 
 impl Found {
-    /// The objects of a store, and the keys that are none.
+    /// Splits the keys into names of objects and ignored keys.
     pub fn listing(self, location: &Location) -> Listing {
         let mut listing = Listing::default();
         let names: Vec<(&str, u64)> = self
@@ -101,7 +101,7 @@ impl Found {
         let folders: BTreeSet<&str> = names.iter().flat_map(|(name, _)| folders(name)).collect();
         for (name, size) in &names {
             match () {
-                // Some tools write an empty object for a folder.
+                // Some tools create an empty object for each folder.
                 () if *size == 0 && folders.contains(name) => {}
                 () if name::is_name(name) => listing.names.push((*name).to_owned()),
                 () => listing.ignored.push(name.escape_default().collect()),
@@ -119,7 +119,7 @@ impl Found {
     }
 }
 
-/// The folders that a name is in.
+/// All folders above a name, outermost first.
 fn folders(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('/').map(|(end, _)| &name[..end])
 }

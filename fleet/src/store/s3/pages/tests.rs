@@ -4,7 +4,7 @@ use object_store::{ListResult, path::Path};
 
 use super::*;
 
-/// Keys in order, listed as the library lists those of S3.
+/// Sorted keys, listed as the library lists the keys of S3.
 #[derive(Debug)]
 struct Bucket {
     keys: Vec<String>,
