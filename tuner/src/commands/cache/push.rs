@@ -1,4 +1,4 @@
-//! `tune cache push`: publishes the results of this machine without a plan.
+//! `tune cache push`: publishes the results of this machine that do not belong to a fleet plan.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! `tune fleet`: one plan, tuned by many machines.
+//! `tune fleet`: tunes the kernels of one plan on many machines. A plan consists of elements; an element is the work of
+//! one machine: some problems on one kind of device.
 
 mod job;
 mod merge;
@@ -31,16 +32,16 @@ pub(super) fn run(
     }
 }
 
-/// Opens the store of a command line.
+/// Opens the store at a location from the command line.
 fn store(location: &str) -> Result<Box<dyn ObjectStore>, FleetError> {
     Ok(kiln_fleet::open(location)?)
 }
 
-/// The kernels of a plan's packages.
+/// Reads the kernels of a plan's packages.
 fn project_of(package: &str, manifest_path: Option<&Path>) -> Result<Project, Failure> {
     let selection = PackageSelection {
         manifest_path: manifest_path.map(Path::to_owned),
-        // Several packages are planned as a workspace.
+        // A plan of several packages covers the whole workspace.
         package: Some(package.to_owned()).filter(|name| !name.contains(',')),
         ..PackageSelection::default()
     };

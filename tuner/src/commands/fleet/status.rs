@@ -1,4 +1,4 @@
-//! `tune fleet status`: how far a plan is, from the store alone.
+//! `tune fleet status`: reports the progress of a plan from the content of the store.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::fleet::state::PlanState;
 pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     let plan = signer::read_current(&args.plan.plan)?;
     let store = super::store(&args.plan.store)?;
-    // Who signed earlier plans decides nothing here.
+    // The status does not depend on who signed earlier plans, so signatures are not checked against a list of signers.
     let state = PlanState::read(&*store, &plan, None, &mut Seen::default())?;
     let status = tables::status(plan.plan(), &state);
     if args.output.json {
@@ -30,7 +30,7 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
 
 fn text(status: &PlanStatus, state: &PlanState) -> String {
     let (all, done) = (status.elements, status.finished.len());
-    // One character for each twentieth.
+    // One character per twentieth.
     let filled = (20 * done).checked_div(all).unwrap_or(20);
     let bar = "#".repeat(filled) + &".".repeat(20 - filled);
     let mut text = format!(
