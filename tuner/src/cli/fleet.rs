@@ -54,7 +54,7 @@ pub struct PlanArgs {
     /// How devices that prove a row must differ: be different devices, or also use different worker keys
     #[arg(long, value_enum, default_value_t = DistinctBy::Device)]
     pub distinct: DistinctBy,
-    /// Number of searches of each problem, with different seeds, from which a final element takes the best
+    /// Number of searches per problem, with different seeds; a final element races their winners and confirms the best
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub shards: u32,
     /// Problems in one element

@@ -1,4 +1,4 @@
-//! Publishes the journal of an element while it grows, in a thread of its own.
+//! Publishes the journal of an element while the journal grows. This runs in a separate thread.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use signal_hook::iterator::Signals;
 
 use crate::error::TRY_AGAIN;
 
-/// Growth of the journal after which results are published sooner, in bytes: about 64 trials.
+/// Growth of the journal in bytes, about 64 trials, after which results are published before the period ends.
 const GROWTH: u64 = 80 << 10;
-/// How often the thread looks.
+/// How often the thread checks for growth and signals.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The running thread.
+/// Handle of the running thread.
 #[derive(Debug)]
 pub struct Publishing<'scope> {
     stop: Sender<()>,
@@ -26,8 +26,9 @@ pub struct Publishing<'scope> {
 }
 
 impl<'scope> Publishing<'scope> {
-    /// Begins to publish the journal at `path`. A signal that ends the process is held back until what was measured is
-    /// published; the process then removes `scratch`, and ends with the exit code that tells a scheduler to try again.
+    /// Starts to publish the journal at `path`, at least every `period` while it grows. If SIGINT or SIGTERM arrives,
+    /// the thread first publishes the recorded results. It then removes `scratch` and ends the process with the exit
+    /// code that makes a scheduler try again.
     pub fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         path: PathBuf,
@@ -36,7 +37,7 @@ impl<'scope> Publishing<'scope> {
         period: Duration,
     ) -> Publishing<'scope> {
         let (stop, stopped) = channel();
-        // If signals cannot be watched, they end the process at once: the last trials are lost, and tried again.
+        // If signals cannot be handled, they end the process at once. The last trials are then lost and measured again.
         let signals = Signals::new([SIGINT, SIGTERM]).ok();
         let publishing = Thread {
             path,
@@ -51,10 +52,10 @@ impl<'scope> Publishing<'scope> {
         Publishing { stop, thread }
     }
 
-    /// Publishes the rest, and ends the thread.
+    /// Publishes the remaining records and ends the thread.
     ///
     /// # Errors
-    /// If something is not published.
+    /// If the remaining records cannot be published.
     pub fn finish(self) -> Result<(), PublishError> {
         drop(self.stop);
         match self.thread.join() {
@@ -66,14 +67,14 @@ impl<'scope> Publishing<'scope> {
 
 struct Thread<'s> {
     path: PathBuf,
-    /// The attempt's folder.
+    /// The folder of this attempt.
     scratch: PathBuf,
     publisher: Publisher<'s>,
-    /// How often results are published at the latest.
+    /// Maximum time between two publications.
     period: Duration,
-    /// The last record that the store took.
+    /// The number of the last record that the store accepted.
     acknowledged: u64,
-    /// The journal's length at that time, in bytes.
+    /// The length of the journal at that time, in bytes.
     length: u64,
     last: Instant,
 }
@@ -104,12 +105,12 @@ impl Thread<'_> {
         }
     }
 
-    /// Publishes, and ends the process.
+    /// Publishes the recorded results, and ends the process.
     fn end_early(&mut self) -> ! {
         match self.publish() {
             Ok(()) => {
                 say("interrupted; what was measured is published");
-                // Other threads still write there: what they add meanwhile stays, and is worth nothing.
+                // Other threads may still write to the folder. Anything that they add remains there but is not needed.
                 let _ = std::fs::remove_dir_all(&self.scratch);
             }
             Err(error) => say(&format!(

@@ -72,7 +72,7 @@ pub enum JobOutcome {
         /// The compiler's log.
         log: String,
     },
-    /// The source did not compile, for this reason.
+    /// The compile failed, for this reason.
     Refused(Refused),
 }
 
