@@ -88,7 +88,7 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
     part(&path).map(drop)
 }
 
-/// The text of an error without the name of the temporary file, which means nothing to users.
+/// The text of an error without the path of the temporary file, because that path means nothing to users.
 pub fn without_path(error: &io::Error) -> String {
     let text = error.to_string();
     let said = text.split(" at path ").next();
@@ -106,7 +106,8 @@ fn is_special(path: &Path) -> bool {
 
 fn filled(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut part = part(path)?;
-    // `Write` of the file, not of the `NamedTempFile`, because its errors do not contain the temporary path.
+    // Writes through the `File` itself, because its errors, unlike those of `NamedTempFile`, do not contain the
+    // temporary path.
     part.as_file_mut().write_all(bytes)?;
     Ok(part)
 }

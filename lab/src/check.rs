@@ -220,8 +220,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Decides whether a failure of the check build is the candidate's fault. If the tuned device is the cpu, the
-    /// candidate ran there before, so any failure is its fault. For another device, only a wrong result or a fault of
-    /// the kernel is.
+    /// candidate ran there before, so any failure is its fault. For another device, only a wrong result, a fault in the
+    /// kernel or a crash is its fault.
     fn judge(&self, outcome: Outcome) -> Checked {
         let wrong = matches!(
             outcome,

@@ -55,7 +55,7 @@ impl<'d> DeviceSession<'d> {
     /// Like [`DeviceSession::open`], for commands that time launches.
     ///
     /// # Errors
-    /// Those of [`DeviceSession::open`], and if the device has no clock because it is simulated.
+    /// The errors of [`DeviceSession::open`], and [`LabError::NoClock`] if the device is simulated and has no clock.
     pub fn open_for_timing(
         name: &'d str,
         device: &'d dyn DeviceBackend,

@@ -1,4 +1,4 @@
-//! Opens the device, its compiler, the cache and the description of the machine for a run of `tune`.
+//! Opens the device, its compiler and the cache for a run of `tune`, and describes the machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ const BYTES_PER_CYCLE: u64 = 3 * 64;
 /// (Blackwell's data sheets: dense f16 at the boost clock); the bound is twice that.
 const MATRIX_FLOPS_PER_CYCLE: u64 = 2 * 8192;
 
-/// How far a GPU's boost clock can exceed the clock that its driver reports: to this percentage of it.
+/// The maximum boost clock of a GPU, in percent of the clock that its driver reports.
 const BOOST_PERCENT: u64 = 110;
 
 /// The roofline of a device: upper bounds that no launch can exceed. A quantity that the driver does not report has no
@@ -59,8 +59,8 @@ fn of_cuda(info: &DeviceInfo) -> Roofline {
     }
 }
 
-/// The part of some work whose bytes must come from the device's memory. The last-level cache may still hold the rest
-/// from the previous launch.
+/// The part of some work that the memory bandwidth limits: the bytes that must come from the device's memory. The
+/// last-level cache may still hold the others from the previous launch. On the cpu, the work is returned unchanged.
 pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     match info.key.backend {
         Backend::Cpu => work,

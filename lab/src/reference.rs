@@ -1,5 +1,5 @@
-//! Expected outputs. A worker computes them once for each problem and seed of a run, and stores them in a file that the
-//! workers of all candidates read.
+//! Provides expected outputs. A worker computes the outputs once for each problem and seed of a run, and stores them in
+//! a file that the workers of all candidates read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Verifies every candidate before it is timed. The candidate is launched on small problems of every ragged class (the
-//! ways in which a size can fail to be a multiple of the tile) and on the tuned problem, each with two seeds.
+//! Verifies every candidate before it is timed. The candidate is launched on small problems of every ragged class
+//! (sizes below, at and just above a tile, for example) and on the tuned problem, each with two seeds.
 
 use std::time::Duration;
 
@@ -35,8 +35,8 @@ pub struct Case {
     pub receipt: bool,
 }
 
-/// The two seeds of a run's inputs. The first seed is that of the first case of each problem and of the timed launches;
-/// the second seed is that of the second case.
+/// The two seeds of a run's inputs. The first seed is used for the first case of each problem and for the timed
+/// launches. The second seed is used for the second case of each problem.
 pub fn seeds(seed: u64) -> [u64; 2] {
     let first = seed.wrapping_mul(2);
     [first, first.wrapping_add(1)]

@@ -71,7 +71,7 @@ impl Bench {
     /// Creates the settings for the workers of a kernel and problem.
     pub fn new(site: &Site<'_>, kernel: &TunedKernel, problem: &Problem) -> Bench {
         let spec = &kernel.spec;
-        // The limit leaves room for several copies of the data and for the program itself, but stops a runaway
+        // The memory limit leaves room for several copies of the data and for the program itself, but stops a runaway
         // allocation early.
         let data = spec.footprint_bytes(problem).unwrap_or(0);
         let sets = site.regime.sets(data, &site.info.limits);
@@ -187,7 +187,7 @@ impl WorkerLab {
 
     fn deadline_of(&self, launches: u64) -> Duration {
         let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
-        // Several launches share one minimum deadline, because many short launches do not need it each.
+        // Several launches share one minimum deadline, because many short launches do not each need it.
         let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
         MIN_DEADLINE
             + self

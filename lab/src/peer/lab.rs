@@ -43,7 +43,8 @@ struct PeerSide<'a> {
     pace: Pace,
 }
 
-/// Which of the times that a peer reports is used. It is the time that corresponds to the clock of the kernel.
+/// Selects which of a peer's reported times is used: the time that corresponds to the clock with which the kernel is
+/// timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerClock {
     /// CPU time of the peer's threads; used for kernels on the cpu device.

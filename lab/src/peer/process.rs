@@ -20,8 +20,8 @@ const STARTING: Duration = Duration::from_secs(120);
 /// How long to wait for the exit status after the peer closes its output.
 const ENDING: Duration = Duration::from_millis(200);
 
-/// The system accounts the CPU time of a process's other threads some ticks late, so a measurement may include up to
-/// this much CPU time from before it, per core.
+/// The system accounts the CPU time of a process's other threads some ticks late. A measurement may therefore include
+/// CPU time that was spent before it began, up to this much per core.
 const ACCOUNTED_NS: u64 = 20_000_000;
 
 /// Maximum length of a peer's answer in bytes. A program that writes without end is not a peer.

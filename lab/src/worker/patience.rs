@@ -83,7 +83,7 @@ mod tests {
             .arg("60")
             .spawn()
             .unwrap();
-        // The process starts and then sleeps for a minute. While it sleeps, nothing is added.
+        // The process starts and then sleeps for a minute. While it sleeps, its waiting time does not grow.
         let stands_still = |_| {
             let before = waited_for_a_processor(sleeper.id());
             std::thread::sleep(Duration::from_millis(50));

@@ -135,7 +135,7 @@ pub struct ArmJob {
     pub config_hash: u64,
     /// The candidate's config.
     pub config: Config,
-    /// Whether it is launched with the baseline's geometry: it is the baseline, or the reference entry.
+    /// Whether the arm is launched with the baseline's geometry: it is the baseline, or the reference entry.
     pub baseline: bool,
     /// The launch plan for the opened problem, computed by the parent.
     pub plan: LaunchPlan,

@@ -53,7 +53,7 @@ pub enum NoDevice {
         /// The architectures in the target table.
         known: Vec<&'static str>,
     },
-    /// This machine has no device of the kind on which the saved kernels were saved.
+    /// This machine has no device of the kind on which the kernels were saved.
     #[error(
         "nothing can be compared: the file was saved on {saved}, and here is {here}\nhelp: compare on a machine of that kind, or \
          save again here with `tune bench --save`"

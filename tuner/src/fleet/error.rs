@@ -267,7 +267,7 @@ impl FleetError {
             FleetError::Unpublished { .. }
             | FleetError::Publish(_)
             | FleetError::SameDevice { .. } => TRY_AGAIN,
-            // A store that does not respond may recover. A store whose location is wrong does not.
+            // A store that does not respond may recover, unlike a store whose location is wrong.
             FleetError::Store(error)
             | FleetError::Collect(CollectError::Store(error))
             | FleetError::Push(PushError::Store(error))

@@ -38,7 +38,7 @@ pub struct PlanState {
 impl PlanState {
     /// Reads and verifies everything that a store contains for a plan. Plans that this plan continues come from the
     /// store; `signers` is the file of the signers who may sign them, or `None` to skip this check. `seen` records how
-    /// far each journal was read before, so a store that was set back is detected.
+    /// far each journal was read before, so the removal of records from the store is detected.
     ///
     /// # Errors
     /// If the store cannot be read, or an earlier plan is not signed by an allowed signer.

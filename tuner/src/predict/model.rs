@@ -3,7 +3,7 @@
 //!
 //! Each term is from a textbook: Little's law for hiding latency (V. Volkov, "Understanding Latency Hiding on GPUs",
 //! 2016), and square tiles for the reuse of operands within a tile (J.-W. Hong and H. T. Kung, "I/O complexity", 1981).
-//! The model counts whole waves of blocks, of which the last may be nearly empty, whole warps, and whole memory
+//! The model counts only whole waves of blocks (the last one may be nearly empty), whole warps and whole memory
 //! sectors. The constants are round numbers of the magnitude that vendors document. They are the same for every target
 //! and kernel, and they are not fitted to measurements. Bank conflicts are not modelled, because neither the launch
 //! plan nor the resources contain them.
@@ -25,7 +25,7 @@ const OVERHEAD: f64 = 40.0;
 /// Number of independent instructions, in warps, that a multiprocessor needs in flight: eight cycles for each of four
 /// schedulers.
 const WARPS_IN_FLIGHT: f64 = 32.0;
-/// Maximum number of independent instructions of one thread that the model counts.
+/// Maximum number of independent instructions that the model assumes for one thread.
 const MAX_PARALLEL: f64 = 4.0;
 /// Time from a load to its data on a busy device, in seconds.
 const LATENCY_S: f64 = 600e-9;

@@ -65,8 +65,8 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// The expected best time among the `first` configs of the predicted order. Configs with the same prediction at the end
-/// of these are drawn at random.
+/// The expected best time among the `first` configs of the predicted order. If several configs share the prediction at
+/// the boundary, a random choice of them is assumed.
 fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
     let mut guesses: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
     guesses.sort_by(f64::total_cmp);

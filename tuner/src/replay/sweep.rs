@@ -34,7 +34,7 @@ impl Sweep {
     /// contains only the results that a search of each source with that many trials would find.
     ///
     /// # Errors
-    /// If a source is not a recording of the kernel of any searched space on another device.
+    /// If a source is not a recording of a searched kernel on another device.
     pub fn guides(
         &self,
         recordings: &[Recording],

@@ -3,12 +3,13 @@
 //!
 //! The order is breadth first: every kernel should have a decision before any kernel has a second one. The first
 //! problem of each kernel comes first. If time remains, the first problems that are still undecided get a second turn.
-//! The other problems follow, those of kernels that gained much before those of kernels that gained little. Finally,
-//! the tasks that ran out of time get a second turn.
+//! Then come the other problems: first of kernels that gained much, then of kernels that gained little. Finally, the
+//! tasks that ran out of time get a second turn.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum number of turns per task in a run. Each turn is a chance of a false claim, and is counted as one claim.
+/// Maximum number of turns per task in a run. Each turn can prove a config by mistake, so each turn counts as one
+/// claim.
 pub const MAX_TURNS: usize = 2;
 
 /// The weight of an undecided task in its second turn: it gets as much time as this many other tasks. It is undecided

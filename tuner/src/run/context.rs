@@ -55,7 +55,8 @@ pub struct RunContext<'a> {
     pub check: CheckPlace<'a>,
     /// Provides the timestamps of trials.
     pub clock: &'a RunClock,
-    /// The number of claims that this run may make, and how many of them it has proven.
+    /// The number of claims that this run may make, and how many of them it has proven. A claim is a statement that a
+    /// config is faster than the baseline.
     pub claims: Claims,
 }
 

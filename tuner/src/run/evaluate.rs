@@ -39,7 +39,8 @@ pub struct Contender {
     attempt: u32,
 }
 
-/// Minimum time of a race. In addition, a race lasts at least [`MIN_RACE_BASELINES`] launches of the baseline.
+/// Minimum time that a race may take. It may also always take the time of [`MIN_RACE_BASELINES`] launches of the
+/// baseline.
 const MIN_RACE: Duration = Duration::from_millis(500);
 const MIN_RACE_BASELINES: u64 = 10;
 
@@ -84,7 +85,7 @@ pub struct Evaluator<'a> {
     pub tournament: Tournament,
     /// All configs that compiled and passed verification in this run.
     pub contenders: Vec<Contender>,
-    /// Runs the check builds of finalists, or the reason why that is not possible.
+    /// The checker that runs the check builds of finalists, or the reason why there is none.
     pub checker: Result<Checker<'a>, NotChecked>,
     /// Why the check build of the last finalist could not run; `None` if it ran.
     pub unchecked: Option<NotChecked>,

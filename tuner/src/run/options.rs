@@ -33,8 +33,8 @@ pub struct RunOptions {
     pub dry_run: bool,
     /// The tasks of an element of a fleet's plan; if empty, all tasks of the project are tuned.
     pub element: Vec<ElementTask>,
-    /// The number of claims of a whole fleet plan, of which at most one in a hundred may be wrong. `None` for the
-    /// number of claims of this run.
+    /// The number of claims in a whole fleet plan; `None` for the number of claims of this run. A claim is a statement
+    /// that a config is faster than the baseline. On average, at most one in a hundred proven claims is wrong.
     pub claims: Option<u32>,
     /// Whether the run writes its rows into tables at the end.
     pub bake: bool,

@@ -128,7 +128,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     finish(run, &context, &conditions, number, reports, launches)
 }
 
-/// The number of claims that a run of this many tasks may make.
+/// The number of claims (statements that a config is faster than the baseline) that a run of this many tasks may make.
 pub fn claims_of(tasks: usize) -> u32 {
     u32::try_from(tasks * MAX_TURNS).unwrap_or(u32::MAX)
 }
@@ -188,7 +188,8 @@ fn check_device(backend: Backend) -> Option<Result<CheckDevice, NotChecked>> {
     }
 }
 
-/// Tunes the tasks one after another, in the order of the [`Agenda`]. Returns the reports and the number of launches.
+/// Tunes the tasks one after another, in the order of the [`Agenda`]. Returns the reports and the number of timed
+/// launches.
 fn all(
     context: &RunContext<'_>,
     tasks: &[Task<'_>],

@@ -1,4 +1,4 @@
-//! Uses the results that `tune cache pull` fetched. Results of the same device are added to its own results. Results of
+//! Uses the results that `tune cache pull` fetched. Results of the same device are added to this cache. Results of
 //! other devices are only starting points of searches, because times of different devices are never compared.
 
 use std::collections::BTreeMap;

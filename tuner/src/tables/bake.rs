@@ -2,8 +2,8 @@
 //! on one device.
 //!
 //! Only the section of the measured device is replaced. Rows of this machine's cpu and of the fake device go to a
-//! folder under the build directory, unless the user requests otherwise, because a repository should contain only rows
-//! of devices that other machines can have too.
+//! folder under the build directory, unless the user requests otherwise. The repository then contains only rows of
+//! named devices, such as GPUs.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -210,7 +210,7 @@ impl Timing<'_> {
         }
     }
 
-    /// The time in nanoseconds for each comparison: that with the baseline, and one per peer.
+    /// The time in nanoseconds for each comparison. There is one comparison with the baseline, and one with each peer.
     fn share_ns(&self) -> u64 {
         self.budget_ns / (1 + self.stage.setting.peers.len() as u64)
     }

@@ -58,8 +58,8 @@ fn kernel() -> Result<TunedKernel, EmbeddedError> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
-/// The copy bandwidth in bytes per second, counting both the bytes that are read and those that are written. The data
-/// exceeds the last-level cache if possible. `budget_ns` is the time for measuring.
+/// The copy bandwidth in bytes per second. The bytes that are read and the bytes that are written are both counted. The
+/// data exceeds the last-level cache if possible. `budget_ns` is the time for measuring.
 ///
 /// # Errors
 /// If the bandwidth could not be measured.

@@ -15,8 +15,8 @@ use kiln_measure::roofline::AboveRoofline;
 pub struct Yardsticks {
     /// Time of an almost empty launch, in nanoseconds.
     pub launch_ns: Option<u64>,
-    /// Bandwidth of a memory copy beyond the last-level cache, in bytes per second. Both the bytes that are read and
-    /// those that are written are counted.
+    /// Bandwidth of a memory copy beyond the last-level cache, in bytes per second. The bytes that are read and the
+    /// bytes that are written are both counted.
     pub copy_bytes_per_s: Option<u64>,
 }
 

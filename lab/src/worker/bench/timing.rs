@@ -211,8 +211,8 @@ impl Opened {
     }
 }
 
-/// Stores the clock readings from before and after some samples in these samples. The host can read the clock only at
-/// intervals of tens of milliseconds, so all samples get the same value: the second reading, which is taken when the
+/// Sets the clock and the throttling flag of some samples from the readings before and after them. The host reads the
+/// clock only before and after all samples, so they all get the same clock: the second reading, which is taken when the
 /// device has just been busy.
 fn note_clocks(samples: &mut [Sample], readings: [Option<ClockReading>; 2]) {
     let is_braked = readings.iter().flatten().any(|reading| reading.is_braked);

@@ -60,7 +60,7 @@ fn signers(args: &PullArgs) -> Result<AllowedSigners, Failure> {
     Ok(AllowedSigners::parse(&text).map_err(FleetError::from)?)
 }
 
-/// The path of `allowed_signers` of the package that the manifest path selects.
+/// The path of `allowed_signers` in the package that `manifest_path` selects.
 fn of_package(manifest_path: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let project = Project::read(&PackageSelection {
         manifest_path,
