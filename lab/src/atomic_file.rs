@@ -17,9 +17,9 @@ use thiserror::Error;
 pub struct FileError {
     /// The operation that failed, as a verb for the message "cannot …".
     pub doing: &'static str,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The system's error.
+    /// The error of the operating system.
     pub error: io::Error,
 }
 

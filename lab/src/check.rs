@@ -50,7 +50,7 @@ impl CheckDevice {
         Ok(CheckDevice { device })
     }
 
-    /// Describes the device.
+    /// The description of the device.
     pub fn info(&self) -> &DeviceInfo {
         self.device.info()
     }

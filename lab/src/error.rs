@@ -43,7 +43,7 @@ pub enum LabError {
     Threads {
         /// The purpose of the threads.
         what: &'static str,
-        /// The system's error.
+        /// The error of the operating system.
         error: rayon::ThreadPoolBuildError,
     },
     /// The cache cannot be used.
@@ -71,7 +71,7 @@ fn or_help(error: &CompileError, help: &str) -> String {
 pub struct OracleError {
     /// The reference entry.
     pub entry: String,
-    /// Its outcome.
+    /// Why it cannot be launched.
     pub outcome: Outcome,
 }
 

@@ -56,7 +56,7 @@ fn first_device() -> String {
 /// The device's compiler.
 ///
 /// # Errors
-/// If none is installed; the error says what to install.
+/// If no compiler is installed. The error says what to install.
 pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, LabError> {
     let compiler = device.compiler();
     compiler.map_err(|error| LabError::NoCompiler { error })

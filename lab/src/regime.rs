@@ -36,7 +36,7 @@ impl Regime {
         }
     }
 
-    /// Its name in tuning keys and reports.
+    /// The name of the regime in tuning keys and reports.
     pub fn name(self) -> &'static str {
         match self {
             Regime::Cold => "cold",

@@ -17,7 +17,7 @@ pub fn pool(what: &'static str, count: usize) -> Result<ThreadPool, LabError> {
 /// Creates a pool of `count` threads that compile.
 ///
 /// # Errors
-/// Those of [`pool`].
+/// The errors of [`pool`].
 pub fn to_compile(count: usize) -> Result<ThreadPool, LabError> {
     pool("compile threads", count)
 }

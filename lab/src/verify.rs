@@ -29,7 +29,7 @@ const MAX_TRIAL_BYTES: u64 = 16 << 20;
 pub struct Case {
     /// The problem of the launch.
     pub problem: Problem,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
     /// Whether to launch the receipt entry too.
     pub receipt: bool,
@@ -77,7 +77,7 @@ impl KeptWorker {
     /// Like [`Verifier::verify`], but reuses the worker of the previous candidate if that worker still runs.
     ///
     /// # Errors
-    /// Those of [`Verifier::verify`].
+    /// The errors of [`Verifier::verify`].
     pub fn verify(
         &mut self,
         verifier: &Verifier<'_>,

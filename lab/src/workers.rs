@@ -42,7 +42,7 @@ pub struct Bench {
     pub spec_json: String,
     /// The problem on which arms are timed.
     pub problem: Problem,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
     /// The number of copies of the data that timed launches cycle through.
     pub sets: usize,
@@ -63,7 +63,7 @@ pub struct Site<'a> {
     pub info: &'a DeviceInfo,
     /// Whether timed launches begin with cold or hot caches.
     pub regime: Regime,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
 }
 

@@ -32,7 +32,7 @@ const MAX_WORK: u64 = 200_000_000;
 /// The result for one baked row or one baseline.
 #[derive(Serialize)]
 pub struct Smoked {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The device and the problem of the row, or `baseline` and its problem.
     pub row: String,

@@ -131,7 +131,7 @@ impl<'a> Workshop<'a> {
     /// Compiles a draft and stores its image for the workers.
     ///
     /// # Errors
-    /// Those of [`Self::make`].
+    /// The errors of [`Self::make`].
     pub fn make_draft(&self, draft: Draft, build: BuildKind) -> Result<Compiled, Outcome> {
         let built = self.build(draft, build)?;
         if let Some(cannot) = self.cannot_launch(&built) {

@@ -30,15 +30,15 @@ pub enum GivenError {
     /// The peer protocol does not support such an argument.
     #[error("`{name}` is a struct or an array by value, which the protocol of peers does not have")]
     ByValue {
-        /// The argument.
+        /// The name of the argument.
         name: String,
     },
     /// A file cannot be written.
     #[error("cannot write {}: {error}", .file.display())]
     File {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
 }
@@ -49,17 +49,17 @@ pub enum OutputError {
     /// The peer did not write the file.
     #[error("it wrote no `{name}`: {error}")]
     Missing {
-        /// The argument.
+        /// The name of the argument.
         name: String,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The file has the wrong length.
     #[error("its `{name}` has {bytes} bytes, not {wanted}")]
     Length {
-        /// The argument.
+        /// The name of the argument.
         name: String,
-        /// Its length in bytes.
+        /// The actual length in bytes.
         bytes: usize,
         /// The expected length in bytes.
         wanted: usize,

@@ -44,7 +44,7 @@ pub enum PeerError {
     Expected(Box<dyn std::error::Error>),
 }
 
-/// A running peer. Dropping it kills its process group.
+/// A running peer. Dropping this value kills the process group of the peer.
 #[derive(Debug)]
 pub struct PeerProcess {
     child: Child,

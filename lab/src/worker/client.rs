@@ -118,7 +118,7 @@ fn command(limits: &WorkerLimits) -> Result<Command, WorkerError> {
     Ok(command)
 }
 
-/// A running worker process. Dropping it kills its process group.
+/// A running worker process. Dropping this value kills the process group of the worker.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,

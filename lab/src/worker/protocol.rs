@@ -36,7 +36,7 @@ pub enum Request {
         problem: Problem,
         /// The launch plan for the problem.
         plan: LaunchPlan,
-        /// Seed of the inputs.
+        /// The seed of the inputs.
         seed: u64,
         /// The file to write.
         path: PathBuf,
@@ -45,7 +45,7 @@ pub enum Request {
     RustReference {
         /// The problem of the launch.
         problem: Problem,
-        /// Seed of the inputs.
+        /// The seed of the inputs.
         seed: u64,
         /// The file to write.
         path: PathBuf,
@@ -87,7 +87,7 @@ pub struct OpenJob {
     pub spec_json: String,
     /// The problem on which the arms are timed.
     pub problem: Problem,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
     /// The arms: candidates, and possibly the baseline.
     pub arms: Vec<ArmJob>,
@@ -123,7 +123,7 @@ pub struct ArmJob {
     pub artifact_hash: Hash,
     /// The target for which it was compiled.
     pub target: String,
-    /// Whether it is a check build.
+    /// Whether the artifact is a check build.
     pub check: bool,
     /// The symbol of the release entry.
     pub release: String,
@@ -154,7 +154,7 @@ pub struct VerifyJob {
     pub problem: Problem,
     /// The launch plan for the problem, computed by the parent.
     pub plan: LaunchPlan,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
     /// The file of expected outputs, which a reference request wrote.
     pub expected: PathBuf,

@@ -32,7 +32,7 @@ use kiln_search::{Random, Strategy as _};
 pub struct CheckOptions<'a> {
     /// The kernels to check.
     pub project: &'a Project,
-    /// The options of the command line.
+    /// The options from the command line.
     pub options: &'a RunOptions,
     /// The cache that stores the results.
     pub cache: &'a Cache,

@@ -21,7 +21,7 @@ pub enum TargetError {
     /// The text from the command line is not a config or a problem of the kernel.
     #[error("{kernel}: {error}")]
     Text {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// Why the text is not valid.
         error: TextError,
@@ -29,7 +29,7 @@ pub enum TargetError {
     /// The search space cannot be built, so it has no corners.
     #[error("{kernel}: {error}")]
     Space {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// Why the space cannot be built.
         error: SpaceError,

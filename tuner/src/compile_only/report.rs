@@ -12,7 +12,7 @@ use crate::task::Task;
 /// The result of checking all tasks for one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
-    /// The architecture.
+    /// The architecture of the target.
     pub target: &'static str,
     /// The heading of the target: its architecture, its product and its compiler.
     pub title: String,
@@ -27,9 +27,9 @@ pub struct CheckReport {
 /// The result of checking the search space of one kernel and problem.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TaskCheck {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
     /// Number of configs before any constraint, as text.
     pub product: String,

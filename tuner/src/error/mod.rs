@@ -103,7 +103,7 @@ pub enum Failure {
     /// The definition of a space cannot be used.
     #[error("{}: {error}", .path.display())]
     Definition {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be used.
         error: Box<DefinitionError>,
@@ -119,7 +119,7 @@ pub enum Failure {
         "`{kernel}` cannot be written as T1: {error}\nhelp: docs/search-space.md says what T1 can hold; `--format t4` writes its results"
     )]
     T1 {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// Why the kernel cannot be written.
         error: Box<T1Error>,
@@ -129,7 +129,7 @@ pub enum Failure {
         "{} holds no curves: {error}\nhelp: `tune replay --curves FILE` writes them", .path.display()
     )]
     Curves {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be read.
         error: CurvesError,
@@ -139,7 +139,7 @@ pub enum Failure {
         "{} holds no profiles: {error}\nhelp: `tune inspect --profile --json > FILE` writes them", .path.display()
     )]
     Profiles {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be read.
         error: serde_json::Error,
@@ -149,7 +149,7 @@ pub enum Failure {
         "{} holds no state of a plan: {error}\nhelp: `tune fleet status PLAN --store STORE --json > FILE` writes it", .path.display()
     )]
     PlanStatus {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be read.
         error: serde_json::Error,
@@ -169,7 +169,7 @@ pub enum Failure {
     /// A file of saved kernels cannot be used.
     #[error("{}: {error}", .path.display())]
     Saved {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be used.
         error: SavedError,

@@ -141,7 +141,7 @@ pub enum FleetError {
          write a new plan"
     )]
     OtherSources {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// The part that differs: `spec` or `source`.
         part: &'static str,
@@ -209,9 +209,9 @@ pub enum FleetError {
         .folder.display(), without_path(.error)
     )]
     Scratch {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: std::io::Error,
     },
     /// The scratch folder is on a network file system.
@@ -221,7 +221,7 @@ pub enum FleetError {
         .folder.display()
     )]
     NetworkScratch {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
         /// The type of the file system.
         name: &'static str,

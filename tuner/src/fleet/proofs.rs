@@ -50,7 +50,7 @@ pub fn write(
 pub struct ProofFault {
     /// The path of the proof, which may not exist.
     pub path: PathBuf,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// A description of the fault.
     pub what: String,

@@ -15,7 +15,7 @@ use kiln_project::Project;
 /// A table that was written, with the rows that are new in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The path of its table.
     pub path: PathBuf,

@@ -27,7 +27,7 @@ const COMPILED: usize = 32;
 /// The predictions for one kernel on one device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Prediction {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The device for which the rows are written.
     pub device: String,

@@ -18,7 +18,7 @@ pub const MIN_TRIALS: usize = 20;
 pub struct Judged {
     /// The device, as architecture and product name.
     pub device: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
     /// How well the predicted order agrees with the measured times.
     pub score: Score,

@@ -41,9 +41,9 @@ const SPILLS_TO_DOUBLE: f64 = 64.0;
 /// The resource that limits the time of a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Issue slots.
+    /// The issue slots of the multiprocessors.
     Compute,
-    /// Memory traffic.
+    /// The memory traffic.
     Memory,
 }
 

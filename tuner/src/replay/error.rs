@@ -30,7 +30,7 @@ pub enum ReplayError {
         .recorded.join(", ")
     )]
     OtherParams {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// The name of the recording.
         recording: String,
@@ -48,11 +48,11 @@ pub enum ReplayError {
         found: usize,
         /// The name of the recording.
         recording: String,
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The problem.
+        /// The problem, as text.
         problem: String,
-        /// The architecture.
+        /// The architecture of the target.
         arch: &'static str,
     },
 }

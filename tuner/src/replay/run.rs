@@ -18,7 +18,7 @@ pub struct ReplayPlan<'a> {
     pub budget: usize,
     /// Number of configs that are tried per batch.
     pub batch: usize,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
     /// Whether to stop when a further improvement is unlikely.
     pub stop: bool,

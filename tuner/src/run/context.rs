@@ -1,4 +1,4 @@
-//! The state that all tasks of a run share.
+//! The data that all tasks of a run share.
 
 use std::path::Path;
 
@@ -31,15 +31,15 @@ pub struct RunContext<'a> {
     pub compiler: &'a dyn Compiler,
     /// Whether timed launches begin with cold or hot caches.
     pub regime: Regime,
-    /// Compiles candidates.
+    /// The workshop that compiles candidates.
     pub workshop: &'a Workshop<'a>,
     /// The cache that stores the results.
     pub cache: &'a Cache,
-    /// The compile threads.
+    /// The pool of compile threads.
     pub pool: &'a rayon::ThreadPool,
     /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
-    /// The options of the command line.
+    /// The options from the command line.
     pub options: &'a RunOptions,
     /// Recordings from which searches may start.
     pub recordings: &'a [Recording],

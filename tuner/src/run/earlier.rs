@@ -25,7 +25,7 @@ pub const MIN_VALID: usize = 5;
 /// Earlier results and their origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
-    /// The results.
+    /// The results, as costs of configs.
     pub prior: Prior,
     /// A description of the device, problem or file, for messages.
     pub from: String,

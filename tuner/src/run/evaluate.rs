@@ -31,9 +31,9 @@ pub struct Contender {
     pub config: Config,
     /// The compiled candidate.
     pub compiled: Compiled,
-    /// Its arm in the lab.
+    /// The arm of the config in the lab.
     pub arm: ArmId,
-    /// Hash of the receipts of its verification.
+    /// The hash of the receipts from its verification.
     pub receipt: kiln_spec::Hash,
     verify_ns: u64,
     attempt: u32,
@@ -57,9 +57,9 @@ pub struct Evaluated {
 pub struct Evaluator<'a> {
     /// The task (a kernel and a problem).
     pub task: &'a Task<'a>,
-    /// Compiles candidates.
+    /// The workshop that compiles candidates.
     pub workshop: &'a Workshop<'a>,
-    /// Verifies candidates.
+    /// The verifier of candidates.
     pub verifier: Verifier<'a>,
     /// The cases on which every config is verified.
     pub cases: &'a [Case],
@@ -70,7 +70,7 @@ pub struct Evaluator<'a> {
     pub kept: Option<KeptWorker>,
     /// The cache that stores trials.
     pub cache: &'a Cache,
-    /// The compile threads.
+    /// The pool of compile threads.
     pub pool: &'a rayon::ThreadPool,
     /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,

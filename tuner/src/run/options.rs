@@ -23,7 +23,7 @@ pub struct RunOptions {
     pub transfer_from: Vec<PathBuf>,
     /// Cold or hot caches; `None` for the default of the device.
     pub regime: Option<Regime>,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
     /// Whether rows for the cpu are written into the package.
     pub write: bool,

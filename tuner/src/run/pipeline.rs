@@ -47,7 +47,7 @@ pub struct RunInputs<'a> {
     pub device_name: &'a str,
     /// The device. It is only queried; this process launches nothing on it.
     pub device: &'a dyn DeviceBackend,
-    /// The options of the command line.
+    /// The options from the command line.
     pub options: &'a RunOptions,
     /// The command line, which is stored in the record of the run.
     pub command: &'a str,

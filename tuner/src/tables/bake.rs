@@ -26,7 +26,7 @@ use kiln_project::{Project, TunedKernel};
 /// A table that was written, with the number of rows in it.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableReport {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The path of the table.
     pub path: PathBuf,

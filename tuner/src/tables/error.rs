@@ -25,7 +25,7 @@ pub enum TableError {
     /// Rows cannot be added to a kernel's table, or the table cannot be added to the index.
     #[error("kernel `{kernel}`: {error}")]
     Kernel {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// Why they cannot be added.
         error: BakedError,
@@ -43,13 +43,13 @@ pub enum TableError {
         folder: PathBuf,
         /// The nearest existing parent of the folder.
         there: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The compiler for images of a target is not installed.
     #[error("images for {target}: {error}")]
     NoCompiler {
-        /// The target.
+        /// The name of the target.
         target: String,
         /// The compiler's error, which names the missing part.
         error: CompileError,
@@ -60,7 +60,7 @@ pub enum TableError {
         each(.rows)
     )]
     Images {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// The rows, each with the reason.
         rows: Vec<RowError>,

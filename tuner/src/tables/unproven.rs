@@ -11,7 +11,7 @@ use kiln_project::Project;
 
 /// A kernel without a decision for the device.
 pub struct Unproven {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The key of the device.
     pub device: String,

@@ -32,9 +32,9 @@ pub enum TaskError {
         of_device = of_device(.device)
     )]
     NoTrials {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The problem.
+        /// The problem, as text.
         problem: String,
         /// The requested device; `None` if no device was requested.
         device: Option<String>,
@@ -45,9 +45,9 @@ pub enum TaskError {
         .keys.len(), .keys.join("\n")
     )]
     SeveralKeys {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The problem.
+        /// The problem, as text.
         problem: String,
         /// One line per key.
         keys: Vec<String>,

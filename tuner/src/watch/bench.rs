@@ -23,7 +23,7 @@ pub struct Benched {
     pub package: String,
     /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
     /// The key of the device.
     pub device: String,

@@ -59,7 +59,7 @@ pub fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> T
         .collect()
 }
 
-/// The inputs of a bench run on one device.
+/// The inputs of `tune bench` on one device.
 pub struct BenchRun<'a> {
     /// The kernels and problems to time on this device.
     pub tasks: &'a [(&'a TunedKernel, &'a Problem)],

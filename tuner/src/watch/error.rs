@@ -66,7 +66,7 @@ pub enum WatchError {
     Unreadable {
         /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The file of expected outputs is damaged.

@@ -104,7 +104,7 @@ pub struct Comparing<'a> {
     pub only_named: bool,
     /// Cold or hot caches; `None` for the regime of each section.
     pub regime: Option<Regime>,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
     /// Whether devices on which other processes compute may be measured.
     pub allow_shared_gpu: bool,
@@ -114,7 +114,7 @@ pub struct Comparing<'a> {
     pub saved: &'a Saved,
     /// The selection of kernels.
     pub chosen: Chosen<'a>,
-    /// The thresholds for failing.
+    /// The thresholds for failing rows.
     pub gate: Gate,
     /// The time budget of the command.
     pub budget: Budget,

@@ -70,7 +70,7 @@ pub struct Section {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedKernel {
-    /// The package that declared it.
+    /// The package that declared the kernel.
     pub package: String,
     /// The name of the kernel.
     pub kernel: String,
@@ -86,7 +86,7 @@ pub struct SavedKernel {
     pub config: String,
     /// Whether the entry and config are the baseline.
     pub baseline: bool,
-    /// The launch plan.
+    /// The launch plan for the problem.
     pub plan: LaunchPlan,
     /// The hash of the source text (translation unit), which is a key of `texts`.
     pub unit: String,

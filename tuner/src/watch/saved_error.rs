@@ -104,7 +104,7 @@ pub enum ReviveError {
     /// The saved config does not have the saved hash.
     #[error("its config {config} has another hash than is written")]
     ConfigHash {
-        /// The config.
+        /// The config, as text.
         config: String,
     },
     /// The text is not a hash.

@@ -37,7 +37,7 @@ pub struct Setting<'a> {
     pub folder: &'a Path,
     /// Cold or hot caches; `None` for the default of the device.
     pub regime: Option<Regime>,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
     /// The commands of the peers (other programs) against which kernels are timed.
     pub peers: &'a [String],

@@ -19,7 +19,7 @@ pub struct WatchRow {
     pub problem: String,
     /// The device on which the kernel was saved. For a new kernel, the device of the session.
     pub device: String,
-    /// The verdict.
+    /// The verdict on the kernel and problem.
     pub verdict: WatchVerdict,
     /// The reason for the verdict, or the parts that changed.
     pub reason: String,

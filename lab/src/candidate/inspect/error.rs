@@ -34,7 +34,7 @@ pub enum InspectError {
     /// A line of the log does not have the expected form.
     #[error("the compiler's log has `{line}`, where {expected} should stand")]
     Log {
-        /// The line.
+        /// The text of the line.
         line: String,
         /// The expected form.
         expected: &'static str,
@@ -45,7 +45,7 @@ pub enum InspectError {
         .differs.image, .differs.what, .differs.log
     )]
     Disagree {
-        /// The entry.
+        /// The name of the entry.
         symbol: String,
         /// The figure that differs.
         differs: Disagreement,
@@ -65,14 +65,14 @@ pub enum InspectError {
 pub struct Disagreement {
     /// The name of the figure.
     pub what: &'static str,
-    /// Its value in the image.
+    /// The value in the image.
     pub image: u32,
-    /// Its value in the log.
+    /// The value in the log.
     pub log: u32,
 }
 
 impl InspectError {
-    /// An [`InspectError::Image`].
+    /// Creates an [`InspectError::Image`].
     pub(super) fn image(what: impl std::fmt::Display) -> InspectError {
         InspectError::Image {
             what: what.to_string(),

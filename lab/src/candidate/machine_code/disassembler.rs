@@ -36,15 +36,15 @@ pub enum DisassemblyError {
     /// The program could not be run, or its input and output files could not be written.
     #[error("cannot run {}: {error}", .program.display())]
     Io {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The program failed or exceeded its time limit.
     #[error("{} failed: {text}", .program.display())]
     Failed {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
         /// Its exit status and standard error.
         text: String,

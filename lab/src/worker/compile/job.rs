@@ -67,7 +67,7 @@ impl SentRecipe {
 pub enum JobOutcome {
     /// The source compiled.
     Done {
-        /// The image.
+        /// The compiled image.
         image: Vec<u8>,
         /// The compiler's log.
         log: String,

@@ -13,14 +13,14 @@ use crate::task::Task;
 /// The result for one kernel and one problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskReport {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The package that declares it.
+    /// The package that declares the kernel.
     pub package: String,
     /// The kernel's name in listings. It includes the package if two packages have a kernel of this name.
     #[serde(skip)]
     pub label: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
     /// The hash of the tuning key, under which results are stored.
     pub key: Hash,
@@ -48,7 +48,7 @@ pub struct TaskReport {
     pub spent: TimeSpent,
 }
 
-/// How far a search went.
+/// How far the search of a task went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
@@ -68,7 +68,7 @@ pub enum TaskState {
     NotSearched,
     /// The task cannot be carried out, for example because the baseline does not work.
     Failed {
-        /// The reason.
+        /// Why the task failed.
         reason: String,
     },
 }

@@ -35,7 +35,7 @@ use kiln_project::{Project, TunedKernel};
 /// The result for one row.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImageReport {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The device of the row.
     pub device: String,
