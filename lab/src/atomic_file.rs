@@ -15,24 +15,24 @@ use thiserror::Error;
     .path.display(), without_path(.error)
 )]
 pub struct FileError {
-    /// The failed operation, as a verb.
+    /// The operation that failed, as a verb for the message "cannot …".
     pub doing: &'static str,
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The system's error.
+    /// The error of the operating system.
     pub error: io::Error,
 }
 
 impl FileError {
-    /// For `map_err`: a failed file operation.
+    /// Returns a closure for `map_err` that turns the error of an operation on `path` into a [`FileError`].
     pub fn of(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
         let path = path.to_owned();
         move |error| FileError { doing, path, error }
     }
 }
 
-/// Writes a file. Symbolic links are followed; anything that is not a regular file (a pipe, say) is written to
-/// directly.
+/// Writes a file atomically. It follows symbolic links, and it writes directly to a path that is not a regular file,
+/// such as a pipe.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -47,17 +47,18 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that only processes of this run read: it need not outlive the machine, so nothing waits for the disk.
+/// Writes a file that only processes of this run read. The file need not survive a crash of the machine, so this
+/// function does not wait for the disk.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the file cannot be written.
 pub fn write_for_run(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = filled(path, bytes)?;
     part.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
-/// Writes a file that its owner alone can read, replacing one that is there.
+/// Writes a file that only its owner can read, and replaces an existing file.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -71,10 +72,11 @@ pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether [`write()`] can make the file, found out by making a part of it: before hours of work go into what it is to hold.
+/// Checks that [`write()`] can create the file, by creating a temporary file next to it. Commands call this before
+/// hours of work whose result goes into the file.
 ///
 /// # Errors
-/// If it could not.
+/// If the file could not be written.
 pub fn can_be_written(path: &Path) -> io::Result<()> {
     let path = followed(path);
     if path.is_dir() {
@@ -86,7 +88,7 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
     part(&path).map(drop)
 }
 
-/// The text of an error without the name of the temporary file, which means nothing to users.
+/// The text of an error without the path of the temporary file, because that path means nothing to users.
 pub fn without_path(error: &io::Error) -> String {
     let text = error.to_string();
     let said = text.split(" at path ").next();
@@ -104,12 +106,14 @@ fn is_special(path: &Path) -> bool {
 
 fn filled(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut part = part(path)?;
-    // Through the file itself: its errors do not name the part.
+    // Writes through the `File` itself, because its errors, unlike those of `NamedTempFile`, do not contain the
+    // temporary path.
     part.as_file_mut().write_all(bytes)?;
     Ok(part)
 }
 
-/// A file next to the one that it is to become: for all to read, as far as the system's mask goes, like any new file.
+/// Creates the temporary file that later replaces `path`, in the same folder. Its permissions are those of any new
+/// file: readable by all, except for what the umask excludes.
 fn part(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path
         .parent()

@@ -1,7 +1,7 @@
-//! The check build of the cpu device, which finds faults of a candidate that its outputs do not show.
+//! Runs candidates in the check build of the cpu device, which finds faults that the outputs do not show.
 //!
-//! The baseline and every finalist run in it on small problems, in several orders of their threads. Candidates of a
-//! GPU are compiled for the cpu for this purpose, if their source compiles there.
+//! The baseline and every finalist run in a check build on small problems, in several orders of their threads.
+//! Candidates for a GPU are compiled for the cpu for this purpose, if their source compiles there.
 
 use std::path::Path;
 
@@ -29,18 +29,18 @@ pub enum Checked {
     Passed,
     /// The candidate is faulty.
     Failed(Outcome),
-    /// It could not be checked, and why.
+    /// The candidate could not be checked, for this reason.
     NotChecked(NotChecked),
 }
 
-/// The cpu device, for checking candidates of another device.
+/// The cpu device, on which the candidates of another device are checked.
 #[derive(Debug)]
 pub struct CheckDevice {
     device: Device,
 }
 
 impl CheckDevice {
-    /// The cpu device of this machine, with its limits raised so that a GPU's launches fit.
+    /// Opens the cpu device of this machine. Its limits are raised so that the launches of a GPU fit.
     ///
     /// # Errors
     /// If the cpu device does not open, or has no compiler.
@@ -50,15 +50,15 @@ impl CheckDevice {
         Ok(CheckDevice { device })
     }
 
-    /// Describes the device.
+    /// The description of the device.
     pub fn info(&self) -> &DeviceInfo {
         self.device.info()
     }
 
-    /// A workshop for its check builds.
+    /// Creates a workshop that compiles the check builds.
     ///
     /// # Errors
-    /// If it has no compiler.
+    /// If the cpu device has no compiler.
     pub fn workshop<'a>(
         &'a self,
         artifacts: &'a ArtifactCache,
@@ -72,7 +72,7 @@ impl CheckDevice {
 /// The signals of an invalid access to memory: SIGBUS and SIGSEGV.
 const INVALID_ACCESS: [i32; 2] = [7, 11];
 
-/// The cpu device, as on the command line.
+/// The name of the cpu device on the command line.
 const NAME: &str = "cpu";
 
 /// Checks the candidates of one kernel and problem.
@@ -88,35 +88,36 @@ pub struct Checker<'a> {
 /// Where and how candidates are checked on the cpu.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckSite<'a> {
-    /// Compiles their check builds.
+    /// The workshop that compiles the check builds.
     pub workshop: &'a Workshop<'a>,
-    /// The cpu device.
+    /// The description of the cpu device.
     pub info: &'a DeviceInfo,
-    /// How workers are started.
+    /// The program and the limits of worker processes.
     pub worker: &'a WorkerLimits,
-    /// Kernels whose references are linked in.
+    /// The kernels whose plain-Rust references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// The folder of expected outputs.
+    /// The folder for files of expected outputs.
     pub folder: &'a Path,
 }
 
-/// The place where the candidates of a device can be checked.
+/// Where the candidates of a device are checked.
 #[derive(Debug)]
 pub enum CheckPlace<'a> {
-    /// On the device itself: it is the cpu.
+    /// On the device itself, because it is the cpu.
     Here,
-    /// On the cpu, for another device.
+    /// On the cpu, for candidates of another device.
     OnCpu(CheckSite<'a>),
-    /// They cannot be checked; the reason.
+    /// Nowhere, for this reason.
     Nowhere(NotChecked),
 }
 
 impl<'a> Checker<'a> {
-    /// A checker for the candidates of a kernel and problem, at the device's check place. `here` compiles for the
-    /// device, `bench` opens its workers, and `cases` are the cases that candidates are verified on.
+    /// Creates a checker for the candidates of a kernel and problem. `place` is where the device's candidates are
+    /// checked, `here` compiles for the device, `bench` opens the device's workers, and `cases` are the cases on which
+    /// candidates are verified.
     ///
     /// # Errors
-    /// Why the candidates cannot be checked: the source does not compile for the cpu, for example.
+    /// The reason why the candidates cannot be checked, for example because the source does not compile for the cpu.
     pub fn new(
         place: &CheckPlace<'a>,
         (kernel, problem): (&'a TunedKernel, &'a Problem),
@@ -128,7 +129,7 @@ impl<'a> Checker<'a> {
         let site = match place {
             CheckPlace::Nowhere(why) => return Err(why.clone()),
             CheckPlace::Here => {
-                // The expected outputs are already made there.
+                // The device's own expected outputs are used.
                 return Ok(Checker {
                     kernel,
                     problem,
@@ -176,7 +177,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Runs the check build of a candidate. `expected` are the expected outputs of the tuned device.
+    /// Runs the check build of a candidate. `expected` are the expected outputs of the tuned device, which are used if
+    /// that device is the cpu.
     pub fn check(&self, which: Which<'_>, expected: &Expectations) -> Checked {
         let made = self
             .workshop
@@ -197,8 +199,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The outcome of a candidate, explained by its check build if that tells more: for a crash or a write outside a
-    /// buffer, it names argument, index, thread and line.
+    /// Explains the outcome of a candidate by running its check build. For a crash or a write outside a buffer, the
+    /// check build can report the argument, index, thread and line; then its outcome is returned. Otherwise returns
+    /// `outcome`.
     pub fn explain(&self, which: Which<'_>, expected: &Expectations, outcome: Outcome) -> Outcome {
         let vague = match &outcome {
             Outcome::GuardHit { .. } => true,
@@ -216,8 +219,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether an outcome of the check build is the candidate's fault. If the cpu is the tuned device, the candidate
-    /// ran there before, so any failure now is its own. For another device, only a wrong result is.
+    /// Decides whether a failure of the check build is the candidate's fault. If the tuned device is the cpu, the
+    /// candidate ran there before, so any failure is its fault. For another device, only a wrong result, a fault in the
+    /// kernel or a crash is its fault.
     fn judge(&self, outcome: Outcome) -> Checked {
         let wrong = matches!(
             outcome,
@@ -240,8 +244,9 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The small problems. They reach every ragged class, and the tuned problem was verified in the timed build. If there
-/// are none, the tuned problem.
+/// The cases on small problems, or all cases if there are no small problems. Small problems cover every ragged class
+/// (sizes below, at and just above a tile, for example), and the tuned problem was already verified in the
+/// timed build.
 fn small(cases: &[Case], problem: &Problem) -> Vec<Case> {
     let small = cases.iter().filter(|case| case.problem != *problem);
     let small: Vec<Case> = small.cloned().collect();

@@ -1,4 +1,5 @@
-//! The devices that commands work with: compiler, artifact cache, and limits of worker processes.
+//! Opens the device that a command works with, together with its compiler, its artifact cache and the limits of its
+//! worker processes.
 
 use std::path::Path;
 
@@ -13,26 +14,27 @@ use crate::error::LabError;
 use crate::machine;
 use crate::worker::{ProcessCompiler, WorkerLimits};
 
-/// A device that a command compiles for and on which it starts workers. This process itself launches nothing.
+/// A device for which a command compiles and on which it starts workers. The process of the command itself launches
+/// nothing.
 pub struct DeviceSession<'d> {
-    /// Its name on the command line.
+    /// The name of the device on the command line.
     pub name: &'d str,
     /// The device.
     pub device: &'d dyn DeviceBackend,
     /// The limits of worker processes.
     pub worker: WorkerLimits,
-    /// The compiler in its own processes, if compiles can be isolated.
+    /// The compiler in separate processes; `None` if it already runs in its own processes.
     isolated: Option<ProcessCompiler>,
     own: &'d dyn Compiler,
     artifacts: ArtifactCache,
 }
 
 impl<'d> DeviceSession<'d> {
-    /// Opens a session on a device, with the artifact cache of a cache folder.
+    /// Opens a session on a device. The artifact cache is in the folder `cache`.
     ///
     /// # Errors
-    /// If the device's compiler is missing, or the path of the running program, which starts the workers, cannot be
-    /// found.
+    /// If the device's compiler is missing, the artifact cache cannot be opened, or the path of the running program
+    /// (which workers execute) cannot be found.
     pub fn open(
         name: &'d str,
         device: &'d dyn DeviceBackend,
@@ -50,10 +52,10 @@ impl<'d> DeviceSession<'d> {
         })
     }
 
-    /// The same, for commands that time launches.
+    /// Like [`DeviceSession::open`], for commands that time launches.
     ///
     /// # Errors
-    /// Those of [`DeviceSession::open`], and if the device has no clock because it is simulated.
+    /// The errors of [`DeviceSession::open`], and [`LabError::NoClock`] if the device is simulated and has no clock.
     pub fn open_for_timing(
         name: &'d str,
         device: &'d dyn DeviceBackend,
@@ -65,22 +67,23 @@ impl<'d> DeviceSession<'d> {
         DeviceSession::open(name, device, cache)
     }
 
-    /// Describes the device.
+    /// The description of the device.
     pub fn info(&self) -> &'d DeviceInfo {
         self.device.info()
     }
 
-    /// The compiler, with limits of time and memory if possible.
+    /// The compiler, in separate processes with limits of time and memory if the compiler supports that.
     pub fn compiler(&self) -> &dyn Compiler {
         self.isolated.as_ref().map_or(self.own, |isolated| isolated)
     }
 
-    /// The artifact cache, shared with earlier commands.
+    /// The artifact cache, which all commands share.
     pub fn artifacts(&self) -> &ArtifactCache {
         &self.artifacts
     }
 
-    /// A workshop that compiles candidates; images are written to `folder`, which belongs to the command.
+    /// Creates a workshop that compiles candidates for the device. It writes images to `folder`, which belongs to the
+    /// command.
     pub fn workshop<'a>(&'a self, folder: &'a Path) -> Workshop<'a> {
         Workshop::new(self.compiler(), self.info(), &self.artifacts, folder)
     }

@@ -1,4 +1,4 @@
-//! Errors of devices and their compilers, of the oracle, of checks, and of problems that are too large.
+//! Errors of devices and compilers, of reference entries, of check builds, and of problems that are too large.
 
 use kiln::DeviceError;
 use kiln::compiler::CompileError;
@@ -12,7 +12,7 @@ use crate::atomic_file::FileError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LabError {
-    /// No device has that name.
+    /// No device has the specified name.
     #[error("{0}\nhelp: run `tune devices` for what is here")]
     NoDevice(DeviceError),
     /// The device is simulated, and the command times launches.
@@ -21,10 +21,10 @@ pub enum LabError {
          rows and checks them; measure on the GPU itself"
     )]
     NoClock(String),
-    /// A device is named twice.
+    /// The command line specifies a device twice.
     #[error("--device {0}: named twice\nhelp: name each device once")]
     NamedTwice(String),
-    /// The device does not open, or a call of its driver failed.
+    /// The device does not open, or a call to its driver failed.
     #[error(transparent)]
     Device(DeviceError),
     /// The device's compiler is not installed.
@@ -43,7 +43,7 @@ pub enum LabError {
     Threads {
         /// The purpose of the threads.
         what: &'static str,
-        /// The system's error.
+        /// The error of the operating system.
         error: rayon::ThreadPoolBuildError,
     },
     /// The cache cannot be used.
@@ -54,7 +54,7 @@ pub enum LabError {
     File(#[from] FileError),
 }
 
-/// The error's own `help:`, or this one if it has none.
+/// `help`, formatted as a help line, or nothing if the error already has a help line.
 fn or_help(error: &CompileError, help: &str) -> String {
     match error.to_string().contains("\nhelp: ") {
         true => String::new(),
@@ -62,20 +62,20 @@ fn or_help(error: &CompileError, help: &str) -> String {
     }
 }
 
-/// The entry that a spec names as reference cannot be launched.
+/// The entry that the spec specifies as the reference cannot be launched.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "the reference entry `{entry}` does not work: {outcome}\nhelp: outputs are compared with it: it must compile \
      and be launched as the baseline is"
 )]
 pub struct OracleError {
-    /// The entry.
+    /// The reference entry.
     pub entry: String,
-    /// Its outcome.
+    /// Why it cannot be launched.
     pub outcome: Outcome,
 }
 
-/// Why candidates are not run in a check build.
+/// Why a candidate is not checked in a check build.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NotChecked {
@@ -88,36 +88,36 @@ pub enum NotChecked {
     /// The cpu device has no compiler.
     #[error(transparent)]
     Compiler(#[from] CompileError),
-    /// The spec excludes the cpu.
+    /// The spec excludes the cpu device.
     #[error("{why}")]
     LeftOut {
         /// The reason that the spec gives.
         why: String,
     },
-    /// The tuned problem would take the cpu too long, and the kernel has no small ones.
+    /// The tuned problem would take too long on the cpu, and the kernel has no small problems.
     #[error("it has only its tuned problem; declare small ones with `verify(..)`")]
     NoSmallProblem,
-    /// The check build of the candidate or the baseline failed for a reason that is not its fault: it does not
-    /// compile for the cpu, say.
+    /// The check build of the candidate or the baseline failed, but not because the candidate is wrong. For example,
+    /// the source does not compile for the cpu.
     #[error("{0}")]
     Outcome(Outcome),
-    /// The cpu has nothing to compare with.
+    /// The cpu device has no reference to compare the outputs with.
     #[error(transparent)]
     Oracle(#[from] OracleError),
 }
 
-/// Why the data of a problem does not go to a device.
+/// Why the data of a problem does not fit a device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FootprintError {
-    /// The size of the data has no value.
+    /// The size of the data cannot be computed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// It does not fit.
+    /// The data is larger than the available memory.
     #[error("its data takes {bytes} bytes, the device has room for {room}")]
     TooLarge {
-        /// The size of the data.
+        /// The size of the data, in bytes.
         bytes: u64,
-        /// Nine tenths of the device's memory.
+        /// Nine tenths of the device's memory, in bytes.
         room: u64,
     },
 }

@@ -1,13 +1,14 @@
-//! Checks that the data of a problem fits the device.
+//! Checks that the data of a problem fits the memory of the device.
 
 use kiln_spec::{DeviceLimits, KernelSpec, Problem};
 
 use super::error::FootprintError;
 
-/// Refuses a problem whose data does not fit the device, before anything is allocated.
+/// Checks that the data of a problem fits nine tenths of the device's memory, before anything is allocated. A device
+/// that does not report its memory (0 bytes) accepts every problem.
 ///
 /// # Errors
-/// If the data does not fit, or its size has no value.
+/// If the data does not fit, or its size cannot be computed.
 pub fn check(
     spec: &KernelSpec,
     problem: &Problem,

@@ -1,9 +1,10 @@
-//! Where candidates run: a device and its compiler, worker processes, expected outputs, verification and checks.
+//! Runs candidates: opens a device and its compiler, starts worker processes, and computes expected outputs. It also
+//! verifies, checks and times candidates.
 //!
 //! A [`device_session::DeviceSession`] opens a device for a command. A [`candidate::Workshop`] compiles the candidates
-//! of a kernel for it. A [`Bench`] starts the worker processes that load them; [`verify`] compares their outputs with
-//! the [`mod@reference`] in such processes, and a [`WorkerLab`] times them there for the races of `kiln-measure`. The
-//! process of the command itself never loads a kernel.
+//! of a kernel for that device. A [`Bench`] starts the worker processes that load the candidates. In such processes,
+//! [`verify`] compares the candidates' outputs with the [`mod@reference`], and a [`WorkerLab`] times the candidates for
+//! the races of `kiln-measure`. The process of the command itself never loads a kernel.
 #![forbid(unsafe_code)]
 
 pub mod atomic_file;

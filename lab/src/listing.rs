@@ -1,4 +1,4 @@
-//! The text of `tune devices`: the devices of this machine, and the missing parts of others.
+//! The text of `tune devices`: the devices of this machine, and what is missing for other devices.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
 use serde::Serialize;
 
-/// Devices of this machine, targets with a compiler, and missing parts.
+/// The devices of this machine, the targets that can be compiled for, and the devices that are missing.
 #[derive(Serialize)]
 pub struct Listing {
     devices: Vec<ListedDevice>,
-    /// Architectures that can be compiled for without a device: the compiler, or the missing part.
+    /// Architectures that can be compiled for without a device. The value is the compiler, or what is missing for it.
     targets: BTreeMap<&'static str, CompilerStatus>,
-    /// GPUs whose images can be executed without them, for smoke tests.
+    /// Simulated GPUs: smoke tests can execute images for these GPUs without the hardware.
     simulated: Vec<String>,
-    /// GPUs that are not available, and why: the backend has none, or a device does not open.
+    /// Devices that are not available, with the reason: the backend finds no device, or a device does not open.
     missing: BTreeMap<String, String>,
 }
 
-/// A compiler, or its missing part.
+/// The identity of a compiler, or what is missing for it.
 #[derive(Serialize)]
 enum CompilerStatus {
     #[serde(rename = "Ok")]
@@ -52,7 +52,7 @@ struct ListedDevice {
 }
 
 impl Listing {
-    /// Asks this machine.
+    /// Queries the devices and compilers of this machine.
     pub fn now() -> Listing {
         let devices = kiln::devices();
         let missing = kiln::devices::missing();
@@ -104,7 +104,7 @@ fn compiler_text(compiler: &CompilerStatus) -> String {
     }
 }
 
-/// Indents all lines of a text but the first.
+/// Indents all lines of a text except the first.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n             ")
 }

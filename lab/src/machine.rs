@@ -1,4 +1,4 @@
-//! Opens what one run of `tune` works with: the device, its compiler, the cache, the compile threads.
+//! Opens the device, its compiler and the cache for a run of `tune`, and describes the machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::atomic_file::FileError;
 use crate::error::LabError;
 use crate::worker::{ProcessCompiler, WorkerLimits};
 
-/// A device, with its name on the command line.
+/// An open device, with its name on the command line.
 pub type Opened = (String, Device);
 
-/// Opens the device that `--device` names; without a name, the first GPU, or else the cpu.
+/// Opens the device that `--device` specifies. Without a name, opens the first GPU, or the cpu if there is no GPU.
 ///
 /// # Errors
-/// [`LabError::NoDevice`] if no device has that name; otherwise the reason why it does not open.
+/// [`LabError::NoDevice`] if no device has that name, and [`LabError::Device`] if the device does not open.
 pub fn open_device(name: Option<&str>) -> Result<(String, Device), LabError> {
     let name = name.map_or_else(first_device, str::to_owned);
     match kiln::open(&name) {
@@ -29,10 +29,10 @@ pub fn open_device(name: Option<&str>) -> Result<(String, Device), LabError> {
     }
 }
 
-/// Opens devices by name, each once.
+/// Opens several devices by name.
 ///
 /// # Errors
-/// Those of [`open_device`], and if a device is named twice.
+/// The errors of [`open_device`], and [`LabError::NamedTwice`] if a name occurs twice.
 pub fn open_devices(names: &[String]) -> Result<Vec<Opened>, LabError> {
     let mut opened: Vec<Opened> = Vec::new();
     for name in names {
@@ -44,7 +44,7 @@ pub fn open_devices(names: &[String]) -> Result<Vec<Opened>, LabError> {
     Ok(opened)
 }
 
-/// The first GPU of this machine, or else the cpu.
+/// The name of the first GPU of this machine, or `cpu` if there is no GPU.
 fn first_device() -> String {
     let gpu = kiln::devices().into_iter().find(|device| {
         let backend = device.info().key.backend;
@@ -56,14 +56,14 @@ fn first_device() -> String {
 /// The device's compiler.
 ///
 /// # Errors
-/// If none is installed; the error says what to install.
+/// If no compiler is installed. The error says what to install.
 pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, LabError> {
     let compiler = device.compiler();
     compiler.map_err(|error| LabError::NoCompiler { error })
 }
 
-/// Wraps a compiler that is a library so that it runs in separate processes. This limits the time and memory of each
-/// compile, and a crash loses only that compile. Returns `None` if the compiler already runs in its own processes.
+/// Wraps a compiler that is a library so that it runs in separate processes. The wrapper limits the time and memory of
+/// each compile, and a crash loses only that compile. Returns `None` if the compiler already runs in its own processes.
 ///
 /// # Errors
 /// If the path of the running program, which starts those processes, cannot be found.
@@ -73,18 +73,18 @@ pub fn isolated(compiler: &dyn Compiler) -> Result<Option<ProcessCompiler>, LabE
     Ok(ProcessCompiler::around(compiler, &worker))
 }
 
-/// Opens the cache for writing. If another `tune` holds its lock, it says so and waits.
+/// Opens the default cache for writing. If another `tune` holds the cache's lock, prints a message and waits.
 ///
 /// # Errors
-/// If the folder or its journal cannot be used.
+/// If the cache folder or its journal cannot be used.
 pub fn open_cache() -> Result<Cache, LabError> {
     open_cache_in(&kiln_cache::location::from_environment()?)
 }
 
-/// Like [`open_cache`], in a given folder.
+/// Like [`open_cache`], for the cache in `folder`.
 ///
 /// # Errors
-/// If the folder or its journal cannot be used.
+/// If the cache folder or its journal cannot be used.
 pub fn open_cache_in(folder: &Path) -> Result<Cache, LabError> {
     let mut said = false;
     let wait = |waiting: &Waiting| {
@@ -118,8 +118,8 @@ fn waiting_for(waiting: &Waiting) -> String {
     )
 }
 
-/// The machine in one line: processor, logical cores, memory, system. The host name is left out, since reports are
-/// passed around.
+/// The machine in one line: processor, logical cores, memory and operating system. The host name is not included,
+/// because users share reports.
 pub fn describe() -> String {
     let field = |file: &str, name: &str| {
         let text = std::fs::read_to_string(file).ok()?;

@@ -1,11 +1,11 @@
-//! Upper bounds of what a device can do: times beyond them are measurement errors, not records.
+//! Upper bounds of a device's throughput. A time that exceeds them is a measurement error.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::{Backend, KernelSpec, Problem, expr};
 
 use kiln_measure::roofline::{LeastWork, Roofline};
 
-/// A clock that no processor sold today reaches, in Hz, so that the bound holds for any boost.
+/// A clock frequency that no processor sold today reaches, in Hz. The bound therefore also holds for boost clocks.
 const MAX_HZ: u64 = 7_000_000_000;
 
 /// Maximum number of single-precision operations per core and cycle: two fused multiply-adds of 16 lanes (AVX-512
@@ -15,21 +15,21 @@ const FLOPS_PER_CYCLE: u64 = 2 * 2 * 16;
 /// Maximum number of bytes per cycle between a core and its first-level cache: two loads and one store of 64 bytes.
 const BYTES_PER_CYCLE: u64 = 3 * 64;
 
-/// 16-bit operations per NVIDIA multiprocessor and cycle, as matrix products: no GPU sold today does more than 8,192
-/// (Blackwell's data sheets: dense f16 at the boost clock).
+/// Number of 16-bit operations of matrix products per NVIDIA multiprocessor and cycle. No GPU sold today exceeds 8,192
+/// (Blackwell's data sheets: dense f16 at the boost clock); the bound is twice that.
 const MATRIX_FLOPS_PER_CYCLE: u64 = 2 * 8192;
 
-/// How far a GPU's boost can exceed the clock that its driver reports, in percent.
+/// The maximum boost clock of a GPU, in percent of the clock that its driver reports.
 const BOOST_PERCENT: u64 = 110;
 
-/// The roofline of a device: bounds that no launch can exceed. A quantity that the driver does not report is not
-/// bounded.
+/// The roofline of a device: upper bounds that no launch can exceed. A quantity that the driver does not report has no
+/// bound.
 pub fn roofline(info: &DeviceInfo) -> Roofline {
     match info.key.backend {
         Backend::Cpu => of_cpu(info),
         Backend::Cuda => of_cuda(info),
-        // The memory clock that the HIP runtime reports differs from the data rate by a factor that depends on the
-        // memory.
+        // The memory clock that the HIP runtime reports differs from the data rate by a factor that depends on the type
+        // of memory.
         Backend::Hip | Backend::Fake => Roofline::default(),
     }
 }
@@ -42,8 +42,8 @@ fn of_cpu(info: &DeviceInfo) -> Roofline {
     }
 }
 
-/// From the driver's attributes, not from a table by architecture: H200 and H100 are both sm_90, but the H200 moves a
-/// third more.
+/// The bounds come from the driver's attributes, not from a table by architecture. H200 and H100 are both sm_90, but
+/// the H200 has a third more bandwidth.
 fn of_cuda(info: &DeviceInfo) -> Roofline {
     let field = |name: &str| -> Option<u64> {
         let value = info.fingerprint.get(name)?.parse().ok()?;
@@ -54,13 +54,13 @@ fn of_cuda(info: &DeviceInfo) -> Roofline {
     let memory = field("memory_clock_khz").zip(field("memory_bus_bits"));
     Roofline {
         flops_per_s: field("clock_khz").map(flops),
-        // Two transfers per cycle: 2,619 MHz and 5,120 bits are the 3.35 TB/s of an H100.
+        // There are two transfers per cycle: 2,619 MHz and 5,120 bits give the 3.35 TB/s of an H100.
         bytes_per_s: memory.map(|(khz, bits)| khz * 1000 * 2 * (bits / 8)),
     }
 }
 
-/// The bytes of some work that must come from the device's memory: the last cache may hold the rest from the previous
-/// launch.
+/// The part of some work that the memory bandwidth limits: the bytes that must come from the device's memory. The
+/// last-level cache may still hold the others from the previous launch. On the cpu, the work is returned unchanged.
 pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     match info.key.backend {
         Backend::Cpu => work,
@@ -71,7 +71,7 @@ pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     }
 }
 
-/// The declared work of one launch; 0 if none is declared or it has no value.
+/// The least work of one launch that the spec declares. A quantity is 0 if it is not declared or cannot be computed.
 pub fn work(spec: &KernelSpec, problem: &Problem) -> LeastWork {
     let amount = |declared: &Option<expr::Expr>| {
         let value = declared
@@ -162,7 +162,8 @@ mod tests {
     fn a_time_that_no_gpu_reaches_is_refused_and_one_at_its_bandwidth_is_not() {
         let info = h100();
         let roofline = roofline(&info);
-        // The sum of two tensors of 33.5 million elements each: 402 MB, 120 us at 3.35 TB/s, of which the cache may hold 52 MB.
+        // The sum of two tensors of 33.5 million elements each moves 402 MB, which takes 120 us at 3.35 TB/s. The cache
+        // may hold 52 MB of it.
         let add = beyond_the_cache(
             &info,
             LeastWork {
@@ -172,7 +173,7 @@ mod tests {
         );
         assert!(roofline.check(add, 121_000).is_ok());
         assert!(roofline.check(add, 90_000).is_err());
-        // Data that stays in the cache is not bounded by the memory.
+        // Data that stays in the cache is not limited by the memory bandwidth.
         let small = beyond_the_cache(
             &info,
             LeastWork {
@@ -181,7 +182,8 @@ mod tests {
             },
         );
         assert!(roofline.check(small, 2_000).is_ok());
-        // A product of 16-bit matrices of 8,192 at 800 TFLOP/s takes 1.4 ms; one of 0.1 ms did not do its work.
+        // A product of 16-bit matrices of size 8,192 takes 1.4 ms at 800 TFLOP/s; a launch of 0.1 ms did not do this
+        // work.
         let product = LeastWork {
             flops: 2 << 39,
             bytes: 0,

@@ -1,7 +1,7 @@
-//! Checks before measuring that no other process computes on the GPU.
+//! Checks, before anything is measured, that no other process computes on the GPU.
 //!
-//! Two programs on one GPU share its caches, memory and power, so the times of both are wrong; and a candidate that
-//! crashes the device may take the other program down.
+//! Two programs on one GPU share its caches, memory and power, so the times of both are wrong. A candidate that crashes
+//! the device may also crash the other program.
 
 use std::fs;
 use std::io::Write;
@@ -14,15 +14,15 @@ use kiln_spec::Backend;
 use crate::error::LabError;
 use crate::worker::SERIALIZING;
 
-/// Number of attempts, with a pause in between: a worker that has just ended is still listed for a moment.
+/// Number of attempts, with a pause between them, because a worker that has just ended is still listed for a moment.
 const ASKED: usize = 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Refuses a device on which other processes compute, unless `allow` is set. In that case, and if the question cannot
-/// be answered, it prints a warning.
+/// Checks that no other process computes on the device. Prints a warning instead of an error if `allow` is set, or if
+/// the driver cannot list the processes.
 ///
 /// # Errors
-/// [`LabError::SharedGpu`] with the processes.
+/// [`LabError::SharedGpu`] with the other processes.
 pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), LabError> {
     let warn = |text: String| {
         // A closed standard error must not end a run.
@@ -49,7 +49,7 @@ pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), 
     Ok(())
 }
 
-/// The other processes, if they stay.
+/// The other processes, if they are still there after all attempts.
 fn patiently(device: &dyn DeviceBackend) -> Result<Vec<u32>, DeviceError> {
     for _ in 1..ASKED {
         if device.other_processes()?.is_empty() {
@@ -69,7 +69,7 @@ fn shared(name: &str, others: &[u32]) -> String {
     format!("process{plural} {} {verb} on {name}, too", named.join(", "))
 }
 
-/// A process ID, with the process name if this machine knows it.
+/// A process ID, followed by the process name if the system knows it.
 fn named(process: u32) -> String {
     match fs::read_to_string(format!("/proc/{process}/comm")) {
         Ok(name) => format!("{process} ({})", name.trim()),

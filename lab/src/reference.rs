@@ -1,5 +1,5 @@
-//! Expected outputs: a worker makes them once for each problem and seed of a run, and stores them in a file that the
-//! workers of all candidates read.
+//! Provides expected outputs. A worker computes the outputs once for each problem and seed of a run, and stores them in
+//! a file that the workers of all candidates read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,39 +21,41 @@ use kiln_project::TunedKernel;
 /// Time limit of a plain-Rust reference for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Maximum work of a launch, in operations or bytes, for which a plain-Rust reference (which runs on one core) is
-/// used.
+/// Maximum work of a launch, in operations or bytes, for which a plain-Rust reference is used. The reference runs on
+/// one core.
 const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
 
-/// The source of expected outputs.
+/// Where the expected outputs come from.
 #[derive(Clone, Debug)]
 pub enum Oracle {
     /// The kernel's plain-Rust reference, linked into this program.
     Rust,
-    /// The plain-Rust reference for small problems. For the tuned problem, which is too large for it, an entry on a
-    /// device.
+    /// The plain-Rust reference for small problems, and an entry on a device for the tuned problem, which is too large
+    /// for the reference.
     RustInSmall {
-        /// The tuned problem.
+        /// The tuned problem, for which the entry is launched.
         problem: Problem,
-        /// The device that the entry runs on.
+        /// The name of the device on which the entry runs.
         device: String,
         /// The compiled entry.
         arm: Box<ArmJob>,
     },
     /// An entry of the same source, on a device.
     Launch {
-        /// The device it runs on.
+        /// The name of the device on which the entry runs.
         device: String,
         /// The compiled entry.
         arm: Box<ArmJob>,
-        /// The grade of comparisons with it.
+        /// The grade of comparisons with this entry.
         grade: ReferenceGrade,
     },
 }
 
 impl Oracle {
-    /// The plain-Rust reference of a kernel, if it is linked in and fast enough. Otherwise an entry, launched on the
-    /// present device: the one that the spec names as reference, or the baseline. `workshop` compiles it.
+    /// Selects the oracle of a kernel and problem. It is the plain-Rust reference if that is linked in and fast enough
+    /// for the problem. Otherwise it is an entry that is launched on `device`: the reference entry of the spec, which
+    /// `workshop` compiles, or else the baseline. If a plain-Rust reference is linked in but too slow for the tuned
+    /// problem, it is still used for small problems.
     ///
     /// # Errors
     /// If the reference entry cannot be launched.
@@ -106,7 +108,7 @@ impl Oracle {
     }
 }
 
-/// Whether a kernel's plain-Rust reference is linked in, and the problem is small enough for it.
+/// Whether a kernel's plain-Rust reference is linked into this program and the problem is small enough for it.
 pub fn is_linked_in(
     catalogue: &[&'static Kernel],
     kernel: &TunedKernel,
@@ -119,10 +121,10 @@ pub fn is_linked_in(
 
 /// A problem and the seed of its inputs.
 type Case = (Problem, u64);
-/// The file of one case. The first caller makes it while the others wait.
+/// The file of one case. The first caller creates it, and the others wait for it.
 type Made = Arc<OnceLock<Result<PathBuf, WorkerError>>>;
 
-/// The expected outputs of one kernel, made on demand.
+/// The expected outputs of one kernel, computed on demand.
 #[derive(Debug)]
 pub struct Expectations {
     oracle: Oracle,
@@ -132,7 +134,7 @@ pub struct Expectations {
 }
 
 impl Expectations {
-    /// No expectations yet; files go into `folder`.
+    /// Creates an empty set of expectations, whose files will be in `folder`.
     pub fn new(oracle: Oracle, bench: Bench, folder: &Path) -> Expectations {
         Expectations {
             oracle,
@@ -142,12 +144,13 @@ impl Expectations {
         }
     }
 
-    /// The grade of comparisons with them.
+    /// The grade of comparisons with these expected outputs.
     pub fn grade(&self) -> ReferenceGrade {
         self.oracle.grade()
     }
 
-    /// The file of expected outputs for a problem and a seed. Callers with the same case wait for one another.
+    /// The path of the file with the expected outputs for a problem and a seed. The first caller has a worker create
+    /// the file; concurrent callers with the same case wait for it. `plan` is the launch plan of the oracle's entry.
     ///
     /// # Errors
     /// If the reference fails or takes too long.
@@ -166,7 +169,7 @@ impl Expectations {
     }
 
     fn make(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
-        // Two devices may have different expectations for one case.
+        // The device is part of the file name, because the expected outputs of one case can differ between devices.
         let name = format!(
             "{}-{problem}-{seed}-{}",
             kiln_spec::Hash::of("case", self.bench.spec_json.as_bytes()),

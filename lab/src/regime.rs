@@ -1,33 +1,34 @@
-//! Cold or hot: the content of the caches when a timed launch begins. The regime is part of the tuning key: times of
-//! one regime are never compared with times of the other.
+//! The regime of timed launches: what the caches contain when a timed launch begins. The regime is part of the tuning
+//! key, and times of different regimes are never compared.
 
 use kiln_spec::{Backend, DeviceLimits};
 
 /// The content of the last-level cache at the start of a timed launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
-    /// Other data: launches use several copies of the data in turn, which together are larger than the cache.
+    /// Other data: timed launches cycle through several copies of the data that together are larger than the cache.
     Cold,
     /// The data of the previous launch: every launch works on the same data.
     Hot,
 }
 
-/// Minimum size of all copies together: AMD's Infinity Cache, up to 128 MiB, lies behind the L2 that the driver
-/// reports.
+/// Minimum size of all copies together in bytes. AMD's Infinity Cache, of up to 128 MiB, is behind the L2 whose size
+/// the driver reports.
 const MIN_BYTES: u64 = 128 << 20;
 
-/// Minimum number of copies: with fewer, a cache that keeps frequently used lines would still hold some of them.
+/// Minimum number of copies. With fewer copies, a cache that keeps frequently used lines would still hold some of them.
 const FEWEST_SETS: u64 = 3;
 
-/// Maximum number of copies: a kernel with data this small is bound by the launch, not by memory.
+/// Maximum number of copies. A kernel whose data would need more copies is limited by the launch overhead, not by
+/// memory.
 const MAX_SETS: u64 = 4096;
 
 impl Regime {
     /// Both regimes.
     pub const ALL: [Regime; 2] = [Regime::Cold, Regime::Hot];
 
-    /// The default regime. On a GPU the data usually comes from elsewhere; on the cpu, one program runs the kernel
-    /// over its own data.
+    /// The default regime of a backend. On a GPU, the data usually comes from elsewhere, so launches are cold. On the
+    /// cpu, one program usually runs the kernel repeatedly over its own data, so launches are hot.
     pub fn of_backend(backend: Backend) -> Regime {
         match backend {
             Backend::Cuda | Backend::Hip => Regime::Cold,
@@ -35,7 +36,7 @@ impl Regime {
         }
     }
 
-    /// Its name in tuning keys and reports.
+    /// The name of the regime in tuning keys and reports.
     pub fn name(self) -> &'static str {
         match self {
             Regime::Cold => "cold",
@@ -43,7 +44,7 @@ impl Regime {
         }
     }
 
-    /// What it means, in one sentence.
+    /// A sentence that explains the regime.
     pub fn meaning(self) -> &'static str {
         match self {
             Regime::Cold => {
@@ -53,13 +54,13 @@ impl Regime {
         }
     }
 
-    /// The regime of this name.
+    /// The regime with this name; `None` if there is none.
     pub fn named(name: &str) -> Option<Regime> {
         Regime::ALL.into_iter().find(|regime| regime.name() == name)
     }
 
-    /// The number of copies of the data that timed launches use in turn, for `data_bytes` of data on a device.
-    /// Together they take at most a quarter of its memory.
+    /// The number of copies of the data that timed launches cycle through. `data_bytes` is the size of one copy.
+    /// Together, the copies use at most a quarter of the device's memory.
     pub fn sets(self, data_bytes: u64, limits: &DeviceLimits) -> usize {
         if self == Regime::Hot {
             return 1;

@@ -1,5 +1,5 @@
-//! The work folder of a run. It is inside the cache folder and protected by the cache's lock, so that the next run
-//! removes what a killed run left there.
+//! The scratch folder of a run. It is inside the cache folder and protected by the cache's lock, so the next run can
+//! remove what a killed run left in it.
 
 use std::fs;
 use std::io;
@@ -8,17 +8,18 @@ use std::path::{Path, PathBuf};
 use crate::atomic_file::FileError;
 use crate::error::LabError;
 
-/// A folder that starts empty and is removed on drop.
+/// A folder that is empty at first and is removed on drop.
 #[derive(Debug)]
 pub struct Scratch {
     folder: PathBuf,
 }
 
 impl Scratch {
-    /// Creates the folder. The caller holds the cache's lock, so nobody else works in it.
+    /// Creates the folder, and empties it if it exists. The caller must hold the cache's lock, which guarantees that no
+    /// other process uses the folder.
     ///
     /// # Errors
-    /// If it cannot be emptied or created.
+    /// If the folder cannot be emptied or created.
     pub fn new(cache: &Path) -> Result<Scratch, LabError> {
         let folder = cache.join("scratch");
         match fs::remove_dir_all(&folder) {
@@ -31,7 +32,7 @@ impl Scratch {
         Ok(Scratch { folder })
     }
 
-    /// Its path.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.folder
     }
@@ -39,7 +40,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // If something cannot be removed now, the next run removes it.
+        // If something cannot be removed here, the next run removes it.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

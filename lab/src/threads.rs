@@ -1,10 +1,11 @@
-//! Thread pools.
+//! Creates thread pools.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::LabError;
 
-/// A pool of `count` threads, or of one per core if `count` is 0. `what` names them in messages.
+/// Creates a pool of `count` threads, or of one thread per core if `count` is 0. `what` describes the threads in error
+/// messages.
 ///
 /// # Errors
 /// If the system cannot create threads.
@@ -13,10 +14,10 @@ pub fn pool(what: &'static str, count: usize) -> Result<ThreadPool, LabError> {
     pool.map_err(|error| LabError::Threads { what, error })
 }
 
-/// A pool of threads that compile.
+/// Creates a pool of `count` threads that compile.
 ///
 /// # Errors
-/// Those of [`pool`].
+/// The errors of [`pool`].
 pub fn to_compile(count: usize) -> Result<ThreadPool, LabError> {
     pool("compile threads", count)
 }

@@ -1,5 +1,5 @@
-//! Verification before timing: every candidate is launched on small problems of every ragged class and on the tuned
-//! problem, with two seeds, in its own worker.
+//! Verifies every candidate before it is timed. The candidate is launched on small problems of every ragged class
+//! (sizes below, at and just above a tile, for example) and on the tuned problem, each with two seeds.
 
 use std::time::Duration;
 
@@ -10,39 +10,39 @@ use crate::reference::Expectations;
 use crate::worker::{ArmJob, Reply, Request, VerifyJob, Worker, WorkerError};
 use crate::{Bench, launch_deadline};
 
-/// Time limit of a case in a check build.
+/// Time limit for a case in a check build.
 const CHECK_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Time limit for a worker to open.
 const OPENING: Duration = Duration::from_secs(20);
 
-/// Host time allowed per byte of a case's data, for everything together: generating it, copying it to the device and
-/// back several times, comparing. Ten times what one busy core needs.
+/// Host time allowed per byte of a case's data. It covers generating the data, copying it to the device and back
+/// several times, and comparing it. It is ten times what one busy core needs.
 const HANDLING_NS_PER_BYTE: u64 = 200;
 
-/// Problems with more data than this are verified only for finalists, not for every trial: handling the data on the
-/// host would take thousands of times as long as the launch.
+/// Problems with more bytes of data than this are verified only for finalists, not for every trial. For a single
+/// launch, the host would spend thousands of times the launch time on handling the data.
 const MAX_TRIAL_BYTES: u64 = 16 << 20;
 
-/// A problem that candidates are verified on.
+/// A problem, with the seed of its inputs, on which candidates are verified.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The problem.
+    /// The problem of the launch.
     pub problem: Problem,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
     /// Whether to launch the receipt entry too.
     pub receipt: bool,
 }
 
-/// The seeds of a run's inputs: that of the first case of a problem, which is also the timed one, and that of the
-/// second.
+/// The two seeds of a run's inputs. The first seed is used for the first case of each problem and for the timed
+/// launches. The second seed is used for the second case of each problem.
 pub fn seeds(seed: u64) -> [u64; 2] {
     let first = seed.wrapping_mul(2);
     [first, first.wrapping_add(1)]
 }
 
-/// The cases of a task: every verification problem and the tuned problem, each with two seeds.
+/// The cases of a task: every verification problem and the tuned problem, with two seeds each.
 pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case> {
     let all = verification
         .iter()
@@ -50,7 +50,7 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
         .chain([problem]);
     let case = |problem: &Problem, which: usize| {
         let problem = problem.clone();
-        // The receipt depends on the launch, not on the data: one seed is enough.
+        // The receipt depends on the launch, not on the data, so one seed is enough.
         Case {
             problem,
             seed: seeds(seed)[which],
@@ -61,23 +61,23 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
         .collect()
 }
 
-/// Whether every trial is verified on a problem, or only finalists.
+/// Whether every trial is verified on this problem. If not, only finalists are.
 pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
     spec.footprint_bytes(problem)
         .is_ok_and(|bytes| bytes <= MAX_TRIAL_BYTES)
 }
 
-/// A worker that verifies one candidate after another. It is used if a candidate cannot break the environment of the
-/// next one: on a GPU each candidate has its own code, and data that it could corrupt is written anew. A failure is
-/// judged in a fresh worker.
+/// A worker that verifies several candidates one after another. It is used on GPUs, where a candidate cannot damage the
+/// environment of the next candidate: each candidate has its own code, and all data that it could corrupt is written
+/// again. If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
 #[derive(Debug, Default)]
 pub struct KeptWorker(Option<Worker>);
 
 impl KeptWorker {
-    /// Like [`Verifier::verify`], but in the worker of the previous candidate if it still lives.
+    /// Like [`Verifier::verify`], but reuses the worker of the previous candidate if that worker still runs.
     ///
     /// # Errors
-    /// Those of [`Verifier::verify`].
+    /// The errors of [`Verifier::verify`].
     pub fn verify(
         &mut self,
         verifier: &Verifier<'_>,
@@ -99,7 +99,7 @@ impl KeptWorker {
         Ok(proof)
     }
 
-    /// Ends the worker, so that it no longer holds the device.
+    /// Ends the worker, which releases the device.
     pub fn end(&mut self) {
         self.0 = None;
     }
@@ -108,18 +108,18 @@ impl KeptWorker {
 /// The result of verifying a candidate.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
-    /// Largest error, as a fraction of its bound.
+    /// The largest error of an output element, as a fraction of its bound.
     pub worst: f64,
-    /// The receipts, in words.
+    /// The receipts of the launches, as text.
     pub receipts: Vec<String>,
-    /// Number of cases passed.
+    /// The number of cases that passed.
     pub cases: usize,
 }
 
-/// The plan of an arm for a problem.
+/// The launch plan of an arm (a compiled config, or the baseline) for a problem.
 ///
 /// # Errors
-/// If its geometry has no value there.
+/// If the launch geometry cannot be computed for the problem.
 pub fn plan_of(
     spec: &KernelSpec,
     arm: &ArmJob,
@@ -132,10 +132,10 @@ pub fn plan_of(
     }
 }
 
-/// Verifies the candidates of a kernel.
+/// Verifies the candidates of one kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Verifier<'a> {
-    /// How workers are opened.
+    /// The settings with which workers are opened.
     pub bench: &'a Bench,
     /// The kernel.
     pub spec: &'a KernelSpec,
@@ -146,17 +146,17 @@ pub struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
-    /// Verifies one arm on all cases, in one fresh worker.
+    /// Verifies one arm on all cases in one fresh worker.
     ///
     /// # Errors
-    /// The first failure; the worker has ended then.
+    /// The first failure. The worker has ended by then.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
         let jobs = self.jobs(arm, cases)?;
         let mut worker = self.open(arm)?;
         self.ask(&mut worker, arm, jobs)
     }
 
-    /// A fresh worker with one arm.
+    /// Opens a fresh worker with one arm.
     fn open(&self, arm: &ArmJob) -> Result<Worker, WorkerError> {
         let mut worker = Worker::spawn(&self.bench.worker)?;
         let open = Request::Open(Box::new(self.bench.job(vec![arm.clone()])));
@@ -164,8 +164,8 @@ impl Verifier<'_> {
         Ok(worker)
     }
 
-    /// The jobs of a worker. Expected outputs are made here, before the worker is opened: making them may launch
-    /// another worker, and a GPU may admit only one process at a time.
+    /// The verification jobs for a worker. This function creates the files of expected outputs before the worker is
+    /// opened, because creating them may start another worker, and a GPU may accept only one process at a time.
     fn jobs(&self, arm: &ArmJob, cases: &[Case]) -> Result<Vec<VerifyJob>, WorkerError> {
         let cases = cases.iter().filter(|case| self.applies(arm, case));
         let jobs = cases.enumerate().map(|(i, case)| self.job(arm, case, i));
@@ -199,10 +199,10 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
-    /// Time limit of a case: the receipt and release entries, and handling the data on the host.
+    /// Time limit for a case: the launches of the receipt and release entries, and handling the data on the host.
     fn deadline(&self, arm: &ArmJob, problem: &Problem) -> Duration {
         if arm.check {
-            // A check build checks every access, while the baseline's time was measured without checks.
+            // A check build checks every access, but the baseline's time was measured without checks.
             return CHECK_DEADLINE;
         }
         let bytes = self.spec.footprint_bytes(problem).unwrap_or(0);
@@ -210,7 +210,8 @@ impl Verifier<'_> {
         launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
     }
 
-    /// Small problems are derived from the spec; a constraint may exclude one for a single config.
+    /// Whether a case applies to an arm. Small problems are derived from the spec, and a constraint may exclude one of
+    /// them for this config.
     fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
         case.problem == self.bench.problem
             || arm.baseline
@@ -230,7 +231,8 @@ impl Verifier<'_> {
             .get(&case.problem, case.seed, reference_plan)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
-        // Guard zones detect a stray write of a single element, guard pages also a stray read: one seed each.
+        // One seed runs between guard zones, which detect a stray write of a single element. The other seed runs
+        // between guard pages, which also detect a stray read.
         Ok(VerifyJob {
             arm: 0,
             problem,
@@ -243,7 +245,7 @@ impl Verifier<'_> {
     }
 }
 
-/// A number that no earlier receipt can contain.
+/// A unique number that no earlier receipt contains.
 fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! Worker processes as a [`Lab`], on which the engines of [`kiln_measure`] race and confirm.
+//! A [`Lab`] made of worker processes, with which the engines of [`kiln_measure`] race and confirm candidates.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,65 +14,65 @@ use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, Worker
 use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_project::TunedKernel;
 
-/// Time limit for a process to load and warm its arms, in addition to the launches themselves.
+/// Time limit for a process to load and warm up its arms (compiled candidates), in addition to the launches themselves.
 const OPENING: Duration = Duration::from_secs(20);
 
 /// Minimum deadline of a launch.
 const MIN_DEADLINE: Duration = Duration::from_secs(2);
 
-/// Deadline of a launch about which nothing is known yet.
+/// Deadline of a launch before the baseline's time is known.
 const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 
-/// How many times slower than the baseline a candidate may be before it counts as hung.
+/// A candidate is considered hung if its launch takes longer than this many times the baseline's launch.
 const SLOWEST: u32 = 20;
 
-/// Launches that warm an arm and probe its time when a process opens.
+/// Number of launches that warm up an arm and probe its time when a process opens.
 const WARM_LAUNCHES: u32 = 8;
 
-/// The common settings of all workers of one kernel and problem.
+/// The settings that all workers of one kernel and problem share.
 #[derive(Clone, Debug)]
 pub struct Bench {
     /// How workers are started.
     pub worker: WorkerLimits,
-    /// The device, as on the command line.
+    /// The name of the device on the command line.
     pub device: String,
     /// The package that declares the kernel.
     pub package: String,
-    /// The kernel spec.
+    /// The kernel spec, as JSON.
     pub spec_json: String,
-    /// The problem.
+    /// The problem on which arms are timed.
     pub problem: Problem,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
-    /// The number of copies of the data that timed launches use in turn.
+    /// The number of copies of the data that timed launches cycle through.
     pub sets: usize,
     /// The resolution of the device's clock, in nanoseconds.
     pub timer_tick_ns: u64,
-    /// Limits of a worker process.
+    /// Limits of each worker process.
     pub limits: ProcessLimits,
 }
 
-/// Where and how workers are opened, for any kernel.
+/// The device and the settings with which workers are opened, for any kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// How workers are started.
     pub worker: &'a WorkerLimits,
-    /// The device, as on the command line.
+    /// The name of the device on the command line.
     pub device: &'a str,
-    /// Describes the device.
+    /// The description of the device.
     pub info: &'a DeviceInfo,
-    /// Cold or hot.
+    /// Whether timed launches begin with cold or hot caches.
     pub regime: Regime,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
 }
 
 impl Bench {
-    /// The common settings of the workers of a kernel and problem on a site.
+    /// Creates the settings for the workers of a kernel and problem.
     pub fn new(site: &Site<'_>, kernel: &TunedKernel, problem: &Problem) -> Bench {
         let spec = &kernel.spec;
-        // Room for several copies of the data and for the program itself; a runaway allocation reaches the limit
-        // early.
+        // The memory limit leaves room for several copies of the data and for the program itself, but stops a runaway
+        // allocation early.
         let data = spec.footprint_bytes(problem).unwrap_or(0);
         let sets = site.regime.sets(data, &site.info.limits);
         let memory_bytes = data.saturating_mul(sets as u64 + 8).saturating_add(4 << 30);
@@ -94,7 +94,7 @@ impl Bench {
         }
     }
 
-    /// The job that opens some arms.
+    /// The job with which a worker opens some arms.
     pub fn job(&self, arms: Vec<ArmJob>) -> OpenJob {
         OpenJob {
             protocol: PROTOCOL,
@@ -113,7 +113,7 @@ impl Bench {
     }
 }
 
-/// A [`Lab`] whose processes are workers.
+/// A [`Lab`] in which every process is a worker.
 #[derive(Debug)]
 pub struct WorkerLab {
     bench: Bench,
@@ -127,7 +127,8 @@ pub struct WorkerLab {
 }
 
 impl WorkerLab {
-    /// A lab without arms. `expected` is the file of outputs that every arm must still produce after timing.
+    /// Creates a lab without arms. `expected` is the file of expected outputs, which every arm must still produce after
+    /// timing.
     pub fn new(bench: Bench, expected: PathBuf) -> WorkerLab {
         WorkerLab {
             bench,
@@ -140,19 +141,19 @@ impl WorkerLab {
         }
     }
 
-    /// Adds a verified candidate; the first one is the baseline.
+    /// Adds a verified candidate. The first one must be the baseline.
     pub fn add(&mut self, arm: ArmJob) -> ArmId {
         self.arms.push(arm);
         ArmId(self.arms.len() - 1)
     }
 
-    /// Sets the time of a launch of the baseline, from which deadlines are derived.
+    /// Sets the time of a launch of the baseline in nanoseconds, from which deadlines are derived.
     pub fn set_baseline_ns(&mut self, baseline_ns: u64) {
         self.baseline_ns = baseline_ns;
     }
 
-    /// Sets whether outputs are compared again at the end of every process. For large outputs that takes many times
-    /// as long as timing, so in races it is left to the processes of the finalists.
+    /// Sets whether outputs are compared again at the end of every process. For large outputs, this comparison takes
+    /// many times as long as the timing, so races leave it out and only the processes of finalists make it.
     pub fn set_rechecks(&mut self, rechecks: bool) {
         self.rechecks = rechecks;
     }
@@ -162,30 +163,31 @@ impl WorkerLab {
         self.baseline_ns
     }
 
-    /// Time of a launch of an arm in nanoseconds, as measured by the last process that loaded it; 0 before.
+    /// Time of a launch of an arm in nanoseconds, as measured in the last process that loaded the arm; 0 if none has.
     pub fn launch_ns(&self, arm: ArmId) -> u64 {
         self.arms[arm.0].launch_ns
     }
 
-    /// Duration of a sample of an arm in nanoseconds, as measured by the last process that loaded it; 0 before.
+    /// Duration of a sample of an arm in nanoseconds, as measured in the last process that loaded the arm; 0 if none
+    /// has.
     pub fn span_ns(&self, arm: ArmId) -> u64 {
         let arm = &self.arms[arm.0];
         arm.launch_ns.saturating_mul(u64::from(arm.launches))
     }
 
-    /// Number of launches timed so far.
+    /// Number of launches that were timed so far.
     pub fn launches(&self) -> u64 {
         self.launches
     }
 
-    /// Deadline of one launch.
+    /// The deadline of one launch.
     pub fn launch_deadline(&self) -> Duration {
         launch_deadline(self.baseline_ns)
     }
 
     fn deadline_of(&self, launches: u64) -> Duration {
         let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
-        // Many short launches do not each need the minimum deadline; together they get it once.
+        // Several launches share one minimum deadline, because many short launches do not each need it.
         let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
         MIN_DEADLINE
             + self
@@ -194,9 +196,9 @@ impl WorkerLab {
     }
 }
 
-/// Deadline of one launch of a candidate, given the baseline's time.
+/// The deadline of one launch of a candidate, derived from the baseline's time in nanoseconds.
 ///
-/// Before the baseline's time is known, only the baseline and the reference are launched: they get a minute.
+/// While `baseline_ns` is 0, only the baseline and the reference are launched, and the deadline is a minute.
 pub fn launch_deadline(baseline_ns: u64) -> Duration {
     if baseline_ns == 0 {
         return FIRST_DEADLINE;
@@ -213,7 +215,7 @@ impl Clock for WorkerLab {
 
 impl Lab for WorkerLab {
     fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
-        // Arms share one set of buffers, so the order of allocation cannot be randomised.
+        // All arms use the same buffers, so the order of allocation cannot be randomised.
         let mut job = self.bench.job(
             opening
                 .load
@@ -278,8 +280,8 @@ impl Session for WorkerSession<'_> {
         if !self.lab.rechecks {
             return Ok(());
         }
-        // The baseline was verified, and is rechecked when it first runs alone. In later processes it is not a
-        // suspect, and it is often by far the slowest arm.
+        // The baseline was verified, and it is rechecked when it first runs alone. In later processes it is not
+        // rechecked, because it is not in doubt and is often by far the slowest arm.
         let alone = self.order.len() == 1;
         let arms: Vec<usize> = (0..self.order.len())
             .filter(|&place| alone || self.order[place].0 != 0)
@@ -304,8 +306,8 @@ fn out_of_turn(doing: &str) -> Fault {
     })
 }
 
-/// The fault that a worker's failure means for a race: blames the arm that the failure names, or else the one
-/// launched last.
+/// Converts a worker's failure to the fault of a race. The fault belongs to the arm that the failure specifies, or else
+/// to the arm that was launched last.
 fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Fault {
     let arm = match error {
         WorkerError::Failed { arm, .. } => *arm,

@@ -1,11 +1,12 @@
-//! Tables as aligned text.
+//! Formats tables as aligned text.
 
 use std::fmt::Write as _;
 
-/// Columns are as wide as their widest cell and two spaces apart; the last one is not padded.
+/// Aligns the cells of lines in columns. Each column is as wide as its widest cell, columns are two spaces apart, and
+/// trailing spaces are removed.
 pub(crate) fn columns(lines: &[Vec<String>]) -> String {
-    // Names and messages come from files and other programs: control characters must not move the cursor or forge a
-    // line.
+    // Names and messages come from files and other programs. Their control characters are replaced, because they could
+    // move the cursor or forge a line.
     let plain = |cell: &String| cell.replace(|c: char| c.is_control(), " ");
     let lines: Vec<Vec<String>> = lines
         .iter()

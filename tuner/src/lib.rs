@@ -1,6 +1,6 @@
-//! The `tune` command and its library: search, verify, race, confirm, bake, prove.
+//! The library of the `tune` command: searches, verifies, races, confirms and bakes configs.
 //!
-//! [`main`] takes a catalogue of kernels whose plain-Rust references are linked in, so that a crate can have its own
+//! [`main`] takes a catalogue of kernels whose plain-Rust references are linked in. A crate can therefore have its own
 //! `tune` in three lines:
 //!
 //! ```no_run
@@ -36,12 +36,12 @@ pub use kiln::Kernel;
 
 use crate::cli::Cli;
 
-/// Runs the command line of this process.
+/// Runs the command line of this process. `catalogue` contains the kernels whose plain-Rust references are linked in.
 pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
-    // Beyond a file size limit, writes should fail as on a full disk, with an error that names the file. The signal's
-    // default action would end the process. If the handler cannot be installed, that default stays.
+    // Beyond a file size limit, writes should fail with an error that names the file, as on a full disk. By default,
+    // the signal would end the process. If the handler cannot be installed, the default remains.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
-    // If it is installed as `cargo-tune`, `cargo tune` passes the word `tune` as the first argument.
+    // If the program is installed as `cargo-tune`, `cargo tune` passes `tune` as the first argument.
     let mut words: Vec<_> = std::env::args_os().collect();
     let is_cargo = words.first().is_some_and(|program| {
         std::path::Path::new(program)
@@ -54,7 +54,7 @@ pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => {
-            // A closed pipe must not turn help into a panic.
+            // A closed pipe must not cause a panic when help is printed.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() {
                 error::USAGE

@@ -1,4 +1,4 @@
-//! The `tune` program, with the references of Kiln's own kernels linked in.
+//! The `tune` program, with the plain-Rust references of Kiln's own kernels linked in.
 
 fn main() -> std::process::ExitCode {
     kiln_tuner::main(kiln_kernels::catalogue())

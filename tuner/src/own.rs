@@ -1,5 +1,5 @@
-//! `tune init --own`: writes a `tune` with the references of a package's kernels linked in, as a program next to the
-//! package.
+//! `tune init --own`: writes a program next to a package. The program is a `tune` with the references of the package's
+//! kernels linked in.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -10,11 +10,11 @@ use crate::error::Failure;
 use crate::tables::files::write_if_changed;
 use kiln_project::{Project, ProjectError, TunedKernel};
 
-/// The folder of the program, below the package.
+/// The folder of the program, inside the package.
 const FOLDER: &str = "tune";
 
-/// Writes the program for every package with kernels; existing files are left as they are. If the package was read
-/// with `features`, the program enables the same ones. `say` receives each line of output.
+/// Writes the program for every package that has kernels. Existing files are not changed. If the package was read with
+/// `features`, the program enables the same features. `say` receives each line of output.
 ///
 /// # Errors
 /// If no kernel is in a package's library, or a file cannot be written.
@@ -81,7 +81,8 @@ fn one(
     Ok(())
 }
 
-/// The manifest. The program has its own workspace, so that the package builds without the dependencies of `tune`.
+/// The manifest of the program. The program has its own workspace, so the package builds without the dependencies of
+/// `tune`.
 fn manifest(package: &Package, folder: &Path, features: &[String]) -> String {
     let name = &package.name;
     let mut with = "path = \"..\"".to_owned();
@@ -105,7 +106,7 @@ fn manifest(package: &Package, folder: &Path, features: &[String]) -> String {
     )
 }
 
-/// The dependency on `kiln-tuner`, from the same place as the package's dependency on `kiln`.
+/// The dependency on `kiln-tuner`, from the same source (path, git or registry) as the package's dependency on `kiln`.
 fn beside(kiln: &Dependency, folder: &Path) -> String {
     if let Some(path) = &kiln.path {
         let tuner = path
@@ -130,7 +131,8 @@ fn beside(kiln: &Dependency, folder: &Path) -> String {
     format!("{{ git = {url:?}{at} }}")
 }
 
-/// A path relative to a folder, so that the manifest can be committed. Both must be absolute.
+/// A path relative to a folder. The manifest can be committed because it contains no absolute paths. Both arguments
+/// must be absolute.
 fn relative(from: &Path, to: &Path) -> PathBuf {
     let (from, to): (Vec<Component<'_>>, Vec<_>) =
         (from.components().collect(), to.components().collect());
@@ -139,7 +141,7 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
     up.chain(to[common..].iter().copied()).collect()
 }
 
-/// The program: a list of the kernels, and the call of `tune`.
+/// The source of the program: a list of the kernels, and the call of `tune`.
 fn program(package: &Package, kernels: &[&TunedKernel]) -> String {
     let lines: String = kernels
         .iter()

@@ -1,4 +1,5 @@
-//! Progress of a run: bars on a terminal, plain lines elsewhere. The only file that uses indicatif.
+//! Shows the progress of a run, with bars on a terminal and plain lines elsewhere. This is the only file that uses
+//! indicatif.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -10,18 +11,18 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 /// A stage of tuning one kernel for one problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Building candidates.
+    /// Compiling candidates.
     Compile,
-    /// Comparing their outputs with the reference.
+    /// Comparing the candidates' outputs with the expected outputs.
     Verify,
-    /// Timing them against each other.
+    /// Timing candidates against each other.
     Race,
     /// Proving the finalist against the baseline in fresh processes.
     Confirm,
 }
 
 impl Stage {
-    /// Its name, padded to the width of the others.
+    /// The name of the stage, padded to the width of the longest name.
     fn name(self) -> &'static str {
         match self {
             Stage::Compile => "compile",
@@ -34,29 +35,30 @@ impl Stage {
 
 /// Receives the progress of a run.
 pub trait Reporter: Sync {
-    /// A run of `tasks` tasks begins.
+    /// A run of `tasks` tasks begins. `budget` is its time limit, if it has one.
     fn run_started(&self, tasks: usize, budget: Option<Duration>);
-    /// A task begins: a kernel and a problem, with at most `trials` configs.
+    /// A task (a kernel and a problem) with at most `trials` configs begins.
     fn task_started(&self, index: usize, name: &str, trials: u64);
     /// A stage of the current task begins, with `steps` steps.
     fn stage(&self, stage: Stage, steps: u64);
-    /// A step of the current stage is done.
+    /// A step of the current stage ends.
     fn step(&self);
-    /// `trials` configs of the current task have been tried; the best so far is `best` times as fast as the baseline.
+    /// `trials` configs of the current task have been tried. The best so far is `best` times as fast as the baseline.
     fn tried(&self, trials: u64, best: Option<f64>);
-    /// `configs` configs of the current task were checked without a launch; `cannot` of them cannot be launched.
+    /// `configs` configs of the current task were checked without a launch, and `cannot` of them cannot be launched.
     fn checked(&self, configs: u64, cannot: u64);
-    /// A trial is stored; printed if a line for every trial was requested.
+    /// A trial is stored. The line is printed only if a line for every trial was requested.
     fn trial(&self, line: &str);
-    /// The current task ended, in one line.
+    /// The current task ends. The line describes its result.
     fn task_finished(&self, line: &str);
-    /// A message that the user should see now.
+    /// A message that the user should see immediately.
     fn notice(&self, line: &str);
-    /// The run ended.
+    /// The run ends.
     fn run_finished(&self);
 }
 
-/// Bars on a terminal, plain lines elsewhere and in CI; with a line for every trial if `verbose`.
+/// Creates a reporter: bars on a terminal, plain lines elsewhere and in CI. With `verbose`, it prints a line for every
+/// trial.
 pub fn reporter(verbose: bool) -> Box<dyn Reporter> {
     let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
     if plain {
@@ -69,7 +71,7 @@ pub fn reporter(verbose: bool) -> Box<dyn Reporter> {
     }
 }
 
-/// Progress of many similar steps on many threads: a bar on a terminal, an occasional line elsewhere.
+/// Shows the progress of many similar steps on many threads: a bar on a terminal, an occasional line elsewhere.
 #[derive(Debug)]
 pub struct Counter {
     what: &'static str,
@@ -79,7 +81,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter of `total` steps.
+    /// Creates a counter of `total` steps. `what` describes the steps.
     pub fn new(what: &'static str, total: u64) -> Counter {
         let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
         let bar = (!plain).then(|| {
@@ -96,7 +98,7 @@ impl Counter {
         }
     }
 
-    /// One more step is done.
+    /// Counts one more completed step.
     pub fn step(&self) {
         if let Some(bar) = &self.bar {
             bar.inc(1);
@@ -109,7 +111,7 @@ impl Counter {
         }
     }
 
-    /// All steps are done.
+    /// Removes the bar after the last step.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -117,11 +119,11 @@ impl Counter {
     }
 }
 
-/// Maximum number of tasks for which each result is printed. Longer runs print the first problem of each kernel, and
-/// one of the others from time to time.
+/// Maximum number of tasks for which each result is printed. A run with more tasks prints the first result of each
+/// kernel, and another result from time to time.
 pub const MAX_IN_FULL: usize = 12;
 
-/// Decides which lines of a run are printed, so that those of a long run fit on a screen.
+/// Decides which lines of a run are printed, so the lines of a long run fit on a screen.
 #[derive(Debug, Default)]
 struct Pace {
     in_full: bool,
@@ -137,12 +139,12 @@ impl Pace {
         }
     }
 
-    /// A line was printed.
+    /// Records that a line was printed.
     fn printed(&mut self) {
         self.last = Some(Instant::now());
     }
 
-    /// Whether no line was printed for so long that a reader wonders.
+    /// Whether the last line is so long ago that the next one should be printed.
     fn is_due(&self) -> bool {
         let interval = match self.in_full {
             true => LINE_EVERY,
@@ -151,7 +153,7 @@ impl Pace {
         self.last.is_none_or(|last| last.elapsed() >= interval)
     }
 
-    /// Whether to print the result of a task, a line that begins with a kernel's name.
+    /// Whether to print the result of a task. `line` begins with the name of the kernel.
     fn prints_result(&mut self, line: &str) -> bool {
         let kernel = line.split(' ').next().unwrap_or_default();
         let first = self.kernels.insert(kernel.to_owned());
@@ -159,13 +161,13 @@ impl Pace {
     }
 }
 
-/// Interval at which a running task prints a line without a terminal.
+/// Interval between the lines of a running task, without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Interval at which a long run prints more than the first result of each kernel.
+/// Minimum time since the last line before a long run prints another result of a kernel.
 const LINE_EVERY_IN_LONG_RUN: Duration = Duration::from_secs(30);
 
-/// Plain lines on standard error, at most one every few seconds while a task runs.
+/// Prints plain lines on standard error, at most one every few seconds while a task runs.
 #[derive(Debug, Default)]
 struct Lines {
     verbose: bool,
@@ -182,7 +184,7 @@ struct LinesState {
 }
 
 impl LinesState {
-    /// The prefix of lines in a run of many tasks.
+    /// The prefix of lines in a run with many tasks: the number of the task.
     fn place(&self) -> String {
         match self.pace.in_full {
             true => String::new(),
@@ -288,7 +290,7 @@ impl Reporter for Lines {
     fn run_finished(&self) {}
 }
 
-/// Bars: one line for the run, one for the task, one for its stage.
+/// Shows three bars: one for the run, one for the task, and one for the stage of the task.
 struct Bars {
     verbose: bool,
     pace: Mutex<Pace>,
@@ -382,7 +384,7 @@ impl Reporter for Bars {
     }
 
     fn notice(&self, line: &str) {
-        // As above: a closed terminal must not end a run.
+        // A closed terminal must not end a run.
         let _ = self.all.println(line);
     }
 

@@ -1,5 +1,5 @@
-//! Smoke tests: launches a row or baseline on the present device, compares its outputs, and compares the device's
-//! receipt with the intended launch.
+//! Smoke tests. A smoke test launches a baked row or a baseline on a device, compares its outputs with the expected
+//! outputs, and compares the device's receipt with the intended launch.
 
 use std::path::Path;
 
@@ -25,24 +25,25 @@ use kiln_lab::worker::protocol::ProcessLimits;
 use kiln_lab::worker::reference_of;
 use kiln_project::TunedKernel;
 
-/// Problems with more work than this are launched only in a small version; their plans are checked by calculation.
+/// Problems with more operations or bytes than this are launched only in a smaller version. Their own launch plans are
+/// only compared with the table.
 const MAX_WORK: u64 = 200_000_000;
 
-/// The result for one row or baseline.
+/// The result for one baked row or one baseline.
 #[derive(Serialize)]
 pub struct Smoked {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The device and problem of the row, or that it is the baseline.
+    /// The device and the problem of the row, or `baseline` and its problem.
     pub row: String,
     /// `passed`, `failed` or `not run`.
     pub state: &'static str,
-    /// The launch, or why nothing was launched.
+    /// A description of the launch, or the reason why it failed or was not made.
     pub detail: String,
 }
 
 impl Smoked {
-    /// The line of `tune smoke`.
+    /// The line that `tune smoke` prints.
     pub fn to_text(&self) -> String {
         format!(
             "{:<8} {} {}: {}\n",
@@ -51,24 +52,25 @@ impl Smoked {
     }
 }
 
-/// A device on which rows are launched, with everything needed for it.
+/// A device on which rows are launched, with everything that the launches need.
 pub struct Smoke<'a> {
-    /// The device.
+    /// The session on the device.
     pub session: &'a DeviceSession<'a>,
-    /// Compiles candidates.
+    /// The workshop that compiles the candidates.
     pub workshop: &'a Workshop<'a>,
-    /// Kernels whose references are linked in.
+    /// The kernels whose plain-Rust references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// The folder of expected outputs.
+    /// The folder for files of expected outputs.
     pub folder: &'a Path,
 }
 
 impl Smoke<'_> {
-    /// Launches the baselines and the rows of a kernel, from its own table and from the one in the folder `local`,
-    /// for the named problems or for all. `say` receives each result immediately.
+    /// Launches the baselines and the rows of a kernel, for the problems in `problems`, or for all problems if that is
+    /// empty. The rows are from the committed table and from the table in the folder `local`. `say` receives each
+    /// result immediately.
     ///
     /// # Errors
-    /// If a table cannot be read, and any error of `say`.
+    /// If a table cannot be read, or `say` returns an error.
     pub fn kernel(
         &self,
         kernel: &TunedKernel,
@@ -115,8 +117,8 @@ impl Smoke<'_> {
         self.launch(kernel, which, &resolved.problem, Some(row))
     }
 
-    /// Compiles, launches and verifies on small problems of the same types, and on the problem itself if it is small
-    /// enough.
+    /// Compiles a candidate, and verifies it on small problems with the same element types. The problem itself is
+    /// included if it is small enough.
     fn launch(
         &self,
         kernel: &TunedKernel,
@@ -171,7 +173,7 @@ impl Smoke<'_> {
         ))
     }
 
-    /// Compares the literal values of the table with the launch that would be made.
+    /// Compares the launch plan and the symbol in the table with those of the launch.
     fn compare(&self, made: &Compiled, row: Option<&Row>) -> Result<(), Trouble> {
         let Some(row) = row else { return Ok(()) };
         if made.arm.plan != row.plan {
@@ -222,7 +224,7 @@ impl Smoke<'_> {
     }
 }
 
-/// Why a row did not pass.
+/// Why a row did not pass: its test failed, or it was not run.
 enum Trouble {
     Failed(String),
     NotRun(String),

@@ -1,4 +1,4 @@
-//! The program itself. Cargo builds it for this test, and thereby for the whole suite.
+//! Runs the program `tune`. Cargo builds the program for this test, and therefore for the whole test suite.
 
 use std::process::Command;
 

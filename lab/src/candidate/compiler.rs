@@ -1,4 +1,4 @@
-//! Turns a config into something that a worker can load: generates, compiles and stores it.
+//! Compiles a config: generates its source text, compiles the text, and stores the image where workers can load it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,60 +23,60 @@ use crate::candidate::outcome::{internal, of_compile_error, of_io_error};
 use crate::worker::ArmJob;
 use kiln_project::TunedKernel;
 
-/// Compiles the candidates of one device; shared by the threads of the compile pool.
+/// Compiles the candidates of one device. The threads of the compile pool share it.
 #[derive(Debug)]
 pub struct Workshop<'a> {
     /// The device's compiler.
     pub compiler: &'a dyn Compiler,
-    /// The backend in whose dialect units are generated.
+    /// The backend in whose dialect source text is generated.
     pub backend: Backend,
-    /// Compiled artifacts, kept between runs.
+    /// The cache of compiled artifacts, which outlives the run.
     pub artifacts: &'a ArtifactCache,
     /// The folder in which workers find the images of this run.
     pub folder: &'a Path,
     /// Limits of one compile.
     pub limits: CompileLimits,
-    /// The limits of a block on the device or target.
+    /// The limits that the device or target sets for a block.
     pub rules: LaunchRules<'a>,
-    /// The number of compiles that ran, without those served from the cache.
+    /// The number of compiles that ran. Artifacts from the cache are not included.
     pub compiles: AtomicU64,
 }
 
 /// A compiled candidate.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The job with which a worker loads it.
+    /// The job with which a worker loads the candidate.
     pub arm: ArmJob,
     /// Compile time in nanoseconds; 0 if the image was in the cache.
     pub compile_ns: u64,
-    /// The resources of its release entry, if the image contains them.
+    /// The resources of its release entry; `None` if they cannot be read from the image.
     pub resources: Option<Resources>,
 }
 
 impl Compiled {
-    /// How much it spills, for ordering; 0 if unknown.
+    /// The weight of its spills (`Spills::weight`), by which compiled candidates are ordered; 0 if unknown.
     pub fn spills(&self) -> u64 {
         let spills = self.resources.and_then(|resources| resources.spills);
         spills.map_or(0, |spills| spills.weight())
     }
 }
 
-/// A candidate before it is compiled: the input of a compiler and of a launch.
+/// A candidate before compilation: its source text and its launch plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// The generated text.
+    /// The generated source text.
     pub unit: TranslationUnit,
-    /// The plan for the problem.
+    /// The launch plan for the problem.
     pub plan: LaunchPlan,
-    /// The config.
+    /// The candidate's config.
     pub config: Config,
-    /// Whether it is the baseline.
+    /// Whether the candidate has the baseline's geometry: it is the baseline or the reference entry.
     pub baseline: bool,
-    /// The headers and flags that were saved with it; `None` for a current kernel.
+    /// The headers and flags that were saved with a saved kernel; `None` for a current kernel.
     pub recipe: Option<Arc<Recipe>>,
 }
 
-/// A candidate as the compiler returned it.
+/// A compiled candidate, as the compiler returned it.
 #[derive(Debug)]
 struct BuiltCandidate {
     draft: Draft,
@@ -84,19 +84,19 @@ struct BuiltCandidate {
     compile_ns: u64,
 }
 
-/// Which candidate of a kernel.
+/// Selects a candidate of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
-    /// The simplest correct version.
+    /// The baseline: the simplest correct version.
     Baseline,
     /// The tuned entry with a config.
     Config(&'a Config),
-    /// The entry that the spec names as reference. It is launched like the baseline.
+    /// The entry that the spec specifies as the reference. It is launched like the baseline.
     Reference(&'a String),
 }
 
 impl<'a> Workshop<'a> {
-    /// A workshop for a device, or for the description of a device that this machine does not have.
+    /// Creates a workshop for a device, or for the description of a device that this machine does not have.
     pub fn new(
         compiler: &'a dyn Compiler,
         info: &'a DeviceInfo,
@@ -114,10 +114,10 @@ impl<'a> Workshop<'a> {
         }
     }
 
-    /// Generates and compiles a candidate for a problem.
+    /// Generates and compiles a candidate for a problem, and stores its image for the workers.
     ///
     /// # Errors
-    /// The outcome to store for the config if it does not compile or cannot be launched.
+    /// The outcome to store for the config, if the candidate does not compile or cannot be launched.
     pub fn make(
         &self,
         kernel: &TunedKernel,
@@ -128,10 +128,10 @@ impl<'a> Workshop<'a> {
         self.make_draft(self.draft(kernel, which, problem)?, build)
     }
 
-    /// Compiles a draft.
+    /// Compiles a draft and stores its image for the workers.
     ///
     /// # Errors
-    /// Those of [`Self::make`].
+    /// The errors of [`Self::make`].
     pub fn make_draft(&self, draft: Draft, build: BuildKind) -> Result<Compiled, Outcome> {
         let built = self.build(draft, build)?;
         if let Some(cannot) = self.cannot_launch(&built) {
@@ -174,11 +174,11 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// Generates and compiles a candidate and reads its resources. A candidate that cannot be launched is not an
-    /// error here.
+    /// Generates and compiles a candidate and reads its resources. A candidate that cannot be launched is not an error
+    /// here.
     ///
     /// # Errors
-    /// The outcome of a candidate without a plan, or of one that does not compile.
+    /// The outcome, if the candidate has no launch plan or does not compile.
     pub fn inspect(
         &self,
         kernel: &TunedKernel,
@@ -197,10 +197,10 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// Generates and compiles a candidate for launches in this process.
+    /// Generates and compiles a candidate that this process launches itself.
     ///
     /// # Errors
-    /// The outcome of a candidate without a plan, of one that does not compile, or that cannot be launched.
+    /// The outcome, if the candidate has no launch plan, does not compile, or cannot be launched.
     pub fn release(
         &self,
         kernel: &TunedKernel,
@@ -216,10 +216,10 @@ impl<'a> Workshop<'a> {
         }
     }
 
-    /// Generates a candidate for a problem.
+    /// Generates the source text and the launch plan of a candidate for a problem.
     ///
     /// # Errors
-    /// The outcome of a candidate without a plan or a text.
+    /// The outcome, if the candidate has no launch plan or its text cannot be generated.
     pub fn draft(
         &self,
         kernel: &TunedKernel,
@@ -270,14 +270,15 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// The resources of an entry; only GPU images tell them.
+    /// The resources of an entry. Only GPU images contain them.
     fn resources(&self, built: &BuiltCandidate, symbol: &str) -> Result<Resources, InspectError> {
         let Artifact { image, log, .. } = &built.artifact;
         inspect::resources(self.backend, image, log, symbol)
     }
 
-    /// Why a candidate cannot be launched: because of its release entry, or of the receipt entry that proves that it
-    /// ran. Resources that cannot be read exclude nothing: the device decides.
+    /// Why a candidate cannot be launched, if it cannot. Checks the release entry and the receipt entry (the
+    /// instrumented version whose launch proves what ran). Unreadable resources exclude no candidate; the driver then
+    /// decides at launch.
     fn cannot_launch(&self, built: &BuiltCandidate) -> Option<CannotLaunch> {
         let unit = &built.draft.unit;
         let entries = [&unit.release, &unit.receipt];
@@ -287,7 +288,7 @@ impl<'a> Workshop<'a> {
         })
     }
 
-    /// The artifact of a draft: from the cache, or compiled now. The flag says whether it was compiled.
+    /// The artifact of a draft, from the cache or newly compiled. The flag is `true` if it was compiled now.
     fn compile(&self, draft: &Draft, build: BuildKind) -> Result<(Artifact, bool), Outcome> {
         let unit = &draft.unit;
         let mut request =
@@ -304,12 +305,12 @@ impl<'a> Workshop<'a> {
             .compiler
             .compile(&request)
             .map_err(|error| of_compile_error(&error))?;
-        // If the cache cannot be written, the next run compiles again; nothing else is lost.
+        // If the cache cannot be written, the next run compiles again, and nothing else is lost.
         let _ = self.artifacts.put(key, &artifact);
         Ok((artifact, true))
     }
 
-    /// Writes an image to the folder in which the workers of this run look for it.
+    /// Writes an image to the folder from which the workers of this run load it.
     fn place(&self, artifact: &Artifact) -> std::io::Result<PathBuf> {
         let path = self.folder.join(artifact.hash.to_string());
         if !path.exists() {

@@ -1,15 +1,15 @@
-//! Loops of machine code: the instructions from the target of a backward branch to that branch.
+//! Finds loops in machine code. A loop is the instructions from the target of a backward branch to that branch.
 
 use std::ops::RangeInclusive;
 
-/// An inner loop is the hot one if it has at least this share of the weight of the loop around it.
+/// An inner loop replaces the loop around it as the hot loop if it has at least this share of that loop's weight.
 const MIN_SHARE: f64 = 0.5;
 
-/// The loop's instructions, by index.
+/// A loop, as the range of its instruction indices.
 pub(super) type Loop = RangeInclusive<usize>;
 
-/// All loops of these branches, each from an instruction to its target. Several backward branches to one instruction
-/// are one loop. The branches must be in the order of the code.
+/// All loops that these branches form. A branch is the pair of its own index and its target. Several backward branches
+/// to one instruction are one loop. The branches must be sorted by their own index.
 pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec<Loop> {
     let mut loops: Vec<Loop> = Vec::new();
     for (last, first) in branches.filter(|(from, to)| to <= from) {
@@ -21,9 +21,9 @@ pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec
     loops
 }
 
-/// The innermost loop that holds most of the weight; `None` without a loop.
+/// The innermost loop that holds most of the weight; `None` if there is no loop.
 pub(super) fn hottest(loops: &[Loop], weight: impl Fn(&Loop) -> u64) -> Option<&Loop> {
-    // Of nested loops the outer one weighs at least as much, so the heaviest is an outermost one.
+    // An outer loop weighs at least as much as the loops inside it, so the heaviest loop is an outermost one.
     let mut hot = loops.iter().max_by_key(|range| weight(range))?;
     while let Some(inner) = loops
         .iter()
@@ -36,7 +36,7 @@ pub(super) fn hottest(loops: &[Loop], weight: impl Fn(&Loop) -> u64) -> Option<&
     Some(hot)
 }
 
-/// The number of loops inside a loop.
+/// The number of loops inside `outer`.
 pub(super) fn inner(loops: &[Loop], outer: &Loop) -> usize {
     loops.iter().filter(|inner| is_inside(inner, outer)).count()
 }

@@ -1,4 +1,4 @@
-//! A candidate: from the generated text of a config to compiled code, its resources, and its outcome.
+//! Candidates: compiles the generated source of a config, reads the resources of the code, and determines the outcome.
 
 mod compiler;
 pub mod inspect;

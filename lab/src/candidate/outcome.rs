@@ -1,5 +1,5 @@
-//! Converts the errors of compilers and worker processes to the stored outcome. The outcome of a launch is decided by
-//! the worker itself: `worker/bench/failure.rs`.
+//! Converts the errors of compilers and worker processes to the [`Outcome`] that is stored. The worker itself decides
+//! the outcome of a launch, in `worker/bench/failure.rs`.
 
 use std::fmt::Display;
 use std::io;
@@ -13,7 +13,7 @@ use kiln_spec::Hash;
 use crate::atomic_file::without_path;
 use crate::worker::WorkerError;
 
-/// What compilers and shells print if a disk is full.
+/// Messages of compilers and shells when a disk is full.
 const NO_SPACE: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 
 /// The outcome of a config that does not compile.
@@ -83,7 +83,7 @@ pub fn of_io_error(path: &Path, error: &io::Error) -> Outcome {
     }
 }
 
-/// The outcome of a failure of Kiln or of the machine.
+/// The outcome of a failure that is Kiln's or the machine's fault, not the candidate's.
 pub fn internal(error: impl Display) -> Outcome {
     Outcome::Internal {
         message: all_lines(&error.to_string()),

@@ -1,4 +1,5 @@
-//! The data of a peer as files, and the comparison of its outputs with the expected ones.
+//! Writes a kernel's data into files for a peer, and compares the peer's outputs with the expected outputs. A peer is
+//! another program that computes the same result as the kernel.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,81 +15,81 @@ use thiserror::Error;
 
 use super::protocol::{Argument, PeerWork};
 
-/// How many times the kernel's tolerance a peer may be off, since it rounds at other places.
+/// The error of a peer may be this many times the kernel's tolerance, because the peer rounds in other places.
 const SLACK: f64 = 2.0;
 
-/// Why a peer cannot be given a kernel's data.
+/// Why a kernel's data cannot be written for a peer.
 #[derive(Debug, Error)]
 pub enum GivenError {
-    /// Its folder cannot be created.
+    /// The folder for the data cannot be created.
     #[error("cannot make a folder: {0}")]
     Folder(io::Error),
     /// The data cannot be generated.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The protocol does not support such an argument.
+    /// The peer protocol does not support such an argument.
     #[error("`{name}` is a struct or an array by value, which the protocol of peers does not have")]
     ByValue {
-        /// The argument.
+        /// The name of the argument.
         name: String,
     },
     /// A file cannot be written.
     #[error("cannot write {}: {error}", .file.display())]
     File {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
 }
 
-/// The fault of an output that a peer wrote.
+/// Why an output that a peer wrote is wrong.
 #[derive(Debug, Error)]
 pub enum OutputError {
-    /// The file does not exist.
+    /// The peer did not write the file.
     #[error("it wrote no `{name}`: {error}")]
     Missing {
-        /// The argument.
+        /// The name of the argument.
         name: String,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// The file has another length.
+    /// The file has the wrong length.
     #[error("its `{name}` has {bytes} bytes, not {wanted}")]
     Length {
-        /// The argument.
+        /// The name of the argument.
         name: String,
-        /// Its length in bytes.
+        /// The actual length in bytes.
         bytes: usize,
-        /// The expected length.
+        /// The expected length in bytes.
         wanted: usize,
     },
-    /// An element is beyond the tolerance.
+    /// The error of an element exceeds the tolerance.
     #[error("its outputs are not those of the kernel: {0}")]
     Wrong(WorstElement),
 }
 
-/// A kernel, a problem and its data, for peers.
+/// A kernel and a problem, with their data in files, for peers.
 #[derive(Debug)]
 pub struct Given {
     work: PeerWork,
     outputs: BTreeMap<String, PathBuf>,
-    /// Removed on drop, with all files.
+    /// The folder of the files, which is removed on drop.
     _folder: TempDir,
 }
 
 impl Given {
-    /// Writes the inputs of the kernel's timed launches into a folder.
+    /// Writes the inputs of the kernel's timed launches into a new folder inside `folder`.
     ///
     /// # Errors
-    /// If they cannot be generated or written.
+    /// If the data cannot be generated or written.
     pub fn write(
         spec: &KernelSpec,
         problem: &Problem,
         seed: u64,
         folder: &Path,
     ) -> Result<Given, GivenError> {
-        // A new folder, so that no peer finds the files of another one.
+        // Each peer gets a new folder, so it cannot find the files of another peer.
         let folder = tempfile::Builder::new().prefix("peer-").tempdir_in(folder);
         let folder = folder.map_err(GivenError::Folder)?;
         let data = make_data(spec, problem, seed)?;
@@ -101,7 +102,7 @@ impl Given {
                         name: plain.name.clone(),
                     });
                 }
-                // Peers have no configs, so arguments that follow from a config are skipped.
+                // Peers have no configs, so arguments that are computed from a config are skipped.
                 ArgSpec::Scalar(_) if arg.computed().is_some() => continue,
                 ArgSpec::Scalar(scalar) => {
                     let size = problem.size(&scalar.name).map(ScalarValue::Int);
@@ -156,7 +157,7 @@ impl Given {
         &self.outputs
     }
 
-    /// Removes the outputs of a peer, so that any outputs found later were written later.
+    /// Removes the outputs of a peer, so any output that exists afterwards is new.
     pub(super) fn forget_outputs(&self) {
         for path in self.outputs.values() {
             // If the file does not exist, nothing has to be removed.
@@ -164,10 +165,10 @@ impl Given {
         }
     }
 
-    /// Compares the outputs of a peer with the expected ones.
+    /// Compares the outputs of a peer with the expected outputs.
     ///
     /// # Errors
-    /// The first output that is missing or beyond the tolerance.
+    /// The first output that is missing, has the wrong length, or exceeds the tolerance.
     pub fn compare(&self, spec: &KernelSpec, expected: &Expected) -> Result<(), OutputError> {
         for (place, arg) in spec.args.iter().enumerate() {
             let ArgSpec::Slice(slice) = arg else { continue };

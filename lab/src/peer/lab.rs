@@ -1,5 +1,5 @@
-//! A lab with two sides: the kernel in a worker, the peer in its own process. Each process of a survey starts both
-//! again, and their samples alternate.
+//! A lab with two arms: the kernel in a worker process, and the peer in its own process. Each session of a survey
+//! starts both processes again, and the samples of the two arms alternate.
 
 use std::time::Duration;
 
@@ -11,47 +11,48 @@ use kiln_measure::span::{Resolution, launches_per_sample};
 use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_spec::Backend;
 
-/// The kernel.
+/// The arm of the kernel.
 pub const KERNEL: ArmId = ArmId(0);
-/// The peer.
+/// The arm of the peer.
 pub const PEER: ArmId = ArmId(1);
 
-/// Calls that warm a peer up, and the time after which it counts as warm.
+/// Number of calls that warm up a peer. After the time `WARM`, a peer is warm even after fewer calls.
 const WARM_CALLS: u32 = 8;
 const WARM: Duration = Duration::from_millis(300);
 
-/// Time limit of a sample of a peer.
+/// Time limit for one sample of a peer.
 const SAMPLE: Duration = Duration::from_secs(120);
 
-/// The two sides.
+/// A lab that times a kernel and a peer.
 pub struct PeerLab<'a> {
     own: WorkerLab,
     side: PeerSide<'a>,
 }
 
-/// Checks the outputs that a peer wrote.
+/// Checks the outputs that a peer wrote, with the data that it was started with.
 pub type Check<'a> = &'a dyn Fn() -> Result<(), PeerError>;
 
-/// The peer's side.
+/// The part of the lab that runs the peer.
 struct PeerSide<'a> {
     command: &'a str,
     given: &'a Given,
     resolution: Resolution,
     clock: PeerClock,
-    /// Checks its outputs.
+    /// Checks the outputs of the peer.
     check: Check<'a>,
     pace: Pace,
 }
 
-/// Which of a peer's times is used: the one that corresponds to the clock of the kernel.
+/// Selects which of a peer's reported times is used: the time that corresponds to the clock with which the kernel is
+/// timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerClock {
-    /// CPU time of its threads, as on the cpu device.
+    /// CPU time of the peer's threads; used for kernels on the cpu device.
     CpuTime,
-    /// Time between two events of the device, as on a GPU. The host's clock would include queueing and waiting, which
-    /// the kernel's time does not contain.
+    /// Time between two events on the device; used for kernels on a GPU. The host's clock would include queueing and
+    /// waiting, which the kernel's time does not include.
     Events,
-    /// The host's clock.
+    /// Wall-clock time on the host.
     Wall,
 }
 
@@ -65,9 +66,9 @@ impl PeerClock {
         }
     }
 
-    /// The clock tick in nanoseconds; samples of both sides span at least a hundred of them. A peer on a GPU queues
-    /// call by call, and the two processes take turns on the device: the overhead at the beginning and end of a
-    /// sample is at most a thousandth of 20 ms.
+    /// The clock tick in nanoseconds. Samples of both arms last at least 100 ticks. On a GPU, a peer queues one call
+    /// after another, and the two processes alternate on the device. The tick is therefore at least 200 µs. Samples
+    /// then last at least 20 ms, and the overhead at their beginning and end is at most a thousandth of that.
     pub fn tick_ns(self, timer_tick_ns: u64) -> u64 {
         match self {
             PeerClock::Events => timer_tick_ns.max(200_000),
@@ -77,8 +78,8 @@ impl PeerClock {
 
     fn span_ns(self, timed: TimedCalls, threads: u32) -> Result<u64, PeerError> {
         match self {
-            // The kernel's time is that of its busiest thread. The times of a peer's single threads are not known;
-            // their mean is never more than that of the busiest.
+            // The kernel's time is the time of its busiest thread. The times of the peer's individual threads are not
+            // known, but their mean is at most the time of its busiest thread.
             PeerClock::CpuTime => Ok(timed.cpu_ns / u64::from(threads.max(1))),
             PeerClock::Wall => Ok(timed.wall_ns),
             PeerClock::Events => timed.device_ns.ok_or_else(|| {
@@ -92,7 +93,7 @@ impl PeerClock {
     }
 }
 
-/// The pace at which a peer is sampled.
+/// How a peer is sampled: calls per sample, nanoseconds per call, and its number of threads.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pace {
     calls: u32,
@@ -101,7 +102,7 @@ struct Pace {
 }
 
 impl<'a> PeerLab<'a> {
-    /// A lab of a kernel, which is the only arm of `own`, and a peer.
+    /// Creates a lab from a kernel, which must be the only arm of `own`, and a peer.
     pub fn new(
         own: WorkerLab,
         command: &'a str,
@@ -121,10 +122,10 @@ impl<'a> PeerLab<'a> {
         PeerLab { own, side }
     }
 
-    /// Runs a first process to determine the length of samples.
+    /// Runs a first process of each arm, which determines how many launches or calls a sample has.
     ///
     /// # Errors
-    /// If either side cannot be loaded or timed.
+    /// If the kernel or the peer cannot be loaded or timed.
     pub fn warm(&mut self) -> Result<(), Fault> {
         let order = vec![KERNEL, PEER];
         let opening = Opening {
@@ -134,7 +135,7 @@ impl<'a> PeerLab<'a> {
         self.open(&opening).map(drop)
     }
 
-    /// Time of a launch or call, as measured by the last process.
+    /// Time of one launch or call in nanoseconds, as measured in the last process.
     pub fn launch_ns(&self, arm: ArmId) -> u64 {
         if arm == PEER {
             self.side.pace.call_ns
@@ -143,7 +144,7 @@ impl<'a> PeerLab<'a> {
         }
     }
 
-    /// Duration of a sample, as measured by the last process.
+    /// Duration of one sample in nanoseconds, as measured in the last process.
     pub fn span_ns(&self, arm: ArmId) -> u64 {
         let pace = self.side.pace;
         if arm == PEER {
@@ -165,7 +166,7 @@ impl PeerSide<'_> {
             spent += Duration::from_nanos(probe.span_ns);
             calls += 1;
         }
-        // Samples have the same length in all processes.
+        // The first process determines the calls per sample, and all later processes use the same number.
         while self.pace.calls == 0 {
             let short = || {
                 Fault::of(

@@ -1,8 +1,8 @@
-//! Peers: other programs that compute the same as a kernel.
+//! Times kernels against peers: other programs that compute the same result as a kernel.
 //!
-//! A peer is a command that answers with one JSON object per line (docs/peers.md). It gets the kernel's inputs as
-//! files, its outputs must be right within the kernel's tolerance, and its samples alternate with the kernel's, as
-//! those of a baseline do.
+//! A peer is a command that answers requests with one JSON object per line (docs/peers.md). The peer reads the kernel's
+//! inputs from files. Its outputs must be right within the kernel's tolerance. Its samples alternate with the kernel's
+//! samples, like the samples of a baseline.
 
 mod data;
 mod lab;

@@ -1,5 +1,5 @@
-//! A running peer: it gets a request line and answers with a line; if it does not, it is killed with all its
-//! children.
+//! Runs a peer process. The peer answers each request line with one line. If it does not answer in time, it is killed
+//! with all its child processes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -14,37 +14,37 @@ use thiserror::Error;
 use super::data::{Given, OutputError};
 use super::protocol::{Answer, Asked};
 
-/// Time limit for a library to start.
+/// Time limit for a peer to start, open a kernel, or write its outputs. Some libraries load slowly.
 const STARTING: Duration = Duration::from_secs(120);
 
-/// A process that ends closes its output a moment earlier.
+/// How long to wait for the exit status after the peer closes its output.
 const ENDING: Duration = Duration::from_millis(200);
 
-/// CPU time of a process's other threads is accounted some ticks late: time from before a measurement may be counted
-/// in it.
+/// The system accounts the CPU time of a process's other threads some ticks late. A measurement may therefore include
+/// CPU time that was spent before it began, up to this much per core.
 const ACCOUNTED_NS: u64 = 20_000_000;
 
-/// Maximum length of a peer's answer, in bytes: a program that writes endlessly is not a peer.
+/// Maximum length of a peer's answer in bytes. A program that writes without end is not a peer.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Why a peer cannot be timed.
 #[derive(Debug, Error)]
 pub enum PeerError {
-    /// It does not support the kernel.
+    /// The peer does not support the kernel.
     #[error("{0}")]
     Unsupported(String),
-    /// It did not start, died or sent an unexpected answer.
+    /// The peer did not start, died, or sent an unexpected answer.
     #[error("{0}")]
     Said(String),
-    /// Its outputs are wrong.
+    /// The peer's outputs are wrong.
     #[error(transparent)]
     Output(#[from] OutputError),
-    /// The expected outputs are not known.
+    /// The expected outputs could not be computed.
     #[error(transparent)]
     Expected(Box<dyn std::error::Error>),
 }
 
-/// A running peer. Dropping it kills its process group.
+/// A running peer. Dropping this value kills the process group of the peer.
 #[derive(Debug)]
 pub struct PeerProcess {
     child: Child,
@@ -53,20 +53,20 @@ pub struct PeerProcess {
     name: String,
 }
 
-/// Measured time of some calls.
+/// Times that a peer reports for some calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimedCalls {
     pub(super) wall_ns: u64,
     pub(super) cpu_ns: u64,
-    /// By the device's own clock, if the peer computes on a GPU and reads it.
+    /// Time by the device's own clock; `None` unless the peer computes on a GPU and reads that clock.
     pub(super) device_ns: Option<u64>,
 }
 
 impl PeerProcess {
-    /// Starts a command with the shell, and waits until it sends its name.
+    /// Starts a command with the shell and waits until the peer sends its name.
     ///
     /// # Errors
-    /// If it cannot be started or sends an unexpected answer.
+    /// If the command cannot be started, or the peer sends an unexpected answer.
     pub fn start(command: &str) -> Result<PeerProcess, PeerError> {
         let cannot = |error: std::io::Error| PeerError::Said(format!("cannot start it: {error}"));
         let mut child = Command::new("/bin/sh")
@@ -107,15 +107,16 @@ impl PeerProcess {
         Ok(process)
     }
 
-    /// Its name for itself.
+    /// The name by which the peer identifies itself.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Prepares the peer for a kernel. Returns the function that it calls, and its number of threads.
+    /// Prepares the peer for a kernel. Returns the name of the function that the peer calls, and its number of threads.
     ///
     /// # Errors
-    /// If it does not support the kernel.
+    /// If the peer does not support the kernel, reports more threads than the machine has cores, or does not answer as
+    /// expected.
     pub fn open(&mut self, given: &Given) -> Result<(String, u32), PeerError> {
         match self.ask(&Asked::Open(given.work()), STARTING)? {
             Answer::Opened { opened, threads } if u64::from(threads) <= cores() => {
@@ -130,10 +131,10 @@ impl PeerProcess {
         }
     }
 
-    /// Makes the peer write its outputs.
+    /// Requests that the peer writes its outputs into files.
     ///
     /// # Errors
-    /// If it does not.
+    /// If the peer does not confirm that it wrote them.
     pub fn write(&mut self, given: &Given) -> Result<(), PeerError> {
         given.forget_outputs();
         match self.ask(&Asked::Write(given.outputs()), STARTING)? {
@@ -142,8 +143,8 @@ impl PeerProcess {
         }
     }
 
-    /// Times `calls` calls. The reported time must fit the time that passed on this side: times in other units, or of
-    /// more threads than the peer reported, are refused.
+    /// Times `calls` calls. The reported times must be consistent with the time that passed in this process. Times in
+    /// another unit are an error, and so is more CPU time than all cores could have spent.
     pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<TimedCalls, PeerError> {
         let asked = Instant::now();
         let answer = self.ask(&Asked::Time(calls), deadline)?;
@@ -179,12 +180,12 @@ impl PeerProcess {
 
     fn ask(&mut self, asked: &Asked<'_>, deadline: Duration) -> Result<Answer, PeerError> {
         let line = serde_json::to_string(asked).map_err(|error| PeerError::Said(error.to_string()));
-        // If it died, the missing answer will report that.
+        // If the peer died, the missing answer reports that.
         let _ = writeln!(self.input, "{}", line?).and_then(|()| self.input.flush());
         self.answer(deadline)
     }
 
-    /// How it ended after closing its output; if it still lives, it is killed.
+    /// Describes how the peer ended after it closed its output. A peer that still runs is killed on drop.
     fn ending(&mut self) -> String {
         thread::sleep(ENDING);
         match self.child.try_wait() {

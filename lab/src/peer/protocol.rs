@@ -1,4 +1,4 @@
-//! The requests to a peer and its answers: one JSON object per line (docs/peers.md).
+//! The requests to a peer and its answers, as one JSON object per line (docs/peers.md).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Asked<'a> {
-    /// Prepare for a kernel and a problem, and call it once.
+    /// Prepare for a kernel and a problem, and call the function once.
     Open(&'a PeerWork),
-    /// Call it this many times.
+    /// Call the function this many times, and report the time.
     Time(u32),
-    /// Write the outputs into these files, by argument.
+    /// Write the outputs into these files. The keys are argument names.
     Write(&'a BTreeMap<String, PathBuf>),
 }
 
-/// A kernel and a problem with its data.
+/// A kernel and a problem, with the arguments of a launch.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PeerWork {
     pub(super) kernel: String,
-    /// Sizes and element types.
+    /// Sizes and element types, by name.
     pub(super) problem: BTreeMap<String, serde_json::Value>,
     pub(super) args: Vec<Argument>,
 }
 
-/// An argument, in the kernel's order.
+/// An argument of the kernel, in the order of the kernel's parameters.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Argument {
@@ -41,7 +41,7 @@ pub(super) enum Argument {
         /// `in`, `out` or `inout`.
         access: &'static str,
         len: u64,
-        /// Its values, in their memory layout.
+        /// The file that holds its values, in their memory layout.
         file: PathBuf,
     },
 }
@@ -62,9 +62,9 @@ pub(super) enum Answer {
     },
     Timed {
         ns: u64,
-        /// CPU time of the process, all threads together.
+        /// CPU time of all threads of the process together.
         cpu_ns: u64,
-        /// Time on a GPU between two events.
+        /// Time between two events on a GPU; `None` if the peer does not report it.
         device_ns: Option<u64>,
     },
     Written {

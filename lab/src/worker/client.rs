@@ -1,4 +1,4 @@
-//! The parent's side of a worker: spawns it, sends requests with a deadline, and kills it with all its children.
+//! The parent's side of a worker: starts it, sends requests with a deadline, and kills it with all its child processes.
 
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,47 +18,47 @@ use super::frame;
 use super::patience::Patience;
 use super::protocol::{Reply, Request};
 
-/// Why a worker was lost, or the failure that it answered.
+/// Why a request to a worker failed.
 #[derive(Clone, Debug, Error)]
 pub enum WorkerError {
-    /// The worker answered that the arm failed; the worker lives.
+    /// The worker replied that the request failed. The worker still runs.
     #[error("{outcome}")]
     Failed {
-        /// The arm, if one can be named.
+        /// The arm (loaded candidate) that failed, if the failure belongs to one arm.
         arm: Option<usize>,
         /// The outcome to store.
         outcome: Outcome,
     },
-    /// It did not answer in time and was killed.
+    /// The worker did not reply in time and was killed.
     #[error("no answer within {}; killed", Nanoseconds::from(*.0))]
     TimedOut(Duration),
-    /// It died.
+    /// The worker died.
     #[error("the worker died: {how}{}", if .stderr.is_empty() { String::new() } else { format!(": {}", .stderr) })]
     Lost {
-        /// Signal or exit code.
+        /// The signal or exit code, as text.
         how: String,
-        /// The signal that ended it, if one did.
+        /// The signal that ended the worker, if a signal did.
         signal: Option<i32>,
-        /// The last line it wrote to standard error.
+        /// The most informative line that the worker wrote to standard error: an error summary, or else the last line.
         stderr: String,
     },
-    /// It could not be started.
+    /// The worker could not be started, or gave an unexpected reply.
     #[error("cannot start a worker: {0}")]
     Spawn(String),
-    /// It was killed and did not end: the device hangs in its driver.
+    /// The worker was killed but did not end, because the device hangs in its driver.
     #[error("a killed worker (pid {pid}) did not end within {waited:?}: the device is lost")]
     Unkillable {
-        /// Its process ID.
+        /// The worker's process ID.
         pid: u32,
         /// How long the parent waited.
         waited: Duration,
     },
 }
 
-/// The environment variable in which a worker finds the process ID of its parent.
+/// The environment variable that contains the process ID of a worker's parent.
 pub(super) const PARENT: &str = "KILN_WORKER_PARENT";
 
-/// How workers are started.
+/// How workers are started and killed.
 #[derive(Clone, Debug)]
 pub struct WorkerLimits {
     /// The program and its arguments: the running `tune` with the hidden `worker` subcommand.
@@ -68,12 +68,12 @@ pub struct WorkerLimits {
 }
 
 impl WorkerLimits {
-    /// Workers of the running program.
+    /// Starts workers from the running program.
     ///
     /// # Errors
     /// If the path of the running program cannot be found.
     pub fn current() -> std::io::Result<WorkerLimits> {
-        // The link leads to the running program itself, even if a build has replaced the file since.
+        // The link leads to the running program itself, even if a build has since replaced the file.
         let link = std::path::PathBuf::from("/proc/self/exe");
         let program = if link.exists() {
             link
@@ -88,7 +88,7 @@ impl WorkerLimits {
     }
 }
 
-/// Variables that make a GPU's driver wait for every launch: times would include the waiting.
+/// Variables that make a GPU's driver wait for every launch. Times would include that waiting.
 pub const SERIALIZING: [&str; 4] = [
     "CUDA_LAUNCH_BLOCKING",
     "HIP_LAUNCH_BLOCKING",
@@ -109,7 +109,7 @@ fn command(limits: &WorkerLimits) -> Result<Command, WorkerError> {
         .stderr(Stdio::piped())
         .env("RUST_BACKTRACE", "0")
         .env(PARENT, std::process::id().to_string())
-        // With lazy loading, a kernel is loaded at its first launch, and that launch cannot be recorded.
+        // With lazy loading, a kernel is loaded at its first launch, and such a launch cannot be recorded.
         .env("CUDA_MODULE_LOADING", "EAGER")
         .process_group(0);
     for name in SERIALIZING {
@@ -118,14 +118,14 @@ fn command(limits: &WorkerLimits) -> Result<Command, WorkerError> {
     Ok(command)
 }
 
-/// A running worker process. Dropping it kills its process group.
+/// A running worker process. Dropping this value kills the process group of the worker.
 #[derive(Debug)]
 pub struct Worker {
     child: Child,
     input: Option<ChildStdin>,
     replies: Receiver<std::io::Result<Option<Reply>>>,
     stderr: Arc<Mutex<String>>,
-    /// The arm that the worker last announced before a launch; -1 for none.
+    /// The index of the arm that the worker last announced before a launch; -1 if it announced none.
     launching: Arc<AtomicI64>,
     reap: Duration,
     ended: bool,
@@ -135,7 +135,7 @@ impl Worker {
     /// Starts a fresh worker.
     ///
     /// # Errors
-    /// [`WorkerError::Spawn`].
+    /// [`WorkerError::Spawn`] if the process or its reader threads cannot be started.
     pub fn spawn(limits: &WorkerLimits) -> Result<Worker, WorkerError> {
         let spawn = |error: std::io::Error| WorkerError::Spawn(error.to_string());
         let mut child = command(limits)?.spawn().map_err(spawn)?;
@@ -165,12 +165,12 @@ impl Worker {
         })
     }
 
-    /// Sends a request and waits for its reply. Time during which the worker was ready to run but got no processor
-    /// does not count towards the deadline: see `patience.rs`.
+    /// Sends a request and waits for its reply. The deadline does not include time during which the worker was ready to
+    /// run but got no processor (see `patience.rs`).
     ///
     /// # Errors
-    /// If the worker dies, answers with a failure, or does not answer within the deadline. In the first and last case
-    /// it is gone and must be replaced.
+    /// If the worker dies, replies with a failure, or does not reply within the deadline. A worker that died or missed
+    /// the deadline cannot be used again.
     pub fn ask(&mut self, request: &Request, deadline: Duration) -> Result<Reply, WorkerError> {
         let patience = Patience::begin(self.child.id(), deadline);
         let sent = match &mut self.input {
@@ -197,12 +197,13 @@ impl Worker {
         }
     }
 
-    /// The arm that the worker last announced before a launch. It is to blame if the worker is lost.
+    /// The index of the arm that the worker last announced before a launch. If the worker is lost, this arm is the
+    /// cause.
     pub fn launching(&self) -> Option<usize> {
         usize::try_from(self.launching.load(Ordering::Acquire)).ok()
     }
 
-    /// The worker's process ID, for tests that look for leftover processes.
+    /// The worker's process ID. Tests use it to look for leftover processes.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -219,7 +220,7 @@ impl Worker {
 
     fn signal_group(&self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // If the group is already gone, there is nothing to kill.
+            // If the group has already ended, there is nothing to kill.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -244,9 +245,9 @@ impl Worker {
         }
     }
 
-    /// Finds out why a worker no longer answers.
+    /// Determines why a worker no longer replies.
     fn lost(&mut self) -> WorkerError {
-        // It closed its pipe: give it a moment to exit, so that its exit status is seen.
+        // The worker closed its pipe. It gets a moment to exit, so its exit status can be read.
         let status = match self.wait(Duration::from_millis(500)) {
             Ok(status) => status,
             Err(_) => match self.kill() {
@@ -257,7 +258,7 @@ impl Worker {
         self.signal_group();
         let signal = status.and_then(|status| status.signal());
         let how = status.map_or_else(|| "its status is unknown".to_owned(), describe);
-        // The reader thread ends with the pipe; a moment is enough for the last line.
+        // The reader thread ends when the pipe closes, so a moment is enough to get the last line.
         thread::sleep(Duration::from_millis(2));
         let stderr = self
             .stderr
@@ -274,12 +275,12 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A process that cannot be killed was already reported by `ask`; nothing can be done here.
+        // `ask` has already reported a process that cannot be killed, and nothing more can be done here.
         let _ = self.kill();
     }
 }
 
-/// Passes replies on, and stores which arm the worker is about to launch.
+/// Forwards replies to the channel, and stores which arm the worker is about to launch.
 fn pass_on(
     mut output: ChildStdout,
     replies: &Sender<std::io::Result<Option<Reply>>>,
@@ -306,7 +307,7 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Keeps the last few KiB of a stream.
+/// Keeps the last 8 to 16 KiB of a stream.
 fn keep_tail(mut stream: impl Read, tail: &Mutex<String>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
@@ -321,7 +322,7 @@ fn keep_tail(mut stream: impl Read, tail: &Mutex<String>) {
 
 fn last_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    // A sanitizer's summary says more than the last line of its dump.
+    // The summary of a sanitizer is more informative than the last line of its dump.
     let summary = lines
         .clone()
         .find(|line| line.contains("ERROR:") || line.starts_with("kiln:"));

@@ -1,4 +1,4 @@
-//! The format of messages on a pipe: a length, a checksum, then JSON.
+//! The format of messages on a pipe: a length, a checksum, and a JSON document.
 
 use std::io::{self, Read, Write};
 
@@ -48,7 +48,7 @@ pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> io::Result<Option<T>> 
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
-/// The checksum of a message. Without it, text that a kernel writes to the worker's standard output could be read as
+/// The checksum of a message. It prevents text that a kernel writes to the worker's standard output from being read as
 /// a message.
 fn checksum(body: &[u8]) -> [u8; 4] {
     let mut sum = [0; 4];

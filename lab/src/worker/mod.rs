@@ -1,7 +1,7 @@
-//! The worker process: a fresh child that loads candidates, verifies them and times them.
+//! Worker processes: child processes that load candidates, verify them and time them.
 //!
-//! The parent never loads a kernel. If a candidate crashes, hangs or exhausts memory, only the worker is lost, and it
-//! is replaced. The parent only reads data from the worker, with a deadline.
+//! The parent never loads a kernel. If a candidate crashes, hangs or exhausts memory, only the worker is lost, and a
+//! new worker replaces it. The parent only reads messages from the worker, with a deadline.
 
 mod bench;
 pub mod client;

@@ -1,17 +1,17 @@
-//! Deadlines of workers that allow for a busy machine.
+//! Deadlines of workers that are extended on a busy machine.
 //!
-//! A deadline tells a kernel that hangs from one that is slow. On a busy machine, time passes while the worker waits
-//! for a processor, and a correct config would be stored as hung. Linux counts that waiting time for each thread: the
-//! second number of `/proc/<pid>/task/<tid>/schedstat` (`Documentation/scheduler/sched-stats.rst`). It is added to
-//! the deadline, up to a limit.
+//! A deadline distinguishes a kernel that hangs from a kernel that is slow. On a busy machine, a worker may wait for a
+//! processor while the time passes, and a correct config would be stored as hung. Linux reports that waiting time for
+//! each thread, as the second number of `/proc/<pid>/task/<tid>/schedstat` (`Documentation/scheduler/sched-stats.rst`).
+//! The deadline is extended by the waiting time, up to a limit.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// The deadline is extended by at most this multiple of itself, so that an endless loop on a busy machine ends too.
+/// The deadline is extended by at most this multiple of itself, so an endless loop ends even on a busy machine.
 const MAX_EXTENSION: u32 = 8;
 
-/// Waiting for less than this is not worth another look.
+/// The remaining time is not used if it is shorter than this.
 const MIN_WAIT: Duration = Duration::from_millis(10);
 
 /// The deadline of one request.
@@ -23,7 +23,7 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// A deadline that starts now.
+    /// Creates a deadline that starts now.
     pub(super) fn begin(pid: u32, deadline: Duration) -> Patience {
         Patience {
             pid,
@@ -33,7 +33,7 @@ impl Patience {
         }
     }
 
-    /// How much longer the worker may take; `None` if its time is up.
+    /// The time that remains; `None` if the deadline has passed.
     pub(super) fn left(&self) -> Option<Duration> {
         let waited = waited_for_a_processor(self.pid).saturating_sub(self.waited_before);
         left(self.deadline, waited, self.start.elapsed())
@@ -46,8 +46,8 @@ fn left(deadline: Duration, waited: Duration, elapsed: Duration) -> Option<Durat
     (left >= MIN_WAIT).then_some(left)
 }
 
-/// How long the thread of a process that waited longest was ready to run without a processor; zero if the system does
-/// not tell. The threads of a launch wait in parallel, so their times are not added up.
+/// How long a thread of the process was ready to run but had no processor: the maximum over all threads, because the
+/// threads of a launch wait in parallel. Zero if the system does not report it.
 fn waited_for_a_processor(pid: u32) -> Duration {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Duration::ZERO;
@@ -83,7 +83,7 @@ mod tests {
             .arg("60")
             .spawn()
             .unwrap();
-        // The process starts, then sleeps for a minute: from then on nothing is added.
+        // The process starts and then sleeps for a minute. While it sleeps, its waiting time does not grow.
         let stands_still = |_| {
             let before = waited_for_a_processor(sleeper.id());
             std::thread::sleep(Duration::from_millis(50));
@@ -98,7 +98,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn processes_that_outnumber_the_processors_wait_for_one() {
-        // Some systems keep no such statistics; a deadline is never extended there.
+        // Some systems do not keep these statistics, and a deadline is never extended there.
         let own = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
         if own.split_whitespace().next().is_none_or(|ran| ran == "0") {
             assert_eq!(waited_for_a_processor(std::process::id()), Duration::ZERO);
@@ -111,7 +111,7 @@ mod tests {
         };
         let mut spinning: Vec<_> = (0..3 * processors).map(|_| spin()).collect();
         let waited = |of: &std::process::Child| waited_for_a_processor(of.id());
-        // At any time, two of the three wait.
+        // At any time, two of the three processes wait.
         let have_waited = (0..1_000).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
             spinning.iter().map(waited).max() >= Some(Duration::from_millis(50))

@@ -1,4 +1,4 @@
-//! The messages between parent and worker: data only, no code and no expressions to run.
+//! The messages between the parent and a worker. They contain only data: no code, and no expressions to evaluate.
 
 use std::path::PathBuf;
 
@@ -10,200 +10,204 @@ use serde::{Deserialize, Serialize};
 use super::compile::{CompileJob, CompilerJob, JobOutcome, Refused};
 use kiln_measure::Sample;
 
-/// Version of this protocol. Parent and worker are the same program, so different versions mean a mix-up.
+/// The version of this protocol. Parent and worker are the same program, so different versions mean that the wrong
+/// program was started.
 pub const PROTOCOL: u32 = 4;
 
-/// A request to the worker.
+/// A request to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// Opens a compiler. Sent once per worker, which then only compiles.
+    /// Open a compiler. Sent once per worker; such a worker only compiles.
     OpenCompiler(CompilerJob),
-    /// Compiles one source text.
+    /// Compile one source text.
     Compile(CompileJob),
-    /// Opens the device, generates the inputs and loads the arms, in the given order. Sent once per worker.
+    /// Open the device, generate the inputs, and load the arms (compiled candidates) in the specified order. Sent once
+    /// per worker.
     Open(Box<OpenJob>),
-    /// Loads an arm, replacing all loaded ones. For workers that do not time.
+    /// Load an arm and replace all loaded arms. Only for workers that do not time.
     Load(Box<ArmJob>),
-    /// Launches one arm's receipt and release entries on a problem and compares the outputs.
+    /// Launch the receipt and release entries of one arm on a problem, and compare the outputs with the expected ones.
     Verify(VerifyJob),
-    /// Launches one arm once and writes its outputs to a file, as a reference.
+    /// Launch one arm once and write its outputs to a file, as expected outputs.
     WriteReference {
-        /// The arm.
+        /// The index of the arm.
         arm: usize,
-        /// The problem.
+        /// The problem of the launch.
         problem: Problem,
-        /// The plan for it.
+        /// The launch plan for the problem.
         plan: LaunchPlan,
-        /// Seed of the inputs.
+        /// The seed of the inputs.
         seed: u64,
         /// The file to write.
         path: PathBuf,
     },
-    /// Runs a kernel's plain-Rust reference and writes its outputs to a file.
+    /// Run a kernel's plain-Rust reference and write its outputs to a file, as expected outputs.
     RustReference {
-        /// The problem.
+        /// The problem of the launch.
         problem: Problem,
-        /// Seed of the inputs.
+        /// The seed of the inputs.
         seed: u64,
         /// The file to write.
         path: PathBuf,
     },
-    /// Times the arms in this order, one sample each.
+    /// Time the arms in this order, with one sample for each index.
     Sample {
-        /// Indices of arms.
+        /// The indices of the arms.
         schedule: Vec<usize>,
     },
-    /// Launches arms once more on poisoned outputs and compares them: the timed arms must still be right.
+    /// Launch timed arms once more on poisoned outputs and compare the outputs: they must still be right.
     Recheck {
-        /// The arms.
+        /// The indices of the arms.
         arms: Vec<usize>,
-        /// Expected outputs of the opened problem.
+        /// The file with the expected outputs of the opened problem.
         expected: PathBuf,
     },
-    /// Times a row of launches of an arm by the host's clock: queued one by one, and replayed from a recording.
+    /// Time a sequence of launches of an arm with the host's clock, once queued one by one and once replayed from a
+    /// recording.
     HostPace {
-        /// The arm.
+        /// The index of the arm.
         arm: usize,
-        /// Launches in a row.
+        /// Number of launches in a sequence.
         launches: u32,
-        /// Repetitions of each way.
+        /// Number of times that both ways are measured.
         pairs: usize,
     },
 }
 
-/// The device, arms and data that a worker opens.
+/// The device, arms (compiled candidates) and data that a worker opens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenJob {
-    /// [`PROTOCOL`].
+    /// The version of the protocol: [`PROTOCOL`].
     pub protocol: u32,
-    /// The device, as on the command line.
+    /// The name of the device on the command line.
     pub device: String,
     /// The package that declares the kernel.
     pub package: String,
-    /// The kernel spec.
+    /// The kernel spec, as JSON.
     pub spec_json: String,
-    /// The problem that is timed.
+    /// The problem on which the arms are timed.
     pub problem: Problem,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
-    /// Candidates (and the baseline), by arm.
+    /// The arms: candidates, and possibly the baseline.
     pub arms: Vec<ArmJob>,
-    /// The order in which the arms' modules are loaded.
+    /// The indices of the arms, in the order in which their modules are loaded.
     pub load_order: Vec<usize>,
-    /// The number of copies of the data that timed launches use in turn.
+    /// The number of copies of the data that timed launches cycle through.
     pub sets: usize,
-    /// Whether the arms will be timed. If so, the worker warms each one and determines its number of launches per
+    /// Whether the arms will be timed. If so, the worker warms up each arm and determines its number of launches per
     /// sample.
     pub timed: bool,
-    /// The resolution of the device's clock in nanoseconds, as the parent determined it. A worker may determine
-    /// another value, and its samples would be too short by the parent's measure.
+    /// The resolution of the device's clock in nanoseconds, as the parent determined it. The worker does not determine
+    /// it again: with another value, its samples could be too short by the parent's standard.
     pub timer_tick_ns: u64,
-    /// Limits that the worker sets for itself.
+    /// Limits that the worker sets for its own process.
     pub limits: ProcessLimits,
 }
 
 /// Limits of a worker process.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct ProcessLimits {
-    /// Address space in bytes; 0 for unlimited.
+    /// Address space in bytes; 0 for no limit.
     pub memory_bytes: u64,
-    /// Processor time in seconds; 0 for unlimited.
+    /// Processor time in seconds; 0 for no limit.
     pub cpu_seconds: u64,
 }
 
-/// One candidate in a worker.
+/// One compiled candidate, for loading in a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ArmJob {
-    /// The compiled artifact.
+    /// The file of the compiled artifact.
     pub artifact: PathBuf,
-    /// Its content hash: the worker refuses a file with another hash.
+    /// The content hash of the artifact. A file with another hash is an error.
     pub artifact_hash: Hash,
-    /// The target that it was compiled for.
+    /// The target for which it was compiled.
     pub target: String,
-    /// Whether it is a check build.
+    /// Whether the artifact is a check build.
     pub check: bool,
-    /// The release entry.
+    /// The symbol of the release entry.
     pub release: String,
-    /// The receipt entry.
+    /// The symbol of the receipt entry.
     pub receipt: String,
     /// The hash of the symbol that the receipt must contain.
     pub symbol_hash: u64,
     /// The hash of the config that the receipt must contain.
     pub config_hash: u64,
-    /// The config.
+    /// The candidate's config.
     pub config: Config,
-    /// Whether it is the baseline (which may be an entry with its own geometry).
+    /// Whether the arm is launched with the baseline's geometry: it is the baseline, or the reference entry.
     pub baseline: bool,
-    /// The plan for the opened problem, computed by the parent.
+    /// The launch plan for the opened problem, computed by the parent.
     pub plan: LaunchPlan,
-    /// Launches per sample if an earlier worker determined it; 0 to determine it.
+    /// Launches per sample, if an earlier worker determined the number; 0 if this worker must determine it.
     pub launches: u32,
-    /// Time of a launch in nanoseconds if an earlier worker determined it; otherwise 0.
+    /// Time of a launch in nanoseconds, if an earlier worker determined it; otherwise 0.
     pub launch_ns: u64,
 }
 
-/// One verification.
+/// A request to verify one arm on one problem.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VerifyJob {
-    /// The arm.
+    /// The index of the arm.
     pub arm: usize,
-    /// The problem.
+    /// The problem of the launch.
     pub problem: Problem,
-    /// The plan for it, computed by the parent.
+    /// The launch plan for the problem, computed by the parent.
     pub plan: LaunchPlan,
-    /// Seed of the inputs.
+    /// The seed of the inputs.
     pub seed: u64,
-    /// The file of expected outputs, written by a reference request.
+    /// The file of expected outputs, which a reference request wrote.
     pub expected: PathBuf,
-    /// Whether to launch the receipt entry too; the device must copy this number into the receipt.
+    /// A number that the device must copy into the receipt; `None` to skip the receipt entry.
     pub nonce: Option<u64>,
-    /// Place buffers against guard pages instead of between guard zones, if the device supports it.
+    /// Whether buffers are placed against guard pages instead of between guard zones, if the device supports guard
+    /// pages.
     pub fenced: bool,
 }
 
 /// The result of a successful verification.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verified {
-    /// Largest error of any output, as a fraction of its bound (1 is the bound).
+    /// The largest error of any output element, as a fraction of its bound.
     pub worst: f64,
-    /// The receipt in words.
+    /// The receipt as text; empty if the receipt entry was not launched.
     pub receipt: String,
 }
 
-/// The answer to a request.
+/// The reply to a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
-    /// The compiler is open; otherwise the reason why it is not.
+    /// `None` if the compiler is open; otherwise the reason why it is not.
     CompilerOpened(Option<Refused>),
     /// The result of a compile.
     Compiled(JobOutcome),
-    /// Opened.
+    /// The device, the arms and the data are open.
     Opened {
-        /// For each arm the number of launches per sample, and the time of a launch in nanoseconds; zeros if the arms
-        /// are not to be timed.
+        /// For each arm, the number of launches per sample, and the time of a launch in nanoseconds. Both are 0 if the
+        /// arms will not be timed.
         pace: Vec<(u32, u64)>,
     },
-    /// Loaded.
+    /// The arm is loaded.
     Loaded,
-    /// Verified.
+    /// The arm is verified.
     Verified(Verified),
-    /// The arm that is about to be launched, and to blame if the worker falls silent. This is not an answer to a
-    /// request.
+    /// The arm that is about to be launched. If the worker dies or stops replying, this arm is the cause. This message
+    /// does not answer a request.
     Launching {
-        /// The arm.
+        /// The index of the arm.
         arm: usize,
     },
-    /// The reference was written.
+    /// The file of expected outputs is written.
     Written,
-    /// One sample for each entry of the schedule.
+    /// One sample for each index of the schedule.
     Samples(Vec<Sample>),
-    /// Every arm still computes the right outputs.
+    /// Every requested arm still computes the right outputs.
     Rechecked,
     /// The measured pairs; `None` if the device cannot record launches.
     HostPace(Option<Vec<HostPace>>),
-    /// The arm failed.
+    /// The request failed.
     Failed {
-        /// The arm, if one can be named.
+        /// The index of the arm, if the failure belongs to one arm.
         arm: Option<usize>,
         /// The outcome to store.
         outcome: Outcome,

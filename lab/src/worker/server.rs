@@ -1,4 +1,4 @@
-//! The worker's side: answers requests (open, verify, time, ...) until the pipe closes.
+//! The worker's side: answers requests (open, verify, time, and so on) until the pipe closes.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,8 +17,8 @@ use super::frame;
 use super::protocol::{OpenJob, PROTOCOL, Reply, Request};
 use crate::candidate::outcome::internal;
 
-/// Serves requests on standard input until it closes. `catalogue` contains the kernels whose plain-Rust references
-/// are linked into this program.
+/// Answers requests on standard input until it closes. `catalogue` contains the kernels whose plain-Rust references are
+/// linked into this program.
 pub fn serve(catalogue: &'static [&'static Kernel]) -> ExitCode {
     match serve_on_pipes(catalogue) {
         Ok(()) => ExitCode::SUCCESS,
@@ -31,8 +31,8 @@ pub fn serve(catalogue: &'static [&'static Kernel]) -> ExitCode {
 
 fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
     die_with_parent()?;
-    // Kernels may print. Replies therefore use their own descriptor, and standard output is redirected to standard
-    // error.
+    // Kernels may print. Replies therefore have their own file descriptor, and standard output is redirected to
+    // standard error.
     let mut replies = fs::File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     let mut requests = io::stdin().lock();
@@ -48,11 +48,12 @@ fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends this process when its parent dies: a worker must not outlive its `tune`, even if that was killed.
+/// Makes the system end this process when its parent dies. A worker must not outlive its `tune`, even if `tune` is
+/// killed.
 fn die_with_parent() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before the call; then no signal will ever come. A parent with process ID 1 does not
-    // prove that: in a container, `tune` itself is process 1.
+    // If the parent died before the call, the signal never arrives, so the parent must be checked. A parent with
+    // process ID 1 does not prove that it died: in a container, `tune` itself can be process 1.
     if !parent_lives(std::env::var(PARENT).ok().as_deref(), getppid()) {
         return Err(io::Error::other("the parent process is gone"));
     }
@@ -66,7 +67,8 @@ fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the process named by `stated` (`None` for a worker that somebody started by hand) is still the parent.
+/// Whether the process ID in `stated` is still the ID of the parent. `stated` is `None` for a worker that a person
+/// started; then the result is `true`.
 fn parent_lives(stated: Option<&str>, parent: Option<Pid>) -> bool {
     let stated = stated.and_then(|text| text.parse::<i32>().ok());
     stated.is_none_or(|stated| parent.is_some_and(|parent| parent.as_raw_nonzero().get() == stated))
@@ -133,7 +135,7 @@ impl Server {
     }
 }
 
-/// Sets the limits of this process, before anything foreign is loaded.
+/// Sets the limits of this process before any foreign code is loaded.
 fn limit(job: &OpenJob) -> io::Result<()> {
     let bound = |value: u64| Rlimit {
         current: Some(value),

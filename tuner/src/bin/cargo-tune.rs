@@ -1,4 +1,4 @@
-//! `tune` under the name `cargo-tune`, so that `cargo tune` works once it is installed.
+//! The command `tune` under the name `cargo-tune`. Cargo runs an installed program of this name as `cargo tune`.
 
 fn main() -> std::process::ExitCode {
     kiln_tuner::main(kiln_kernels::catalogue())

@@ -1,4 +1,4 @@
-//! The arguments of commands for files of other tuners: `replay`, `export`.
+//! The arguments of the commands that read or write files of other tuners: `replay` and `export`.
 
 use std::path::PathBuf;
 
@@ -23,10 +23,10 @@ pub struct ReplayArgs {
     /// Configs to try in each search, failed ones included
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     pub budget: usize,
-    /// Seeds, from the first to the last: one search for each
+    /// Range of seeds, with one search per seed
     #[arg(long, value_name = "FIRST..LAST", default_value = "1..50")]
     pub seeds: String,
-    /// Configs proposed at a time
+    /// Number of configs that a strategy proposes at a time
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     pub batch: usize,
     /// Recorded spaces of the same kernel on other devices, to start from
@@ -38,8 +38,8 @@ pub struct ReplayArgs {
     /// Stop a search when the expected improvement is below what measuring can prove, as `tune run` does
     #[arg(long)]
     pub stop: bool,
-    /// Search every space with the results of every other space of the same kernel, and compare with a search from
-    /// scratch, with the other space's best configs in order, and with misleading results
+    /// Search every space, starting from the results of every other space of the same kernel; compare each search with
+    /// one from scratch, with trying the other space's best configs in order, and with starting from misleading results
     #[arg(long, conflicts_with_all = ["strategy", "transfer_from"])]
     pub transfer_all_pairs: bool,
     /// Change a constant of the model-based search, for a study
@@ -96,7 +96,7 @@ pub struct ExportArgs {
     pub space: Option<PathBuf>,
 }
 
-/// A format of other tuners.
+/// The file formats that `tune export` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// A search space, with its constraints in Python.

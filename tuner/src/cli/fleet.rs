@@ -1,4 +1,4 @@
-//! The arguments of `tune fleet`: one plan, tuned by many machines.
+//! The arguments of `tune fleet`, which tunes one plan on many machines.
 
 use std::path::PathBuf;
 
@@ -23,9 +23,10 @@ pub enum FleetAction {
     Job(JobArgs),
     /// Run one element of a plan on this machine, and publish its results
     Work(WorkArgs),
-    /// Check what a store holds of a plan, write rows that are proven on enough devices, and plan what is left
+    /// Verify the results of a plan in a store, write the rows that are proven on enough devices, and plan the
+    /// remaining work
     Merge(MergeArgs),
-    /// Say how far a plan is
+    /// Report the progress of a plan
     Status(StatusArgs),
 }
 
@@ -50,10 +51,10 @@ pub struct PlanArgs {
     /// Number of devices of a kind on which a row must be proven
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub replicas: u32,
-    /// What makes two devices different: another device, or also another worker key
+    /// How devices that prove a row must differ: be different devices, or also use different worker keys
     #[arg(long, value_enum, default_value_t = DistinctBy::Device)]
     pub distinct: DistinctBy,
-    /// Number of searches of each problem, with different seeds, from which a final element takes the best
+    /// Number of searches per problem, with different seeds; a final element races their winners and confirms the best
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub shards: u32,
     /// Problems in one element
@@ -73,12 +74,12 @@ pub struct PlanArgs {
     pub out: PathBuf,
 }
 
-/// What makes two devices different.
+/// How the devices that prove a row must differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DistinctBy {
-    /// Another device.
+    /// They must be different devices.
     Device,
-    /// Another worker key too.
+    /// They must also use different worker keys.
     Key,
 }
 
@@ -118,10 +119,10 @@ pub struct JobArgs {
     /// The worker key [default: PLAN.key]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Only elements that the store does not have yet
+    /// Only elements whose results are not in the store yet
     #[arg(long)]
     pub missing: bool,
-    /// Only elements of this kind, since a job asks for one kind of device [default: all]
+    /// Only elements for this kind of device, because a job requests one kind [default: all]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     /// Only elements with these numbers
@@ -159,7 +160,7 @@ pub struct JobArgs {
     pub runner: Vec<String>,
 }
 
-/// Reads `FIRST-LAST`.
+/// Parses `FIRST-LAST`.
 fn range(text: &str) -> Result<(u32, u32), &'static str> {
     let (first, last) = text.split_once('-').ok_or("it is not `FIRST-LAST`")?;
     match (first.parse(), last.parse()) {
@@ -168,7 +169,7 @@ fn range(text: &str) -> Result<(u32, u32), &'static str> {
     }
 }
 
-/// Splits `name=value`.
+/// Splits `name=value` into its two parts.
 fn label(text: &str) -> Result<(String, String), &'static str> {
     let (name, value) = text.split_once('=').ok_or("it is not `name=value`")?;
     Ok((name.to_owned(), value.to_owned()))
@@ -195,10 +196,12 @@ pub struct WorkArgs {
     /// Folder for the element's cache, on a local disk [default: $SLURM_TMPDIR, else $TMPDIR, else /tmp]
     #[arg(long, value_name = "FOLDER")]
     pub scratch: Option<PathBuf>,
-    /// Publish at least this often: a time such as `30s` or `5m`; what is killed before is measured again
+    /// Maximum time between publications, such as `30s` or `5m`; unpublished results of a killed process are measured
+    /// again
     #[arg(long, value_name = "TIME", default_value = "30s")]
     pub publish_every: String,
-    /// Measure even if other processes compute on the GPU [default: exit with 75, so that the scheduler tries elsewhere]
+    /// Measure even if other processes compute on the GPU [default: exit with 75, which makes the scheduler try
+    /// elsewhere]
     #[arg(long)]
     pub allow_shared_gpu: bool,
 }
@@ -215,10 +218,11 @@ pub struct MergeArgs {
     /// Cargo.toml of the workspace with the kernels
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,
-    /// Who may sign plans, in the format of OpenSSH [default: allowed_signers in the package's `tuned/`]
+    /// File of the signers who may sign plans, in the format of OpenSSH [default: allowed_signers in the package's
+    /// `tuned/`]
     #[arg(long, value_name = "FILE")]
     pub allowed_signers: Option<PathBuf>,
-    /// Write and sign a plan of what is left: final decisions and further devices
+    /// Write and sign a plan of the remaining work: final decisions and proofs on further devices
     #[arg(long, value_name = "FILE")]
     pub next: Option<PathBuf>,
     /// With --next: the SSH key that signs the plan [default: ~/.ssh/id_ed25519]

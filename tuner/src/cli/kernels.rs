@@ -1,4 +1,4 @@
-//! The arguments of commands that show kernels and their spaces: `list`, `space`, `inspect`.
+//! The arguments of the commands that show kernels and their search spaces: `list`, `space` and `inspect`.
 
 use std::path::PathBuf;
 
@@ -50,11 +50,11 @@ pub struct InspectArgs {
     /// How to print.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Only these kernels; a word that names a known GPU is taken as a target
+    /// Only these kernels; the name of a known GPU is used as a target instead
     #[arg(value_name = "KERNEL")]
     pub names: Vec<String>,
-    /// Only these GPUs, such as sm_89,gfx1151, or the option repeated [default: all known ones]; `cpu`: how that device
-    /// runs the configs, and why
+    /// Only these GPUs, such as sm_89,gfx1151, or the option repeated [default: all known ones]; `cpu` shows how the
+    /// cpu device runs the configs, and why
     #[arg(long = "target", value_name = "ARCH", value_delimiter = ',')]
     pub targets: Vec<String>,
     /// For this problem, as `tune list` prints it [default: the first declared]
@@ -72,8 +72,8 @@ pub struct InspectArgs {
     /// Four configs from the corners of the search space
     #[arg(long)]
     pub all_corners: bool,
-    /// What the configs execute and move, counted by simulated GPUs: instructions by class, sectors of global memory,
-    /// bank conflicts, divergence, with the source line of the worst of each. Not a time
+    /// Profile the configs on simulated GPUs: count instructions by class, sectors of global memory, bank conflicts and
+    /// divergence, each with its worst source line. A profile contains no times
     #[arg(long)]
     pub profile: bool,
     /// Execute at most this many blocks of a launch, evenly spread over its grid

@@ -36,7 +36,7 @@ pub use watch::{BenchArgs, CompareArgs, WatchArgs};
     args_conflicts_with_subcommands = true
 )]
 pub struct Cli {
-    /// What to do; without a word: `run`.
+    /// The subcommand; `run` if there is none.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// Options of `run`.
@@ -65,9 +65,9 @@ pub enum Command {
     Smoke(SmokeArgs),
     /// Time the kernels as a build would launch them today, each against its baseline; save them for `tune compare`
     Bench(BenchArgs),
-    /// Run saved and current kernels in the same session, and say which are slower
+    /// Run saved and current kernels in the same session, and report which are slower
     Compare(CompareArgs),
-    /// Explain what a result is keyed by, and which fields differ from the stored results
+    /// Show the fields of a result's key, and how they differ from the keys of stored results
     Why(WhyArgs),
     /// Write a run as one HTML page: convergence, outcomes, importance of parameters, the winner's evidence
     Report(ReportArgs),
@@ -77,7 +77,7 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Write spaces and results in the formats of other tuners: T1, T4, cache files of Kernel Tuner
     Export(ExportArgs),
-    /// Tune with many machines: write a signed plan, run its elements under a scheduler, merge what they proved
+    /// Tune with many machines: write a signed plan, run its elements under a scheduler, merge the proven results
     Fleet(FleetArgs),
     /// Run candidates for a parent process
     #[command(hide = true)]
@@ -85,7 +85,7 @@ pub enum Command {
     /// Probe a store for a parent process
     #[command(hide = true)]
     ProbeStore {
-        /// The store.
+        /// The path of the store.
         path: PathBuf,
     },
 }

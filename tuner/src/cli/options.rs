@@ -1,4 +1,4 @@
-//! Converts the arguments of a command line to validated options.
+//! Converts the arguments of the command line to validated options.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -13,13 +13,13 @@ pub const DEFAULT_BUDGET: Duration = Duration::from_secs(300);
 /// The default number of trials per kernel and problem.
 pub const DEFAULT_TRIALS: usize = 200;
 
-/// Converts the arguments of `tune run`.
+/// Converts the arguments of `tune run` to its options.
 ///
 /// # Errors
 /// The first flag with an invalid value.
 pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     let jobs = jobs(args.jobs)?;
-    // A run that launches nothing is not limited by default.
+    // By default, a run that launches nothing has no limits.
     let (budget, trials) = if args.compile_only {
         (None, None)
     } else {
@@ -47,8 +47,9 @@ pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     })
 }
 
-/// The problems named on the command line. Problems contain commas between their sizes, so a new problem begins when
-/// a name is repeated: `n=100,n=200` are two problems, and so are `m=1,n=2,m=3,n=4`.
+/// Splits the values of `--problem` into problems. Sizes within a problem are separated by commas, like the problems
+/// themselves. A new problem begins when a size name repeats: `n=100,n=200` are two problems, and so are
+/// `m=1,n=2,m=3,n=4`.
 pub fn problems(words: &[String]) -> Vec<String> {
     let mut problems: Vec<String> = Vec::new();
     for word in words {
@@ -69,10 +70,10 @@ pub fn problems(words: &[String]) -> Vec<String> {
     problems
 }
 
-/// The number of compile threads: the given one, or one per core.
+/// The number of compile threads: the value of `--jobs`, or one per core without it.
 ///
 /// # Errors
-/// If the number is invalid.
+/// If the number is not in the range 1 to 1024.
 pub fn jobs(given: Option<usize>) -> Result<usize, UsageError> {
     match given {
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
@@ -86,18 +87,19 @@ pub fn jobs(given: Option<usize>) -> Result<usize, UsageError> {
     }
 }
 
-/// Parses a time budget; `None` for no limit.
+/// Parses a time budget such as `90s`, `5m` or `1h`. Returns `None` for `full`, which means no limit.
 ///
 /// # Errors
-/// If the text is invalid.
+/// If the text does not have that form, or the time is 0 or more than 30 days.
 pub fn budget(text: &str) -> Result<Option<Duration>, UsageError> {
     parse_budget(text)
 }
 
-/// Parses a share such as `5%` or `2.5%`. A bare number is refused, since its unit would be ambiguous.
+/// Parses a share such as `5%` or `2.5%` to a fraction. A number without a percent sign is an error, because its unit
+/// would be ambiguous.
 ///
 /// # Errors
-/// If the text is invalid.
+/// If the text does not have that form, or the share is more than 1000 %.
 pub fn share(flag: &'static str, text: &str) -> Result<f64, UsageError> {
     let error = |reason: &str| UsageError {
         flag,
@@ -118,7 +120,7 @@ pub fn share(flag: &'static str, text: &str) -> Result<f64, UsageError> {
     }
 }
 
-/// Parses `90s`, `5m`, `1h`, `full`. A bare number is refused, since it could be seconds or minutes.
+/// Parses `90s`, `5m`, `1h` or `full`. A number without a unit is an error, because it could mean seconds or minutes.
 fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
     if text == "full" {
         return Ok(None);
@@ -152,10 +154,10 @@ fn parse_budget(text: &str) -> Result<Option<Duration>, UsageError> {
     }
 }
 
-/// Parses a number of configs; `None` for the whole space.
+/// Parses a number of configs. Returns `None` for `all`, which means the whole space.
 ///
 /// # Errors
-/// If the text is invalid.
+/// If the text is not `all` or a number from 1 to 100,000,000.
 pub fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
     if text == "all" {
         return Ok(None);
@@ -172,7 +174,7 @@ pub fn parse_trials(text: &str) -> Result<Option<usize>, UsageError> {
 }
 
 /// The strategies of `tune run`. Annealing, local search and tabu search are worse than random sampling on recorded
-/// spaces (docs/search.md); `tune replay` has them for comparison.
+/// spaces (docs/search.md), so only `tune replay` offers them, for comparison.
 const STRATEGIES: [&str; 7] = [
     "auto",
     "differential-evolution",
@@ -183,10 +185,10 @@ const STRATEGIES: [&str; 7] = [
     "random",
 ];
 
-/// The strategy of this name.
+/// Checks that `tune run` has a strategy with this name, and returns the name.
 ///
 /// # Errors
-/// If `tune run` does not have it.
+/// If `tune run` does not have the strategy.
 pub fn strategy_name(text: &str) -> Result<String, UsageError> {
     if STRATEGIES.contains(&text) {
         return Ok(text.into());
@@ -203,10 +205,10 @@ pub fn strategy_name(text: &str) -> Result<String, UsageError> {
     })
 }
 
-/// The strategies with these names; all of them for `all`.
+/// Checks the names of strategies for `tune replay`. The name `all` returns all strategies.
 ///
 /// # Errors
-/// If a name is not that of a strategy.
+/// If a name is not the name of a strategy.
 pub fn strategies(names: &[String]) -> Result<Vec<String>, UsageError> {
     if names.iter().any(|name| name == "all") {
         return Ok(kiln_search::NAMES.map(str::to_owned).to_vec());
@@ -225,13 +227,13 @@ pub fn strategies(names: &[String]) -> Result<Vec<String>, UsageError> {
     }
 }
 
-/// Maximum number of searches of one space.
+/// Maximum number of seeds, and therefore of searches, per space.
 const MAX_SEEDS: u64 = 100_000;
 
-/// The first and the last seed of a range such as `1..50`.
+/// Parses a range of seeds such as `1..50`, or a single seed.
 ///
 /// # Errors
-/// If the text is invalid.
+/// If the text does not have that form, or the range has more than 100,000 seeds.
 pub fn seeds(text: &str) -> Result<RangeInclusive<u64>, UsageError> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     match (first.parse(), last.trim_start_matches('=').parse()) {

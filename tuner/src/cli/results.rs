@@ -1,4 +1,4 @@
-//! The arguments of commands about stored results: `why`, `report`, `cache`.
+//! The arguments of the commands about stored results: `why`, `report` and `cache`.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub struct WhyArgs {
     /// The problem, as `m=512,n=512,k=512` [default: the first declared]
     #[arg(value_name = "SIZES", conflicts_with = "problem")]
     pub sizes: Option<String>,
-    /// The problem, given as an option
+    /// The problem, as an option
     #[arg(long, value_name = "SIZES")]
     pub problem: Option<String>,
 }
@@ -86,9 +86,9 @@ pub enum CacheAction {
     Verify(OutputArgs),
     /// Print everything stored as one JSON document
     Export,
-    /// Publish the results of this machine in a store, signed, for others to start from
+    /// Publish the signed results of this machine in a store, for other machines to start from
     Push(PushArgs),
-    /// Fetch the results of others from a store: searches start from them, and prove everything anew
+    /// Fetch the results of other machines from a store; searches start from them but prove every result again
     Pull(PullArgs),
     /// Delete everything stored
     Clear {
@@ -118,7 +118,8 @@ pub struct PullArgs {
     /// The store: a folder that all machines see, or a bucket as `s3://bucket/prefix`
     #[arg(value_name = "STORE")]
     pub store: String,
-    /// Whose results are taken, in the format of OpenSSH [default: allowed_signers in the package's `tuned/`]
+    /// File of the signers whose results are accepted, in the format of OpenSSH [default: allowed_signers in the
+    /// package's `tuned/`]
     #[arg(long, value_name = "FILE")]
     pub allowed_signers: Option<PathBuf>,
     /// Cargo.toml of the package with the default of --allowed-signers

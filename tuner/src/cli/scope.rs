@@ -1,4 +1,4 @@
-//! Arguments that several commands share: package, device, regime, output format.
+//! Arguments that several commands share: package, device, regime and output format.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub struct PackageArgs {
 }
 
 impl PackageArgs {
-    /// As the project takes it.
+    /// The selection of kernels that these arguments make.
     pub fn selection(&self) -> PackageSelection {
         PackageSelection {
             manifest_path: self.manifest_path.clone(),
@@ -71,7 +71,7 @@ pub struct DeviceArgs {
     pub device: Option<String>,
 }
 
-/// What caches hold when a timed launch begins.
+/// What the caches contain when a timed launch begins.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct RegimeArgs {
     /// Time with a cold or a hot last-level cache; results are stored separately

@@ -1,4 +1,4 @@
-//! The arguments of commands about baked tables: `init`, `bake`, `smoke`.
+//! The arguments of the commands about baked tables: `init`, `bake` and `smoke`.
 
 use clap::{ArgGroup, Args, ValueEnum};
 
@@ -35,8 +35,8 @@ pub struct BakeArgs {
     /// table, as a build in the same environment would
     #[arg(long)]
     pub check: bool,
-    /// With --check: every proven row must be backed by signed statements of that many devices, as `tune fleet merge` writes
-    /// them [default: 2]
+    /// With --check: every proven row must be backed by signed statements of this many devices, as `tune fleet merge`
+    /// writes them [default: 2]
     #[arg(long, value_name = "DEVICES", num_args = 0..=1, default_missing_value = "2", requires = "check")]
     pub proofs: Option<u32>,
     /// Write rows for this machine's cpu into the package's `tuned/` too
@@ -54,10 +54,10 @@ pub struct BakeArgs {
     pub untuned: Option<Untuned>,
 }
 
-/// What a table may hold for a device that was never measured.
+/// The evidence of rows for a device that was never measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Untuned {
-    /// The choice of an analytic model, if it beats random order.
+    /// The choice of an analytic model, if the model ranks configs better than random order does.
     Predicted,
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::scope::{LinesArgs, OutputArgs, PackageArgs, RegimeArgs};
 
-/// What is watched, and with how much time.
+/// The kernels to time, the time budget, and the output format.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     /// Which package.
@@ -45,7 +45,7 @@ pub struct WatchArgs {
 /// `tune bench`
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// What, and with how much time.
+    /// The kernels and the time budget.
     #[command(flatten)]
     pub watch: WatchArgs,
     /// Devices separated by commas: `cpu`, `cuda:0`, `hip:0`, … [default: the first GPU, else cpu]
@@ -68,7 +68,7 @@ pub struct CompareArgs {
     /// A file that `tune bench --save` wrote
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// What, and with how much time.
+    /// The kernels and the time budget.
     #[command(flatten)]
     pub watch: WatchArgs,
     /// Devices separated by commas [default: every device of a kind that the file has]
@@ -78,8 +78,8 @@ pub struct CompareArgs {
     /// the threshold for `same` [default: slower kernels do not fail; 5% for `same`]
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     pub fail_above: Option<String>,
-    /// Exit with 1 also if a question stays open: inconclusive, gone, changed arguments, a saved kernel that no longer
-    /// works, another device
+    /// Exit with 1 also if a comparison has no clear result: inconclusive, gone, changed arguments, a saved kernel that
+    /// no longer works, another device
     #[arg(long)]
     pub fail_inconclusive: bool,
 }

@@ -1,4 +1,4 @@
-//! `tune bake`: writes tables from proven winners, predictions and images.
+//! `tune bake`: writes baked tables from proven winners, from predictions and as compiled images.
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     bake::notices(&tables, info.key.backend, args.write)
         .iter()
         .for_each(|notice| print(notice));
-    // The command was called to replace stale rows; if one stays, it failed.
+    // The purpose of the command is to replace stale rows, so a stale row that remains is a failure.
     let stays = unproven.iter().any(|kernel| kernel.stale.is_some());
     Ok(checked(!tables.is_empty() && !stays))
 }
@@ -64,7 +64,7 @@ fn bake_images(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> 
     Ok(checked(true))
 }
 
-/// Bakes the model's predictions for targets that were never measured.
+/// Bakes the model's predictions for GPUs that were never measured.
 fn predicted(args: &BakeArgs, project: &Project) -> Result<ExitCode, Failure> {
     let targets = args
         .targets

@@ -1,4 +1,5 @@
-//! `tune bake --check`: checks that the tables are up to date. It fails if a build with the same `KILN_STRICT` would.
+//! `tune bake --check`: checks that the baked tables are up to date. It fails if a build with the same `KILN_STRICT`
+//! would fail.
 
 use std::process::ExitCode;
 

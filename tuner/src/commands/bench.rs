@@ -78,7 +78,8 @@ pub(super) fn run(
     Ok(code)
 }
 
-/// Saves the kernels. Without kernels it writes nothing: the file would only look valid.
+/// Saves the kernels to a file. Without kernels, it writes no file, because the file would look valid but contain
+/// nothing.
 fn save(saved: &Saved, path: &Path, reporter: &dyn Reporter) -> Result<(), Failure> {
     let kernels = saved.sections.iter().map(|section| section.kernels.len());
     let count: usize = kernels.sum();
@@ -102,14 +103,14 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     Ok(checked(!failed))
 }
 
-/// A peer has one copy of the data, which stays in the caches if it fits. A kernel that is compared with a peer is
-/// timed in the same way.
+/// The regime (cold or hot caches) of the timed launches. A peer has one copy of the data, which stays in the caches if
+/// it fits. A kernel that is compared with a peer is therefore timed with hot caches by default.
 fn regime(args: &BenchArgs) -> Option<Regime> {
     let hot = (!args.peers.is_empty()).then_some(Regime::Hot);
     args.watch.regime.regime.or(hot)
 }
 
-/// The devices with these names; without names, the first GPU, or else the cpu.
+/// Opens the devices with these names, or without names the first GPU, or the cpu if there is no GPU.
 fn open(names: &[String]) -> Result<Vec<machine::Opened>, Failure> {
     if names.is_empty() {
         return Ok(vec![machine::open_device(None)?]);

@@ -1,4 +1,4 @@
-//! `tune compare`: times saved kernels against the current ones, in the same session.
+//! `tune compare`: times saved kernels and current kernels against each other in one session.
 
 use std::process::ExitCode;
 
@@ -58,7 +58,7 @@ pub(super) fn run(
     let rows = comparing.rows(&cache, &devices, &matched)?;
     cache.close()?;
     if rows.iter().all(|row| row.verdict == WatchVerdict::New) {
-        // A comparison of nothing must not pass.
+        // A command that compares nothing must not pass.
         let file = args.file.clone();
         return Err(NothingWatched::Chosen { file }.into());
     }
@@ -71,7 +71,7 @@ pub(super) fn run(
     Ok(checked(!report.failed))
 }
 
-/// The devices with these names; without names, all devices of this machine.
+/// Opens the devices with these names, or without names all devices of this machine.
 fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
     if names.is_empty() {
         let here = kiln::devices().into_iter();

@@ -1,4 +1,4 @@
-//! `tune space --definition`: the search space that a file defines.
+//! `tune space --definition`: describes the search space that a file defines.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ pub(super) fn run(path: &Path, args: &SpaceArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
-/// CPU time of this process so far.
+/// The CPU time that this process has used so far.
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! `tune devices`: the devices of this machine, and what is missing for others.
+//! `tune devices`: lists the devices of this machine, and what is missing for other devices.
 
 use std::process::ExitCode;
 

@@ -30,7 +30,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
-/// Converts a recording from one format to another.
+/// Converts a recorded space to the requested format.
 fn of_file(args: &ExportArgs, path: &Path) -> Result<String, Failure> {
     if args.format == ExportFormat::T1 {
         return Err(wrong(

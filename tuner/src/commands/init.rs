@@ -1,5 +1,5 @@
-//! `tune init`: writes an empty index, so that the macro finds its tables and notices later ones, and the git
-//! settings of a folder of tables.
+//! `tune init`: creates the files of a folder of baked tables. An empty index lets the macro find the tables and notice
+//! later tables. A `.gitattributes` file has the git settings of the folder.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     for folder in folders {
         prepare(&folder)?;
     }
-    // A build that found no index must run again, for example if a colleague has since committed one.
+    // A build that found no index must run again, for example after a colleague has committed one.
     for kernel in &project.kernels {
         mark_as_changed(&kernel.file);
     }
@@ -35,7 +35,7 @@ pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
-/// Creates the missing files of the folder; existing ones are left as they are.
+/// Creates the missing files of the folder. Existing files are not changed.
 fn prepare(folder: &Path) -> Result<(), Failure> {
     let indexed = read_index(folder)?;
     std::fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
@@ -55,7 +55,7 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
     list_lost(folder, indexed.unwrap_or_default())
 }
 
-/// Lists the tables that the index lacks, for example after a merge that lost a line.
+/// Adds tables to the index that it lacks, for example after a merge that lost a line.
 fn list_lost(folder: &Path, mut index: Index) -> Result<(), Failure> {
     let lost = unlisted(folder, &index)?;
     if lost.is_empty() {

@@ -1,5 +1,5 @@
-//! `tune inspect`: registers, spills, shared memory and occupancy of configs, compiled for targets that this machine
-//! need not have.
+//! `tune inspect`: prints registers, spills, shared memory and occupancy of configs. It compiles for targets that this
+//! machine need not have.
 
 use std::process::ExitCode;
 
@@ -69,7 +69,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     for (arches, why) in &missing {
         eprintln!("not compiled for {}: {why}", arches.join(", "));
     }
-    // If no target is named, all targets with an installed compiler are meant.
+    // Without a target on the command line, only targets with an installed compiler are required.
     let all_there = missing.is_empty() || !words.named;
     let mut errors = rows.iter().map(|row| &row.error);
     let mut host_errors = host_rows.iter().map(|row| &row.error);
@@ -77,7 +77,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     Ok(checked(all_there && !any_error))
 }
 
-/// A row as JSON.
+/// A row of the JSON output.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum InspectedRow<'a> {
@@ -85,15 +85,15 @@ enum InspectedRow<'a> {
     Host(&'a HostRow),
 }
 
-/// The targets and kernels that the words of the command line name.
+/// The targets and kernels that the command line specifies.
 struct InspectWords {
     targets: Vec<String>,
     kernels: Vec<String>,
-    /// Whether a target was named. If not, every known one is meant.
+    /// Whether the command line specifies a target. If not, `targets` contains all known targets.
     named: bool,
 }
 
-/// Sorts the words: `--target sm_86 sm_89 gemm` is two targets and a kernel.
+/// Sorts the words of the command line: `--target sm_86 sm_89 gemm` means two targets and a kernel.
 fn words(args: &InspectArgs) -> InspectWords {
     let known = compile_only::names();
     let is_target = |word: &String| word == HOST || known.contains(&word.as_str());
@@ -115,7 +115,7 @@ fn words(args: &InspectArgs) -> InspectWords {
     }
 }
 
-/// Reports kernels without baked rows on standard error, since the table has no line for them.
+/// Reports the kernels without baked rows on standard error, because the table has no line for them.
 fn say_where_nothing_is_baked(
     wanted: &ConfigSelector<'_>,
     project: &Project,

@@ -1,4 +1,4 @@
-//! `tune inspect --profile`: what configs execute and move, counted by simulated GPUs.
+//! `tune inspect --profile`: profiles configs on simulated GPUs, which count what the configs execute and move.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,8 @@ use crate::error::{Failure, UsageError};
 use kiln_lab::threads;
 use kiln_project::Project;
 
-/// Profiles on each target whose compiler is installed; a target that is `named` must have one.
+/// Profiles on each target whose compiler is installed. If `named` is set, the user specified the targets, and a
+/// missing compiler makes the command fail.
 pub(super) fn run(
     args: &InspectArgs,
     project: &Project,

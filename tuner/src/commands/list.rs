@@ -1,4 +1,4 @@
-//! `tune list`: the kernels of a package and their declarations.
+//! `tune list`: prints the kernels of a package and their declarations.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The subcommands, one per file.
+//! The subcommands of `tune`, with one file per subcommand.
 
 mod bake;
 mod bake_check;
@@ -29,7 +29,7 @@ use crate::cli::{Cli, Command};
 use crate::error::{FAILED, Failure};
 use kiln_lab::worker::server;
 
-/// Runs the subcommand.
+/// Runs the subcommand that the command line specifies.
 pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitCode, Failure> {
     match cli.command {
         None => run::run(&cli.run, catalogue),

@@ -1,4 +1,4 @@
-//! Standard output and exit codes of commands.
+//! Writes to standard output, and maps results of commands to exit codes.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,8 +10,9 @@ use crate::cli::PackageArgs;
 use crate::error::{DONE, FAILED, Failure};
 use kiln_project::{HiddenKernel, Project};
 
-/// Prints text on standard output. If the pipe is closed, the program ends quietly, as other tools do. Any other
-/// failure, such as a full disk, ends it with an error: otherwise its results would be lost unnoticed.
+/// Prints text on standard output. If the pipe is closed, the program ends without an error, as other tools do. Any
+/// other failure, such as a full disk, ends the program with an error, because the results would otherwise be lost
+/// without notice.
 pub(super) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) else {
@@ -27,10 +28,11 @@ pub(super) fn print(text: &str) {
     std::process::exit(i32::from(FAILED));
 }
 
-/// Reads the kernels that the flags select, and reports on standard error the kernels that they leave out.
+/// Reads the kernels that the flags select. Prints notes about kernels that are excluded by disabled features, and
+/// warnings about kernels that cannot be read, on standard error.
 ///
 /// # Errors
-/// Those of [`Project::read`].
+/// The errors of [`Project::read`].
 pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
     let project = Project::read(&args.selection())?;
     let mut said = String::new();
@@ -45,7 +47,7 @@ pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
     Ok(project)
 }
 
-/// A line for each feature that hides kernels.
+/// One line for each disabled feature that excludes kernels.
 fn left_out(hidden: &[HiddenKernel]) -> String {
     let mut by_feature: BTreeMap<&str, Vec<&HiddenKernel>> = BTreeMap::new();
     for kernel in hidden {
@@ -73,7 +75,7 @@ fn left_out(hidden: &[HiddenKernel]) -> String {
     by_feature.into_iter().map(line).collect()
 }
 
-/// The command line as typed in a shell, with the bare name of the program.
+/// The command line as it would be typed in a shell, with the program name `tune`.
 pub(super) fn command_line() -> String {
     let words = std::env::args_os().skip(1).map(|word| {
         let word = word.to_string_lossy().into_owned();
@@ -104,7 +106,7 @@ pub(super) fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The exit code of a check.
+/// The exit code of a command that passed or failed.
 pub(super) fn checked(passed: bool) -> ExitCode {
     ExitCode::from(if passed { DONE } else { FAILED })
 }

@@ -17,7 +17,7 @@ use kiln_lab::threads;
 use kiln_search::Settings;
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
-    // If the result cannot be baked, say so before the search.
+    // If the result cannot be baked, the command fails before the search.
     let to_bake = args.target.as_deref().map(|arch| to_bake(args, arch));
     let to_bake = to_bake.transpose()?;
     let strategies = options::strategies(&args.strategy)?;
@@ -85,7 +85,7 @@ fn search(args: &ReplayArgs, sweep: &Sweep, to_bake: Option<&ToBake>) -> Result<
     Ok(())
 }
 
-/// The target and kernel for which the best config is baked.
+/// The target and the kernel for which `--bake` writes a row.
 fn to_bake(args: &ReplayArgs, arch: &str) -> Result<ToBake, Failure> {
     if args.spaces.len() != 1 || args.package.kernels.len() != 1 {
         let spaces = args.spaces.len().to_string();
@@ -107,7 +107,7 @@ fn wrong(flag: &'static str, value: &str, reason: &str, help: &'static str) -> F
     })
 }
 
-/// Writes curves to the requested file.
+/// Writes curves to `path`, if there is one.
 fn write(path: Option<&Path>, curves: &Curves) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let text = serde_json::to_string(curves).map_err(Failure::json("write JSON"))?;

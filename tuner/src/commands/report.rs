@@ -29,7 +29,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
         return fleet(args, path);
     }
     let folder = kiln_cache::location::from_environment()?;
-    // Reads only the journal and takes no lock, so that a running session can be viewed.
+    // Reads only the journal and takes no lock, so a run in progress can be viewed.
     let cache = Cache::view(&folder)?;
     let records = Records::read(&cache)?;
     if args.list {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     hand_out(args, &figures, &default, || page(&figures), &told)
 }
 
-/// The page of recorded searches.
+/// Writes the page of recorded searches.
 fn curves(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
     let curves = Curves::parse(&text).map_err(|error| Failure::Curves {
@@ -69,7 +69,7 @@ fn curves(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     hand_out(args, &figures, "tune-report-curves.html", page, &told)
 }
 
-/// The page of profiles.
+/// Writes the page of profiles.
 fn profiles(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
     let rows = ProfileRow::parse_all(&text).map_err(|error| Failure::Profiles {
@@ -81,7 +81,7 @@ fn profiles(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     hand_out(args, &rows, "tune-report-profiles.html", page, &told)
 }
 
-/// The page of a fleet's plan.
+/// Writes the page of a fleet's plan.
 fn fleet(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
     let status = PlanStatus::parse(&text).map_err(|error| Failure::PlanStatus {
@@ -93,7 +93,7 @@ fn fleet(args: &ReportArgs, path: &Path) -> Result<ExitCode, Failure> {
     hand_out(args, &status, "tune-report-fleet.html", page, &told)
 }
 
-/// Prints the figures, writes the page, or both, as requested.
+/// Prints the figures as JSON, writes the page, or does both, as the flags request. `told` summarizes the page.
 fn hand_out(
     args: &ReportArgs,
     figures: &impl Serialize,

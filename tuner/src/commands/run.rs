@@ -1,4 +1,4 @@
-//! `tune run`: searches, verifies, confirms and bakes.
+//! `tune run`: searches, verifies and confirms configs, and bakes the winners.
 
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ pub(super) fn run(
         )?);
         return Ok(checked(true));
     }
-    // Fail now, not after an hour of measuring.
+    // Check this now rather than fail after an hour of measuring.
     bake::can_be_written(&project, device.info().key.backend, options.write)?;
     interrupted::announce();
     let cache = machine::open_cache()?;
@@ -65,7 +65,7 @@ pub(super) fn run(
     Ok(checked(!report.any_failed()))
 }
 
-/// Finds out which configs compile and could be launched, for each requested target.
+/// For each requested target, finds the configs that compile and could be launched.
 fn compile_only(
     args: &RunArgs,
     options: &RunOptions,

@@ -1,5 +1,5 @@
-//! `tune smoke`: launches every baked row, and every baseline, on the present device, and compares the device's
-//! receipt with the intended launch.
+//! `tune smoke`: launches every baked row and every baseline on the selected device, and compares the device's receipt
+//! with the intended launch.
 
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ pub(super) fn run(
     printer.finish()
 }
 
-/// Prints the result of each row immediately, so that an interrupted command has shown the rows before.
+/// Prints the result of each row as soon as it is known, so the results are visible even if the command is interrupted.
 struct Printer {
     json: bool,
     json_lines: bool,

@@ -1,4 +1,4 @@
-//! `tune space`: counts the configs, and how many of them each constraint excludes.
+//! `tune space`: counts the configs of search spaces, and how many configs each constraint excludes.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `tune why`: the key of a result, and how it differs from the stored ones.
+//! `tune why`: shows the key of a result, and how it differs from the keys of stored results.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! Checks the whole search space of each task on a target: which configs compile, and which of them could be
-//! launched. Configs that cannot are recorded with the reason, under a key of the target; the others are in the
-//! artifact cache.
+//! Checks the whole search space of each task (a kernel and a problem) for a target: which configs compile, and which
+//! of them could be launched. Configs that cannot be launched are recorded with the reason, under a key of the target.
+//! The compiled images of the others are in the artifact cache.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -28,22 +28,22 @@ use kiln_lab::threads;
 use kiln_project::Project;
 use kiln_search::{Random, Strategy as _};
 
-/// The kernels to check, and where results and messages go.
+/// The inputs of a check: the kernels, the options, and where results and messages go.
 pub struct CheckOptions<'a> {
-    /// The kernels.
+    /// The kernels to check.
     pub project: &'a Project,
-    /// The options of the command line.
+    /// The options from the command line.
     pub options: &'a RunOptions,
-    /// Stores results.
+    /// The cache that stores the results.
     pub cache: &'a Cache,
-    /// Receives the progress.
+    /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
 }
 
-/// Checks every task on a target.
+/// Checks every task for a target.
 ///
 /// # Errors
-/// If results cannot be stored. Faults of a kernel are in the report.
+/// If results cannot be stored, or a requested problem is not declared. Faults of a kernel are in the report.
 pub fn check(with: &CheckOptions<'_>, target: &CompileTarget) -> Result<CheckReport, Failure> {
     let start = Instant::now();
     let compiler = &*target.compiler;
@@ -81,7 +81,7 @@ pub fn check(with: &CheckOptions<'_>, target: &CompileTarget) -> Result<CheckRep
     })
 }
 
-/// Shared by the tasks of one target.
+/// The data that all tasks of one target share.
 struct TargetContext<'a> {
     with: &'a CheckOptions<'a>,
     target: &'a CompileTarget,
@@ -92,9 +92,10 @@ struct TargetContext<'a> {
 
 /// The result of checking one config.
 enum ConfigVerdict {
-    /// It can be launched; the flag says whether it spills.
+    /// The config can be launched. `spills` is `true` if it spills registers.
     Launchable { spills: bool },
-    /// It cannot be launched: the attempt that found this, and whether that was in an earlier run.
+    /// The config cannot be launched. `attempt` is the attempt that determined this, and `known` is `true` if an
+    /// earlier run recorded it.
     Excluded {
         outcome: Outcome,
         attempt: u32,
@@ -123,7 +124,7 @@ impl TargetContext<'_> {
             .reporter
             .stage(Stage::Compile, configs.len() as u64);
         check.baseline = self.baseline(task);
-        // Large enough to keep every thread busy, and small enough that a killed run loses little.
+        // A batch is large enough to keep every thread busy, and small enough that a killed run loses little.
         for batch in configs.chunks(self.pool.current_num_threads() * 8) {
             if self.until.is_some_and(|end| Instant::now() >= end) {
                 check.out_of_time = configs.len() as u64 - check.checked;
@@ -135,9 +136,9 @@ impl TargetContext<'_> {
         Ok(check)
     }
 
-    /// The configs to check: all, or a seeded sample.
+    /// The indices of the configs to check: all of them, or a random sample if `--trials` is smaller than the space.
     fn chosen(&self, space: &SearchSpace) -> Vec<usize> {
-        // More than could ever be compiled.
+        // More configs than anyone could compile.
         const MAX_CONFIGS: usize = 10_000_000;
         match self
             .with
@@ -154,7 +155,7 @@ impl TargetContext<'_> {
         }
     }
 
-    /// Why the baseline cannot be launched. Without it there is nothing to tune against.
+    /// Why the baseline cannot be launched; `None` if it can. Without a baseline, nothing can be tuned.
     fn baseline(&self, task: &Task<'_>) -> Option<String> {
         let made = self.workshop.make(
             task.kernel,
@@ -241,7 +242,7 @@ impl TargetContext<'_> {
             verify_ns: 0,
             measure_ns: 0,
             attempt,
-            // Nothing was compared, so this is the lowest grade.
+            // No outputs were compared, so the trial has the lowest grade.
             grade: ReferenceGrade::BaselineOnly,
             place: None,
         }

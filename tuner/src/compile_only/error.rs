@@ -1,37 +1,37 @@
-//! Errors of compiling for targets that this machine does not have.
+//! Errors of compiling for targets without a device.
 
 use kiln::compiler::CompileError;
 use kiln_spec::TextError;
 use kiln_spec::space::SpaceError;
 use thiserror::Error;
 
-/// Why nothing can be compiled for such a target.
+/// Why nothing can be compiled for a target.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TargetError {
     /// The target's compiler is not installed.
     #[error(transparent)]
     NoCompiler(CompileError),
-    /// No compiler of any target is installed.
+    /// None of the requested targets has an installed compiler.
     #[error("{}", .missing.join("\nerror: "))]
     NoneOfThem {
-        /// What each target lacks.
+        /// One message per reason, with what is missing for which targets.
         missing: Vec<String>,
     },
-    /// A text is not a config or problem of the kernel.
+    /// The text from the command line is not a config or a problem of the kernel.
     #[error("{kernel}: {error}")]
     Text {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// Why it is not.
+        /// Why the text is not valid.
         error: TextError,
     },
     /// The search space cannot be built, so it has no corners.
     #[error("{kernel}: {error}")]
     Space {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// Why it cannot be built.
+        /// Why the space cannot be built.
         error: SpaceError,
     },
 }

@@ -1,4 +1,5 @@
-//! Selects configs to inspect, and reads their resources on targets that this machine need not have.
+//! Selects the configs that `tune inspect` inspects, and reads their resources on targets that this machine need not
+//! have.
 
 use std::collections::HashSet;
 
@@ -17,21 +18,22 @@ use kiln_lab::candidate::inspect::{HostRow, InspectRow, corners};
 use kiln_lab::candidate::{Which, Workshop};
 use kiln_project::{Project, TunedKernel};
 
-/// The word for the cpu device. Nothing is compiled for it, and it is inspected only if named.
+/// The name of the cpu device on the command line. Nothing is compiled for it, and it is inspected only if it is
+/// specified.
 pub const HOST: &str = "cpu";
 
-/// Which configs of a kernel are meant; by default the baseline and the baked rows.
+/// Selects configs of a kernel. If all of its flags are unset, it selects the baseline and the baked rows.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigSelector<'a> {
-    /// The baseline.
+    /// Whether to select the baseline.
     pub baseline: bool,
-    /// The configs of baked rows.
+    /// Whether to select the configs of baked rows.
     pub baked: bool,
-    /// The corners of the search space.
+    /// Whether to select the corners of the search space.
     pub corners: bool,
-    /// A config by its text.
+    /// A config to select, as text.
     pub config: Option<&'a str>,
-    /// The problem by its text; `None` for the first declared one.
+    /// The problem, as text; `None` for the first declared problem.
     pub problem: Option<&'a str>,
 }
 
@@ -40,14 +42,14 @@ pub struct Subject<'a> {
     pub(super) kernel: &'a TunedKernel,
     pub(super) problem: Problem,
     pub(super) what: String,
-    /// `None` for the baseline.
+    /// The config; `None` for the baseline.
     config: Option<Config>,
 }
 
-/// Compiles the subjects in parallel.
+/// Compiles the subjects in parallel and reads their resources.
 ///
 /// # Errors
-/// If no work folder can be created.
+/// If the artifact cache or a temporary folder cannot be used.
 pub fn inspect(
     target: &CompileTarget,
     subjects: &[Subject<'_>],
@@ -63,7 +65,7 @@ pub fn inspect(
         .collect())
 }
 
-/// How the cpu device runs a config.
+/// Describes how the cpu device runs a config.
 pub fn host_row(subject: &Subject<'_>) -> HostRow {
     let (kernel, problem, limits) = (subject.kernel, &subject.problem, Some(&CPU_LIMITS));
     let (entry, plan) = match &subject.config {
@@ -123,10 +125,10 @@ fn row(target: &CompileTarget, workshop: &Workshop<'_>, subject: &Subject<'_>) -
     row
 }
 
-/// The requested configs; by default the baseline and the baked rows.
+/// The selected configs of all kernels of a project. Without a selection, the baseline and the baked rows.
 ///
 /// # Errors
-/// If a table cannot be read, or a requested config or problem does not belong to a kernel.
+/// If a table cannot be read, or a requested config or problem is not valid for a kernel.
 pub fn subjects<'a>(
     wanted: &ConfigSelector<'_>,
     project: &'a Project,
@@ -149,7 +151,7 @@ pub fn subjects<'a>(
         }
         if wanted.baked || unasked {
             let mut rows = baked(wanted, project, kernel)?;
-            // The committed table and the local one may contain the same config with different figures.
+            // The committed table and the local table may contain the same config with different figures.
             let mut seen = HashSet::new();
             rows.retain(|row| {
                 let config = row.config.as_ref().map(ToString::to_string);
@@ -161,7 +163,7 @@ pub fn subjects<'a>(
     Ok(subjects)
 }
 
-/// The config given as text, and the corners if requested.
+/// The config that is specified as text, and the corners, if they are selected.
 fn configs(
     wanted: &ConfigSelector<'_>,
     kernel: &TunedKernel,
@@ -184,7 +186,7 @@ fn configs(
     Ok(configs)
 }
 
-/// The requested problems; by default the first declared one.
+/// The selected problem; by default the first declared problem.
 fn problems(wanted: &ConfigSelector<'_>, kernel: &TunedKernel) -> Result<Vec<Problem>, Failure> {
     match wanted.problem {
         Some(text) => {
@@ -198,7 +200,7 @@ fn problems(wanted: &ConfigSelector<'_>, kernel: &TunedKernel) -> Result<Vec<Pro
     }
 }
 
-/// The configs of all baked rows of a kernel, of any device.
+/// The configs of the baked rows of a kernel, for all devices.
 ///
 /// # Errors
 /// If a table cannot be read.
@@ -214,7 +216,7 @@ pub fn baked<'a>(
             .spec
             .parse_problem(&row.problem)
             .and_then(|problem| Ok((problem, kernel.spec.parse_config(&row.config)?)));
-        // A row of an older spec does not describe the current kernel.
+        // A row from an older spec does not describe the current kernel.
         let Ok((problem, config)) = parsed else {
             continue;
         };

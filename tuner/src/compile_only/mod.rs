@@ -1,5 +1,6 @@
-//! Work for targets that this machine does not have: a compiler without a device, and the limits of the target table
-//! in place of a driver's. Its results are not measurements: they say what compiles and what can be launched.
+//! Compiles and inspects for targets that this machine does not have. It uses a compiler without a device, and the
+//! limits from the target table instead of the driver's. The results are not measurements: they show what compiles and
+//! what can be launched.
 
 mod check;
 mod error;

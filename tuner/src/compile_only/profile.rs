@@ -1,4 +1,4 @@
-//! Profiles configs on simulated GPUs, and counts the machine code of the same configs.
+//! Profiles configs on simulated GPUs, and counts the instructions of the machine code of the same configs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,32 +26,32 @@ use kiln_lab::candidate::profile;
 use kiln_lab::candidate::{Draft, Workshop};
 use kiln_lab::peaks;
 
-/// A simulated GPU and how much of each launch it executes.
+/// A simulated GPU, with the number of blocks that it executes per launch.
 pub struct Profiled {
-    /// The GPU it stands for.
+    /// The GPU that is simulated.
     pub known: &'static KnownTarget,
     /// The simulated device.
     pub device: Arc<SimDevice>,
-    /// The most blocks of a launch that are executed.
+    /// Maximum number of blocks that are executed per launch.
     pub max_blocks: u64,
     code: CodeReader,
 }
 
 /// How the machine code of a target is read.
 enum CodeReader {
-    /// The simulator executes the image itself.
+    /// The simulator executes the image itself, so it reports the instructions.
     Simulator,
-    /// The simulator executes PTX; the cubin is compiled and disassembled.
+    /// The simulator executes PTX, so the cubin is compiled and disassembled in addition.
     Disassembler(Box<CompileTarget>, Disassembler),
-    /// It is not read, for this reason.
+    /// The machine code is not read, for this reason.
     Missing(String),
 }
 
 impl Profiled {
-    /// The simulated GPU of an architecture.
+    /// Opens the simulated GPU of an architecture.
     ///
     /// # Errors
-    /// If there is none, or its compiler is not installed.
+    /// If no simulator supports the architecture, or its compiler is not installed.
     pub fn open(known: &'static KnownTarget, max_blocks: u64) -> Result<Profiled, Failure> {
         let device = SimDevice::open(known.arch).map_err(LabError::Device)?;
         device.compiler().map_err(TargetError::NoCompiler)?;
@@ -63,7 +63,7 @@ impl Profiled {
         })
     }
 
-    /// The target, its product and its compiler, for headings.
+    /// The heading of a target: its architecture, its product and its compiler.
     pub fn title(&self) -> String {
         let compiler = self.device.compiler().map_or_else(
             |error| error.to_string(),
@@ -80,10 +80,10 @@ impl Profiled {
         )
     }
 
-    /// Compiles the subjects in parallel, and executes one after the other on all cores.
+    /// Profiles the subjects. They are compiled in parallel and executed one after another, each on all cores.
     ///
     /// # Errors
-    /// If no work folder can be created, or the compiler is missing.
+    /// If the artifact cache or a temporary folder cannot be used, or the compiler is missing.
     pub fn profile(&self, subjects: &[Subject<'_>]) -> Result<Vec<ProfileRow>, Failure> {
         let folder = tempfile::Builder::new().prefix("kiln-profile-").tempdir();
         let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
@@ -149,8 +149,10 @@ impl Profiled {
 }
 
 impl CodeReader {
+    /// Selects how to read the machine code of a target.
+    ///
     /// # Errors
-    /// If the cubin's compiler is not installed.
+    /// If the compiler for the cubin is not installed.
     fn open(known: &KnownTarget) -> Result<CodeReader, Failure> {
         if known.backend != Backend::Cuda {
             return Ok(CodeReader::Simulator);
@@ -163,7 +165,7 @@ impl CodeReader {
         })
     }
 
-    /// The machine code of a config; `None` if the launch tells it, or if nothing reads it.
+    /// The machine code of a config. Returns `None` if the simulator reports it, or if no program can read it.
     fn read(
         &self,
         subject: &Subject<'_>,
@@ -187,10 +189,10 @@ impl CodeReader {
 /// Why the machine code of a config was not read.
 #[derive(Debug, Error)]
 enum NotRead {
-    /// The cubin does not compile, or cannot be launched.
+    /// The cubin does not compile, or the config cannot be launched.
     #[error("{0}")]
     Outcome(Outcome),
-    /// It was not disassembled.
+    /// The cubin was not disassembled.
     #[error(transparent)]
     Disassembly(#[from] DisassemblyError),
 }

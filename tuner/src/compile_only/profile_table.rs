@@ -1,10 +1,10 @@
-//! Rows of `tune inspect --profile`: aligned columns for people, plain data for programs.
+//! The tables of `tune inspect --profile` as text.
 
 use kiln_exchange::profiles::{Executed, FIGURES, Profile, ProfileRow};
 
 use crate::columns::columns;
 
-/// Formats rows as text: a table for each kernel and target, and below each config its main loop and its worst lines.
+/// Formats rows as text. Each config has a table, followed by its main loop in machine code and its worst source lines.
 pub fn to_text(rows: &[ProfileRow], title: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
     let mut last = None;

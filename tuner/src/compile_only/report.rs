@@ -1,4 +1,4 @@
-//! The result of a check: a table for people and JSON for programs.
+//! The result of `tune run --compile-only`: a table for people, and JSON for programs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,63 +9,64 @@ use serde::Serialize;
 
 use crate::task::Task;
 
-/// The result of a check on one target.
+/// The result of checking all tasks for one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
-    /// The architecture.
+    /// The architecture of the target.
     pub target: &'static str,
-    /// The target, its product and its compiler.
+    /// The heading of the target: its architecture, its product and its compiler.
     pub title: String,
-    /// One entry for each kernel and problem.
+    /// One result per kernel and problem.
     pub tasks: Vec<TaskCheck>,
-    /// Number of candidates compiled now; the others were in the cache.
+    /// Number of candidates that were compiled now. The others were in the artifact cache.
     pub compiles: u64,
     /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
-/// The result of a check for one kernel and problem.
+/// The result of checking the search space of one kernel and problem.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TaskCheck {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// Configs before any constraint.
+    /// Number of configs before any constraint, as text.
     pub product: String,
-    /// Configs that satisfy the constraints and launch limits, or those of a sample that do.
+    /// Number of configs that satisfy the constraints and the launch limits, or the number of them in a sample.
     pub valid: u64,
-    /// The size of the whole space in words, if this is a sample.
+    /// A description of the size of the whole space, if only a sample of it was enumerated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<String>,
-    /// Configs excluded by constraints and launch limits, per rule.
+    /// Configs that constraints and launch limits exclude, per rule.
     pub cut: Vec<Cut>,
-    /// Valid configs that were checked.
+    /// Number of valid configs that were checked.
     pub checked: u64,
-    /// Configs that were not checked because the time was up.
+    /// Number of configs that were not checked because the time budget ended.
     pub out_of_time: u64,
-    /// Checked configs that compile and can be launched.
+    /// Number of checked configs that compile and can be launched.
     pub launchable: u64,
-    /// Launchable configs that spill registers.
+    /// Number of launchable configs that spill registers.
     pub spilling: u64,
-    /// Checked configs that cannot be launched, by reason.
+    /// Number of checked configs that cannot be launched, by reason.
     pub excluded: BTreeMap<String, u64>,
-    /// One message per reason.
+    /// One example message per reason.
     pub examples: BTreeMap<String, String>,
-    /// Excluded configs on which the compiler came to no verdict: the next check tries them again.
+    /// Number of excluded configs without a final verdict, for example because the compiler crashed. The next check
+    /// tries them again.
     pub open: u64,
-    /// Why the baseline cannot be launched, if so.
+    /// Why the baseline cannot be launched; `None` if it can.
     pub baseline: Option<String>,
-    /// Why nothing was checked, if so.
+    /// Why no config could be checked; `None` if configs were checked.
     pub error: Option<String>,
 }
 
-/// The configs that one rule excluded.
+/// The number of configs that one rule excludes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cut {
-    /// The constraint as written, or the limit in words.
+    /// The constraint as written in the spec, or a description of the limit.
     pub rule: String,
-    /// The number of configs that it excluded.
+    /// The number of configs that the rule excludes, as text; `?` if it is not known.
     pub configs: String,
 }
 
@@ -107,19 +108,19 @@ impl TaskCheck {
         self.examples.entry(reason).or_insert(text);
     }
 
-    /// Configs that cannot be launched.
+    /// The number of checked configs that cannot be launched.
     pub fn cannot(&self) -> u64 {
         self.excluded.values().sum()
     }
 
-    /// Whether there is nothing to tune: nothing could be checked, the baseline cannot be launched, or no config can.
-    /// Configs without a verdict count as failures too: a check that could not be made has not passed.
+    /// Whether the check failed: no config could be checked, the baseline cannot be launched, no checked config can be
+    /// launched, or a config has no final verdict.
     pub fn failed(&self) -> bool {
         let none_can = self.checked > 0 && self.launchable == 0;
         self.baseline.is_some() || self.error.is_some() || none_can || self.open > 0
     }
 
-    /// The result in one line.
+    /// The result in one line of text.
     pub fn one_line(&self) -> String {
         let what = match &self.error {
             Some(error) => error.clone(),
@@ -182,7 +183,7 @@ impl TaskCheck {
     }
 }
 
-/// The kind of an outcome, for counting, and its message.
+/// The kind of an outcome, by which configs are counted, and its message.
 fn reason(outcome: &Outcome) -> (String, String) {
     match outcome {
         Outcome::Rejected { constraint } => match constraint.split_once(": ") {
@@ -195,7 +196,7 @@ fn reason(outcome: &Outcome) -> (String, String) {
 }
 
 impl CheckReport {
-    /// Whether a kernel cannot be tuned on this target at all.
+    /// Whether the check of any task failed.
     pub fn any_failed(&self) -> bool {
         self.tasks.iter().any(TaskCheck::failed)
     }

@@ -1,4 +1,4 @@
-//! A target that this machine need not have, with its compiler.
+//! Targets that this machine need not have, with their compilers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,22 +14,23 @@ use crate::error::{Failure, NoDevice};
 use kiln_lab::candidate::Workshop;
 use kiln_lab::machine;
 
-/// The product name of the devices that stand for targets: results under it do not belong to a real device.
+/// The product name in the device keys of targets without a device. It keeps their results apart from the results of
+/// real devices.
 pub const PRODUCT: &str = "compile-only";
 
-/// A target with its compiler.
+/// A target with its installed compiler.
 #[derive(Debug)]
 pub struct CompileTarget {
-    /// Its row of the target table.
+    /// The target's row of the target table.
     pub known: &'static KnownTarget,
-    /// Its compiler.
+    /// The compiler for the target.
     pub compiler: Box<dyn Compiler>,
-    /// The description of a device of this architecture as far as it is known: the limits of the table, no driver.
+    /// The description of a device of this architecture, with the limits from the target table instead of a driver's.
     pub info: DeviceInfo,
 }
 
 impl CompileTarget {
-    /// The row of the target table for the architecture of a GPU.
+    /// Looks up a GPU architecture in the target table.
     ///
     /// # Errors
     /// If the table does not contain the GPU.
@@ -44,10 +45,10 @@ impl CompileTarget {
         })
     }
 
-    /// The target of an architecture.
+    /// Opens the target of a GPU architecture.
     ///
     /// # Errors
-    /// If the table does not contain the GPU, or its compiler is not installed.
+    /// If the table does not contain the architecture, or its compiler is not installed.
     pub fn open(arch: &str) -> Result<CompileTarget, Failure> {
         let known = CompileTarget::known(arch)?;
         let compiler = kiln::compile_only::compiler(arch).map_err(TargetError::NoCompiler)?;
@@ -71,11 +72,11 @@ impl CompileTarget {
         })
     }
 
-    /// Like [`CompileTarget::open`], but compiles run in their own processes with limited time and memory.
+    /// Like [`CompileTarget::open`], but compiles run in separate processes with limited time and memory.
     ///
     /// # Errors
-    /// Those of [`CompileTarget::open`], and if the path of the running program, which starts these processes, cannot be
-    /// found.
+    /// The errors of [`CompileTarget::open`], and an error if the path of the running program, which starts these
+    /// processes, cannot be found.
     pub fn isolated(arch: &str) -> Result<CompileTarget, Failure> {
         let mut target = CompileTarget::open(arch)?;
         if let Some(isolated) = machine::isolated(&*target.compiler)? {
@@ -84,12 +85,12 @@ impl CompileTarget {
         Ok(target)
     }
 
-    /// A workshop that compiles candidates for the target.
+    /// Creates a workshop that compiles candidates for the target.
     pub fn workshop<'a>(&'a self, artifacts: &'a ArtifactCache, folder: &'a Path) -> Workshop<'a> {
         Workshop::new(&*self.compiler, &self.info, artifacts, folder)
     }
 
-    /// The target, its product and its compiler, for headings.
+    /// The heading of the target: its architecture, its product and its compiler.
     pub fn title(&self) -> String {
         let compiler = self.compiler.identity();
         format!(
@@ -99,13 +100,13 @@ impl CompileTarget {
     }
 }
 
-/// Targets without an installed compiler, and why.
+/// Architectures without an installed compiler, grouped by the message that says what is missing.
 pub type Missing = Vec<(Vec<String>, String)>;
 
-/// The targets whose compiler is installed, and those whose compiler is missing.
+/// Opens the targets whose compiler is installed, and lists the others.
 ///
 /// # Errors
-/// If a name is not a target, or no target's compiler is installed.
+/// If a name is not a GPU target, or no target has an installed compiler.
 pub fn open_all(arches: &[String]) -> Result<(Vec<CompileTarget>, Missing), Failure> {
     let (mut targets, mut missing) = (Vec::new(), Missing::new());
     for arch in arches {
@@ -128,7 +129,7 @@ pub fn open_all(arches: &[String]) -> Result<(Vec<CompileTarget>, Missing), Fail
     Ok((targets, missing))
 }
 
-/// The architectures of all GPU targets.
+/// The architectures of all GPU targets in the target table.
 pub fn names() -> Vec<&'static str> {
     let gpus = targets::TARGETS
         .iter()

@@ -1,4 +1,4 @@
-//! Exit codes.
+//! The exit codes of `tune`.
 
 /// Success.
 pub const DONE: u8 = 0;
@@ -11,8 +11,8 @@ pub const NO_DEVICE: u8 = 3;
 /// Another process computes on the device.
 pub const SHARED_GPU: u8 = 4;
 
-/// The sources or the version are not those of a fleet's plan.
+/// The sources or the version of `tune` differ from those in a fleet's plan.
 pub const OTHER_SOURCES: u8 = 6;
-/// Another attempt, perhaps on another machine, may succeed: EX_TEMPFAIL of `sysexits.h`, which schedulers can be told
-/// to take for it.
+/// The command may succeed if it is run again, perhaps on another machine. This is `EX_TEMPFAIL` of `sysexits.h`, which
+/// schedulers can be configured to retry.
 pub const TRY_AGAIN: u8 = 75;

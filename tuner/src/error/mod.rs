@@ -1,4 +1,4 @@
-//! The errors that end a command.
+//! The errors that end a command, and their exit codes.
 
 pub mod code;
 
@@ -28,13 +28,13 @@ pub use self::code::{DONE, FAILED, NO_DEVICE, OTHER_SOURCES, SHARED_GPU, TRY_AGA
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{flag} {value}: {reason}\nhelp: {help}")]
 pub struct UsageError {
-    /// The flag.
+    /// The name of the flag.
     pub flag: &'static str,
-    /// The given value.
+    /// The value on the command line.
     pub value: String,
-    /// Why it is invalid.
+    /// Why the value is invalid.
     pub reason: String,
-    /// Valid values, as a `help:` line.
+    /// The text of the `help:` line, which describes valid values.
     pub help: &'static str,
 }
 
@@ -42,7 +42,7 @@ pub struct UsageError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum NoDevice {
-    /// No target has that architecture.
+    /// The target table does not contain the architecture.
     #[error(
         "there is no target `{arch}` (known: {})\nhelp: choose one of them; docs/targets.md says how to add one",
         .known.join(", ")
@@ -50,7 +50,7 @@ pub enum NoDevice {
     Target {
         /// The requested architecture.
         arch: String,
-        /// The architectures that exist.
+        /// The architectures in the target table.
         known: Vec<&'static str>,
     },
     /// This machine has no device of the kind on which the kernels were saved.
@@ -82,13 +82,13 @@ pub enum Failure {
     /// A device, its compiler or the files of a run cannot be used.
     #[error(transparent)]
     Lab(Box<LabError>),
-    /// A problem is not declared, a space cannot be built, or nothing is stored.
+    /// A problem is not declared, a search space cannot be built, or nothing is stored for a problem.
     #[error(transparent)]
     Task(#[from] TaskError),
-    /// Nothing can be compiled for a target.
+    /// Nothing can be compiled for a target without a device.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A table cannot be read or written.
+    /// A baked table cannot be read or written.
     #[error(transparent)]
     Table(Box<TableError>),
     /// A recorded space cannot be searched or baked.
@@ -103,15 +103,15 @@ pub enum Failure {
     /// The definition of a space cannot be used.
     #[error("{}: {error}", .path.display())]
     Definition {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be used.
         error: Box<DefinitionError>,
     },
-    /// A space is too large to be counted.
+    /// A space is too large for an exact number of configs.
     #[error(transparent)]
     NoExactCount(Box<NoExactCount>),
-    /// Results cannot be written for Kernel Tuner.
+    /// Results cannot be written as a cache file of Kernel Tuner.
     #[error("{0}\nhelp: write `--format t4`")]
     KernelTuner(KernelTunerError),
     /// A kernel cannot be written as T1.
@@ -119,42 +119,42 @@ pub enum Failure {
         "`{kernel}` cannot be written as T1: {error}\nhelp: docs/search-space.md says what T1 can hold; `--format t4` writes its results"
     )]
     T1 {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// Why not.
+        /// Why the kernel cannot be written.
         error: Box<T1Error>,
     },
-    /// A file holds no curves.
+    /// A file does not contain curves of `tune replay`.
     #[error(
         "{} holds no curves: {error}\nhelp: `tune replay --curves FILE` writes them", .path.display()
     )]
     Curves {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be read.
         error: CurvesError,
     },
-    /// A file holds no profiles.
+    /// A file does not contain profiles of `tune inspect --profile`.
     #[error(
         "{} holds no profiles: {error}\nhelp: `tune inspect --profile --json > FILE` writes them", .path.display()
     )]
     Profiles {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be read.
         error: serde_json::Error,
     },
-    /// A file does not hold the state of a plan.
+    /// A file does not contain the state of a fleet's plan.
     #[error(
         "{} holds no state of a plan: {error}\nhelp: `tune fleet status PLAN --store STORE --json > FILE` writes it", .path.display()
     )]
     PlanStatus {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be read.
         error: serde_json::Error,
     },
-    /// A recorded file cannot be used.
+    /// A file with a recorded space cannot be used.
     #[error(transparent)]
     Recording(#[from] kiln_exchange::recording::RecordingError),
     /// The run to report does not exist.
@@ -169,29 +169,29 @@ pub enum Failure {
     /// A file of saved kernels cannot be used.
     #[error("{}: {error}", .path.display())]
     Saved {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Why it cannot be used.
         error: SavedError,
     },
-    /// The command would compare nothing.
+    /// `tune bench` or `tune compare` has no kernel to save or to compare.
     #[error(transparent)]
     NothingWatched(#[from] NothingWatched),
     /// A value cannot be written as JSON.
     #[error("cannot {doing}: {error}")]
     Json {
-        /// The value, in words.
+        /// The operation that failed, as a verb with its object.
         doing: &'static str,
         /// Why it failed.
         error: serde_json::Error,
     },
-    /// The command would delete results and was not confirmed.
+    /// The command would delete results, and the user has not confirmed the deletion.
     #[error(
         "this deletes every trial and winner in {}\nhelp: say `tune cache clear --yes` to go on",
         .folder.display()
     )]
     NotConfirmed {
-        /// The cache.
+        /// The folder of the cache.
         folder: PathBuf,
     },
     /// A disk is full.
@@ -199,7 +199,7 @@ pub enum Failure {
         "a disk is full: {0}\nhelp: make room there, or put the cache on another disk with KILN_CACHE, and run again; what was found so far is kept"
     )]
     DiskFull(String),
-    /// A plan cannot be made, worked on or merged.
+    /// A plan cannot be created, worked on or merged, or results cannot be shared.
     #[error(transparent)]
     Fleet(Box<FleetError>),
 }
@@ -232,7 +232,7 @@ impl From<TableError> for Failure {
     }
 }
 
-/// The exit code of an error of a device.
+/// The exit code for an error of a device.
 fn code_of(error: &LabError) -> u8 {
     match error {
         LabError::NoDevice(_) | LabError::NoClock(_) => NO_DEVICE,
@@ -243,7 +243,7 @@ fn code_of(error: &LabError) -> u8 {
 }
 
 impl Failure {
-    /// The exit code of this failure.
+    /// The exit code of the command that fails with this error.
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => USAGE,
@@ -254,12 +254,12 @@ impl Failure {
         }
     }
 
-    /// For `map_err`: a value that cannot be written as JSON.
+    /// Returns a closure for `map_err` that reports a value that cannot be written as JSON.
     pub fn json(doing: &'static str) -> impl FnOnce(serde_json::Error) -> Failure {
         move |error| Failure::Json { doing, error }
     }
 
-    /// For `map_err`: a failed file operation.
+    /// Returns a closure for `map_err` that reports a failed operation on a file.
     pub fn file(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
         let error = FileError::of(doing, path);
         move |cause| Failure::File(error(cause))

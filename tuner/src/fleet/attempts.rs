@@ -1,7 +1,8 @@
-//! The attempts at an element so far: whether they finished it, and the trials from which the next one goes on.
+//! Reads what earlier attempts at an element left in the store: whether they finished it, and their trials.
 //!
-//! Every attempt announces its journal by an empty object. Announcements are hints, which anybody who writes to the
-//! store can make; what a journal holds counts only if a worker of the plan signed it.
+//! Every attempt announces its journal with an empty object in the store. Anyone who can write to the store can create
+//! an announcement, so announcements are only hints. The content of a journal is used only if it is signed with a
+//! worker key of the plan.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +14,15 @@ use super::FleetError;
 use crate::error::Failure;
 use crate::run::own_trials;
 
-/// What earlier attempts left in the store.
+/// The journal segments that earlier attempts at an element left in the store.
 #[derive(Debug, Default)]
 pub struct Attempts {
     segments: Vec<Segment>,
 }
 
 impl Attempts {
-    /// Reads the segments of the announced journals. Those that do not verify are passed over: a merge names them.
+    /// Reads the segments of all announced journals. Segments that fail verification are skipped here; `tune fleet
+    /// merge` reports them.
     ///
     /// # Errors
     /// If the store cannot be read, or the plan is invalid.
@@ -41,17 +43,18 @@ impl Attempts {
         Ok(Attempts { segments })
     }
 
-    /// Whether they finished the element, by the rule of a merge.
+    /// Whether the attempts finished the element, by the same rule as in a merge.
     pub fn have_finished(&self, plan: &Plan, element: u32) -> bool {
         decide::finished(plan, &self.observations()).contains(&element)
     }
 
-    /// All of their records.
+    /// All records of the attempts.
     pub fn observations(&self) -> Observations {
         fold(&self.segments)
     }
 
-    /// The trials of attempts by the same observer, with their keys.
+    /// The trials of attempts by one observer (host and device), grouped by tuning key. Only trials with a final
+    /// outcome are included.
     fn of(&self, observer: &BTreeMap<String, String>) -> Vec<(&TuningKey, Vec<Trial>)> {
         let (mut keys, mut trials) = (BTreeMap::new(), BTreeMap::new());
         let own = self
@@ -76,7 +79,8 @@ impl Attempts {
     }
 }
 
-/// Announces the journal of an attempt, under its first record's identity.
+/// Announces the journal of an attempt. `journal` is the identity of the journal, which becomes the name of the
+/// announcement.
 ///
 /// # Errors
 /// If the store cannot be written.
@@ -90,7 +94,7 @@ pub fn announce(
     Ok(store.put(&name, b"")?)
 }
 
-/// Puts the trials of earlier attempts by the same device into the cache of this one.
+/// Copies the trials of earlier attempts by the same observer into the cache of this attempt.
 ///
 /// # Errors
 /// If the cache cannot be written.
@@ -105,7 +109,7 @@ pub fn take_up(
     Ok(())
 }
 
-/// The names of an element's announcements begin with this.
+/// The prefix of the names of an element's announcements.
 fn folder(plan: &str, element: u32) -> String {
     format!("{}/attempts/{plan}/{element}/", object::ROOT)
 }

@@ -1,8 +1,9 @@
-//! One element of a plan, on one device: measures in a cache of its own, publishes while it measures, states what it
-//! proved.
+//! Runs one element of a plan on one device. An element is the work of one machine: some problems on one kind of
+//! device. The run measures in its own cache, publishes its journal while it measures, and then publishes signed
+//! statements about what it proved.
 //!
-//! An element may run any number of times, in several copies at once, and end at any moment: what counts is what the
-//! store holds.
+//! An element may run any number of times, also several times at once, and each run may end at any moment. Only what
+//! the store contains is used.
 
 use std::path::Path;
 use std::time::Duration;
@@ -26,40 +27,41 @@ use kiln_lab::regime::Regime;
 use kiln_lab::{machine, preflight};
 use kiln_project::Project;
 
-/// One element, and where it runs.
+/// An element to run, with everything that the run needs.
 pub struct Work<'a> {
     /// The plan.
     pub plan: &'a PlanFile,
-    /// Number of the element.
+    /// The number of the element in the plan.
     pub element: u32,
-    /// Signs what is published.
+    /// The worker key that signs what is published.
     pub key: PrivateKey,
-    /// Takes the results.
+    /// The store to which results are published.
     pub store: &'a dyn ObjectStore,
-    /// The kernels.
+    /// The kernels of the plan's packages.
     pub project: &'a Project,
-    /// The device's name; `None` for the first one of the element's kind.
+    /// The name of the device on the command line; `None` for the first device of the element's kind.
     pub device: Option<&'a str>,
-    /// The folder for the cache; `None` for that of the scheduler.
+    /// The parent folder of the element's cache; `None` for the scheduler's scratch folder.
     pub scratch: Option<&'a Path>,
-    /// How often results are published at the latest.
+    /// Maximum time between two publications.
     pub publish_every: Duration,
     /// Whether other processes may compute on the GPU.
     pub allow_shared_gpu: bool,
-    /// Compile threads.
+    /// Number of compile threads.
     pub jobs: usize,
-    /// The command line, for the record of the run.
+    /// The command line, which is stored in the record of the run.
     pub command: &'a str,
-    /// Kernels whose references are linked in.
+    /// The kernels whose plain-Rust references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// Receives the progress.
+    /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
 }
 
-/// Runs the element; `None` if the store shows that it was run to its end before.
+/// Runs the element. Returns `None` if an earlier attempt has already finished it according to the store.
 ///
 /// # Errors
-/// If the sources, the version or the device are not those of the plan, or results cannot be published.
+/// If the sources, the version of `tune` or the device differ from those of the plan, or if results cannot be
+/// published.
 pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
     let plan = work.plan.plan();
     let element = element(work.plan, work.element)?;
@@ -115,7 +117,7 @@ pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
         return Err(Failure::from(FleetError::Unpublished {
             element: work.element,
             why: error.to_string(),
-            // What was measured may be all that there is.
+            // The cache may be the only copy of the results.
             folder: folder.keep(),
         }));
     }
@@ -123,7 +125,7 @@ pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
     Ok(Some(report))
 }
 
-/// Runs the tasks, and publishes their records meanwhile.
+/// Runs the element's tasks and publishes their records at the same time.
 fn measure(
     run: &RunInputs<'_>,
     work: &Work<'_>,
@@ -155,7 +157,7 @@ fn element(plan: &PlanFile, number: u32) -> Result<&Element, FleetError> {
     })
 }
 
-/// Results of another version would have other keys, and meet no other node's.
+/// Results of another version would have different keys, so they could not be combined with the results of other nodes.
 fn check_version(plan: &Plan) -> Result<(), FleetError> {
     let found = env!("CARGO_PKG_VERSION");
     match plan.generator == found {
@@ -167,7 +169,7 @@ fn check_version(plan: &Plan) -> Result<(), FleetError> {
     }
 }
 
-/// The options of the element's run.
+/// The options with which the element runs.
 fn options(plan: &Plan, element: &Element, jobs: usize) -> Result<RunOptions, FleetError> {
     let settings = &plan.settings;
     let task = |task: &kiln_fleet::TaskRef| ElementTask {
@@ -189,7 +191,7 @@ fn options(plan: &Plan, element: &Element, jobs: usize) -> Result<RunOptions, Fl
         transfer: true,
         transfer_from: Vec::new(),
         regime: settings.regime.as_ref().map(regime).transpose()?,
-        // Shards differ in their seeds alone.
+        // Shards of a search differ only in their seeds.
         seed: settings.seed.wrapping_add(u64::from(element.shard)),
         write: false,
         jobs,

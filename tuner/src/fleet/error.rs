@@ -1,4 +1,4 @@
-//! Why a plan cannot be made, worked on or merged.
+//! Errors of creating a plan, working on it, and merging its results.
 
 use std::path::{Path, PathBuf};
 
@@ -8,80 +8,80 @@ use thiserror::Error;
 use crate::error::code::{FAILED, NO_DEVICE, OTHER_SOURCES, TRY_AGAIN};
 use kiln_lab::atomic_file::without_path;
 
-/// Why a plan cannot be made, worked on or merged.
+/// Why a plan cannot be created, worked on or merged.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FleetError {
-    /// A kind that no device can have.
+    /// The text is not a valid kind of device.
     #[error(
         "`{kind}` is not a kind of device: {why}\nhelp: write `backend/arch/name` or the start of it, such as `cuda/sm_89`; \
          `tune devices` prints those of this machine"
     )]
     Kind {
-        /// The kind.
+        /// The text.
         kind: String,
-        /// Why not.
+        /// Why it is not valid.
         why: String,
     },
-    /// Nothing is left to plan.
+    /// No kernel of the package has a problem for this kind of device.
     #[error("no kernel of the package has a problem on {kind}\nhelp: run `tune list`")]
     NoProblem {
-        /// The kind.
+        /// The kind of device.
         kind: String,
     },
-    /// Nothing is left of a plan for another one.
+    /// No work remains for a plan that continues another plan.
     #[error(
         "nothing is left for another plan: no problem waits for a final or another device\nhelp: elements that are missing are those of \
          the same plan: `tune fleet job --missing`"
     )]
     NothingLeft,
-    /// A plan is invalid.
+    /// A plan file is invalid.
     #[error("{}: {error}", .path.display())]
     Plan {
-        /// Its file.
+        /// The path of the plan.
         path: PathBuf,
-        /// Why.
+        /// Why the plan is invalid.
         error: kiln_fleet::PlanError,
     },
-    /// A plan would be invalid.
+    /// The plan that should be written would be invalid.
     #[error("cannot make the plan: {0}")]
     Invalid(kiln_fleet::PlanError),
     /// A key or a signature cannot be used.
     #[error(transparent)]
     Sign(#[from] kiln_fleet::SignError),
-    /// No key was named, and the default one does not exist.
+    /// No key is specified, and the default key does not exist.
     #[error(
         "there is no key to sign with: {} does not exist\nhelp: name one with --sign, or make one with `ssh-keygen -t ed25519`",
         .path.display()
     )]
     NoSigningKey {
-        /// The default.
+        /// The path of the default key.
         path: PathBuf,
     },
-    /// The worker key is not one of the plan's.
+    /// The worker key does not belong to the plan.
     #[error(
         "{} is not a worker key of {}: it is {found}\nhelp: use the file that `tune fleet plan` wrote next to the plan",
         .key.display(), .plan.display()
     )]
     ForeignWorkerKey {
-        /// The file of the key.
+        /// The path of the key.
         key: PathBuf,
-        /// The plan.
+        /// The path of the plan.
         plan: PathBuf,
-        /// Its fingerprint.
+        /// The fingerprint of the key.
         found: String,
     },
-    /// The plan is signed by nobody who may sign plans.
+    /// The plan's signature does not belong to any of the allowed signers.
     #[error(
         "{} is not signed by anybody in {}: {why}\nhelp: add the signer's public key to that file, or sign the plan again",
         .plan.display(), .signers.display()
     )]
     NotAllowed {
-        /// The plan.
+        /// The path of the plan.
         plan: PathBuf,
         /// The file of allowed signers.
         signers: PathBuf,
-        /// Why.
+        /// Why the signature is not accepted.
         why: String,
     },
     /// The plan has expired.
@@ -90,9 +90,9 @@ pub enum FleetError {
         .plan.display()
     )]
     Expired {
-        /// The plan.
+        /// The path of the plan.
         plan: PathBuf,
-        /// How long ago, in seconds.
+        /// The number of seconds since the plan expired.
         ago_s: u64,
     },
     /// A store cannot be used.
@@ -101,104 +101,104 @@ pub enum FleetError {
     /// Results cannot be published.
     #[error(transparent)]
     Publish(#[from] kiln_fleet::PublishError),
-    /// What a store holds cannot be collected.
+    /// The content of a store cannot be collected.
     #[error(transparent)]
     Collect(#[from] CollectError),
-    /// A statement cannot be made.
+    /// A statement about a proven result cannot be created.
     #[error(transparent)]
     Statement(#[from] kiln_fleet::StatementError),
-    /// A proof cannot be used.
+    /// A proof next to a table cannot be used.
     #[error(transparent)]
     Proof(#[from] kiln_fleet::proof::ProofError),
-    /// A job file cannot be written.
+    /// A job file for a scheduler cannot be written.
     #[error(transparent)]
     Engine(#[from] kiln_fleet::EngineError),
-    /// The plan has fewer elements.
+    /// The plan has no element with this number.
     #[error(
         "there is no element {element}: {} has {count}, counted from 0\nhelp: `tune fleet status` lists them", .plan.display()
     )]
     NoElement {
-        /// The plan.
+        /// The path of the plan.
         plan: PathBuf,
-        /// The wanted element.
+        /// The number of the requested element.
         element: u32,
-        /// How many there are.
+        /// The number of elements in the plan.
         count: usize,
     },
-    /// The plan has other kinds.
+    /// The plan does not contain this kind of device.
     #[error("{} has no kind `{wanted}`\nhelp: it has {}", .plan.display(), .known.join(", "))]
     NoKind {
-        /// The plan.
+        /// The path of the plan.
         plan: PathBuf,
-        /// The wanted kind.
+        /// The requested kind.
         wanted: String,
-        /// Its kinds.
+        /// The kinds in the plan.
         known: Vec<String>,
     },
-    /// A kernel is not what it was when the plan was made.
+    /// A kernel has changed since the plan was created.
     #[error(
         "`{kernel}` is not what the plan says: its {part} is {found}, planned is {planned}\nhelp: check out the commit of the plan, or \
          write a new plan"
     )]
     OtherSources {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// What differs: spec or source.
+        /// The part that differs: `spec` or `source`.
         part: &'static str,
-        /// The hash of the checked-out one.
+        /// The hash of this part in the checked-out sources.
         found: String,
-        /// The hash in the plan.
+        /// The hash of this part in the plan.
         planned: String,
     },
-    /// The plan names a regime that does not exist.
+    /// The plan specifies a regime that does not exist.
     #[error(
         "the plan's regime is `{found}`, and there are `cold` and `hot`\nhelp: write a new plan with `tune fleet plan`"
     )]
     Regime {
-        /// The name.
+        /// The name of the regime.
         found: String,
     },
-    /// `tune` is of another version than the plan's.
+    /// The version of `tune` differs from the version that created the plan.
     #[error(
         "this is `tune` {found}, the plan was made by {planned}\nhelp: install that version on every node, or write a new plan"
     )]
     OtherVersion {
         /// The running version.
         found: String,
-        /// The plan's.
+        /// The version that created the plan.
         planned: String,
     },
-    /// The device is of another kind than the element's.
+    /// The device is not of the element's kind.
     #[error(
         "element {element} needs {wanted}, and `{device}` is {found}\nhelp: run it on another node, or name a device with --device"
     )]
     OtherKind {
-        /// The element.
+        /// The number of the element.
         element: u32,
-        /// The kind.
+        /// The kind that the element needs.
         wanted: String,
-        /// The device.
+        /// The name of the device.
         device: String,
-        /// Its kind.
+        /// The kind of the device.
         found: String,
     },
-    /// The device has proven the config before.
+    /// The device has already proven the config, and the element needs a proof from another device.
     #[error(
         "element {element} confirms what another device has proven, and `{device}` is that device\nhelp: the scheduler should run it on \
          another node (exit code 75)"
     )]
     SameDevice {
-        /// The element.
+        /// The number of the element.
         element: u32,
-        /// The device.
+        /// The name of the device.
         device: String,
     },
-    /// The machine has no device of the element's kind.
+    /// This machine has no device of the element's kind.
     #[error("element {element} needs {wanted}; here is {here}\nhelp: run it on another node")]
     NoSuchKind {
-        /// The element.
+        /// The number of the element.
         element: u32,
-        /// The kind.
+        /// The kind that the element needs.
         wanted: String,
         /// The devices of this machine.
         here: String,
@@ -209,9 +209,9 @@ pub enum FleetError {
         .folder.display(), without_path(.error)
     )]
     Scratch {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: std::io::Error,
     },
     /// The scratch folder is on a network file system.
@@ -221,45 +221,45 @@ pub enum FleetError {
         .folder.display()
     )]
     NetworkScratch {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// The file system.
+        /// The type of the file system.
         name: &'static str,
     },
-    /// Results were measured and could not be published.
+    /// Results were measured but could not be published.
     #[error(
         "the results of element {element} could not be published: {why}\nhelp: the scheduler should run it again (exit code 75); its \
          cache is in {}", .folder.display()
     )]
     Unpublished {
-        /// The element.
+        /// The number of the element.
         element: u32,
-        /// Why.
+        /// Why they could not be published.
         why: String,
-        /// The cache, which is kept.
+        /// The folder of the element's cache, which is not deleted.
         folder: PathBuf,
     },
-    /// A journal cannot be pushed.
+    /// A journal cannot be pushed to a store.
     #[error(transparent)]
     Push(#[from] PushError),
-    /// The cache has no results.
+    /// The cache contains no results to push.
     #[error(
         "nothing can be pushed: {} has no results\nhelp: `tune` measures some; KILN_CACHE names another cache", .folder.display()
     )]
     NothingToPush {
-        /// The cache.
+        /// The folder of the cache.
         folder: PathBuf,
     },
 }
 
 impl FleetError {
-    /// For `map_err`: a plan that cannot be used.
+    /// Returns a closure for `map_err` that reports that the plan at `path` cannot be used.
     pub fn plan(path: &Path) -> impl FnOnce(kiln_fleet::PlanError) -> FleetError {
         let path = path.to_owned();
         move |error| FleetError::Plan { path, error }
     }
 
-    /// The exit code of this failure.
+    /// The exit code of the command that fails with this error.
     pub fn code(&self) -> u8 {
         match self {
             FleetError::OtherSources { .. } | FleetError::OtherVersion { .. } => OTHER_SOURCES,
@@ -267,7 +267,7 @@ impl FleetError {
             FleetError::Unpublished { .. }
             | FleetError::Publish(_)
             | FleetError::SameDevice { .. } => TRY_AGAIN,
-            // A store that does not answer, not one that was named wrongly.
+            // A store that does not respond may recover, unlike a store whose location is wrong.
             FleetError::Store(error)
             | FleetError::Collect(CollectError::Store(error))
             | FleetError::Push(PushError::Store(error))

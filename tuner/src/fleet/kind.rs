@@ -1,4 +1,4 @@
-//! Kinds of devices: what a plan asks for, and what a machine has.
+//! Kinds of devices: the kinds that a plan requests, and the devices of this machine that match a kind.
 
 use kiln::devices::name_of;
 use kiln_fleet::Kind;
@@ -8,10 +8,10 @@ use super::FleetError;
 use crate::error::Failure;
 use kiln_lab::machine::{self, Opened};
 
-/// The kind that a word of the command line names.
+/// Parses a kind of device: `backend/arch/name`, or its first parts.
 ///
 /// # Errors
-/// If no backend has that name, or a part is empty.
+/// If the first part is not a backend, or a part is empty.
 pub fn parse(word: &str) -> Result<Kind, FleetError> {
     let wrong = |why: String| FleetError::Kind {
         kind: word.to_owned(),
@@ -27,10 +27,10 @@ pub fn parse(word: &str) -> Result<Kind, FleetError> {
     })
 }
 
-/// The backend of a kind.
+/// The backend in a kind of device.
 ///
 /// # Errors
-/// If no backend has that name.
+/// If the first part of `kind` is not a backend.
 pub fn backend(kind: &str) -> Result<Backend, String> {
     let word = kind.split('/').next().unwrap_or_default();
     let found = Backend::ALL
@@ -42,10 +42,10 @@ pub fn backend(kind: &str) -> Result<Backend, String> {
     })
 }
 
-/// Opens the device of an element: the named one, or the first of its kind.
+/// Opens the device for an element: the device with this name, or the first device of the element's kind.
 ///
 /// # Errors
-/// If it does not open, or is of another kind.
+/// If the device does not open, if it is of another kind, or if this machine has no device of the kind.
 pub fn open(element: u32, kind: &Kind, name: Option<&str>) -> Result<Opened, Failure> {
     if let Some(name) = name {
         let (name, device) = machine::open_device(Some(name))?;

@@ -1,6 +1,8 @@
-//! One plan, tuned by many machines: writes plans, does one element of one, and turns what a store holds into rows.
+//! Tunes one plan on many machines: writes plans, runs one element of a plan, and converts the content of a store into
+//! rows.
 //!
-//! Plans, signatures, stores and decisions are those of [`kiln_fleet`]; this module has the devices.
+//! The crate [`kiln_fleet`] contains plans, signatures, stores and decisions. This module adds the parts that need
+//! devices.
 
 mod attempts;
 mod element;

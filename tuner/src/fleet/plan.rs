@@ -1,4 +1,4 @@
-//! Makes a plan from the kernels of a package.
+//! Creates plans from the kernels of a package.
 
 use std::time::Duration;
 
@@ -13,31 +13,32 @@ use crate::run::pipeline::claims_of;
 use crate::task;
 use kiln_project::Project;
 
-/// What a plan shall be.
+/// The options with which a plan is created.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// The kinds of devices, as written.
+    /// The kinds of devices, as written on the command line.
     pub kinds: Vec<String>,
-    /// Only these problems; all of them if empty.
+    /// The problems to tune; all problems if empty.
     pub problems: Vec<String>,
-    /// Number of devices that must prove a row.
+    /// Number of distinct devices that must prove a row.
     pub replicas: u32,
-    /// What makes two devices different.
+    /// How devices that prove a row must differ.
     pub distinct: Distinct,
-    /// Number of searches of each problem.
+    /// Number of searches per problem, with different seeds.
     pub shards: u32,
-    /// Problems in an element.
+    /// Number of problems per element.
     pub per_element: usize,
-    /// How every element searches.
+    /// The search settings of every element.
     pub settings: Settings,
-    /// How long the plan is valid.
+    /// Time until the plan and its worker key expire.
     pub lifetime: Duration,
 }
 
-/// Makes the plan of a project's kernels on some kinds of devices.
+/// Creates a plan that tunes a project's kernels on some kinds of devices. `worker_key` is the public key of the
+/// workers.
 ///
 /// # Errors
-/// If a kind is not one, a problem is not declared, or a kind has no problem.
+/// If a kind is not valid, a requested problem is not declared, or no kernel has a problem for a kind.
 pub fn make(project: &Project, options: &PlanOptions, worker_key: String) -> Result<Plan, Failure> {
     task::check_declared(&project.problems(), &options.problems)?;
     let kinds: Vec<Kind> = options
@@ -81,7 +82,7 @@ pub fn make(project: &Project, options: &PlanOptions, worker_key: String) -> Res
     })
 }
 
-/// The settings of an element's searches.
+/// The settings with which every element searches.
 pub fn settings(
     trials: Option<usize>,
     budget: Option<Duration>,
@@ -106,7 +107,7 @@ fn kernel(kernel: &kiln_project::TunedKernel) -> KernelRef {
     }
 }
 
-/// The kernels and problems of a kind of devices.
+/// The kernels and problems to tune on a kind of device.
 fn tasks(project: &Project, kind: &Kind, problems: &[String]) -> Result<Vec<TaskRef>, FleetError> {
     let backend = kind::backend(&kind.device).map_err(|why| FleetError::Kind {
         kind: kind.name.clone(),
@@ -130,7 +131,7 @@ fn tasks(project: &Project, kind: &Kind, problems: &[String]) -> Result<Vec<Task
     }
 }
 
-/// The selected package; several are named together.
+/// The names of the selected packages, separated by commas.
 fn package(project: &Project) -> String {
     let names: Vec<String> = project
         .packages
@@ -140,11 +141,12 @@ fn package(project: &Project) -> String {
     names.join(",")
 }
 
-/// The plan of what is left of another one, and the new key of its workers: finals between several finalists, and
-/// confirmations by further devices. Its claims are those of the whole, so that no stage weakens the bound.
+/// Creates a plan for the work that remains after another plan, and the private key of its workers. The remaining work
+/// is finals, which race the winners of several searches, and confirmations on further devices. The new plan keeps the
+/// number of claims of the whole plan, so the error bound also holds over all stages.
 ///
 /// # Errors
-/// If nothing is left, or no key can be made.
+/// If no work remains, or no key can be generated.
 pub fn continuing(
     plan: &Plan,
     decisions: &[TaskDecision],

@@ -1,4 +1,5 @@
-//! The proofs next to tables: who measured each row, signed. No build reads them; a check in CI does.
+//! The proof files next to baked tables. A proof contains the signed statements of the devices that measured each row.
+//! Builds do not read proofs; `tune bake --check --proofs` does, for example in CI.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,8 @@ use crate::tables::bake;
 use kiln_lab::atomic_file;
 use kiln_project::{Project, TunedKernel};
 
-/// Writes the proof of every table that was written; what earlier proofs say of rows that stay is kept. Returns their
-/// paths.
+/// Writes the proof of every table that was written. For rows that did not change, the statements in the earlier proof
+/// are kept. Returns the paths of the proofs.
 ///
 /// # Errors
 /// If a proof cannot be read or written.
@@ -44,18 +45,19 @@ pub fn write(
     Ok(paths)
 }
 
-/// A fault of a proof.
+/// A fault that was found in a proof.
 #[derive(Clone, Debug)]
 pub struct ProofFault {
-    /// The proof, or the file that lacks.
+    /// The path of the proof, which may not exist.
     pub path: PathBuf,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// What is wrong.
+    /// A description of the fault.
     pub what: String,
 }
 
-/// Checks that each proven row of a project's tables is backed by signed statements of enough devices.
+/// Checks that each proven row in a project's tables is backed by signed statements from enough devices. Returns the
+/// faults.
 ///
 /// # Errors
 /// If a table or `allowed_signers` cannot be read.
@@ -92,7 +94,7 @@ pub fn check(project: &Project, replicas: u32) -> Result<Vec<ProofFault>, Failur
     Ok(faults)
 }
 
-/// The rows that claim a speed-up.
+/// The proven rows with a speed-up, which are the rows that a proof must back.
 fn claims(rows: &[Row]) -> Vec<RowClaim> {
     let claims = rows
         .iter()

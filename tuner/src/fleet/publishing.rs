@@ -1,4 +1,4 @@
-//! Publishes the journal of an element while it grows, in a thread of its own.
+//! Publishes the journal of an element while the journal grows. This runs in a separate thread.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::error::TRY_AGAIN;
 /// start and one of its result. A killed attempt loses at most 64, which leaves room for the trials that end while the
 /// thread waits for its next look and while it publishes.
 const MAX_UNPUBLISHED: u64 = 2 * 48;
-/// How often the thread looks.
+/// How often the thread checks for new records and signals.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The running thread.
+/// Handle of the running thread.
 #[derive(Debug)]
 pub struct Publishing<'scope> {
     stop: Sender<()>,
@@ -29,8 +29,9 @@ pub struct Publishing<'scope> {
 }
 
 impl<'scope> Publishing<'scope> {
-    /// Begins to publish a cache's journal. A signal that ends the process is held back until what was measured is
-    /// published; the process then removes `scratch`, and ends with the exit code that tells a scheduler to try again.
+    /// Starts to publish the journal of a cache, at least every `period` while it grows. If SIGINT or SIGTERM arrives,
+    /// the thread first publishes the recorded results. It then removes `scratch` and ends the process with the exit
+    /// code that makes a scheduler try again.
     pub fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         cache: &'env Cache,
@@ -39,7 +40,7 @@ impl<'scope> Publishing<'scope> {
         period: Duration,
     ) -> Publishing<'scope> {
         let (stop, stopped) = channel();
-        // If signals cannot be watched, they end the process at once: the last trials are lost, and tried again.
+        // If signals cannot be handled, they end the process at once. The last trials are then lost and measured again.
         let signals = Signals::new([SIGINT, SIGTERM]).ok();
         let publishing = Thread {
             cache,
@@ -54,10 +55,10 @@ impl<'scope> Publishing<'scope> {
         Publishing { stop, thread }
     }
 
-    /// Publishes the rest, and ends the thread.
+    /// Publishes the remaining records and ends the thread.
     ///
     /// # Errors
-    /// If something is not published.
+    /// If the remaining records cannot be published.
     pub fn finish(self) -> Result<(), PublishError> {
         drop(self.stop);
         match self.thread.join() {
@@ -69,12 +70,12 @@ impl<'scope> Publishing<'scope> {
 
 struct Thread<'s> {
     cache: &'s Cache,
-    /// The attempt's folder.
+    /// The folder of this attempt.
     scratch: PathBuf,
     publisher: Publisher<'s>,
-    /// How often results are published at the latest.
+    /// Maximum time between two publications.
     period: Duration,
-    /// The last record that the store took.
+    /// The number of the last record that the store accepted.
     acknowledged: u64,
     /// Number of the journal's records at that time.
     records: u64,
@@ -107,12 +108,12 @@ impl Thread<'_> {
         }
     }
 
-    /// Publishes, and ends the process.
+    /// Publishes the recorded results, and ends the process.
     fn end_early(&mut self) -> ! {
         match self.publish() {
             Ok(()) => {
                 say("interrupted; what was measured is published");
-                // Other threads still write there: what they add meanwhile stays, and is worth nothing.
+                // Other threads may still write to the folder. Anything that they add remains there but is not needed.
                 let _ = std::fs::remove_dir_all(&self.scratch);
             }
             Err(error) => say(&format!(

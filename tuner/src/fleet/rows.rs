@@ -1,4 +1,4 @@
-//! Turns decisions into rows of the tables that a build reads.
+//! Writes the decisions of a plan as rows of baked tables.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ use crate::error::Failure;
 use crate::tables::bake;
 use kiln_project::Project;
 
-/// A table that was written.
+/// A table that was written, with the rows that are new in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The path of its table.
     pub path: PathBuf,
-    /// The rows that the plan decided.
+    /// The rows from the plan's decisions.
     pub rows: Vec<Row>,
 }
 
-/// Writes the rows of winners into the tables of their kernels. Rows of the same device for other problems stay.
+/// Writes the rows of winners into the tables of their kernels. Rows of the same device for other problems are kept.
 ///
 /// # Errors
-/// If a kernel is not what it was when it was measured, or a table cannot be read or written.
+/// If a kernel is not in the project, or a table cannot be read or written.
 pub fn write_rows(project: &Project, winners: &[Winner]) -> Result<Vec<Written>, Failure> {
     let mut by_table: BTreeMap<(&str, String), (DeviceKey, Vec<Row>)> = BTreeMap::new();
     for winner in winners {
@@ -56,8 +56,8 @@ pub fn write_rows(project: &Project, winners: &[Winner]) -> Result<Vec<Written>,
     Ok(written)
 }
 
-/// Puts a row in the place of the one for the same problem. A baseline that was kept did not race against a proven
-/// row, and does not replace it.
+/// Replaces the row for the same problem, or adds the new row. A row that keeps the baseline does not replace a proven
+/// row of the same kernel version, because the baseline did not race against the proven config.
 fn replace(rows: &mut Vec<Row>, new: &Row) {
     let old = rows.iter().position(|row| row.problem == new.problem);
     let Some(old) = old.map(|place| &mut rows[place]) else {
@@ -69,10 +69,10 @@ fn replace(rows: &mut Vec<Row>, new: &Row) {
     }
 }
 
-/// Checks that the kernels of a plan are those of the project.
+/// Checks that the project's kernels are the same as in the plan.
 ///
 /// # Errors
-/// The first one that is not.
+/// The first kernel that is missing from the project, or whose spec or source differs.
 pub fn check_sources<'k>(
     project: &Project,
     plan: &kiln_fleet::Plan,

@@ -1,7 +1,7 @@
-//! The folder of an element's cache: on a local disk of its node, and new for every attempt.
+//! Creates the scratch folder for an element's cache: a new folder per attempt, on a local disk of the node.
 //!
-//! The cache locks its folder and syncs every record. On a network file system locks may be ignored and a sync is a
-//! round trip, so that a cache there is unsafe, or serialises all elements of a plan.
+//! The cache locks its folder and syncs every record. On a network file system, locks may have no effect, and every
+//! sync is a round trip. A cache there could be damaged, or could make all elements of a plan wait for each other.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use super::FleetError;
 
-/// The variables that name a scratch folder, the most specific first.
+/// The environment variables that contain the path of a scratch folder, the most specific first.
 const VARIABLES: [&str; 2] = ["SLURM_TMPDIR", "TMPDIR"];
 
-/// File systems of `statfs(2)` that are reached over a network, from `linux/magic.h` and the systems' own sources.
+/// The `statfs(2)` numbers of network file systems, from `linux/magic.h` and the sources of the file systems.
 const NETWORK: [(u64, &str); 11] = [
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -28,7 +28,7 @@ const NETWORK: [(u64, &str); 11] = [
     (0x0102_1997, "9P"),
 ];
 
-/// Makes a folder for one attempt at an element. It is removed when the returned value is dropped.
+/// Creates a folder for one attempt at an element. The folder is removed when the returned value is dropped.
 ///
 /// # Errors
 /// If the scratch folder is on a network file system, or cannot be written to.
@@ -58,9 +58,9 @@ fn parent(given: Option<&Path>, variable: &dyn Fn(&str) -> Option<PathBuf>) -> P
     given.unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 
-/// The name of a network file system, from its number.
+/// The name of the network file system with this `statfs(2)` number; `None` for other file systems.
 fn network(kind: u64) -> Option<&'static str> {
-    // The field has 32 bits on some systems, and is negative there.
+    // On some systems the field has 32 bits, and its value is negative.
     let kind = kind & 0xffff_ffff;
     let found = NETWORK.iter().find(|(number, _)| *number == kind);
     found.map(|(_, name)| *name)
@@ -89,9 +89,9 @@ mod tests {
     #[test]
     fn network_file_systems_are_known_by_their_numbers() {
         assert_eq!(network(0x6969), Some("NFS"));
-        // CIFS, sign-extended.
+        // The number of CIFS, sign-extended.
         assert_eq!(network(0xffff_ffff_ff53_4d42), Some("CIFS"));
-        // ext4, tmpfs.
+        // The numbers of ext4 and tmpfs.
         assert_eq!([network(0xef53), network(0x0102_1994)], [None, None]);
     }
 }

@@ -1,4 +1,4 @@
-//! Files of a plan: the plan itself, its signature, the key of its workers, and who may sign.
+//! Reads and writes the files of a plan: the plan, its signature and the key of its workers. Checks who signed a plan.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use crate::error::Failure;
 use crate::run::clock::unix_s;
 use kiln_lab::atomic_file;
 
-/// A signed plan, and where it lies.
+/// A signed plan and the path of its file.
 #[derive(Clone, Debug)]
 pub struct PlanFile {
-    /// The file. Its signature and the worker key are next to it.
+    /// The path of the plan. Its signature and the worker key are next to it.
     pub path: PathBuf,
-    /// What is in it.
+    /// The plan and its signature.
     pub signed: SignedPlan,
 }
 
@@ -25,10 +25,10 @@ impl PlanFile {
     }
 }
 
-/// Who signs plans: the key of the named file, or the user's own.
+/// Reads the key that signs plans: the key at `given`, or `~/.ssh/id_ed25519`.
 ///
 /// # Errors
-/// If there is none, or it cannot be used.
+/// If the key does not exist or cannot be used.
 pub fn signing_key(given: Option<&Path>) -> Result<Signer, FleetError> {
     let own = || {
         let home = std::env::var_os("HOME").map(PathBuf::from);
@@ -41,7 +41,7 @@ pub fn signing_key(given: Option<&Path>) -> Result<Signer, FleetError> {
     Ok(Signer::read(&path)?)
 }
 
-/// Writes a plan and its signature to files.
+/// Signs a plan with `key`, and writes the plan and its signature to files.
 ///
 /// # Errors
 /// If the plan is invalid, or a file cannot be written.
@@ -60,10 +60,10 @@ pub fn write(path: &Path, plan: Plan, key: &Signer) -> Result<PlanFile, Failure>
     })
 }
 
-/// Writes the key of a plan's workers next to the plan, readable by its owner alone.
+/// Writes the key of a plan's workers next to the plan. Only its owner can read the file.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file cannot be written.
 pub fn write_worker_key(plan: &Path, key: &PrivateKey) -> Result<PathBuf, Failure> {
     let path = beside(plan, "key");
     let text = key.to_openssh().map_err(FleetError::from)?;
@@ -71,7 +71,7 @@ pub fn write_worker_key(plan: &Path, key: &PrivateKey) -> Result<PathBuf, Failur
     Ok(path)
 }
 
-/// Reads a plan and its signature. Whether it has expired is not checked, since the clock of a worker may be wrong.
+/// Reads a plan and its signature. Expired plans are accepted, because the clock of a worker may be wrong.
 ///
 /// # Errors
 /// If a file cannot be read, or the plan is invalid.
@@ -90,10 +90,10 @@ pub fn read(path: &Path) -> Result<PlanFile, Failure> {
     })
 }
 
-/// Reads a plan and its signature, for a command of whoever plans.
+/// Reads a plan and its signature, for commands of the person who planned it. Expired plans are an error.
 ///
 /// # Errors
-/// Those of [`read`], and if the plan has expired.
+/// The errors of [`read`], and an error if the plan has expired.
 pub fn read_current(path: &Path) -> Result<PlanFile, Failure> {
     let plan = read(path)?;
     match unix_s().checked_sub(plan.plan().expires_unix_s) {
@@ -105,10 +105,10 @@ pub fn read_current(path: &Path) -> Result<PlanFile, Failure> {
     }
 }
 
-/// Reads the key of a plan's workers: the named file, or the one next to the plan.
+/// Reads the private key of a plan's workers: the key at `given`, or the key next to the plan.
 ///
 /// # Errors
-/// If it cannot be used, or is not one of the plan's.
+/// If the key cannot be used, or is not a worker key of the plan.
 pub fn read_worker_key(plan: &PlanFile, given: Option<&Path>) -> Result<PrivateKey, FleetError> {
     let path = given.map_or_else(|| beside(&plan.path, "key"), Path::to_owned);
     let key = PrivateKey::read(&path)?;
@@ -125,10 +125,11 @@ pub fn read_worker_key(plan: &PlanFile, given: Option<&Path>) -> Result<PrivateK
     })
 }
 
-/// Checks that somebody who may sign plans signed this one, and returns who. `path` is the plan's, for errors.
+/// Checks that one of the allowed signers in `file` signed the plan, and returns the name of the signer. `path` is the
+/// path of the plan, for error messages.
 ///
 /// # Errors
-/// If nobody in the file did, or the file cannot be read.
+/// If no allowed signer signed the plan, or `file` cannot be read.
 pub fn check(plan: &SignedPlan, path: &Path, file: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(file).map_err(Failure::file("read", file))?;
     let refused = |why: String| {
@@ -146,7 +147,7 @@ pub fn check(plan: &SignedPlan, path: &Path, file: &Path) -> Result<String, Fail
     who.ok_or_else(|| refused(format!("its key is {}", key.fingerprint())))
 }
 
-/// The number of a plan's kind, by its name.
+/// The index of the plan's kind with this name.
 ///
 /// # Errors
 /// If the plan has no such kind.
@@ -160,7 +161,7 @@ pub fn kind(plan: &PlanFile, name: &str) -> Result<usize, FleetError> {
     })
 }
 
-/// The file next to a plan: `fleet.plan.sig` of `fleet.plan`.
+/// The path of a file next to a plan, such as `fleet.plan.sig` next to `fleet.plan`.
 pub fn beside(plan: &Path, ending: &str) -> PathBuf {
     let mut name = plan.as_os_str().to_owned();
     name.push(".");

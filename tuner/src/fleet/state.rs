@@ -1,4 +1,5 @@
-//! What a store holds of a plan and of the plans that it continues, and what that decides.
+//! The state of a plan: what a store contains for the plan and for the plans that it continues, and the decisions that
+//! follow.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,30 +17,31 @@ use super::signer::{self, PlanFile};
 use crate::error::Failure;
 use crate::run::clock::unix_s;
 
-/// Largest number of plans that continue each other.
+/// Maximum number of plans in a chain in which each plan continues the next.
 const MAX_CHAIN: usize = 64;
 
-/// The state of a plan.
+/// The state of a plan, derived from the content of a store.
 #[derive(Debug)]
 pub struct PlanState {
-    /// The plan and those that it continues, the newest first, with their signatures.
+    /// The plan and the plans that it continues, newest first, with their signatures.
     pub plans: Vec<SignedPlan>,
-    /// What the store holds of each plan, this one first.
+    /// What the store contains for each of `plans`, in the same order.
     pub collected: Vec<Collected>,
-    /// Everything observed.
+    /// The records of all verified segments.
     pub observations: Observations,
-    /// The numbers of its elements that an attempt has finished.
+    /// The numbers of the plan's elements that an attempt has finished.
     pub finished: BTreeSet<u32>,
-    /// The decision of each task.
+    /// The decision for each task.
     pub decisions: Vec<TaskDecision>,
 }
 
 impl PlanState {
-    /// Reads and verifies everything of a plan that a store holds. `signers` names who may sign the plans that it
-    /// continues, which come from the store; `seen` remembers how much there was before.
+    /// Reads and verifies everything that a store contains for a plan. Plans that this plan continues come from the
+    /// store; `signers` is the file of the signers who may sign them, or `None` to skip this check. `seen` records how
+    /// far each journal was read before, so the removal of records from the store is detected.
     ///
     /// # Errors
-    /// If the store cannot be read, or an earlier plan is not signed by somebody who may.
+    /// If the store cannot be read, or an earlier plan is not signed by an allowed signer.
     pub fn read(
         store: &dyn ObjectStore,
         plan: &PlanFile,
@@ -79,8 +81,8 @@ impl PlanState {
         proven.collect()
     }
 
-    /// The decisions of sessions that kept the baseline, of tasks in which it stays. They claim nothing, so that one
-    /// session is enough.
+    /// For each task that keeps the baseline, the first conclusive result of a session that kept it. Such a result
+    /// claims no speed-up, so one session is enough.
     pub fn kept(&self) -> Vec<Winner> {
         let stays = |task: &&TaskDecision| {
             matches!(task.decision, Decision::Kept | Decision::Stopped { .. })
@@ -103,7 +105,7 @@ impl PlanState {
             .collect()
     }
 
-    /// Everything that workers stated.
+    /// All statements that workers published.
     pub fn statements(&self) -> Vec<SignedStatement> {
         let statements = self
             .collected
@@ -112,7 +114,7 @@ impl PlanState {
         statements.cloned().collect()
     }
 
-    /// What is wrong with the store, a line each.
+    /// Descriptions of the faults that were found in the store, one line per fault.
     pub fn complaints(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for of_plan in &self.collected {
@@ -157,7 +159,7 @@ fn first_line(why: &impl ToString) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// A plan, and those that it continues, from the store.
+/// A plan and the plans that it continues, which are read from the store.
 fn chain(
     store: &dyn ObjectStore,
     plan: &PlanFile,

@@ -1,4 +1,4 @@
-//! States what an element proved: one signed statement for each proven task.
+//! Publishes what an element proved, as one signed statement per proven task.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +14,25 @@ use super::FleetError;
 use crate::error::Failure;
 use crate::run::report::RunReport;
 
-/// Where statements come from.
+/// The origin of statements: the plan, the attempt and the device.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// Identity of the plan.
+    /// The identity of the plan.
     pub plan: String,
-    /// Number of the element.
+    /// The number of the element.
     pub element: u32,
-    /// The attempt at it.
+    /// The name of the attempt.
     pub attempt: String,
-    /// Identity of the attempt's journal.
+    /// The identity of the attempt's journal.
     pub journal: u64,
-    /// Who measured.
+    /// The observer that measured: its host and device.
     pub observer: BTreeMap<String, String>,
 }
 
-/// Publishes a statement for each task of a run that is proven.
+/// Publishes a statement for each task that the run proved.
 ///
 /// # Errors
-/// If the cache cannot be read, or the store does not take one.
+/// If the cache cannot be read, or a statement cannot be stored.
 pub fn publish(
     store: &dyn ObjectStore,
     key: &PrivateKey,
@@ -56,11 +56,11 @@ pub fn publish(
     Ok(())
 }
 
-/// States again what attempts proved, from their records: an attempt may have ended between its last record and its
-/// statements. A statement that is in the store stays as it is.
+/// Publishes the statements of earlier attempts again, from their records, because an attempt may have ended between
+/// its last record and its statements. Statements that are already in the store do not change.
 ///
 /// # Errors
-/// If the store does not take one.
+/// If a statement cannot be stored.
 pub fn publish_again(
     store: &dyn ObjectStore,
     key: &PrivateKey,
@@ -93,8 +93,9 @@ pub fn publish_again(
     Ok(())
 }
 
-/// Whether this observer, or one that cannot be told from it, has stated one of an element's tasks before: another
-/// confirmation by it would count for nothing. Statements are not verified here, since they decide nothing.
+/// Whether this observer, or one that cannot be distinguished from it, has already stated a result for one of the
+/// element's tasks. Another confirmation by the same observer would not be counted. The signatures of statements are
+/// not verified here, because the answer only avoids useless work.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -130,7 +131,7 @@ pub fn has_stated(
     Ok(false)
 }
 
-/// The number of the winner's last confirmation.
+/// The number of the winner's last confirmation series.
 fn series(cache: &Cache, winner: &Winner) -> Result<u64, Failure> {
     let all = cache.confirmations(winner.key)?;
     let own = all.iter().filter(|process| process.config == winner.config);

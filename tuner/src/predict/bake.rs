@@ -1,4 +1,5 @@
-//! Predicted rows: the model's choice for each problem of a target that was never measured.
+//! Bakes predicted rows: for each problem, the config that the analytic model chooses for a GPU that was never
+//! measured.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -20,28 +21,28 @@ use kiln_lab::LabError;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
 use kiln_project::{Project, TunedKernel};
 
-/// Number of best predictions that are compiled and then ranked again with their resources.
+/// Number of best predictions that are compiled and then ranked again with their compiled resources.
 const COMPILED: usize = 32;
 
-/// The prediction for one kernel.
+/// The predictions for one kernel on one device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Prediction {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The device that the rows are for.
+    /// The device for which the rows are written.
     pub device: String,
-    /// How the model was judged.
+    /// The scores of the model on measurements of this kernel.
     pub judged: Vec<Judged>,
-    /// The chosen configs, by problem.
+    /// The chosen configs, as pairs of problem and config.
     pub picked: Vec<(String, String)>,
-    /// The table they were written to.
+    /// The table with the chosen configs; `None` if no config was chosen.
     pub table: Option<PathBuf>,
-    /// Why nothing was chosen.
+    /// Why no config was chosen; `None` if configs were chosen.
     pub refused: Option<String>,
 }
 
 impl Prediction {
-    /// The prediction as text: how the model was judged, then what it chose, or why it chose nothing.
+    /// The prediction as text: the scores of the model, then the chosen configs, or why no config was chosen.
     pub fn to_text(&self) -> String {
         let mut text = format!("{} for {}\n", self.kernel, self.device);
         for Judged {
@@ -69,11 +70,11 @@ impl Prediction {
     }
 }
 
-/// Bakes the model's choices for every problem for which the target has no row. A kernel for which the model does not
-/// beat random order gets none.
+/// Bakes the model's choice for every problem for which the target has no measured row. The model makes no choice for a
+/// kernel on which it does not beat random order.
 ///
 /// # Errors
-/// If the cache or a table cannot be read or written.
+/// If the cache, a table or a temporary folder cannot be read or written.
 pub fn bake_untuned(
     project: &Project,
     cache: &Cache,
@@ -122,8 +123,8 @@ fn predict(
     Ok(prediction)
 }
 
-/// Adds a choice for each problem to the rows of the device: measured rows stay, earlier predictions are replaced.
-/// Returns the choices, by problem.
+/// Adds the model's choice for each problem to `rows`, which are the device's rows. Measured rows are kept, and earlier
+/// predictions are replaced. Returns the choices as pairs of problem and config.
 fn pick(
     kernel: &TunedKernel,
     target: &CompileTarget,
@@ -147,8 +148,8 @@ fn pick(
     picked
 }
 
-/// The row of the best prediction for a problem: the first predictions are compiled and ranked again with their
-/// registers and spills.
+/// The row with the model's choice for a problem: the best predictions are compiled, and then ranked again with their
+/// registers and spills. `None` if no config can be predicted and compiled.
 fn row(
     kernel: &TunedKernel,
     problem: &Problem,

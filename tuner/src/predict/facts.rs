@@ -1,4 +1,4 @@
-//! The inputs of the model. None of them depends on the kernel's name or needs a device.
+//! The inputs of the analytic model. None of them depends on the kernel's name or requires a device.
 
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Config, KernelSpec, LaunchPlan, Problem, expr};
@@ -6,28 +6,28 @@ use kiln_spec::{Config, KernelSpec, LaunchPlan, Problem, expr};
 use kiln_lab::candidate::inspect::Resources;
 use kiln_lab::peaks;
 
-/// Maximum number of bytes that one thread can move at once.
+/// Maximum number of bytes that a thread can load or store with one instruction.
 const WIDEST_ACCESS: u32 = 16;
 
-/// The facts about one config on one problem before it ever ran.
+/// The facts about a config and a problem that are known before the config runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
-    /// Its launch plan.
+    /// The launch plan for the problem.
     pub plan: LaunchPlan,
-    /// Elements that a launch writes.
+    /// Number of elements that a launch writes.
     pub outputs: u64,
-    /// Declared floating-point operations of a launch; 0 if none are declared.
+    /// Floating-point operations per launch that the spec declares; 0 if it declares none.
     pub flops: u64,
-    /// Minimum number of bytes that a launch must move.
+    /// Minimum number of bytes that a launch must move: the declared number, or the size of the data.
     pub bytes: u64,
-    /// Bytes that a thread moves at once, from the alignment that the spec declares.
+    /// Number of bytes that a thread moves per access, derived from the alignment that the spec declares.
     pub access_bytes: u32,
-    /// The resources that the compiler reported, if it was compiled.
+    /// The resources that the compiler reported; `None` if the config was not compiled.
     pub resources: Option<Resources>,
 }
 
 impl Facts {
-    /// The facts about a config before it is compiled; `None` if it has no plan or writes nothing.
+    /// The facts about a config before it is compiled; `None` if it has no launch plan or writes no elements.
     pub fn of(spec: &KernelSpec, config: &Config, problem: &Problem) -> Option<Facts> {
         let plan = spec.plan(config, problem, None).ok()?;
         let outputs = spec
@@ -51,14 +51,15 @@ impl Facts {
         })
     }
 
-    /// The same facts with the compiled resources.
+    /// Adds the compiled resources to the facts.
     pub fn compiled(mut self, resources: Resources) -> Facts {
         self.resources = Some(resources);
         self
     }
 }
 
-/// The widest access that a slice's declared alignment permits; one element if no alignment is declared.
+/// The widest access in bytes that the declared alignment of a slice permits. Without a declared alignment, this is one
+/// element.
 fn access_bytes(spec: &KernelSpec, config: &Config, problem: &Problem) -> u32 {
     let scope = LaunchScope {
         config,

@@ -1,5 +1,5 @@
-//! Decides whether the model may predict for a kernel: it is judged by the measurements of the same kernel on GPUs in
-//! the target table.
+//! Decides whether the model may make predictions for a kernel. The decision depends on how well the model orders
+//! measurements of the same kernel on GPUs in the target table.
 
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::targets::{self, KnownTarget, Multiprocessor};
@@ -10,21 +10,22 @@ use super::{Facts, Score, estimate};
 use crate::error::Failure;
 use kiln_project::TunedKernel;
 
-/// Minimum number of measured configs of a device and problem for judging the model.
+/// Minimum number of measured configs of a device and problem that are needed to score the model.
 pub const MIN_TRIALS: usize = 20;
 
-/// The model against the measurements of one device for one problem.
+/// The score of the model on the measurements of one device for one problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct Judged {
-    /// The device.
+    /// The device, as architecture and product name.
     pub device: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// How well the predicted order fits.
+    /// How well the predicted order agrees with the measured times.
     pub score: Score,
 }
 
-/// Judges the model against all measurements of the current kernel, on any GPU whose architecture is known.
+/// Scores the model on all stored measurements of the current kernel, for each GPU in the target table and each
+/// problem.
 ///
 /// # Errors
 /// If the cache cannot be read.
@@ -44,25 +45,25 @@ pub fn judge(kernel: &TunedKernel, cache: &Cache) -> Result<Vec<Judged>, Failure
     Ok(judged)
 }
 
-/// Why the model predicts nothing for a kernel.
+/// Why the model makes no predictions for a kernel.
 #[derive(Clone, Debug, Error)]
 pub enum Refusal {
-    /// There are no measurements to judge it by.
+    /// There are not enough measurements to score the model.
     #[error(
         "nothing to judge the model by: no known GPU has measured {MIN_TRIALS} configs of this kernel"
     )]
     NotJudged,
-    /// It is not better than chance.
+    /// The model is not better than random order on some device and problem.
     #[error(
         "the model does not beat random order on {} ({}): {}", .0.device, .0.problem, .0.score
     )]
     NoBetterThanRandom(Judged),
 }
 
-/// Decides whether the model may predict for a kernel.
+/// Checks whether the model may make predictions for a kernel: it must beat random order in every score.
 ///
 /// # Errors
-/// The reason if it may not.
+/// The reason why it may not.
 pub fn offered(judged: &[Judged]) -> Result<(), Refusal> {
     if judged.is_empty() {
         return Err(Refusal::NotJudged);
@@ -73,7 +74,8 @@ pub fn offered(judged: &[Judged]) -> Result<(), Refusal> {
     }
 }
 
-/// The target on which a key was measured, if the key belongs to the current kernel.
+/// The GPU target on which the results under a key were measured; `None` if the key is not of the current kernel or not
+/// of a known GPU.
 fn measured_on(kernel: &TunedKernel, key: &TuningKey) -> Option<&'static KnownTarget> {
     let same = key.field("source") == kernel.source.hash().to_string()
         && key.field("spec") == kernel.spec.hash().to_string();

@@ -1,9 +1,11 @@
-//! Predictions for targets that were never measured: configs ranked by an analytic model of compile-time facts.
+//! Predicts configs for GPUs that were never measured. An analytic model ranks the configs by facts that are known at
+//! compile time.
 //!
-//! The model uses the launch plan, the declared work and, if a config was compiled, its registers and spills. It does
-//! not know kernels by name. It is judged before it is used: [`gate`](judge) refuses a kernel if the model does not
-//! order its measurements on other GPUs better than chance. Its choices are baked only on request, as rows with the
-//! evidence `predicted` and without a speed-up, and are used only if a spec accepts that evidence.
+//! The model uses the launch plan, the declared work and, for compiled configs, their registers and spills. It does not
+//! depend on kernel names. The model is tested before it is used: [`judge`] scores it on measurements of the same
+//! kernel on other GPUs, and it makes no predictions for a kernel on which it is not better than random order. Its
+//! choices are baked only on request, as rows with the evidence `predicted` and without a speed-up. A program uses such
+//! rows only if the kernel's spec accepts that evidence.
 
 mod bake;
 mod facts;

@@ -1,11 +1,12 @@
-//! The analytic model: the time by issue slots or by memory traffic, whichever is longer, and how well the
-//! multiprocessors are filled for either.
+//! The analytic model. It computes the time that a launch needs for its issue slots and for its memory traffic, and
+//! takes the longer one. Both depend on how well the launch fills the multiprocessors.
 //!
 //! Each term is from a textbook: Little's law for hiding latency (V. Volkov, "Understanding Latency Hiding on GPUs",
-//! 2016); square tiles for the reuse of operands in a tile (J.-W. Hong and H. T. Kung, "I/O complexity", 1981); whole
-//! waves of blocks, the last of which may be nearly empty; whole warps and whole memory sectors. The constants are
-//! round numbers of the magnitude that vendors document. They are the same for every target and kernel, and not
-//! fitted to anything. Bank conflicts are left out, since neither plan nor resources tell them.
+//! 2016), and square tiles for the reuse of operands within a tile (J.-W. Hong and H. T. Kung, "I/O complexity", 1981).
+//! The model counts only whole waves of blocks (the last one may be nearly empty), whole warps and whole memory
+//! sectors. The constants are round numbers of the magnitude that vendors document. They are the same for every target
+//! and kernel, and they are not fitted to measurements. Bank conflicts are not modelled, because neither the launch
+//! plan nor the resources contain them.
 
 use kiln_spec::occupancy::BlockNeeds;
 use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
@@ -13,46 +14,50 @@ use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
 use super::Facts;
 use kiln_lab::candidate::inspect::block_needs;
 
-/// Minimum number of operations per output for which operands are worth keeping in registers and shared memory.
+/// Minimum number of operations per output above which the model assumes that operands are kept in registers and shared
+/// memory.
 const REUSE_FROM: f64 = 16.0;
-/// Issue slots of a load from shared memory: 32 lanes per cycle, compared with 128 that multiply and add.
+/// Issue slots of a load from shared memory. Shared memory serves 32 lanes per cycle, while 128 lanes can multiply and
+/// add.
 const LOAD_SLOTS: f64 = 4.0;
-/// Instructions of every thread in addition to its work: indices, bounds, the loop.
+/// Number of instructions of every thread in addition to its work, for indices, bounds checks and the loop.
 const OVERHEAD: f64 = 40.0;
-/// Independent instructions that a multiprocessor needs in flight, in warps: four schedulers, eight cycles each.
+/// Number of independent instructions, in warps, that a multiprocessor needs in flight: eight cycles for each of four
+/// schedulers.
 const WARPS_IN_FLIGHT: f64 = 32.0;
-/// Maximum number of independent instructions of one thread that help.
+/// Maximum number of independent instructions that the model assumes for one thread.
 const MAX_PARALLEL: f64 = 4.0;
 /// Time from a load to its data on a busy device, in seconds.
 const LATENCY_S: f64 = 600e-9;
-/// Bytes of a sector; memory moves whole sectors.
+/// Size of a memory sector in bytes. Memory moves whole sectors.
 const SECTOR: f64 = 32.0;
 /// How much faster the last-level cache is than memory.
 const CACHE_FACTOR: f64 = 3.0;
 /// Registers of a thread in addition to its outputs and operands.
 const BASE_REGISTERS: f64 = 24.0;
-/// Spilled words that double the issue slots.
+/// Number of spilled words per thread that double the issue slots.
 const SPILLS_TO_DOUBLE: f64 = 64.0;
 
-/// The resource that bounds a config.
+/// The resource that limits the time of a config.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Issue slots.
+    /// The issue slots of the multiprocessors.
     Compute,
-    /// Memory traffic.
+    /// The memory traffic.
     Memory,
 }
 
-/// The prediction for one config.
+/// The predicted time of one config.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeEstimate {
-    /// Time of a launch in seconds; only for comparing configs of one kernel.
+    /// Time of a launch in seconds. It is meaningful only for comparing configs of one kernel.
     pub seconds: f64,
-    /// The resource that bounds it.
+    /// The resource that limits the time.
     pub bound: Bound,
 }
 
-/// The prediction for a config on a target; `None` if it cannot be launched, or nothing is known about the target.
+/// Predicts the time of a config on a target. Returns `None` if the config cannot be launched, or if the target table
+/// has no peak rates for the target.
 pub fn estimate(facts: &Facts, known: &KnownTarget) -> Option<TimeEstimate> {
     let peaks = known.peaks?;
     let shape = WorkShape::new(facts);
@@ -70,7 +75,7 @@ pub fn estimate(facts: &Facts, known: &KnownTarget) -> Option<TimeEstimate> {
     })
 }
 
-/// How the work is divided.
+/// How a launch divides the work among blocks and threads.
 struct WorkShape {
     blocks: f64,
     threads_per_block: f64,
@@ -79,7 +84,7 @@ struct WorkShape {
     per_thread: f64,
     /// Outputs per block.
     per_block: f64,
-    /// Whether operands are used often enough to be kept.
+    /// Whether each operand is used often enough to be kept in registers and shared memory.
     reuses: bool,
 }
 
@@ -104,12 +109,12 @@ impl WorkShape {
         }
     }
 
-    /// Independent instructions of one thread.
+    /// Number of independent instructions of one thread.
     fn parallel(&self) -> f64 {
         self.per_thread.clamp(1.0, MAX_PARALLEL)
     }
 
-    /// Registers that a thread with such a tile needs, if it was not compiled.
+    /// The estimated number of registers per thread, for configs that were not compiled.
     fn registers(&self) -> f64 {
         let tile = if self.reuses {
             self.per_thread + 2.0 * self.per_thread.sqrt()
@@ -120,7 +125,7 @@ impl WorkShape {
     }
 }
 
-/// Maximum number of registers per thread with which a block of this many threads fits.
+/// Maximum number of registers per thread that a block with this many threads can have.
 fn most_registers(known: &KnownTarget, threads: u32) -> f64 {
     let (of_block, of_thread) = match &known.multiprocessor {
         Multiprocessor::Nvidia(sm) => (sm.registers_per_block, sm.registers_per_thread),
@@ -135,13 +140,13 @@ fn most_registers(known: &KnownTarget, threads: u32) -> f64 {
 
 /// How well a launch fills the device.
 struct Filled {
-    /// Fraction of the multiprocessors that have a block.
+    /// Fraction of the multiprocessors that have at least one block.
     busy: f64,
     /// Resident warps per busy multiprocessor.
     warps: f64,
     /// Fraction of the lanes of a warp that have a thread.
     lanes: f64,
-    /// Time of all waves of blocks, relative to evenly spread work.
+    /// Time of all waves of blocks, relative to the time of evenly distributed work.
     tail: f64,
     multiprocessors: f64,
 }
@@ -175,10 +180,12 @@ impl Filled {
     }
 }
 
-/// The predicted resources of a block that was not compiled: like the compiler, no more registers than fit.
+/// The estimated needs of a block that was not compiled. Like a compiler, the estimate never exceeds the registers that
+/// fit.
 fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Option<BlockNeeds> {
     let threads = u32::try_from(facts.plan.threads_per_block()).ok()?;
-    // Hardware allocates registers in multiples; round down to a multiple that all targets divide.
+    // Hardware allocates registers in multiples. The number is rounded down to a multiple that all targets can
+    // allocate.
     let most = (most_registers(known, threads) / 8.0).floor() * 8.0;
     Some(BlockNeeds {
         threads,
@@ -189,7 +196,7 @@ fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Optio
     })
 }
 
-/// Spilled words per thread: as the compiler reports, or the need beyond the registers that fit.
+/// Spilled words per thread. They are reported by the compiler, or estimated as the registers beyond those that fit.
 fn spilled_words(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> f64 {
     match &facts.resources {
         Some(resources) => {
@@ -203,7 +210,7 @@ fn spilled_words(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> f64 {
     }
 }
 
-/// Time by issue slots.
+/// Time for the issue slots, in seconds.
 fn compute_s(
     facts: &Facts,
     shape: &WorkShape,
@@ -212,8 +219,8 @@ fn compute_s(
     peaks: &Peaks,
 ) -> f64 {
     let steps = (facts.flops as f64 / 2.0).max(facts.outputs as f64);
-    // For a tile of r outputs, one step along the reduction loads twice the tile's edge and uses each operand that
-    // often.
+    // With a tile of r outputs per thread, one step along the reduction loads 2·√r operands and uses each of them √r
+    // times.
     let loads = if shape.reuses {
         2.0 / shape.per_thread.max(1.0).sqrt()
     } else {
@@ -226,8 +233,8 @@ fn compute_s(
     slots / (peaks.f32_flops_per_s as f64 / 2.0) / filled.lanes / filled.busy / hidden
 }
 
-/// Time by memory traffic: the minimum traffic, at the rate that the loads in flight allow, and the data that blocks
-/// fetch again from the last-level cache.
+/// Time for the memory traffic, in seconds. The traffic is the minimum number of bytes, plus the data that blocks fetch
+/// again from the last-level cache. The rate depends on the number of loads in flight.
 fn memory_s(facts: &Facts, shape: &WorkShape, filled: &Filled, peaks: &Peaks) -> f64 {
     let rate = peaks.memory_bytes_per_s as f64;
     let again = if shape.reuses {
@@ -236,7 +243,7 @@ fn memory_s(facts: &Facts, shape: &WorkShape, filled: &Filled, peaks: &Peaks) ->
         0.0
     };
     let access = f64::from(facts.access_bytes);
-    // Threads of a warp that are adjacent along x share sectors.
+    // Threads of a warp that are adjacent along x access the same sectors.
     let row = f64::from(facts.plan.block[0].min(32)) * access;
     let used = (row / SECTOR).min(1.0);
     let in_flight = filled.warps * 32.0 * access * shape.parallel();
@@ -289,7 +296,7 @@ mod tests {
     #[test]
     fn what_is_worse_by_the_book_is_guessed_slower() {
         let good = facts(16_384, 256, 512);
-        // Threads that do not fill a warp; too few blocks; spills; narrow rows.
+        // The configs have threads that do not fill a warp, too few blocks, spills, or narrow rows.
         assert!(seconds(&facts(131_072, 33, 512)) > seconds(&good));
         assert!(seconds(&facts(10, 256, 512)) > seconds(&good));
         let spills = Some(Spills::Bytes {

@@ -1,4 +1,4 @@
-//! Ranks a search space by predicted time.
+//! Ranks the configs of a search space by predicted time.
 
 use kiln_spec::KernelSpec;
 use kiln_spec::space::SearchSpace;
@@ -6,8 +6,9 @@ use kiln_spec::targets::KnownTarget;
 
 use super::{Facts, TimeEstimate, estimate};
 
-/// The configs of a space, fastest prediction first, without those that cannot be launched. If the space is too large
-/// to enumerate, only every n-th config is ranked.
+/// The configs of a space by their index, with their predictions, fastest first. Configs without a prediction, such as
+/// those that cannot be launched, are left out. If the space has more than 10 million configs, only every n-th config
+/// is ranked.
 pub fn rank(
     spec: &KernelSpec,
     space: &SearchSpace,

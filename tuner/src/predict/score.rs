@@ -1,32 +1,32 @@
-//! Scores a predicted order against measurements.
+//! Scores a predicted order of configs by their measured times.
 
 use serde::Serialize;
 
-/// The score of a predicted order against measured times.
+/// The score of a predicted order of configs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// Number of configs compared.
+    /// Number of configs in the order.
     pub configs: usize,
     /// Spearman's rank correlation: 1 for the same order, 0 for chance, -1 for the reverse.
     pub rank_correlation: f64,
-    /// The number of configs tried first: one in twenty.
+    /// Number of configs at the beginning of the order that are compared with random order: a twentieth of all.
     pub first: usize,
-    /// Minimum time over the best time among those tried first in predicted order.
+    /// The fastest measured time, divided by the best time among the `first` configs of the predicted order.
     pub share: f64,
-    /// The same for random order: minimum time over the expected best of the same number of configs.
+    /// The fastest measured time, divided by the expected best time among `first` configs in random order.
     pub random_share: f64,
 }
 
-/// One in this many configs is tried first.
+/// The `first` configs are one in this many.
 const FIRST: usize = 20;
 
-/// Standard deviations of the rank correlation of random orders that a prediction must exceed: a chance of one in a
-/// hundred.
+/// The rank correlation must exceed 0 by this many standard deviations of random orders. A random order does so with a
+/// probability of one in a hundred.
 const DEVIATIONS: f64 = 2.33;
 
 impl Score {
-    /// The score of predicted times against measured ones, given as pairs; `None` for fewer than two pairs. Configs
-    /// with equal predictions are in random order among themselves.
+    /// Computes the score from pairs of predicted and measured time; `None` for fewer than two pairs. Configs with
+    /// equal predictions are treated as being in random order.
     pub fn new(pairs: &[(f64, f64)]) -> Option<Score> {
         if pairs.len() < 2 {
             return None;
@@ -43,8 +43,8 @@ impl Score {
         })
     }
 
-    /// Whether the prediction is better than chance: its order correlates more than random orders do, and the best of
-    /// the first tried is at least as good as chance would find.
+    /// Whether the prediction is better than random order. The rank correlation must exceed what random orders reach,
+    /// and the best of the `first` configs must be at least as good as the expected best in random order.
     pub fn beats_random(&self) -> bool {
         let chance = DEVIATIONS / ((self.configs - 1) as f64).sqrt();
         self.rank_correlation > chance && self.share >= self.random_share
@@ -65,8 +65,8 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// The expected best of those tried first in predicted order: all with a better prediction than that at the boundary,
-/// and, of those with the prediction at the boundary, as many as there is room for.
+/// The expected best time among the `first` configs of the predicted order. If several configs share the prediction at
+/// the boundary, a random choice of them is assumed.
 fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
     let mut guesses: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
     guesses.sort_by(f64::total_cmp);
@@ -85,7 +85,7 @@ fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
     expected_best(&same, first - better.len())
 }
 
-/// The expected minimum of `count` values drawn without replacement from values in ascending order.
+/// The expected minimum of `count` values that are drawn without replacement from `ascending`, a sorted list.
 fn expected_best(ascending: &[f64], count: usize) -> f64 {
     let mut expected = 0.0;
     // The probability that no smaller value was drawn.
@@ -119,7 +119,7 @@ fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     }
 }
 
-/// The rank of each value; ties share their mean rank.
+/// The rank of each value, from 0. Equal values share their mean rank.
 fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut order: Vec<(usize, f64)> = values.enumerate().collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn configs_with_the_same_guess_are_tried_in_random_order() {
-        // Three in all: one is predicted best and is the slowest, the other two have equal predictions.
+        // One of three configs is predicted to be the fastest but is the slowest. The other two have equal predictions.
         let pairs = [(1.0, 9.0), (2.0, 1.0), (2.0, 5.0)];
         assert_eq!(best_of_first(&pairs, 1), 9.0);
         assert_eq!(best_of_first(&pairs, 2), 3.0);
@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn random_order_is_scored_exactly() {
-        // One of three: the mean. Two of three: the minimum in two of three draws, the middle in one.
+        // Drawing one of three gives the mean. Drawing two gives the minimum in two of three cases, and the middle
+        // value in one.
         assert!((expected_best(&[1.0, 2.0, 6.0], 1) - 3.0).abs() < 1e-12);
         assert!((expected_best(&[1.0, 2.0, 6.0], 2) - 4.0 / 3.0).abs() < 1e-12);
         assert_eq!(expected_best(&[1.0, 2.0, 6.0], 3), 1.0);

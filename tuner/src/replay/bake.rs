@@ -1,4 +1,4 @@
-//! Replayed rows: the best config that a search of a recording found, baked for the recorded device.
+//! Bakes replayed rows: the best config that a search of a recorded space found becomes a row for the recorded device.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -20,26 +20,26 @@ use kiln_lab::candidate::{Which, Workshop};
 use kiln_project::TunedKernel;
 use kiln_search::SpaceView;
 
-/// Maximum number of configs that are compiled, best first.
+/// Maximum number of configs that are compiled per problem, best first.
 const COMPILED: usize = 8;
 
-/// The result for one problem.
+/// The result of baking one problem.
 #[derive(Clone, Debug)]
 pub enum ReplayedProblem {
     /// A config was chosen.
     Picked {
-        /// The config.
+        /// The chosen config.
         config: String,
-        /// Its time in the recording.
+        /// Its recorded time in milliseconds.
         recorded_ms: f64,
-        /// Number of faster configs that do not belong to the kernel or do not compile.
+        /// Number of faster recorded configs that are not configs of the kernel or do not compile.
         passed_over: usize,
     },
-    /// The device already has a measured row, which stays.
+    /// The device already has a proven row, which is kept.
     Kept,
 }
 
-/// The rows baked from a recording.
+/// The rows that were baked from a recording.
 #[derive(Clone, Debug)]
 pub struct ReplayBakeReport {
     device: String,
@@ -85,21 +85,22 @@ impl ReplayBakeReport {
     }
 }
 
-/// The kernel and target for which the best config is baked.
+/// The kernel and the target for which the best recorded config is baked.
 pub struct ToBake {
     /// The kernel.
     pub kernel: TunedKernel,
-    /// Its problems.
+    /// The problems for which it is baked.
     pub problems: Vec<Problem>,
-    /// The architecture of the recorded device.
+    /// The target with the architecture of the recorded device.
     pub target: CompileTarget,
 }
 
 impl ToBake {
-    /// A kernel on an architecture, for one problem or for all that it declares there.
+    /// Creates the selection from a kernel and an architecture, for one problem, or for all problems that the kernel
+    /// declares there.
     ///
     /// # Errors
-    /// If the target or its compiler does not exist, or the text is not a problem of the kernel.
+    /// If the target is unknown, its compiler is not installed, or `problem` is not a problem of the kernel.
     pub fn new(kernel: TunedKernel, problem: Option<&str>, arch: &str) -> Result<ToBake, Failure> {
         let target = CompileTarget::isolated(arch)?;
         let problems = match problem {
@@ -118,7 +119,8 @@ impl ToBake {
     }
 }
 
-/// Checks that the configs of a recording can be the kernel's, and that the recording is of the target.
+/// Checks that the recording has the kernel's parameters and that the recorded device can be of the target's
+/// architecture.
 ///
 /// # Errors
 /// The first difference.
@@ -127,11 +129,11 @@ pub fn check(to_bake: &ToBake, recording: &Recording) -> Result<(), ReplayError>
     same_params(&to_bake.kernel, recording)
 }
 
-/// Bakes the best config that the runs found, for each problem without a row measured on the device.
+/// Bakes the best config that the runs found, for each problem without a proven row for the device.
 ///
 /// # Errors
-/// If the recording has other parameters than the kernel or another target, or no config found is a config of the
-/// kernel.
+/// If the recording has other parameters than the kernel or is from another vendor's device, or if no config that was
+/// found is a config of the kernel. Also if a table cannot be read or written.
 pub fn bake(
     to_bake: &ToBake,
     recording: &Recording,
@@ -184,7 +186,7 @@ pub fn bake(
     Ok(report)
 }
 
-/// The recorded device, with the target's architecture.
+/// The key of the recorded device, with the target's architecture.
 fn device(recording: &Recording, target: &CompileTarget) -> Result<DeviceKey, ReplayError> {
     let known = target.known;
     let name = recording.device.as_deref().unwrap_or(known.product);
@@ -205,7 +207,7 @@ fn device(recording: &Recording, target: &CompileTarget) -> Result<DeviceKey, Re
     })
 }
 
-/// Checks that kernel and recording share every parameter with more than one value.
+/// Checks that the kernel and the recording have the same parameters. Parameters with a single value are ignored.
 fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), ReplayError> {
     let (recorded, own) = (recording.space.params(), &kernel.spec.params);
     let unknown = own.iter().find(|param| {
@@ -227,7 +229,7 @@ fn same_params(kernel: &TunedKernel, recording: &Recording) -> Result<(), Replay
     })
 }
 
-/// The valid configs that any run tried, best first.
+/// The valid configs that any run tried, as pairs of time in milliseconds and index, fastest first.
 fn found(recording: &Recording, runs: &[SearchRun]) -> Vec<(f64, usize)> {
     let mut tried: Vec<usize> = runs
         .iter()
@@ -241,7 +243,7 @@ fn found(recording: &Recording, runs: &[SearchRun]) -> Vec<(f64, usize)> {
     found
 }
 
-/// The row of the best config that belongs to the kernel, fits the target and compiles for it.
+/// The row of the fastest config that is a config of the kernel, fits the target and compiles for it.
 fn pick(
     kernel: &TunedKernel,
     problem: &Problem,
@@ -296,7 +298,7 @@ fn pick(
     })
 }
 
-/// The kernel's config for a recorded one; `None` if the kernel does not have it.
+/// Converts a recorded config to the kernel's config; `None` if the kernel does not have such a config.
 fn config(kernel: &TunedKernel, recording: &Recording, index: usize) -> Option<Config> {
     let positions = recording.space.positions(index);
     let recorded = recording.space.params();
@@ -306,7 +308,7 @@ fn config(kernel: &TunedKernel, recording: &Recording, index: usize) -> Option<C
         let value = match place {
             Some(place) => {
                 let text = &recorded[place].texts[positions[place] as usize];
-                // Python capitalises booleans.
+                // The comparison ignores case, because Python capitalises booleans.
                 let same =
                     |value: &&kiln_spec::ParamValue| value.to_string().eq_ignore_ascii_case(text);
                 param.values.iter().find(same)?

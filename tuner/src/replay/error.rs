@@ -1,58 +1,58 @@
-//! Errors of searching and baking recorded spaces.
+//! Errors of searching recorded spaces and baking their configs.
 
 use thiserror::Error;
 
-/// Why recorded spaces cannot be searched or baked.
+/// Why a recorded space cannot be searched or baked.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// A source does not belong to a kernel that is searched.
+    /// A recording to start from is not a recording of a searched kernel on another device.
     #[error(
         "`{name}` is of the kernel of no space that is searched, or that space itself\nhelp: a source is named KERNEL@DEVICE, with the kernel of a `--space`"
     )]
     ForeignSource {
-        /// The source.
+        /// The name of the source.
         name: String,
     },
-    /// The recording is from another device than the target.
+    /// The recorded device is not a device of the target.
     #[error(
         "the recording is of `{name}`, which is not a device of {arch}\nhelp: name the architecture of the recorded device with `--target`"
     )]
     OtherDevice {
-        /// The recorded device.
+        /// The name of the recorded device.
         name: String,
         /// The requested architecture.
         arch: &'static str,
     },
-    /// The recording has other parameters than the kernel.
+    /// The recording and the kernel have different parameters.
     #[error(
         "`{kernel}` cannot take configs of `{recording}`: {difference} (recorded: {})\nhelp: a kernel can whose parameters have the recorded names",
         .recorded.join(", ")
     )]
     OtherParams {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The recording.
+        /// The name of the recording.
         recording: String,
         /// The first difference.
         difference: ParamDifference,
-        /// The recorded parameters.
+        /// The names of the recorded parameters.
         recorded: Vec<String>,
     },
-    /// No config found is a config of the kernel.
+    /// None of the configs that were found is a config of the kernel on the target.
     #[error(
         "none of the {found} valid configs that were found in `{recording}` is one that `{kernel}` ({problem}) has on {arch}\nhelp: `tune space -k {kernel}` says what its configs are; a larger `--budget` finds more of the recording"
     )]
     NothingFits {
-        /// The number of configs found.
+        /// The number of configs that were found.
         found: usize,
-        /// The recording.
+        /// The name of the recording.
         recording: String,
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The problem.
+        /// The problem, as text.
         problem: String,
-        /// The architecture.
+        /// The architecture of the target.
         arch: &'static str,
     },
 }
@@ -60,10 +60,10 @@ pub enum ReplayError {
 /// How the parameters of a kernel and of a recording differ.
 #[derive(Clone, Debug, Error)]
 pub enum ParamDifference {
-    /// A parameter of the kernel was not recorded.
+    /// The recording does not have this parameter of the kernel.
     #[error("the recording says nothing of its parameter `{0}`")]
     NotRecorded(String),
-    /// The kernel lacks a recorded parameter.
+    /// The kernel does not have this recorded parameter.
     #[error("it has no parameter `{0}`, which was recorded")]
     Unknown(String),
 }

@@ -1,4 +1,4 @@
-//! Searches on recorded spaces: what a strategy would have found, without a device.
+//! Searches recorded spaces, which shows what a strategy would find without using a device.
 
 mod bake;
 mod error;

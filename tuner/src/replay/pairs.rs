@@ -1,4 +1,4 @@
-//! Every ordered pair of recordings of a kernel, searched with every start.
+//! Searches every ordered pair of recordings of a kernel, in each of the ways in [`Start`].
 
 use rayon::prelude::*;
 
@@ -6,7 +6,7 @@ use super::transfer::{self, MARKS, PairRuns, Start, Trials};
 use crate::progress::Counter;
 use kiln_exchange::recording::Recording;
 
-/// Searches every pair.
+/// Searches every pair in parallel.
 pub fn runs(recordings: &[Recording], trials: &Trials) -> Vec<PairRuns> {
     let pairs = transfer::pairs(recordings);
     let mut jobs = Vec::new();
@@ -24,7 +24,7 @@ pub fn runs(recordings: &[Recording], trials: &Trials) -> Vec<PairRuns> {
     found
 }
 
-/// A table: one line per pair and start, then the geometric means over pairs.
+/// Formats a table with one line per pair and start, followed by the geometric means over the pairs.
 pub fn table(found: &[PairRuns]) -> String {
     let heads: Vec<String> = MARKS.iter().map(|mark| format!("frac@{mark}")).collect();
     let mut text = format!("{:<58} {:<16}", "source -> target", "start");

@@ -1,4 +1,4 @@
-//! One search on one recording.
+//! Runs one search on one recorded space.
 
 use std::time::{Duration, Instant};
 
@@ -9,35 +9,35 @@ use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, SpaceView, Stop, Strategy, Told};
 
-/// How a recording is searched.
+/// The settings of a search on a recording.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayPlan<'a> {
     /// The strategy's name.
     pub strategy: &'a str,
     /// Number of configs to try, including failed ones.
     pub budget: usize,
-    /// Configs per batch.
+    /// Number of configs that are tried per batch.
     pub batch: usize,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Whether to stop when further improvement is unlikely.
+    /// Whether to stop when a further improvement is unlikely.
     pub stop: bool,
-    /// The knowledge that the search starts from.
+    /// The earlier results and the model settings with which the search starts.
     pub guide: &'a Guide,
 }
 
-/// Searches a recording and returns the curve: best time found over configs tried.
+/// Searches a recording. Returns the curve of the search: the best time found after each number of tried configs.
 pub fn replay(recording: &Recording, plan: &ReplayPlan<'_>) -> SearchRun {
     search(recording, plan).0
 }
 
-/// The part of a recording that a search tries.
+/// The part of a recording that a search with this plan tries.
 pub fn tried(recording: &Recording, plan: &ReplayPlan<'_>) -> Recording {
     let (_, seen) = search(recording, plan);
     recording.restricted(|index| seen[index])
 }
 
-/// Searches a recording: the curve, and for each config whether it was tried.
+/// Searches a recording. Returns the curve, and for each config whether it was tried.
 fn search(recording: &Recording, plan: &ReplayPlan<'_>) -> (SearchRun, Vec<bool>) {
     let space = &recording.space;
     let mut run = SearchRun::new(&recording.name, plan.strategy, plan.seed);
@@ -77,7 +77,7 @@ fn tell(strategy: &mut dyn Strategy, told: &[Told]) -> Duration {
     before.elapsed()
 }
 
-/// Looks up a config in the recording, and counts it if this is the first time.
+/// Looks up a config in the recording. The first look-up of a config counts as a trial.
 fn look_up(recording: &Recording, index: usize, seen: &mut [bool], run: &mut SearchRun) -> Told {
     let entry = recording.entries[index];
     if !std::mem::replace(&mut seen[index], true) {

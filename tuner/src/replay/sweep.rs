@@ -1,4 +1,4 @@
-//! Many searches of recorded spaces: each space with each strategy and seed.
+//! Runs many searches on recorded spaces: one per space, strategy and seed.
 
 use std::ops::RangeInclusive;
 
@@ -15,26 +15,26 @@ use kiln_search::{Guide, Prior, Settings};
 /// The strategies, seeds and settings of a sweep.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The strategies' names.
+    /// The names of the strategies.
     pub strategies: Vec<String>,
-    /// One search per seed.
+    /// The seeds; there is one search per seed.
     pub seeds: RangeInclusive<u64>,
-    /// Configs per search.
+    /// Number of configs per search.
     pub budget: usize,
-    /// Configs per batch.
+    /// Number of configs per batch.
     pub batch: usize,
     /// Whether a search stops when further improvement is unlikely.
     pub stop: bool,
-    /// Settings of the model.
+    /// Settings of the search model.
     pub settings: Settings,
 }
 
 impl Sweep {
-    /// The guide for each space: the results of its kernel on other devices. With `trials`, only the results that a
-    /// search of each source with that many trials would have found.
+    /// The guide for each space, which contains the results of the same kernel on other devices. With `trials`, it
+    /// contains only the results that a search of each source with that many trials would find.
     ///
     /// # Errors
-    /// If a source does not belong to a kernel that is searched.
+    /// If a source is not a recording of a searched kernel on another device.
     pub fn guides(
         &self,
         recordings: &[Recording],
@@ -62,7 +62,7 @@ impl Sweep {
         Ok(recordings.iter().map(guide).collect())
     }
 
-    /// Searches every space with its guide.
+    /// Searches every space with its guide, in parallel.
     pub fn runs(&self, recordings: &[Recording], guides: &[Guide]) -> Vec<SearchRun> {
         let mut jobs = Vec::new();
         for (recording, guide) in recordings.iter().zip(guides) {
@@ -90,12 +90,12 @@ impl Sweep {
     }
 }
 
-/// Whether a recording is of the same kernel on another device.
+/// Whether `source` is a recording of the same kernel on another device.
 fn is_source(target: &Recording, source: &Recording) -> bool {
     source.kernel() == target.kernel() && source.name != target.name
 }
 
-/// Priors from the recordings of the same kernel on other devices.
+/// The results of the same kernel on other devices, as priors for the search of `target`.
 fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
     let others = sources.iter().filter(|source| is_source(target, source));
     others
@@ -103,7 +103,8 @@ fn priors(target: &Recording, sources: &[Recording]) -> Vec<Prior> {
         .collect()
 }
 
-/// A table with one line per strategy: the geometric mean over spaces of the median share of the optimum.
+/// Formats a table with one line per strategy. A cell is the share of the optimum after a number of configs: the median
+/// over the seeds, then the geometric mean over the spaces.
 pub fn summary(
     strategies: &[String],
     recordings: &[Recording],

@@ -1,4 +1,5 @@
-//! Searches that start from another device's recording, for every pair of recordings of a kernel.
+//! Searches that start from the recording of another device. The target is the recorded space that is searched; the
+//! source is a recording of the same kernel on another device.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -10,21 +11,21 @@ use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, Prior, Settings};
 
-/// How a target is searched.
+/// What the search of a target starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Without earlier results.
+    /// No earlier results.
     Plain,
-    /// With the source's results.
+    /// The source's results.
     Transfer,
-    /// The source's best configs in order, without a search.
+    /// No search: the source's best configs are tried in order.
     InOrder,
-    /// With the source's results assigned to the wrong configs.
+    /// The source's results, but assigned to the wrong configs.
     Shuffled,
 }
 
 impl Start {
-    /// All starts.
+    /// All variants.
     pub const ALL: [Start; 4] = [
         Start::Plain,
         Start::Transfer,
@@ -32,7 +33,7 @@ impl Start {
         Start::Shuffled,
     ];
 
-    /// Its name in tables and curves.
+    /// The name of the variant in tables and curves.
     pub fn name(self) -> &'static str {
         match self {
             Start::Plain => "auto",
@@ -43,40 +44,41 @@ impl Start {
     }
 }
 
-/// The settings for every pair.
+/// The settings that apply to every pair.
 #[derive(Clone, Debug)]
 pub struct Trials {
-    /// Configs to try.
+    /// Number of configs to try per search.
     pub budget: usize,
-    /// Configs per batch.
+    /// Number of configs per batch.
     pub batch: usize,
-    /// The seeds.
+    /// The seeds; there is one search per seed.
     pub seeds: std::ops::RangeInclusive<u64>,
-    /// Settings of the model.
+    /// Settings of the search model.
     pub settings: Settings,
-    /// Use only the configs that a search of the source with this many trials tried; `None` for the whole source.
+    /// If set, only the configs that a search of the source with this many trials tries are used; otherwise the whole
+    /// source.
     pub source_trials: Option<usize>,
 }
 
 /// The searches of one pair with one start.
 #[derive(Clone, Debug)]
 pub struct PairRuns {
-    /// The source's name. [`Start::Plain`] has one too, but its runs depend only on the target.
+    /// The name of the source. The runs of [`Start::Plain`] do not depend on it.
     pub source: String,
-    /// The target's name.
+    /// The name of the target.
     pub target: String,
-    /// The start.
+    /// What the searches start from.
     pub start: Start,
-    /// Share of the target's optimum after each number of configs, as the median over seeds.
+    /// The share of the target's optimum after each number of configs, as the median over the seeds.
     pub shares: Vec<(usize, f64)>,
-    /// The runs.
+    /// The curve of each search.
     pub runs: Vec<SearchRun>,
 }
 
 /// Numbers of configs at which shares are reported.
 pub const MARKS: [usize; 5] = [10, 25, 50, 100, 200];
 
-/// Ordered pairs of different recordings of the same kernel.
+/// All ordered pairs of different recordings of the same kernel, as source and target.
 pub fn pairs(recordings: &[Recording]) -> Vec<(&Recording, &Recording)> {
     let all = recordings
         .iter()
@@ -85,7 +87,7 @@ pub fn pairs(recordings: &[Recording]) -> Vec<(&Recording, &Recording)> {
         .collect()
 }
 
-/// Searches the target of a pair with one start.
+/// Searches the target of a pair from one start, once per seed.
 pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Trials) -> PairRuns {
     let whole = prior(source, target);
     let seeds: Vec<u64> = trials.seeds.clone().collect();
@@ -105,7 +107,7 @@ pub fn search(source: &Recording, target: &Recording, start: Start, trials: &Tri
             )
         }
     };
-    // Without randomness, one run is enough.
+    // This start uses no random numbers, so one run is enough.
     let seeds = if start == Start::InOrder {
         &seeds[..1]
     } else {
@@ -144,7 +146,7 @@ pub fn searched(source: &Recording, trials: usize, seed: u64, settings: Settings
     tried(source, &plan)
 }
 
-/// A recording as a prior for the space of another one.
+/// The results of a recording as a prior for the space of another recording.
 pub fn prior(source: &Recording, target: &Recording) -> Prior {
     let times = source.times_in(&target.space).into_iter().enumerate();
     Prior {
@@ -191,7 +193,7 @@ fn shuffled(prior: &Prior, seed: u64) -> Prior {
     }
 }
 
-/// Tries the source's configs in order, best first.
+/// Tries the source's configs in order, fastest first.
 fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> SearchRun {
     let mut run = SearchRun::new(&target.name, Start::InOrder.name(), seed);
     for index in prior.ranked().into_iter().take(budget) {
@@ -200,7 +202,7 @@ fn in_order(prior: &Prior, target: &Recording, budget: usize, seed: u64) -> Sear
     run
 }
 
-/// The median; 0 without values.
+/// The median; 0 if there are no values.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {

@@ -1,71 +1,74 @@
-//! The order in which a run works on its tasks, and the share of the remaining time that each gets.
+//! The order in which a run works on its tasks, and the share of the remaining time that each task gets. A turn is one
+//! period in which the run works on a task.
 //!
-//! Breadth first: every kernel should have a decision before any has a second one. First comes the first problem of
-//! each kernel; then, if there is time, those that are still undecided; then the other problems, those of kernels
-//! that gained much before those of kernels that gained little; finally, once more, the tasks that ran out of time.
+//! The order is breadth first: every kernel should have a decision before any kernel has a second one. The first
+//! problem of each kernel comes first. If time remains, the first problems that are still undecided get a second turn.
+//! Then come the other problems: first of kernels that gained much, then of kernels that gained little. Finally, the
+//! tasks that ran out of time get a second turn.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum number of turns of a task within a run. Each turn is a chance of a false claim, and is counted as one.
+/// Maximum number of turns per task in a run. Each turn can prove a config by mistake, so each turn counts as one
+/// claim.
 pub const MAX_TURNS: usize = 2;
 
-/// The weight of a first problem in its second turn: it gets as much time as this many other tasks. It is undecided
-/// because the difference is small, which takes many configs to find and many processes to prove.
+/// The weight of an undecided task in its second turn: it gets as much time as this many other tasks. It is undecided
+/// because the difference is small, and a small difference takes many configs to find and many processes to prove.
 const UNDECIDED_WEIGHT: usize = 16;
 
 /// The state of a task after a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStanding {
-    /// The baseline is kept, or a config is proven; nothing is left to do.
+    /// The baseline is kept or a config is proven, and the search is complete.
     Done,
-    /// A config is proven, and there is more to search.
+    /// A config is proven, but the search is not complete.
     Proven {
-        /// Whether it is much faster than the baseline.
+        /// Whether the config is much faster than the baseline.
         large: bool,
     },
-    /// It ran out of time before a decision.
+    /// The time of the task ended before a decision.
     Undecided,
-    /// Time ran out before it began.
+    /// The time of the run ended before the task began.
     NotBegun,
 }
 
-/// A task whose turn it is.
+/// The next turn of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The index of the task.
     pub task: usize,
-    /// The index of this turn among the first turns.
+    /// The index of the task in the order in which the tasks had their first turn.
     pub number: usize,
-    /// Whether the task had a turn before.
+    /// Whether the task had an earlier turn.
     pub again: bool,
-    /// Its time, as a multiple of one task's time.
+    /// The time of this turn, as a multiple of the time of one task.
     pub weight: usize,
-    /// Number of tasks that share the remaining time with it: those that have not had a turn or, if all have, those
-    /// that get another one.
+    /// Number of other tasks that share the remaining time with this turn: the tasks that have not had a turn or, if
+    /// all have, the tasks that will get a second turn.
     pub behind: usize,
 }
 
 impl Turn {
-    /// The number of shares that the remaining time is divided into. `weight` of them are this turn's.
+    /// The number of shares into which the remaining time is divided. This turn gets `weight` of them.
     pub fn shares(&self) -> usize {
         self.weight + self.behind
     }
 }
 
-/// The tasks of a run, in the order in which they are taken up.
+/// The tasks of a run, in the order of their turns.
 #[derive(Debug)]
 pub struct Agenda {
     kernels: Vec<String>,
-    /// Tasks without a turn, and whether each is the first of its kernel.
+    /// Tasks that have not had a turn, and whether each is the first problem of its kernel.
     fresh: VecDeque<(usize, bool)>,
-    /// The state of each task that had a turn.
+    /// The state of each task that has had a turn.
     standings: BTreeMap<usize, TaskStanding>,
     turns: Vec<usize>,
     numbers: Vec<usize>,
 }
 
 impl Agenda {
-    /// An agenda before the first turn. `kernels` names the kernel of each task.
+    /// Creates the agenda. `kernels` contains the name of each task's kernel.
     pub fn new(kernels: Vec<String>) -> Agenda {
         let mut agenda = Agenda {
             fresh: VecDeque::new(),
@@ -80,7 +83,7 @@ impl Agenda {
         agenda
     }
 
-    /// The next task; `None` if every task had its turns.
+    /// The next turn; `None` if no task needs another turn.
     pub fn next_turn(&mut self) -> Option<Turn> {
         let (task, weight) = self.choose()?;
         let again = self.turns[task] > 0;
@@ -97,8 +100,8 @@ impl Agenda {
         })
     }
 
-    /// Number of tasks that share the remaining time. While there are tasks without a turn, those that have had one
-    /// get only what is left over.
+    /// Number of other tasks that share the remaining time. While some tasks have not had a turn, a second turn shares
+    /// the time with those tasks only.
     fn behind(&self, again: bool) -> usize {
         if !again || !self.fresh.is_empty() {
             return self.fresh.len();
@@ -113,12 +116,12 @@ impl Agenda {
         self.standings.iter().filter(|one| waits(*one)).count()
     }
 
-    /// The next task and its weight.
+    /// Selects the next task and its weight.
     fn choose(&mut self) -> Option<(usize, usize)> {
         let is_undecided = |standing| standing == TaskStanding::Undecided;
         let is_unfinished = |standing| matches!(standing, TaskStanding::Proven { .. });
         let undecided = match self.fresh.front() {
-            // First problems come first.
+            // The first problems of all kernels come first.
             Some((_, true)) => None,
             Some((_, false)) => {
                 self.again(|task, standing| is_undecided(standing) && self.is_first(task))
@@ -138,7 +141,7 @@ impl Agenda {
         self.standings.insert(task, standing);
         let gained = matches!(standing, TaskStanding::Proven { large: true });
         if !gained && standing != TaskStanding::NotBegun {
-            // The other problems of its kernel promise little, so they come last.
+            // The other problems of this kernel are unlikely to gain much, so they move to the end.
             let kernel = &self.kernels[task];
             let (later, sooner): (Vec<_>, Vec<_>) = self
                 .fresh
@@ -148,7 +151,7 @@ impl Agenda {
         }
     }
 
-    /// A wanted task that has a turn left.
+    /// A task that matches `wanted` and may have another turn.
     fn again(&self, wanted: impl Fn(usize, TaskStanding) -> bool) -> Option<usize> {
         let has_turn = |task: usize| self.turns[task] < MAX_TURNS;
         let mut known = self
@@ -159,7 +162,7 @@ impl Agenda {
         found.map(|(task, _)| task)
     }
 
-    /// Whether a task is its kernel's first problem.
+    /// Whether a task is the first problem of its kernel.
     fn is_first(&self, task: usize) -> bool {
         !self.kernels[..task].contains(&self.kernels[task])
     }
@@ -171,7 +174,7 @@ mod tests {
 
     const LARGE: TaskStanding = TaskStanding::Proven { large: true };
 
-    /// The order of the tasks, if each turn ends as `end` says.
+    /// The order of the tasks if `end` determines the state after each turn.
     fn order(kernels: &str, end: impl Fn(usize, bool) -> TaskStanding) -> Vec<usize> {
         let mut agenda = Agenda::new(kernels.split(' ').map(str::to_owned).collect());
         let mut order = Vec::new();

@@ -1,32 +1,32 @@
-//! Divides a run's time among its tasks.
+//! Divides the time of a run among its tasks.
 
 use std::time::{Duration, Instant};
 
 use crate::run::agenda::Turn;
 use kiln_measure::wealth::FAR;
 
-/// The time of a run, handed out task by task.
+/// The time of a run, which is distributed task by task.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     start: Instant,
     total: Option<Duration>,
 }
 
-/// A task's claim to a part of the budget.
+/// The share of a run's time to which a task is entitled.
 #[derive(Clone, Copy, Debug)]
 pub struct Share<'a> {
-    /// The run's time.
+    /// The time of the run.
     pub budget: &'a Budget,
-    /// The task's turn, with its weight.
+    /// The task's turn, which contains its weight.
     pub turn: Turn,
-    /// Mean time that tasks took before their search began: compiling and checking the baseline.
+    /// Mean time that earlier tasks took before their search began, for compiling and checking the baseline.
     pub preparation: Duration,
 }
 
 impl Share<'_> {
-    /// The slice of a task whose search begins now; the preparation of its baseline is not part of it.
+    /// The slice of a task whose search begins now. The preparation of the task's baseline is not part of the slice.
     pub fn slice(&self) -> Slice {
-        // The tasks after this one still have their preparation to come.
+        // The tasks after this one must still prepare their baselines.
         let behind = u32::try_from(self.turn.behind).unwrap_or(u32::MAX);
         let needed = self.preparation.saturating_mul(behind);
         let mut slice = self
@@ -41,36 +41,38 @@ impl Share<'_> {
     }
 }
 
-/// When a task must stop searching, and when it must stop altogether.
+/// The times at which a task must stop searching and must stop confirming. `None` means no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice {
-    /// No batch of configs begins after this.
+    /// After this time, no batch of configs begins.
     pub search_until: Option<Instant>,
-    /// No confirming process begins after this.
+    /// After this time, no confirming process begins.
     pub confirm_until: Option<Instant>,
-    /// The same if a proof is near: a proof is worth more than what another task would achieve in that time.
+    /// Like `confirm_until`, for a finalist whose proof is near, because a proof is worth more than what another task
+    /// would achieve in that time.
     pub overtime_until: Option<Instant>,
 }
 
-/// Fraction of a task's time for searching; the rest proves the finalist.
+/// Fraction of a task's time that is used for searching. The rest is used to prove the finalist.
 const SEARCH_SHARE: f64 = 0.6;
 
-/// The same for its second turn: configs that stood out were proven in the first one.
+/// Like `SEARCH_SHARE`, for a second turn. It is larger because configs that are clearly faster were proven in the
+/// first turn.
 const SEARCH_SHARE_AGAIN: f64 = 0.8;
 
-/// Minimum time of a task once its baseline is ready (or a quarter of the budget, if that is less): a batch of
-/// configs and a confirmation. With less, the task would be compiled and verified without a proof. Tasks that are not
-/// reached as a result are left to the next run.
+/// Minimum time of a task after its baseline is ready, or a quarter of the budget if that is less. It is enough for a
+/// batch of configs and a confirmation. With less time, the task would be compiled and verified without a proof. Tasks
+/// that are not reached as a result are left to the next run.
 const MIN_SHARE: Duration = Duration::from_secs(2);
 
-/// Maximum factor by which a task may exceed its share if its proof is near.
+/// A task may exceed its share by at most this factor if its proof is near.
 const OVERTIME: u32 = 5;
 
-/// Time reserved for baking and the smoke test at the end of a run.
+/// Time that is reserved for baking at the end of a run.
 const RESERVE: Duration = Duration::from_secs(8);
 
 impl Budget {
-    /// A budget that starts now.
+    /// Creates a budget that starts now; `None` for no limit.
     pub fn start(total: Option<Duration>) -> Budget {
         Budget {
             start: Instant::now(),
@@ -78,13 +80,13 @@ impl Budget {
         }
     }
 
-    /// The slice of the next task: `weight` of the `shares` into which the remaining time is divided, and at least
-    /// enough to prove something. Time that a task does not need goes to the others.
+    /// The slice of the next task: `weight` of the `shares` into which the remaining time is divided, but at least
+    /// enough to prove something. Time that a task does not use goes to the other tasks.
     pub fn slice(&self, weight: usize, shares: usize) -> Slice {
         self.slice_of_rest(Duration::ZERO, weight, shares)
     }
 
-    /// The same, from the remaining time less `needed`.
+    /// Like [`Self::slice`], after subtracting `needed` from the remaining time.
     fn slice_of_rest(&self, needed: Duration, weight: usize, shares: usize) -> Slice {
         let now = Instant::now();
         let Some(total) = self.total else {
@@ -109,7 +111,7 @@ impl Budget {
     }
 
     /// Whether one of `shares` equal parts of the remaining time is at least a tenth of a task's equal part of the
-    /// whole budget. With less, another turn would end before it measured anything.
+    /// whole budget. With less time, another turn would end before it measured anything.
     pub fn is_worth_a_turn(&self, shares: usize, all_tasks: usize) -> bool {
         let (Some(total), Some(left)) = (self.total, self.slice(1, shares).confirm_left()) else {
             return true;
@@ -118,7 +120,7 @@ impl Budget {
         !left.is_zero() && left * 10 >= share
     }
 
-    /// Whether no time is left for another task.
+    /// Whether no time remains for another task.
     pub fn is_spent(&self) -> bool {
         self.total
             .is_some_and(|total| self.start.elapsed() + RESERVE.min(total / 4) >= total)
@@ -126,7 +128,8 @@ impl Budget {
 }
 
 impl Slice {
-    /// The same slice with `needed` reserved for confirming, but with at least a quarter of it for searching.
+    /// The same slice, but with time `needed` reserved for confirming. At least a quarter of the slice remains for
+    /// searching.
     pub fn keep_for_confirming(mut self, needed: Duration) -> Slice {
         let ends = (self.search_until, self.confirm_until, self.overtime_until);
         if let (Some(search_until), Some(confirm_until), Some(overtime_until)) = ends {
@@ -143,7 +146,7 @@ impl Slice {
         self.search_until.is_none_or(|end| Instant::now() < end)
     }
 
-    /// Time left for confirming a config that raced `speedup` times as fast as the baseline.
+    /// Time that remains for confirming a config that was `speedup` times as fast as the baseline in the race.
     pub fn confirm_left_of(&self, speedup: f64) -> Option<Duration> {
         if speedup <= 1.0 + FAR {
             return self.confirm_left();
@@ -152,7 +155,7 @@ impl Slice {
             .map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// Time left for confirming.
+    /// Time that remains for confirming; `None` for no limit.
     pub fn confirm_left(&self) -> Option<Duration> {
         self.confirm_until
             .map(|end| end.saturating_duration_since(Instant::now()))
@@ -166,7 +169,7 @@ mod tests {
     #[test]
     fn every_task_gets_a_part_and_no_more_than_there_is() {
         let budget = Budget::start(Some(Duration::from_secs(300)));
-        // Computed between two readings of the clock, so that a busy machine does not matter.
+        // The expected value lies between two readings of the clock, so a busy machine does not affect the test.
         let check = |weight, shares, part: &dyn Fn(Duration) -> Duration| {
             let before = Instant::now();
             let slice = budget.slice(weight, shares);

@@ -1,11 +1,11 @@
-//! The clock of a run, which timestamps trials.
+//! The clock of a run, which provides the timestamps of trials.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use kiln_cache::record::TrialPlace;
 
-/// The clock of a run.
+/// The clock of one run.
 #[derive(Debug)]
 pub struct RunClock {
     run: u64,
@@ -14,7 +14,7 @@ pub struct RunClock {
 }
 
 impl RunClock {
-    /// The clock of run number `run`, which began at `start`.
+    /// Creates the clock of run number `run`, which began at `start`.
     pub fn new(run: u64, start: Instant) -> RunClock {
         RunClock {
             run,
@@ -28,7 +28,8 @@ impl RunClock {
         nanoseconds(self.start.elapsed())
     }
 
-    /// The timestamp of a trial that ends now.
+    /// The timestamp of a trial that ends now: the run, the number of the trial in it, and the time since the run
+    /// began.
     pub fn place(&self) -> TrialPlace {
         TrialPlace {
             run: self.run,
@@ -43,7 +44,7 @@ pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Seconds since 1970.
+/// The current time in seconds since 1970.
 pub fn unix_s() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! The state that all tasks of a run share.
+//! The data that all tasks of a run share.
 
 use std::path::Path;
 
@@ -21,46 +21,47 @@ use kiln_lab::regime::Regime;
 use kiln_lab::worker::WorkerLimits;
 use kiln_measure::claims::Claims;
 
-/// The state that all tasks of a run share.
+/// The data that all tasks of a run share.
 pub struct RunContext<'a> {
-    /// The device's name on the command line.
+    /// The name of the device on the command line.
     pub device: &'a str,
-    /// Describes the device.
+    /// The description of the device.
     pub info: &'a DeviceInfo,
-    /// Its compiler.
+    /// The device's compiler.
     pub compiler: &'a dyn Compiler,
-    /// Cold or hot.
+    /// Whether timed launches begin with cold or hot caches.
     pub regime: Regime,
-    /// Compiles candidates.
+    /// The workshop that compiles candidates.
     pub workshop: &'a Workshop<'a>,
-    /// Stores results.
+    /// The cache that stores the results.
     pub cache: &'a Cache,
-    /// The compile threads.
+    /// The pool of compile threads.
     pub pool: &'a rayon::ThreadPool,
-    /// Receives the progress.
+    /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
-    /// The options of the command line.
+    /// The options from the command line.
     pub options: &'a RunOptions,
-    /// Recordings that searches may start from.
+    /// Recordings from which searches may start.
     pub recordings: &'a [Recording],
-    /// Results of other devices that searches may start from.
+    /// Results of other devices from which searches may start.
     pub pulled: &'a [Imported],
-    /// Kernels whose references are linked in.
+    /// The kernels whose plain-Rust references are linked in.
     pub catalogue: &'static [&'static Kernel],
     /// How workers are started.
     pub worker: &'a WorkerLimits,
-    /// The run's own folder.
+    /// The scratch folder of the run.
     pub folder: &'a Path,
-    /// The place where check builds of candidates run.
+    /// Where the check builds of candidates run.
     pub check: CheckPlace<'a>,
-    /// Timestamps trials.
+    /// Provides the timestamps of trials.
     pub clock: &'a RunClock,
-    /// The claims that this run may make, and its proofs.
+    /// The number of claims that this run may make, and how many of them it has proven. A claim is a statement that a
+    /// config is faster than the baseline.
     pub claims: Claims,
 }
 
 impl RunContext<'_> {
-    /// A separate random stream for each task and purpose.
+    /// A random number generator with a separate stream for each task and purpose.
     pub(crate) fn rng(&self, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed ^ task.key.hash().short());
         rng.set_stream(purpose);

@@ -1,4 +1,4 @@
-//! From the races to a decision: play-off, check build, confirmation on new data.
+//! Decides between the configs that raced and the baseline: play-off, check build, and confirmation on new data.
 
 use std::time::{Duration, Instant};
 
@@ -20,27 +20,27 @@ use kiln_measure::span::Resolution;
 use kiln_measure::tournament::Finalist;
 use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Opening};
 
-/// Number of finalists that may fail the check build before the baseline is kept.
+/// Maximum number of finalists (best configs of a race) that may fail before the baseline is kept.
 const MAX_FINALISTS: usize = 40;
 
 /// Number of launches of a finalist in one process, unless they take longer than [`SOAK_TIME`].
 const SOAK_LAUNCHES: u64 = 2_000;
 
-/// Maximum time for soaking a finalist, if the task has enough time.
+/// Maximum time for launching a finalist many times.
 const SOAK_TIME: Duration = Duration::from_secs(2);
 
-/// Soaking may take one part in this many of the time left for confirming.
+/// The repeated launches may take one part in this many of the time that remains for confirming.
 const SOAK_SHARE: u32 = 6;
 
-/// Samples of one ABBA or BAAB block.
+/// Number of samples in an ABBA or BAAB block.
 const BLOCK: usize = 4;
 
-/// A decision, and whether it is final.
+/// The decision for a task, and whether it is final.
 #[derive(Clone, Debug)]
 pub struct TaskRuling {
-    /// The sealed decision.
+    /// The decision in the form in which the cache stores it: a proven config, or the kept baseline.
     pub winner: Winner,
-    /// Whether there was enough time to decide.
+    /// Whether the decision is final. It is not if the time ended first.
     pub settled: bool,
 }
 
@@ -58,12 +58,12 @@ pub fn decide(
         let Some((finalist, contender)) = finalist(evaluator, slice)? else {
             break;
         };
-        // After the finalists were checked, since one that failed has lost its proof.
+        // This comes after the checks of the finalists, because a config that failed a check loses its earlier proof.
         let standing = standing(context, evaluator)?;
         if let Some(winner) = &standing {
             let is_finalist = winner.config == contender.config.to_string();
-            // A finalist that did not race against it may be the slower of the two, although it is faster than the
-            // baseline.
+            // A finalist that did not race against the proven winner may be slower than that winner, although it is
+            // faster than the baseline.
             if is_finalist || !evaluator.has_raced(&winner.config) {
                 return Ok(TaskRuling {
                     winner: winner.clone(),
@@ -99,7 +99,7 @@ impl TaskRuling {
     }
 }
 
-/// The best config that also passes the check build.
+/// The best config that also passes the checks of a finalist; `None` if no config does.
 fn finalist(
     evaluator: &mut Evaluator<'_>,
     slice: Slice,
@@ -133,9 +133,9 @@ fn finalist(
     Ok(None)
 }
 
-/// Runs a finalist in the check build of the cpu device. It finds races that a lucky order of threads hides, stray
-/// accesses, divergent barriers, and shared memory that is read before it is written. Returns the outcome if the
-/// finalist fails.
+/// Runs a finalist in the check build of the cpu device. The check build finds races that depend on the order of the
+/// threads, accesses outside buffers, divergent barriers, and shared memory that is read before it is written. Returns
+/// the outcome if the finalist fails.
 fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
     let checked = match &evaluator.checker {
         Ok(checker) => checker.check(
@@ -154,7 +154,8 @@ fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome
     }
 }
 
-/// Launches a finalist many times in one process, since some faults come late. Returns the outcome if it fails.
+/// Launches a finalist many times in one process, because some faults appear late. Returns the outcome if the finalist
+/// fails.
 fn soak(
     evaluator: &mut Evaluator<'_>,
     contender: &Contender,
@@ -169,7 +170,7 @@ fn soak(
     };
     let soak = |lab: &mut WorkerLab| {
         let mut session = lab.open(&opening)?;
-        // By wall time: on the fake device a launch takes longer than it reports.
+        // The limit is wall time, because a launch on the fake device takes longer than it reports.
         let start = Instant::now();
         let mut launches = 0;
         while launches < SOAK_LAUNCHES && start.elapsed() < longest {
@@ -193,8 +194,8 @@ fn soak(
     }
 }
 
-/// The winner that was proven before, in this run's first round or in an earlier run, if its config has not failed
-/// since. It was proven on its own data: losing a race, or having no time for one, does not undo that.
+/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since. It was
+/// proven on separate data, so a lost race, or no time for a race, does not invalidate the proof.
 pub(super) fn standing(
     context: &RunContext<'_>,
     evaluator: &Evaluator<'_>,
@@ -283,7 +284,7 @@ fn confirm(
     }))
 }
 
-/// How a finalist is confirmed in the time that is left.
+/// The settings for confirming a finalist in the time that remains.
 fn settings(context: &RunContext<'_>, finalist: &Finalist, slice: Slice) -> ConfirmSettings {
     let resolution = Resolution {
         tick_ns: context.info.timer_tick_ns,
@@ -295,7 +296,7 @@ fn settings(context: &RunContext<'_>, finalist: &Finalist, slice: Slice) -> Conf
     settings
 }
 
-/// Runs the processes of a confirmation that its series does not have yet, and stores each.
+/// Runs the processes of a confirmation that are still missing from its series, and stores each one.
 fn run_processes(
     context: &RunContext<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -320,7 +321,7 @@ fn run_processes(
     Ok(())
 }
 
-/// The evidence of a confirmation, as it is stored.
+/// Converts the evidence of a confirmation to the form in which it is stored; `None` without a ratio.
 fn recorded(evidence: &TestStatistics) -> Option<record::Confirm> {
     let ratio = evidence.median_ratio?;
     let (low, high) = evidence
@@ -335,8 +336,8 @@ fn recorded(evidence: &TestStatistics) -> Option<record::Confirm> {
     })
 }
 
-/// Says it if the device ran at different clocks while a finalist was confirmed: ratios hold, since both sides take turns, but
-/// the times that are printed are of one clock or the other.
+/// Prints a notice if the device ran at different clock frequencies during the confirmation. The ratios remain valid,
+/// because the samples of both sides alternate, but the printed times may be from either frequency.
 fn say_clocks(context: &RunContext<'_>, evaluator: &Evaluator<'_>, told_khz: Vec<u32>) {
     let ends = told_khz.iter().min().zip(told_khz.iter().max());
     let Some((&slowest, &fastest)) =
@@ -359,7 +360,8 @@ fn proven(
     verdict: &kiln_measure::ClaimResult,
     confirm: Option<record::Confirm>,
 ) -> TaskRuling {
-    // The ratio is time over the baseline's time. A speed-up is its inverse, and so are the ends of its interval.
+    // The ratio is the config's time divided by the baseline's time. The speed-up is the inverse, so the ends of the
+    // interval are swapped.
     let ppm = |ratio: f64| (1e6 / ratio.max(1e-9)).round() as u64;
     let ratio = verdict.evidence.median_ratio.unwrap_or(1.0);
     let (low, high) = verdict
@@ -386,7 +388,7 @@ fn proven(
     }
 }
 
-/// The baseline as the winner.
+/// The decision that keeps the baseline.
 fn kept(
     evaluator: &Evaluator<'_>,
     baseline: &Compiled,
@@ -457,7 +459,7 @@ fn process_record(
     }
 }
 
-/// The slowest and the fastest clock that the device reported in a process.
+/// The slowest and the fastest clock, in kHz, that the device reported during a process; `None` if it reported none.
 fn clocks(record: &ProcessRecord) -> Option<[u32; 2]> {
     let clocks = || record.samples.iter().filter_map(|sample| sample.clock_khz);
     Some([clocks().min()?, clocks().max()?])

@@ -9,7 +9,7 @@ use crate::run::RunOptions;
 use crate::task::{self, Conditions, TaskError};
 use kiln_project::Project;
 
-/// The plan of a run as text.
+/// The plan of a run as text, with one line per task.
 ///
 /// # Errors
 /// If a requested problem is not declared, or a search space cannot be built.

@@ -1,5 +1,5 @@
-//! Earlier results from which a search starts: of the same kernel on another device, for another problem, from other
-//! machines, or from other tools.
+//! Finds earlier results from which a search can start. They are results of the same kernel on another device, for
+//! another problem, from another machine, or from another tool.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,25 +16,25 @@ use crate::task::Task;
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Prior, SpaceView};
 
-/// Maximum number of sources that a search starts from: the nearest ones.
+/// Maximum number of sources from which a search starts. The most similar sources are used.
 const MAX_SOURCES: usize = 3;
 
-/// Minimum number of valid configs in a source for it to be used.
+/// Minimum number of valid configs that a source must have.
 pub const MIN_VALID: usize = 5;
 
 /// Earlier results and their origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
-    /// The results.
+    /// The results, as costs of configs.
     pub prior: Prior,
-    /// Device, problem or file, for messages.
+    /// A description of the device, problem or file, for messages.
     pub from: String,
 }
 
-/// Reads the recordings from which searches start.
+/// Reads the recorded files from which searches may start.
 ///
 /// # Errors
-/// If a file is not a recording, or no kernel of the run has its parameters.
+/// If a file is not a recording, or no kernel of the run has the recorded parameters.
 pub fn read(paths: &[PathBuf], tasks: &[Task<'_>]) -> Result<Vec<Recording>, Failure> {
     let recordings = recording::read_all(paths)?;
     for (recording, path) in recordings.iter().zip(paths) {
@@ -64,8 +64,8 @@ fn fits(recording: &Recording, spec: &KernelSpec) -> bool {
         .all(|param| param.values.len() == 1 || known(&param.name))
 }
 
-/// The results of a task's kernel under other conditions, from the cache, from recorded files and from other machines.
-/// Files come first, since the user named them; then the nearest conditions.
+/// The results of a task's kernel under other conditions: from recorded files, from the cache, and from other machines.
+/// Recorded files come first because the user specified them; the other sources follow, most similar first.
 ///
 /// # Errors
 /// If the cache cannot be read.
@@ -80,7 +80,7 @@ pub fn results(
         .filter_map(|recording| of_recording(recording, spec, space))
         .collect();
     for source in sources(context, task)? {
-        // Recordings were requested by the user: all of them count, and come first.
+        // The user specified the recordings, so all of them are used, and they come first.
         if found.len() >= MAX_SOURCES {
             break;
         }
@@ -96,15 +96,16 @@ pub fn results(
     Ok(found)
 }
 
-/// Where earlier results come from.
+/// Where earlier results are stored.
 enum Source<'a> {
-    /// From this cache, under another key.
+    /// In this cache, under another key.
     Here(TuningKey),
-    /// From another device, perhaps under the same key.
+    /// In results that were pulled from another machine, possibly under the same key.
     Pulled(&'a Imported),
 }
 
-/// The sources of a task's kernel, the nearest first; of equally near ones, this cache's.
+/// The sources for a task's kernel, most similar first. Among equally similar sources, this cache comes before other
+/// machines.
 fn sources<'a>(context: &RunContext<'a>, task: &Task<'_>) -> Result<Vec<Source<'a>>, CacheError> {
     let kernel = &task.kernel.spec.name;
     let mut keys = context.cache.keys(Some(kernel))?;
@@ -114,7 +115,7 @@ fn sources<'a>(context: &RunContext<'a>, task: &Task<'_>) -> Result<Vec<Source<'
         .filter(|one| one.key.kernel() == kernel)
         .map(Source::Pulled);
     let mut sources: Vec<Source<'_>> = keys.into_iter().map(Source::Here).chain(pulled).collect();
-    // The order of sources under one key is that in which they were found.
+    // The sort is stable, so sources with the same key keep their order.
     sources.sort_by_cached_key(|source| {
         let key = source.key();
         (key.distance(&task.key), key.hash())
@@ -130,7 +131,7 @@ impl Source<'_> {
         }
     }
 
-    /// How it differs from the wanted key, in short.
+    /// A short description of how the source differs from the task's key.
     fn described(&self, wanted: &TuningKey) -> String {
         let Source::Pulled(one) = self else {
             return described(self.key(), wanted);
@@ -146,7 +147,7 @@ impl Source<'_> {
     }
 }
 
-/// Costs relative to the baseline's time, so that devices and problems can be compared.
+/// The stored results as costs. A cost is relative to the baseline's time, so devices and problems can be compared.
 fn of_trials(trials: &[Trial], spec: &KernelSpec, space: &SearchSpace) -> Prior {
     let one = |trial: &Trial| {
         let config = spec.parse_config(&trial.config).ok()?;
@@ -163,7 +164,7 @@ fn of_trials(trials: &[Trial], spec: &KernelSpec, space: &SearchSpace) -> Prior 
     }
 }
 
-/// Whether a failure is the config's fault on any device.
+/// Whether a failure is caused by the config and not by the machine or the device.
 fn is_the_configs_fault(outcome: &Outcome) -> bool {
     !matches!(
         outcome,
@@ -175,7 +176,8 @@ fn is_the_configs_fault(outcome: &Outcome) -> bool {
     )
 }
 
-/// The times of a recording whose parameters have the names and values of the kernel's.
+/// The results of a recording whose parameters have the same names and values as the kernel's; `None` if they are too
+/// few.
 fn of_recording(recording: &Recording, spec: &KernelSpec, space: &SearchSpace) -> Option<Earlier> {
     let params = recording.space.params();
     let mut costs = BTreeMap::new();
@@ -196,7 +198,7 @@ fn of_recording(recording: &Recording, spec: &KernelSpec, space: &SearchSpace) -
     })
 }
 
-/// The config with these parameter values as text; a parameter that the texts lack must have a single value.
+/// The index of the config with these parameter values as text. A parameter without a text must have a single value.
 fn index_of_texts(
     spec: &KernelSpec,
     space: &SearchSpace,
@@ -214,7 +216,7 @@ fn says_something(prior: &Prior) -> bool {
     prior.valid().count() >= MIN_VALID
 }
 
-/// How a source differs, in short.
+/// A short description of how a source's key differs from the task's key.
 fn described(key: &TuningKey, wanted: &TuningKey) -> String {
     let field = |name: &str| key.field(name).to_owned();
     let mut parts = Vec::new();

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// No kernel of the run has the parameters of a recording from which a search should start.
+/// No kernel of the run has the parameters of a recording from which searches should start.
 #[derive(Clone, Debug, Error)]
 #[error(
     "{}: its parameters are {}; no kernel of this run has these\nhelp: `tune list` shows the kernels; a recording can be used for a kernel whose parameters have the same names",
     .path.display(), .params.join(", ")
 )]
 pub struct ForeignRecording {
-    /// The recording.
+    /// The path of the recording.
     pub path: PathBuf,
-    /// Its parameters.
+    /// The names of its parameters.
     pub params: Vec<String>,
 }

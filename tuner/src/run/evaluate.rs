@@ -1,4 +1,4 @@
-//! Evaluates configs: compiles them in parallel, verifies them, then races those that are right.
+//! Evaluates configs: compiles them in parallel, verifies them, and races the configs whose outputs are right.
 
 use std::time::{Duration, Instant};
 
@@ -24,72 +24,74 @@ use kiln_lab::worker::{ArmJob, WorkerError};
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fate, Fault, LeastWork, RaceEntry, RaceSettings, Roofline, Tournament};
 
-/// A config that compiled and verified.
+/// A config that compiled and passed verification.
 #[derive(Clone, Debug)]
 pub struct Contender {
     /// The config.
     pub config: Config,
     /// The compiled candidate.
     pub compiled: Compiled,
-    /// Its arm in the lab.
+    /// The arm of the config in the lab.
     pub arm: ArmId,
-    /// Hash of the receipts of its verification.
+    /// The hash of the receipts from its verification.
     pub receipt: kiln_spec::Hash,
     verify_ns: u64,
     attempt: u32,
 }
 
-/// Minimum time of a race once it has begun, in addition to some launches of the baseline.
+/// Minimum time that a race may take. It may also always take the time of [`MIN_RACE_BASELINES`] launches of the
+/// baseline.
 const MIN_RACE: Duration = Duration::from_millis(500);
 const MIN_RACE_BASELINES: u64 = 10;
 
-/// The cost of a config: its time over the baseline's; `None` if it failed.
+/// An evaluated config and its cost.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
     /// The config.
     pub config: Config,
-    /// Its time over the baseline's.
+    /// Its time divided by the baseline's time; `None` if the config failed.
     pub cost: Option<f64>,
 }
 
 /// Evaluates the configs of one task.
 pub struct Evaluator<'a> {
-    /// The task.
+    /// The task (a kernel and a problem).
     pub task: &'a Task<'a>,
-    /// Compiles candidates.
+    /// The workshop that compiles candidates.
     pub workshop: &'a Workshop<'a>,
-    /// Verifies candidates.
+    /// The verifier of candidates.
     pub verifier: Verifier<'a>,
     /// The cases on which every config is verified.
     pub cases: &'a [Case],
-    /// The cases on which finalists are verified too.
+    /// The cases on which only finalists are verified, in addition.
     pub final_cases: &'a [Case],
-    /// The worker that verifies one config after another, on devices where several are verified and raced in one
-    /// process; `None` on the cpu, where a candidate could corrupt the memory of its process.
+    /// The worker that verifies several configs one after another. It is used on devices where several configs are also
+    /// raced in one process. `None` on the cpu, where a candidate could corrupt the memory of its process.
     pub kept: Option<KeptWorker>,
-    /// Stores trials.
+    /// The cache that stores trials.
     pub cache: &'a Cache,
-    /// The compile threads.
+    /// The pool of compile threads.
     pub pool: &'a rayon::ThreadPool,
-    /// Receives the progress.
+    /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
-    /// The device.
+    /// The key of the device.
     pub device: &'a DeviceKey,
-    /// Upper bounds of the device, and the minimum work of a launch.
+    /// The roofline of the device, and the least work of a launch. A shorter time than these allow is a measurement
+    /// error.
     pub bound: (Roofline, LeastWork),
-    /// The processes that race.
+    /// Starts the worker processes of races.
     pub lab: WorkerLab,
     /// The races so far.
     pub tournament: Tournament,
-    /// All configs that compiled and verified in this run.
+    /// All configs that compiled and passed verification in this run.
     pub contenders: Vec<Contender>,
-    /// Runs the check builds of finalists; or why that is not possible.
+    /// The checker that runs the check builds of finalists, or the reason why there is none.
     pub checker: Result<Checker<'a>, NotChecked>,
-    /// Why the check build of the last finalist could not run, if so.
+    /// Why the check build of the last finalist could not run; `None` if it ran.
     pub unchecked: Option<NotChecked>,
-    /// The source of random orders.
+    /// The random number generator for the order of samples.
     pub rng: ChaCha8Rng,
-    /// Timestamps trials.
+    /// Provides the timestamps of trials.
     pub clock: &'a RunClock,
     /// How this task's time was spent so far.
     pub spent: TimeSpent,
@@ -107,7 +109,8 @@ pub enum EvaluateError {
 }
 
 impl<'a> Evaluator<'a> {
-    /// With no trial yet. `cases` are those of every config, and those of finalists only.
+    /// Creates an evaluator without trials. `cases` contains the cases of every config, and the cases of finalists
+    /// only.
     pub fn new(
         context: &RunContext<'a>,
         task: &'a Task<'a>,
@@ -147,12 +150,13 @@ impl<'a> Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
-    /// Evaluates a batch: compiles it in parallel, then verifies the configs one after another and races each, or
-    /// races all together if they are verified in one worker. Configs in the cache are not run again. Configs for
-    /// which `until` leaves no time are missing from the result.
+    /// Evaluates a batch of configs and returns their costs. The configs are compiled in parallel and then verified one
+    /// after another. On the cpu each config races right after its verification; on other devices the whole batch races
+    /// together. Configs with a stored result are not run again. Configs for which `until` leaves no time are missing
+    /// from the result.
     ///
-    /// The trial of a config that races alone is on disk before the next one is launched, so a killed run repeats at
-    /// most one trial. If configs race together, it repeats the batch.
+    /// The trial of a config that races alone is stored before the next config is launched, so a run that is killed
+    /// repeats at most one trial. A run that is killed while configs race together repeats the batch.
     ///
     /// # Errors
     /// If the baseline fails, the device is lost or a trial cannot be stored.
@@ -173,12 +177,13 @@ impl Evaluator<'_> {
             }
         }
         let mut made: Vec<_> = fresh.iter().zip(self.compile_all(&fresh)).collect();
-        // Spills affect only the order: if time runs out, the configs that spill most are left over.
+        // Spills affect only the order. If time runs out, the configs with the most spills are not tried.
         made.sort_by_key(|(_, made)| made.as_ref().map_or(0, Compiled::spills));
         let together = self.kept.is_some();
         let mut waiting = Vec::new();
         for (config, made) in made {
-            // At least one config is tried, however long its compile took; otherwise the task would have no result.
+            // At least one config is tried, even if its compile took longer than the time limit. Otherwise the task
+            // would have no result.
             let late = until.is_some_and(|end| Instant::now() >= end);
             if late && !self.contenders.is_empty() {
                 break;
@@ -197,8 +202,8 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// The cached result of a config: its cost, if it was measured under the same key. A config without a verdict
-    /// counts as unknown.
+    /// The stored result of a config under the same key: `Some(None)` for a failed config. Returns `None` if nothing is
+    /// stored, or if the stored outcome is not final and the config must be tried again.
     fn known(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
         let trial = self.cache.trial(&self.id(config))?;
         let trial = trial.filter(Trial::stands);
@@ -237,7 +242,7 @@ impl Evaluator<'_> {
         made
     }
 
-    /// Verifies one compiled config; stores its outcome if it is not right.
+    /// Verifies one compiled config. Returns `None` if the config fails, after storing its outcome.
     fn one(
         &mut self,
         config: &Config,
@@ -268,8 +273,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Verifies a compiled config: a contender if its outputs are right; otherwise its outcome, and how long
-    /// verification took.
+    /// Verifies a compiled config. Returns a contender if its outputs are right; otherwise the outcome, and the time of
+    /// the verification in nanoseconds.
     fn verified(
         &mut self,
         config: &Config,
@@ -303,7 +308,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Verifies a finalist on the cases that trials were spared. Returns the outcome if it fails.
+    /// Verifies a finalist on the cases that are not used for every trial. Returns the outcome if the finalist fails.
     pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
         if self.final_cases.is_empty() {
             return None;
@@ -326,8 +331,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Races verified configs against the best so far, in the same processes, and stores the outcome of each. Returns
-    /// their costs.
+    /// Races verified configs against the best config so far in the same processes, and stores the outcome of each.
+    /// Returns their costs.
     fn race(
         &mut self,
         mut contenders: Vec<Contender>,
@@ -338,7 +343,7 @@ impl Evaluator<'_> {
         }
         self.reporter.stage(Stage::Race, contenders.len() as u64);
         if let Some(kept) = &mut self.kept {
-            // Nothing else may hold the device during timing.
+            // No other process may use the device during timing.
             kept.end();
         }
         for contender in &mut contenders {
@@ -352,7 +357,7 @@ impl Evaluator<'_> {
             self.tournament
                 .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {});
         if result.is_err() && contenders.len() > 1 {
-            // No arm can be blamed, so this does not count as an attempt of any of them.
+            // No single arm caused the failure, so it does not count as an attempt of any of them.
             for contender in &contenders {
                 self.cache.cancel(&self.id(&contender.config))?;
             }
@@ -375,7 +380,7 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// Stores the outcome of a raced config, and returns its cost.
+    /// Stores the outcome of a config that raced, and returns its cost.
     fn raced(
         &self,
         contender: &Contender,
@@ -383,7 +388,7 @@ impl Evaluator<'_> {
         measure_ns: u64,
     ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
-            // Not its fault, and not measured: it may be requested again.
+            // The config was not measured, but not by its own fault. It may be requested again.
             self.cache.cancel(&self.id(&contender.config))?;
             return Ok(None);
         };
@@ -400,10 +405,10 @@ impl Evaluator<'_> {
         Ok(cost)
     }
 
-    /// Stores a trial, then reports it.
+    /// Stores a trial and then reports it.
     ///
     /// # Errors
-    /// If it cannot be stored, or is not an outcome of the config (a full disk, a lost device).
+    /// If the trial cannot be stored, or if the outcome ends the run (a full disk or a lost device).
     fn finish(&self, trial: Trial) -> Result<(), EvaluateError> {
         let fault = Fault::unattributed(trial.outcome.clone());
         if fault.ends_the_run() {
@@ -469,11 +474,11 @@ impl Evaluator<'_> {
         self.verifier.expected.grade()
     }
 
-    /// Puts the best configs of earlier runs back into the tournament, so that the play-off compares all. Their
-    /// trials are already on disk and stay unchanged, unless they fail now. After `until`, only the first one races.
+    /// Adds the best configs of earlier runs to the tournament, so the play-off compares all configs. Their stored
+    /// trials do not change, unless the configs fail now. After `until`, only the first config races.
     ///
     /// # Errors
-    /// Those of [`Self::batch`].
+    /// The errors of [`Self::batch`].
     pub fn recall(
         &mut self,
         configs: &[Config],
@@ -491,7 +496,8 @@ impl Evaluator<'_> {
             .collect();
         let made = self.compile_all(&missing);
         for (config, made) in missing.iter().zip(made) {
-            // The first one races however late it is: if it is the proven one, nothing else can replace it.
+            // The first config races even after the time limit. If it is the proven config, no other config can replace
+            // it without a race.
             let late = until.is_some_and(|end| Instant::now() >= end);
             if late && configs.first() != Some(config) {
                 break;
@@ -521,7 +527,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Whether a config, as text, was timed by a race of this turn.
+    /// Whether a race in this turn timed the config with this text.
     pub fn has_raced(&self, config: &str) -> bool {
         let contenders = self.contenders.iter();
         let mut same = contenders.filter(|contender| contender.config.to_string() == config);
@@ -529,7 +535,7 @@ impl Evaluator<'_> {
         same.any(|contender| raced.iter().any(|raced| raced.arm == contender.arm))
     }
 
-    /// The time of a race that begins now. It always gets a minimum, so that its trials are not lost.
+    /// The time in nanoseconds for a race that begins now. It has a minimum, so its trials are not lost.
     fn race_budget_ns(&self, until: Option<Instant>) -> u64 {
         let baselines = self.lab.baseline_ns().saturating_mul(MIN_RACE_BASELINES);
         let least = MIN_RACE.max(Duration::from_nanos(baselines));
@@ -537,11 +543,11 @@ impl Evaluator<'_> {
         left.map_or(u64::MAX, nanoseconds)
     }
 
-    /// Stores the outcome of arms that raced well before and failed since, in a later race or the play-off. The
-    /// trials of `newest` are stored already.
+    /// Stores the outcome of arms that raced successfully and failed later, in another race or in the play-off. The
+    /// trials of `newest` are already stored.
     ///
     /// # Errors
-    /// Those of [`Self::batch`].
+    /// The errors of [`Self::batch`].
     pub fn disown_faulted(&mut self, newest: &[ArmId]) -> Result<(), EvaluateError> {
         for fault in self.tournament.take_faults() {
             let known = fault.arm.filter(|arm| !newest.contains(arm));
@@ -552,11 +558,11 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Invalidates a contender and removes it from the tournament: the check build, many launches or the confirmation
-    /// found a fault that the race did not.
+    /// Invalidates a contender and removes it from the tournament, because the check build, repeated launches or the
+    /// confirmation found a fault that the race did not find.
     ///
     /// # Errors
-    /// Those of [`Self::batch`].
+    /// The errors of [`Self::batch`].
     pub fn disown(&mut self, contender: &Contender, outcome: Outcome) -> Result<(), EvaluateError> {
         let times = [contender.compiled.compile_ns, contender.verify_ns, 0];
         self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
@@ -564,7 +570,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The contender of an arm.
+    /// The contender with this arm.
     pub fn contender(&self, arm: ArmId) -> Option<&Contender> {
         self.contenders
             .iter()

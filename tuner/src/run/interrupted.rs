@@ -1,13 +1,13 @@
-//! Ctrl-C in a run: it ends immediately, with a message that nothing is lost.
+//! Handles Ctrl-C during a run. The run ends immediately, after a message that all results are kept.
 
 use std::io::Write as _;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// From now on, an interrupted run says which results are stored before it ends.
+/// Installs a handler for SIGINT and SIGTERM that prints the message and then ends the process.
 pub fn announce() {
-    // If signals cannot be watched, they end the run without a message.
+    // If signals cannot be handled, they end the run without a message.
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! A run: plans its tasks, and takes each from search over evaluation to a sealed decision.
+//! A run: lists its tasks, and for each task searches, evaluates configs and decides.
 //!
 //! The main flow is in [`pipeline`].
 

@@ -9,39 +9,39 @@ use kiln_lab::regime::Regime;
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Total time; `None` for no limit.
+    /// Time limit of the run; `None` for no limit.
     pub budget: Option<Duration>,
-    /// Configs per kernel and problem; `None` for the whole space.
+    /// Maximum number of configs per kernel and problem; `None` for the whole space.
     pub trials: Option<usize>,
-    /// Problems, as text; all of them if empty.
+    /// The problems to tune, as text; all problems if empty.
     pub problems: Vec<String>,
     /// The strategy's name.
     pub strategy: String,
-    /// Whether searches start from cached results of the kernel under other conditions.
+    /// Whether searches start from stored results of the kernel under other conditions.
     pub transfer: bool,
-    /// Recordings that searches start from.
+    /// Files with recordings from which searches start.
     pub transfer_from: Vec<PathBuf>,
-    /// Cold or hot; `None` for the default of the device.
+    /// Cold or hot caches; `None` for the default of the device.
     pub regime: Option<Regime>,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Write cpu rows into the package.
+    /// Whether rows for the cpu are written into the package.
     pub write: bool,
-    /// Compile threads.
+    /// Number of compile threads.
     pub jobs: usize,
-    /// Only print the plan.
+    /// Whether to print the plan and exit.
     pub dry_run: bool,
-    /// The tasks of an element of a fleet's plan; every task of the project if empty.
+    /// The tasks of an element of a fleet's plan; if empty, all tasks of the project are tuned.
     pub element: Vec<ElementTask>,
-    /// The number of claims among which at most one in a hundred may be wrong: those of a whole plan. `None` for the claims
-    /// of this run.
+    /// The number of claims in a whole fleet plan; `None` for the number of claims of this run. A claim is a statement
+    /// that a config is faster than the baseline. On average, at most one in a hundred proven claims is wrong.
     pub claims: Option<u32>,
-    /// Whether the run ends by writing its rows into tables.
+    /// Whether the run writes its rows into tables at the end.
     pub bake: bool,
 }
 
 impl RunOptions {
-    /// The only configs to try for a task, as text; `None` for the whole space.
+    /// The configs to try for a task, as text, if an element of a plan lists them; `None` to search the whole space.
     pub fn listed(&self, task: &Task<'_>) -> Option<&[String]> {
         let (kernel, problem) = (&task.kernel.spec.name, task.problem.to_string());
         let mut tasks = self.element.iter();

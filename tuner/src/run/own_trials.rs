@@ -1,11 +1,12 @@
-//! Trials that this very device made in another cache: an earlier attempt at an element, or a cache that was lost.
+//! Copies trials that the same device made in another cache, such as the cache of an earlier attempt at an element, or
+//! a cache that was lost.
 
 use std::collections::BTreeSet;
 
 use kiln_cache::{Cache, CacheError, Trial, TuningKey};
 
-/// Takes up the trials that stand of configs of which the cache has none. Only those of this device may be given: times of
-/// different devices are never compared.
+/// Copies the trials with final outcomes into the cache, for configs that have no trial there. All trials must be from
+/// this device, because times of different devices are never compared.
 ///
 /// # Errors
 /// If the cache cannot be read or written.
@@ -13,7 +14,7 @@ pub fn take_up(cache: &Cache, key: &TuningKey, trials: Vec<Trial>) -> Result<(),
     let known = cache.trials(key.hash())?.into_iter();
     let known: BTreeSet<String> = known.map(|trial| trial.config).collect();
     let new = |trial: &Trial| trial.stands() && !known.contains(&trial.config);
-    // Their place in a run means nothing in this cache.
+    // The timestamps refer to runs of the other cache.
     let unplaced = |trial: Trial| Trial {
         place: None,
         ..trial

@@ -1,7 +1,9 @@
-//! The main flow of a run, top to bottom: plan, tune each task within its share of the budget, bake, report.
+//! The main flow of a run, from top to bottom: list the tasks, tune each task within its share of the budget, bake,
+//! report.
 //!
-//! Each step is a function from one type to the next: [`task::plan`] lists the tasks, [`tuning::tune`] takes one task
-//! from baseline to sealed decision, [`bake::bake`] writes proven winners into the tables that the macro reads.
+//! Each step is a function from one type to the next. [`task::plan`] lists the tasks, [`tuning::tune`] takes one task
+//! from its baseline to a stored decision, and [`bake::bake`] writes proven winners into the tables that the macro
+//! reads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -39,28 +41,29 @@ use kiln_project::Project;
 
 /// The inputs of a run.
 pub struct RunInputs<'a> {
-    /// The kernels.
+    /// The kernels to tune.
     pub project: &'a Project,
-    /// The device's name on the command line.
+    /// The name of the device on the command line.
     pub device_name: &'a str,
     /// The device. It is only queried; this process launches nothing on it.
     pub device: &'a dyn DeviceBackend,
-    /// The options of the command line.
+    /// The options from the command line.
     pub options: &'a RunOptions,
-    /// The command line, for the record of the run.
+    /// The command line, which is stored in the record of the run.
     pub command: &'a str,
-    /// Stores results.
+    /// The cache that stores the results.
     pub cache: &'a Cache,
-    /// Kernels whose references are linked in.
+    /// The kernels whose plain-Rust references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// Receives the progress.
+    /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
 }
 
 /// Tunes every kernel of a project on a device within the budget, and bakes the proven configs.
 ///
 /// # Errors
-/// If the compiler is missing or results cannot be stored. Faults of a single kernel are in the report.
+/// If the compiler is missing, an option is not valid for the project, or results cannot be stored. Faults of a single
+/// kernel are in the report.
 pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let start = Instant::now();
     let session = DeviceSession::open_for_timing(run.device_name, run.device, run.cache.folder())?;
@@ -125,12 +128,12 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     finish(run, &context, &conditions, number, reports, launches)
 }
 
-/// The number of claims that a run of so many tasks may make.
+/// The number of claims (statements that a config is faster than the baseline) that a run of this many tasks may make.
 pub fn claims_of(tasks: usize) -> u32 {
     u32::try_from(tasks * MAX_TURNS).unwrap_or(u32::MAX)
 }
 
-/// Bakes what was proven, records the end of the run, and reports it.
+/// Bakes the proven configs, records the end of the run, and creates the report.
 fn finish(
     run: &RunInputs<'_>,
     context: &RunContext<'_>,
@@ -166,7 +169,7 @@ fn finish(
     })
 }
 
-/// Says which kernels their specs leave out on this backend, and why.
+/// Prints a notice for each kernel that its spec excludes on this backend, with the reason.
 fn tell_left_out(run: &RunInputs<'_>, backend: Backend) {
     for kernel in &run.project.kernels {
         if let Some(why) = kernel.spec.left_out_on(backend) {
@@ -176,7 +179,7 @@ fn tell_left_out(run: &RunInputs<'_>, backend: Backend) {
     }
 }
 
-/// The device that runs the checking builds of a GPU's kernels; none if the device itself runs them.
+/// Opens the device that runs the check builds. Returns `None` on the cpu, which runs its own check builds.
 fn check_device(backend: Backend) -> Option<Result<CheckDevice, NotChecked>> {
     match backend {
         Backend::Cpu => None,
@@ -185,7 +188,8 @@ fn check_device(backend: Backend) -> Option<Result<CheckDevice, NotChecked>> {
     }
 }
 
-/// Tunes the tasks one after the other, in the order of the [`Agenda`].
+/// Tunes the tasks one after another, in the order of the [`Agenda`]. Returns the reports and the number of timed
+/// launches.
 fn all(
     context: &RunContext<'_>,
     tasks: &[Task<'_>],
@@ -222,13 +226,13 @@ fn all(
     Ok((reports.into_iter().flatten().collect(), launches))
 }
 
-/// The mean of some times; zero without any.
+/// The mean of some times in nanoseconds; zero if there are none.
 fn mean(times_ns: &[u64]) -> Duration {
     let count = u64::try_from(times_ns.len()).unwrap_or(u64::MAX).max(1);
     Duration::from_nanos(times_ns.iter().sum::<u64>() / count)
 }
 
-/// The state of a task after a turn, which determines what comes next.
+/// The state of a task after a turn, from which the agenda chooses the next turn.
 fn standing(report: &TaskReport) -> TaskStanding {
     let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
     match (&report.state, verdict) {
@@ -243,7 +247,7 @@ fn standing(report: &TaskReport) -> TaskStanding {
     }
 }
 
-/// Handles one task: known from an earlier run, out of time, or tuned now.
+/// Handles one turn of a task. The task is tuned, unless an earlier run decided it or no time remains.
 fn one(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -264,7 +268,7 @@ fn one(
     Ok((report, 0))
 }
 
-/// The settings of the run, for its record.
+/// The settings of the run that are stored in its record.
 fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     let options = run.options;
     RunSettings {
@@ -280,14 +284,14 @@ fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     }
 }
 
-/// The name of this machine, as an observer has it.
+/// The name of this machine, as a field of an observer.
 pub fn host() -> (String, String) {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy().into_owned();
     ("host".to_owned(), name)
 }
 
-/// The machine and the individual device that measured.
+/// The observer: the machine and the individual device that measures.
 pub fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
     let known = info.instance.clone().into_iter().chain([host()]);
     let known = known.filter(|(_, value)| !value.is_empty());

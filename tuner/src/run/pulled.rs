@@ -1,5 +1,5 @@
-//! What `tune cache pull` fetched, as a run uses it. Results of this very device go on where they ended. Those of others
-//! are a start for searches, and nothing else: times of different devices are never compared.
+//! Uses the results that `tune cache pull` fetched. Results of the same device are added to this cache. Results of
+//! other devices are only starting points of searches, because times of different devices are never compared.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::fleet::FleetError;
 use crate::progress::Reporter;
 use crate::run::own_trials;
 
-/// Takes the results of this device into its cache, and returns those of others.
+/// Adds the pulled results of this device to its cache, and returns the results of other devices.
 ///
 /// # Errors
-/// If what was pulled cannot be read, or the cache cannot be written.
+/// If the pulled results cannot be read, or the cache cannot be written.
 pub fn take_in(
     cache: &Cache,
     observer: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! The search of one task: evaluates the configs that the strategy requests, and tells it the results.
+//! The search of one task: evaluates the configs that the strategy requests, and reports the results to the strategy.
 
 use std::time::Instant;
 
@@ -19,12 +19,12 @@ use crate::task::Task;
 use kiln_measure::{ArmId, Fault};
 use kiln_search::{Guide, Strategy, Told, stop};
 
-/// Maximum number of arms of earlier runs that race again in the play-off.
+/// Maximum number of configs of earlier runs that race again before the play-off.
 const RECALLED: usize = 8;
 
 /// Why a task ends early.
 pub(crate) enum SearchFailure {
-    /// The task cannot be carried out, for this reason; the others continue.
+    /// The task cannot be carried out, for this reason. The other tasks continue.
     Task(String),
     /// Results cannot be stored, so the run ends.
     Storage(Box<Failure>),
@@ -61,7 +61,8 @@ impl From<kiln_cache::CacheError> for SearchFailure {
     }
 }
 
-/// Runs the strategy until its budget is used up or nothing is left to try. Returns whether the search is complete.
+/// Runs the strategy until `most` configs are tried, nothing is left to try, or the time ends. Returns whether the
+/// search is complete.
 pub(crate) fn search(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -84,8 +85,9 @@ pub(crate) fn search(
     let mut first = listed.unwrap_or_else(|| first_configs(task, space, &guide));
     first.truncate(most.saturating_sub(tried));
     evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-    // At least two configs for every compile thread, so that a slow one does not leave the others idle. If a batch
-    // races in the same processes, large enough that starting them is a small part of the time.
+    // A batch has at least two configs per compile thread, so one slow compile does not leave the other threads idle.
+    // If a batch races in the same processes, it is also large enough that starting the processes takes a small part of
+    // the time.
     let least = if evaluator.kept.is_some() { 16 } else { 4 };
     let batch = (context.pool.current_num_threads() * 2).max(least);
     while tried < most {
@@ -132,7 +134,7 @@ pub(crate) fn search(
     Ok(true)
 }
 
-/// The results of a batch, as strategies take them.
+/// The results of a batch in the form that strategies accept.
 fn told(space: &SearchSpace, evaluated: &[Evaluated]) -> Vec<Told> {
     let told = evaluated.iter().filter_map(|one| {
         Some(Told {
@@ -143,7 +145,7 @@ fn told(space: &SearchSpace, evaluated: &[Evaluated]) -> Vec<Told> {
     told.collect()
 }
 
-/// What the search starts from.
+/// The earlier results from which the search starts. Their descriptions are added to the report.
 fn guide(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -174,7 +176,8 @@ fn guide(
     })
 }
 
-/// The configs that an element of a plan lists for the task; `None` if it lists none, or the run is not of an element.
+/// The configs that an element of a fleet's plan lists for the task; `None` if it lists none, or if the run is not an
+/// element.
 fn listed_configs(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -197,7 +200,8 @@ fn listed_configs(
     listed.iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
-/// The configs that the author wants tried first, without those that an earlier result contains.
+/// The configs that the author of the spec wants to be tried first, except the baseline and configs with an earlier
+/// result.
 fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usize> {
     let spec = &task.kernel.spec;
     let known = |index: usize| {
@@ -222,7 +226,8 @@ fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usi
     first
 }
 
-/// Tells the strategy the baseline, if it is a config of the tuned entry: it is known and need not be tried again.
+/// Reports the baseline to the strategy, if it is a config of the tuned entry, because it need not be tried again.
+/// Returns the number of configs that were reported.
 fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
     let spec = &task.kernel.spec;
     let index = if spec.baseline_is_another_entry() {
@@ -241,8 +246,8 @@ fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strate
     told.len()
 }
 
-/// Puts the best configs of earlier turns and runs back, so that the play-off compares everything ever measured. The
-/// proven one comes first: nothing replaces it that did not race against it.
+/// Races the best configs of earlier turns and runs again, so the play-off compares all configs that were ever
+/// measured. The proven config comes first, because only a config that raced against it can replace it.
 fn recall(
     context: &RunContext<'_>,
     task: &Task<'_>,

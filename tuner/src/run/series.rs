@@ -1,4 +1,4 @@
-//! Continues a finalist's confirmation across runs: one that ran out of time resumes where it stopped.
+//! Continues the confirmation of a finalist across runs. A confirmation that ran out of time resumes where it stopped.
 
 use kiln_cache::CacheError;
 use kiln_cache::record::ConfirmProcess;
@@ -8,20 +8,20 @@ use crate::run::context::RunContext;
 use kiln_measure::confirm::ClaimTest;
 use kiln_measure::summary::median;
 
-/// A series of confirming processes.
+/// A series of confirming processes for one finalist.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
-    /// Its number among the confirmations of the finalist.
+    /// The number of the series among the confirmations of the finalist.
     pub number: u64,
-    /// Seed of its random orders.
+    /// The seed of its random orders.
     pub seed: u64,
-    /// Number of processes that have already run.
+    /// Number of its processes that have already run.
     pub processes: u32,
 }
 
 impl Series {
-    /// The finalist's last series if it is unfinished, with the test as far as it got; otherwise a new one. `test`
-    /// creates a test from a seed.
+    /// Resumes the finalist's last series if it is unfinished; otherwise begins a new series. Returns the series, and
+    /// the test with the results so far. `test` creates a test from a seed.
     ///
     /// # Errors
     /// If the cache cannot be read.
@@ -43,7 +43,7 @@ impl Series {
                 return Ok((series, resumed));
             }
         }
-        // A repeated confirmation must not use the same orders.
+        // A repeated confirmation must not use the same random orders.
         let runs = context.cache.runs()?.len() as u64;
         let number = number.map_or(runs, |last| runs.max(last + 1));
         let seed = context.options.seed.wrapping_add(number);
@@ -56,7 +56,7 @@ impl Series {
     }
 }
 
-/// The processes of the finalist's last series.
+/// The processes of the finalist's last series, in order.
 fn last(cache: &Cache, id: &TrialId) -> Result<Vec<ConfirmProcess>, CacheError> {
     let mut own = cache.confirmations(id.key)?;
     own.retain(|process| process.config == id.config);
@@ -66,8 +66,8 @@ fn last(cache: &Cache, id: &TrialId) -> Result<Vec<ConfirmProcess>, CacheError> 
     Ok(own)
 }
 
-/// The seed of a series and the effects of its processes, if the series is complete up to here and all of them are
-/// steady.
+/// The seed of a series, and the effect (log ratio) of each of its processes. `None` if a process is missing or its
+/// clock was not steady.
 fn effects(series: &[ConfirmProcess]) -> Option<(u64, Vec<f64>)> {
     let seed = series.first()?.seed;
     let whole = (0..)
@@ -79,8 +79,8 @@ fn effects(series: &[ConfirmProcess]) -> Option<(u64, Vec<f64>)> {
         .map(|log_ratios| (seed, log_ratios))
 }
 
-/// The effect of a stored process: the median of its blocks. `None` if the device's clock changed by more than a
-/// hundredth, since the record does not say in which blocks.
+/// The effect of a stored process: the median log ratio of its blocks. `None` if the device's clock changed by more
+/// than a hundredth, because the record does not show in which blocks it changed.
 fn steady_effect(process: &ConfirmProcess) -> Option<f64> {
     let moved = |[slowest, fastest]: [u32; 2]| fastest > slowest / 100 * 101;
     if process.clock_khz.is_some_and(moved) {

@@ -1,11 +1,11 @@
-//! Presents a kernel's search space to strategies.
+//! Adapts a kernel's search space to the interface of search strategies.
 
 use kiln_spec::ParamValue;
 use kiln_spec::space::SearchSpace;
 
 use kiln_search::SpaceView;
 
-/// A search space with numbered configs.
+/// A kernel's search space, with its configs numbered from 0.
 #[derive(Debug)]
 pub struct KernelSpace<'a> {
     space: &'a SearchSpace,
@@ -13,7 +13,7 @@ pub struct KernelSpace<'a> {
 }
 
 impl<'a> KernelSpace<'a> {
-    /// The view of a space.
+    /// Creates the view of a space.
     pub fn new(space: &'a SearchSpace) -> KernelSpace<'a> {
         let counts = space
             .axes()

@@ -1,4 +1,4 @@
-//! Tunes one task: search, play-off, check, confirmation, sealed decision.
+//! Tunes one task (a kernel and a problem): search, play-off, check build, confirmation, and the stored decision.
 
 use std::time::{Duration, Instant};
 
@@ -32,10 +32,10 @@ use kiln_lab::{FootprintError, NotChecked};
 use kiln_measure::wealth::Wealth;
 use kiln_measure::{Lab, Opening};
 
-/// Tunes one kernel for one problem and seals the decision.
+/// Tunes one kernel for one problem and stores the decision. Returns the report and the number of timed launches.
 ///
 /// # Errors
-/// If results cannot be stored. Faults of the kernel or device are in the report.
+/// If results cannot be stored. Faults of the kernel or the device are in the report.
 pub fn tune(
     context: &RunContext<'_>,
     index: usize,
@@ -65,7 +65,8 @@ pub fn tune(
     Ok((report, launches))
 }
 
-/// A function that generates inputs is code of the kernel's crate, which must be linked in.
+/// Checks that the function that generates the kernel's inputs is linked in, if the spec specifies one. Such a function
+/// is code of the kernel's crate.
 fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchFailure> {
     let spec = &task.kernel.spec;
     let Some(function) = &spec.inputs else {
@@ -154,8 +155,8 @@ fn search_and_decide(
     seal(context, task, report, ruling)
 }
 
-/// Searches, and decides between the best config and the baseline: whether the search came to its end, and the ruling.
-/// None if nothing was tried in the time there was, so that nothing can be decided.
+/// Searches, and then decides between the best config and the baseline. Returns whether the search is complete, and the
+/// decision. Returns `None` if no config could be tried in the available time, so no decision is possible.
 fn search_with(
     context: &RunContext<'_>,
     space: &SearchSpace,
@@ -179,7 +180,7 @@ fn search_with(
     Ok(Some((complete, ruling?)))
 }
 
-/// What is left to do on a task that was decided.
+/// The state of a decided task that is not complete; `None` if the task is complete.
 fn unfinished(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -194,13 +195,13 @@ fn unfinished(
     })
 }
 
-/// Compiles the baseline and, in parallel, its check build, which is needed a moment later.
+/// Compiles the baseline and, in parallel, its check build, which is needed shortly afterwards.
 fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, Outcome> {
     let make = |workshop: &Workshop<'_>, build| {
         workshop.make(task.kernel, Which::Baseline, task.problem, build)
     };
     let check = || {
-        // The result is in the artifact cache, or the checker reports the error.
+        // The check build goes into the artifact cache. If it fails, the checker reports the error.
         let _ = match &context.check {
             CheckPlace::Here => make(context.workshop, BuildKind::Check).map(drop),
             CheckPlace::OnCpu(site) => make(site.workshop, BuildKind::Check).map(drop),
@@ -211,7 +212,7 @@ fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, 
     context.pool.install(|| rayon::join(release, check)).0
 }
 
-/// Compares what the baseline computes with what is expected.
+/// Verifies that the baseline's outputs match the expected outputs.
 fn verify_baseline(
     verifier: &Verifier<'_>,
     checker: &Result<Checker<'_>, NotChecked>,
@@ -228,7 +229,7 @@ fn verify_baseline(
     })
 }
 
-/// Runs the baseline in the checking build; why it could not, if so.
+/// Runs the baseline in the check build. Returns the reason if the check build could not run.
 fn check_baseline(
     checker: &Result<Checker<'_>, NotChecked>,
     expected: &Expectations,
@@ -244,7 +245,7 @@ fn check_baseline(
     }
 }
 
-/// How a task without a working baseline ends.
+/// The failure of a task whose baseline does not work.
 fn without_baseline(outcome: Outcome) -> SearchFailure {
     let (what, help) = match &outcome {
         Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
@@ -270,7 +271,7 @@ fn without_baseline(outcome: Outcome) -> SearchFailure {
     SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
-/// Configs spread over the space, for which the small problems must be valid.
+/// At most 64 configs, distributed over the space. The verification problems must be valid for these.
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 64;
     let step = space.len().div_ceil(MAX_CONFIGS).max(1);
@@ -287,7 +288,7 @@ fn seal(
     ruling: TaskRuling,
 ) -> Result<(), SearchFailure> {
     context.cache.seal(ruling.winner.clone())?;
-    // An undecided task is searched and confirmed again.
+    // An undecided task is searched and confirmed again in the next run.
     if report.state == TaskState::Searched {
         context.cache.mark_search_done(SearchDone {
             kernel: task.kernel.spec.name.clone(),
@@ -300,10 +301,11 @@ fn seal(
     Ok(())
 }
 
-/// Counts the trials under the task's key by outcome, over this and earlier runs.
+/// Counts the trials under the task's key by outcome, in this run and earlier runs, and describes the task's search
+/// space.
 ///
 /// # Errors
-/// If they cannot be read.
+/// If the trials cannot be read.
 pub fn count(
     cache: &Cache,
     info: &DeviceInfo,
@@ -316,7 +318,7 @@ pub fn count(
     count_trials(cache, task, report)
 }
 
-/// The size of the whole space in words, if it is sampled.
+/// A description of the size of the whole space, if only a sample of it was enumerated.
 fn sampled(space: &Result<SearchSpace, SpaceError>) -> Option<String> {
     let space = space.as_ref().ok()?;
     Some(space.sampled()?.to_string())
@@ -332,7 +334,7 @@ fn count_trials(cache: &Cache, task: &Task<'_>, report: &mut TaskReport) -> Resu
     Ok(())
 }
 
-/// Refuses a problem whose data does not fit the device.
+/// Checks that the data of the problem fits the memory of the device.
 fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), SearchFailure> {
     let checked = footprint::check(&task.kernel.spec, task.problem, &info.limits);
     checked.map_err(|error| {
@@ -352,13 +354,13 @@ fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
         device: context.device,
         info: context.info,
         regime: context.regime,
-        // The same seed as for timing, so that its expected outputs are already made.
+        // This is the seed of the timed launches, so its expected outputs already exist.
         seed: verify::seeds(context.options.seed)[0],
     };
     Bench::new(&site, task.kernel, task.problem)
 }
 
-/// Opens the lab and times the baseline once, for deadlines.
+/// Opens the lab and times one sample of the baseline, from which deadlines are derived.
 fn open_lab(
     bench: &Bench,
     expected: &Expectations,
@@ -382,8 +384,8 @@ fn open_lab(
     Ok(lab)
 }
 
-/// Time to confirm a large effect. Most of it is launches of the baseline: two per process, and one to warm it up, in
-/// as many processes as the proof needs.
+/// The time to confirm a large speed-up. Most of it is launches of the baseline: each process launches it twice for
+/// samples and once for warming up. The number of processes is the minimum that a proof needs, plus two.
 fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
     let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
     process * (Wealth::fewest(claims) + 2)

@@ -1,4 +1,4 @@
-//! The space of a definition: a file of another tuner, or one in Kiln's own format.
+//! Describes the space of a definition, which is a file of another tuner or in Kiln's own format.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,24 +13,24 @@ use serde::Serialize;
 use super::error::NoExactCount;
 use super::listed::ListedSpace;
 
-/// A completely enumerated space.
+/// The description of a space that was enumerated completely.
 #[derive(Serialize)]
 pub struct DefinitionSpace {
     name: String,
-    /// Number of combinations of values, as a decimal number.
+    /// Number of combinations of all values, as a decimal number.
     cartesian: String,
-    /// A number if it fits 64 bits, otherwise a decimal string.
+    /// Number of valid configs, as a number if it fits 64 bits, otherwise as a decimal string.
     valid: serde_json::Value,
-    /// The exact sum of the Cartesian indices, as a decimal number.
+    /// The exact sum of the Cartesian indices of the valid configs, as a decimal number.
     index_sum: String,
-    /// CPU time of the construction.
+    /// CPU time of building the space, in milliseconds.
     cpu_ms: f64,
     /// Memory of the space in bytes.
     bytes: usize,
     components: Vec<DefinitionComponent>,
 }
 
-/// The output of `--count --json`.
+/// The output of `tune space --definition --count --json`.
 #[derive(Serialize)]
 pub struct DefinitionCount<'a> {
     name: &'a str,
@@ -44,7 +44,7 @@ struct DefinitionComponent {
 }
 
 impl DefinitionSpace {
-    /// Describes a space; `cpu` is the time that it took to build.
+    /// Describes a space. `cpu` is the CPU time that building the space took.
     pub fn new(definition: &Definition, set: &ConfigSet, cpu: Duration) -> DefinitionSpace {
         let name = |param: &usize| definition.params[*param].name.clone();
         let components = set.components().map(|(params, valid)| DefinitionComponent {
@@ -67,7 +67,7 @@ impl DefinitionSpace {
         }
     }
 
-    /// The output of `--count --json`.
+    /// The output of `tune space --definition --count --json`.
     pub fn to_count(&self) -> DefinitionCount<'_> {
         DefinitionCount {
             name: &self.name,
@@ -75,7 +75,7 @@ impl DefinitionSpace {
         }
     }
 
-    /// The text of `tune space`.
+    /// The output of `tune space --definition`.
     pub fn to_text(&self, definition: &Definition, set: &ConfigSet) -> String {
         let mut text = format!(
             "{}: {} valid of {} configs, built in {:.3} ms of CPU time, {} bytes\n",
@@ -98,7 +98,7 @@ impl DefinitionSpace {
     }
 }
 
-/// A sample of a definition's space.
+/// The description of a sample of a definition's space.
 pub struct DefinitionSample<'a> {
     definition: &'a Definition,
     list: &'a ListedSet,
@@ -106,24 +106,24 @@ pub struct DefinitionSample<'a> {
     cpu_ms: f64,
 }
 
-/// The count of a sampled space, as JSON.
+/// The output of `--count --json` for a sampled space.
 #[derive(Serialize)]
 pub struct SampledCount {
     name: String,
-    /// Exact, or null.
+    /// The exact number of valid configs; null if it is not known.
     valid: Option<u64>,
     #[serde(flatten)]
     listed: ListedSpace,
 }
 
-/// A sampled space, as JSON.
+/// The output of `--json` for a sampled space.
 #[derive(Serialize)]
 pub struct SampledSpace {
     name: String,
     cartesian: String,
-    /// Exact, or null.
+    /// The exact number of valid configs; null if it is not known.
     valid: Option<u64>,
-    /// Exact, or null.
+    /// The exact sum of the Cartesian indices, as a decimal number; null if it is not known.
     index_sum: Option<String>,
     cpu_ms: f64,
     bytes: usize,
@@ -132,7 +132,7 @@ pub struct SampledSpace {
 }
 
 impl<'a> DefinitionSample<'a> {
-    /// The sample of a definition; `cpu` is the time that it took to build.
+    /// Describes a sample. `cpu` is the CPU time that building the sample took.
     pub fn new(
         definition: &'a Definition,
         list: &'a ListedSet,
@@ -168,7 +168,7 @@ impl<'a> DefinitionSample<'a> {
         counts.map(BigUint::from).product()
     }
 
-    /// The output of `--count --json`.
+    /// The output of `tune space --definition --count --json`.
     pub fn to_count(&self) -> SampledCount {
         SampledCount {
             name: self.definition.name.clone(),
@@ -177,7 +177,7 @@ impl<'a> DefinitionSample<'a> {
         }
     }
 
-    /// The output of `--json`.
+    /// The output of `tune space --definition --json`.
     pub fn to_json(&self) -> SampledSpace {
         let places = (0..self.list.len()).map(|index| self.list.places(index));
         SampledSpace {
@@ -194,10 +194,10 @@ impl<'a> DefinitionSample<'a> {
         }
     }
 
-    /// The exact count in digits; `path` is the file of the definition.
+    /// The exact number of valid configs as text. `path` is the path of the definition, for the error.
     ///
     /// # Errors
-    /// If the exact count is not known.
+    /// If the exact number is not known.
     pub fn exact(&self, path: &Path) -> Result<String, NoExactCount> {
         let exact = self.list.valid().exact();
         exact
@@ -209,7 +209,7 @@ impl<'a> DefinitionSample<'a> {
             })
     }
 
-    /// The text of `tune space`.
+    /// The output of `tune space --definition`.
     pub fn to_text(&self) -> String {
         format!(
             "{}: {} configs, built in {:.3} ms of CPU time, {} bytes\n  {}\n",

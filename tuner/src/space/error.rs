@@ -1,11 +1,11 @@
-//! Errors of counting the configs of a space.
+//! The error of an exact count that is not known.
 
 use std::path::PathBuf;
 
 use kiln_spec::csp::Estimate;
 use thiserror::Error;
 
-/// The exact count of a space is not known.
+/// The exact number of valid configs in a space is not known.
 #[derive(Clone, Debug, Error)]
 #[error(
     "{}: no exact count: some constraints tie too many parameters together, of a sample there are {estimate}\n\
@@ -14,10 +14,10 @@ use thiserror::Error;
     .path.display(), .left_out.join("; ")
 )]
 pub struct NoExactCount {
-    /// The file of the definition.
+    /// The path of the definition.
     pub path: PathBuf,
-    /// The estimated count.
+    /// The estimated number.
     pub estimate: Estimate,
-    /// Constraints that were left out.
+    /// The constraints that were ignored while the space was built.
     pub left_out: Vec<String>,
 }

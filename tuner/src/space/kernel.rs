@@ -1,4 +1,4 @@
-//! The search space of a kernel for a problem.
+//! Describes the search space of a kernel for a problem.
 
 use kiln_spec::space::{Sampled, SearchSpace};
 use kiln_spec::{DeviceLimits, Problem};
@@ -8,17 +8,17 @@ use super::listed::ListedSpace;
 use crate::task::TaskError;
 use kiln_project::TunedKernel;
 
-/// The space of a kernel and problem.
+/// The description of the search space of a kernel for a problem.
 #[derive(Serialize)]
 pub struct DescribedKernel {
     kernel: String,
     problem: String,
     product: String,
-    /// Exact, or null.
+    /// The exact number of valid configs; null if it is not known.
     valid: Option<u64>,
     #[serde(flatten)]
     listed: Option<ListedSpace>,
-    /// The sample in words.
+    /// The description of the sample, for the text output.
     #[serde(skip)]
     sampled: Option<Sampled>,
     components: Vec<KernelComponent>,
@@ -28,14 +28,15 @@ pub struct DescribedKernel {
     configs: Option<Vec<String>>,
 }
 
-/// Parameters that depend on each other.
+/// A group of parameters that depend on each other, with the number of valid combinations of their values.
 #[derive(Serialize)]
 struct KernelComponent {
     params: Vec<String>,
     valid: String,
 }
 
-/// How many configs of the product one rule rejects, in total and exclusively; absent if counting takes too long.
+/// How many configs of the Cartesian product one rule rejects: in total, and those that no other rule rejects. A number
+/// is missing if computing it takes too long.
 #[derive(Serialize)]
 struct RuleCut {
     rule: String,
@@ -43,19 +44,19 @@ struct RuleCut {
     only: Option<String>,
 }
 
-/// Values of a parameter that occur in no valid config.
+/// Values of a parameter that do not occur in any valid config.
 #[derive(Serialize)]
 struct Dead {
     param: String,
     values: Vec<String>,
 }
 
-/// The output of `--count` for a kernel and problem.
+/// The output of `tune space --count` for a kernel and a problem.
 #[derive(Serialize)]
 pub struct KernelCount<'a> {
     kernel: &'a str,
     problem: &'a str,
-    /// Exact, or null.
+    /// The exact number of valid configs; null if it is not known.
     valid: Option<u64>,
     product: &'a str,
 }
@@ -71,12 +72,12 @@ impl<'a> KernelCount<'a> {
         }
     }
 
-    /// Whether the exact count is known.
+    /// Whether the exact number is known.
     pub fn is_known(&self) -> bool {
         self.valid.is_some()
     }
 
-    /// The line of `tune space --count`.
+    /// The line that `tune space --count` prints.
     pub fn to_text(&self) -> String {
         let valid = self
             .valid
@@ -85,7 +86,7 @@ impl<'a> KernelCount<'a> {
     }
 }
 
-/// The number of valid configs, if it is known.
+/// The exact number of valid configs; `None` if it is not known or exceeds 64 bits.
 fn valid(space: &SearchSpace) -> Option<u64> {
     let valid = match space.sampled() {
         Some(sampled) => sampled.valid.exact()?,
@@ -121,7 +122,8 @@ fn dead_values(space: &SearchSpace) -> Vec<Dead> {
 }
 
 impl DescribedKernel {
-    /// Describes the space of a kernel for a problem within the limits of a device; `with_configs` adds its configs.
+    /// Describes the space of a kernel for a problem, within the limits of a device. With `with_configs`, the
+    /// description contains all enumerated configs.
     ///
     /// # Errors
     /// If the space cannot be built.
@@ -155,7 +157,7 @@ impl DescribedKernel {
         })
     }
 
-    /// The text of `tune space`.
+    /// The output of `tune space`.
     pub fn to_text(&self) -> String {
         let mut text = format!("{} ({}): ", self.kernel, self.problem);
         if let Some(valid) = self.valid {

@@ -1,22 +1,22 @@
-//! Spaces that are sampled instead of counted exactly.
+//! Spaces of which only a sample is enumerated.
 
 use kiln_spec::csp::Estimate;
 use kiln_spec::space::Sampled;
 use serde::Serialize;
 
-/// The replacement of an exact count.
+/// The fields that describe a sample, instead of an exact number of configs.
 #[derive(Serialize)]
 pub struct ListedSpace {
-    /// Whether there are more valid configs than are listed.
+    /// Whether the space has more valid configs than the sample.
     sampled: bool,
     listed: usize,
-    /// Absent if the count is exact.
+    /// The estimated number of valid configs; missing if the exact number is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     valid_estimate: Option<EstimateInterval>,
     left_out: Vec<String>,
 }
 
-/// An estimate, and the interval that contains the true value in 99 of 100 samples.
+/// An estimate, with the interval that contains the true value for 99 of 100 samples.
 #[derive(Serialize)]
 struct EstimateInterval {
     about: f64,

@@ -1,5 +1,5 @@
-//! Search spaces for people and programs: counts, the effect of each constraint, samples of spaces that are too
-//! large.
+//! Describes search spaces for people and programs: the number of configs, the effect of each constraint, and samples
+//! of spaces that are too large to enumerate.
 
 pub mod definition;
 mod error;

@@ -1,7 +1,9 @@
-//! Baking: writes proven winners as rows into the text tables that the macro reads.
+//! Bakes: writes proven winners as rows into the text tables that the macro reads. A row is one config for one problem
+//! on one device.
 //!
-//! Only the section of the present device is replaced. Rows of this machine's cpu (and of the fake device) go to a
-//! folder under the build directory unless the user requests otherwise: a repository contains rows of named devices.
+//! Only the section of the measured device is replaced. Rows of this machine's cpu and of the fake device go to a
+//! folder under the build directory, unless the user requests otherwise. The repository then contains only rows of
+//! named devices, such as GPUs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,18 +23,18 @@ use crate::tables::local;
 use crate::task::{self, Conditions};
 use kiln_project::{Project, TunedKernel};
 
-/// A table that was written.
+/// A table that was written, with the number of rows in it.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableReport {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The path of its file.
+    /// The path of the table.
     pub path: PathBuf,
-    /// Number of rows of this device in it.
+    /// Number of rows for this device in the table.
     pub rows: usize,
 }
 
-/// Writes the rows of a device for every kernel of a project that has a decision.
+/// Writes the rows of a device for every kernel of a project that has at least one decision.
 ///
 /// # Errors
 /// If a table or index cannot be read, parsed or written.
@@ -64,7 +66,7 @@ pub fn bake(
     Ok(tables)
 }
 
-/// The tuned kernels that have no row of the device.
+/// The tuned kernels for which no table with rows of the device was written.
 pub fn without_table(
     project: &Project,
     tuned: &BTreeSet<&str>,
@@ -78,7 +80,7 @@ pub fn without_table(
         .collect()
 }
 
-/// The folder for rows of a backend's devices.
+/// The folder for the rows of a backend's devices.
 pub fn destination(
     project: &Project,
     kernel: &TunedKernel,
@@ -93,7 +95,7 @@ pub fn destination(
     }
 }
 
-/// Checks, before measuring, that rows can be written to their destination.
+/// Checks, before anything is measured, that the rows can be written to their folders.
 ///
 /// # Errors
 /// If a folder cannot be written to.
@@ -120,8 +122,8 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
     Ok(())
 }
 
-/// The rows of a kernel on a device, one per decided problem. Kept baselines get a row too, so that another problem's
-/// config is never used if the baseline was found to be best.
+/// The rows of a kernel for a device, with one row per decided problem. A kept baseline gets a row too, so a build does
+/// not use the config of another problem for a problem whose best version is the baseline.
 ///
 /// # Errors
 /// If the cache cannot be read.
@@ -133,7 +135,7 @@ pub fn rows(
     let mut rows = Vec::new();
     for problem in kernel.spec.problems_on(conditions.info.key.backend) {
         let key = task::key(kernel, problem, conditions);
-        // The baseline is known to be best only after a complete search.
+        // Only a complete search shows that the baseline is the best.
         let whole = cache.search_done(key.hash())?.is_some();
         let decided = |winner: &Winner| whole || matches!(winner.verdict, Verdict::Proven { .. });
         if let Some(winner) = cache.winner(key.hash())?.filter(decided) {
@@ -143,7 +145,7 @@ pub fn rows(
     Ok(rows)
 }
 
-/// The row of a decision, for the device of the decision; `None` if nothing was decided.
+/// The row of a decision, for the device of the decision; `None` if the decision is inconclusive.
 pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
     let spec = &kernel.spec;
     let (entry, speedup) = match winner.verdict {
@@ -179,8 +181,8 @@ pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
     })
 }
 
-/// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change
-/// are not written, so that nothing is rebuilt. Returns the path of the table.
+/// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change are
+/// not written, so nothing is rebuilt without need. Returns the path of the table.
 ///
 /// # Errors
 /// If the table or the index cannot be read, parsed or written.
@@ -214,7 +216,7 @@ pub fn write_table(
     Ok(path)
 }
 
-/// A row that is baked again without changes keeps its image.
+/// Copies the image of each row from the old table, if the row did not change.
 fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
     for row in &mut rows {
         let same = |old: &&Row| {
@@ -228,7 +230,7 @@ fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
     rows
 }
 
-/// The rows of a device in a kernel's committed table.
+/// The rows for a device in a kernel's committed table.
 ///
 /// # Errors
 /// If a table cannot be read or parsed.
@@ -254,7 +256,7 @@ pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
     Ok(rows.cloned().collect())
 }
 
-/// Notices for the user about the folders to which rows were written.
+/// Messages for the user about the folder to which rows were written.
 pub fn notices(tables: &[TableReport], backend: Backend, write: bool) -> Vec<String> {
     let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
     let folder = tables.first().and_then(|table| table.path.parent());

@@ -1,4 +1,5 @@
-//! Checks that the tables of a project are up to date. The check fails if a build with the same `KILN_STRICT` would.
+//! Checks that the tables of a project are up to date. The check fails if a build with the same `KILN_STRICT` would
+//! fail.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use crate::tables::row_unit::{RowUnitError, row_unit};
 use crate::task::Conditions;
 use kiln_project::{Project, TunedKernel};
 
-/// A fault of a table, or a notice.
+/// A fault of a table, or a warning.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     path: PathBuf,
@@ -23,27 +24,27 @@ pub struct Finding {
     problem: String,
     what: String,
     fails: bool,
-    /// The remedy, as the rest of a `help:` line.
+    /// The remedy: the text of a `help:` line without the prefix.
     #[serde(skip)]
     help: Option<String>,
 }
 
-/// The findings in the tables of a project.
+/// The results of checking the tables of a project.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedTables {
-    /// Faults and notices.
+    /// The faults and warnings.
     pub findings: Vec<Finding>,
     rows: usize,
     not_baked: usize,
 }
 
 impl CheckedTables {
-    /// Whether a finding fails the check.
+    /// Whether a finding makes the check fail.
     pub fn any_failed(&self) -> bool {
         self.findings.iter().any(|finding| finding.fails)
     }
 
-    /// A line for each finding, then the totals and the help.
+    /// One line per finding, followed by the totals and the help.
     pub fn to_text(&self, project: &Project) -> String {
         let mut text: String = self.findings.iter().map(Finding::to_text).collect();
         let not_baked = match self.not_baked {
@@ -65,7 +66,7 @@ impl CheckedTables {
 }
 
 impl Finding {
-    /// What is wrong with a kernel's file, and fails the check.
+    /// Creates a finding that makes the check fail. `what` describes the fault of a file of the kernel.
     pub fn of_kernel(kernel: &str, path: PathBuf, what: impl Into<String>) -> Finding {
         Finding {
             path,
@@ -104,12 +105,12 @@ pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Fai
     Ok(checked)
 }
 
-/// Whether a kernel without a row fails the check, as it would fail the build.
+/// Whether a kernel without a row makes the check fail, as it makes the build fail with `KILN_STRICT=1`.
 fn is_strict() -> bool {
     std::env::var("KILN_STRICT").is_ok_and(|value| value == "1")
 }
 
-/// Whether everything is up to date, and otherwise the help: each command once, in the order of the findings.
+/// Whether all tables are up to date. If not, the remedies follow, each once, in the order of the findings.
 fn verdict(findings: &[Finding]) -> String {
     if !findings.iter().any(|finding| finding.fails) {
         return "up to date".into();
@@ -128,7 +129,7 @@ fn verdict(findings: &[Finding]) -> String {
     verdict
 }
 
-/// Checks that every row of a kernel's committed table is fresh and valid; returns the number of rows.
+/// Checks that every row of a kernel's committed table is fresh and valid. Returns the number of rows.
 fn check_kernel(
     kernel: &TunedKernel,
     every_image: bool,
@@ -167,7 +168,7 @@ fn check_kernel(
     Ok(table.rows().count())
 }
 
-/// A kernel's committed table and its file; what is missing is a finding.
+/// A kernel's committed table and its path. A missing index, table or entry becomes a finding.
 fn listed_table(
     kernel: &TunedKernel,
     findings: &mut Vec<Finding>,
@@ -182,7 +183,7 @@ fn listed_table(
         return Ok(None);
     };
     let Some(file) = index.file(name) else {
-        // A table that is missing from the index is found when the folder is checked.
+        // The check of the folder finds a table that is missing from the index.
         if !kernel.tuned.join(format!("{name}.toml")).is_file() {
             let what = "it is not baked: builds launch its baseline, and fail with KILN_STRICT=1";
             findings.push(Finding {
@@ -204,7 +205,7 @@ fn listed_table(
     Ok(table.map(|table| (path, table)))
 }
 
-/// The fault of a row's image, if any.
+/// The fault of a row's image; `None` if the image has none.
 fn image_fault(kernel: &TunedKernel, row: &Row, every_image: bool) -> Option<String> {
     match &row.image {
         Some(_) => images::fault(&kernel.tuned, row),
@@ -230,7 +231,7 @@ fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
     }
 }
 
-/// How the current source differs from the baked one.
+/// How the current source differs from the source that was baked.
 fn what_differs(row: &Row, error: RowUnitError) -> String {
     let device = &row.device;
     match error {
@@ -242,7 +243,8 @@ fn what_differs(row: &Row, error: RowUnitError) -> String {
     }
 }
 
-/// A table of a kernel that no longer exists is a warning; a table that is missing from the index fails the check.
+/// Checks for files without a counterpart. A table without a kernel is a warning; a table that is missing from the
+/// index makes the check fail.
 fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
     let mut folders: Vec<_> = project
         .kernels
@@ -284,7 +286,7 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
     Ok(())
 }
 
-/// The rows of a device that are proven in the cache and missing from the tables.
+/// The rows of a device that are proven in the cache but missing from the committed tables.
 ///
 /// # Errors
 /// If the cache or a table cannot be read.
@@ -302,7 +304,7 @@ pub fn device(
             .flat_map(|table| table.device_rows(&conditions.info.key).cloned())
             .collect();
         for row in bake::rows(kernel, conditions, cache)? {
-            // Whether there is an image does not affect the proof.
+            // The image of a row does not affect its proof, so it is not compared.
             let same = |old: &Row| {
                 Row {
                     image: None,

@@ -1,5 +1,5 @@
-//! The config that a build would launch today: the rule of `kiln_spec::selection`, on the tables that the macro would
-//! read (those that `KILN_TUNED` names, otherwise the package's own).
+//! The config that a build of the current sources would launch. It follows the rule of `kiln_spec::selection` and uses
+//! the tables that the macro would read: those in `KILN_TUNED` if it is set, otherwise the package's own.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use crate::tables::local;
 use kiln_lab::candidate::Which;
 use kiln_project::TunedKernel;
 
-/// The config that would be launched for a problem on a device, and why.
+/// The config that a build would launch for a problem on a device, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
     /// The config of the tuned entry; `None` for the baseline.
     pub config: Option<Config>,
-    /// Why this one is selected, in words.
+    /// Why this config is selected, as text.
     pub why: String,
 }
 
 impl Present {
-    /// The candidate, for a workshop.
+    /// The candidate in the form that a workshop accepts.
     pub fn which(&self) -> Which<'_> {
         self.config.as_ref().map_or(Which::Baseline, Which::Config)
     }
 }
 
-/// The config of a kernel that would be launched for a problem on a device.
+/// Selects the config that a build would launch for a problem on a device.
 ///
 /// # Errors
 /// If a table cannot be read or parsed.
@@ -78,14 +78,15 @@ pub fn present(
     })
 }
 
-/// The folder of the tables that a build reads. As in the macro, a relative path is below the package.
+/// The folder of the tables that a build reads. As in the macro, a relative path is relative to the package.
 fn tables(kernel: &TunedKernel) -> PathBuf {
     let given = std::env::var_os("KILN_TUNED").filter(|given| !given.is_empty());
     let package = kernel.tuned.parent().unwrap_or(Path::new("."));
     given.map_or_else(|| kernel.tuned.clone(), |given| package.join(given))
 }
 
-/// A row that a build would use: the author accepts its evidence, and it is not stale.
+/// Resolves a row that a build would use: its evidence is accepted by the author of the kernel, and it is not stale.
+/// Otherwise `None`.
 fn resolved(kernel: &TunedKernel, row: &Row) -> Option<ResolvedRow> {
     let accepted = row.evidence == Evidence::Proven || kernel.accepts.contains(&row.evidence);
     let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);

@@ -1,4 +1,4 @@
-//! Errors of reading and writing tables.
+//! Errors of reading and writing baked tables.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,62 +10,62 @@ use thiserror::Error;
 use super::images::RowError;
 use kiln_lab::atomic_file::without_path;
 
-/// Why tables cannot be read or written.
+/// Why a table cannot be read or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// A file cannot be parsed.
     #[error("{}: {error}{}", .path.display(), help(.error))]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The parser's error.
+        /// The error of the parser.
         error: BakedError,
     },
-    /// Rows cannot be put into a kernel's table, or the table into the index.
+    /// Rows cannot be added to a kernel's table, or the table cannot be added to the index.
     #[error("kernel `{kernel}`: {error}")]
     Kernel {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// Why not.
+        /// Why they cannot be added.
         error: BakedError,
     },
-    /// A table cannot be listed in the index.
+    /// A table cannot be added to the index.
     #[error(transparent)]
     Name(BakedError),
-    /// The folder of tables cannot be written to.
+    /// The folder of the tables is not writable.
     #[error(
         "cannot write tables into {}: {}\nhelp: make {} a folder that can be written; nothing was measured yet",
         .folder.display(), without_path(.error), .there.display()
     )]
     NotWritable {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// The existing part of its path.
+        /// The nearest existing parent of the folder.
         there: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// No compiler for images of a target is installed.
+    /// The compiler for images of a target is not installed.
     #[error("images for {target}: {error}")]
     NoCompiler {
-        /// The target.
+        /// The name of the target.
         target: String,
         /// The compiler's error, which names the missing part.
         error: CompileError,
     },
-    /// Rows of a kernel get no image.
+    /// No image can be compiled for some rows of a kernel.
     #[error(
         "kernel `{kernel}`: {}\nhelp: nothing was written; choose other rows with `--target`",
         each(.rows)
     )]
     Images {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The rows, and why.
+        /// The rows, each with the reason.
         rows: Vec<RowError>,
     },
-    /// A row with an image cannot replace the one without.
+    /// The row with an image cannot replace the row without one.
     #[error("{0}\nhelp: run `tune bake --check`")]
     Replaced(BakedError),
 }

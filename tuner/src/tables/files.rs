@@ -1,4 +1,4 @@
-//! Reads and writes the files of tables and indices; unchanged files are not written.
+//! Reads and writes tables and indices. A file whose content would not change is not written.
 
 use std::fs;
 use std::io;
@@ -10,23 +10,24 @@ use super::TableError;
 use crate::error::Failure;
 use kiln_lab::atomic_file;
 
-/// The index of a folder of tables; `None` if the file does not exist.
+/// Reads the index of a folder of tables; `None` if the file does not exist.
 ///
 /// # Errors
-/// If it cannot be read or parsed.
+/// If the file cannot be read or parsed.
 pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
     read_optional(&folder.join(INDEX_FILE), Index::parse)
 }
 
-/// A table; `None` if the file does not exist.
+/// Reads a table; `None` if the file does not exist.
 ///
 /// # Errors
-/// If it cannot be read or parsed.
+/// If the file cannot be read or parsed.
 pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
     read_optional(path, BakedTable::parse)
 }
 
-/// The tables in a folder that its index does not list, for example after a merge that lost a line: kernel and file.
+/// The tables in a folder that its index does not list, as pairs of kernel and path. Such tables occur, for example,
+/// after a merge that lost a line of the index.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -62,10 +63,10 @@ fn read_optional<T>(
     }
 }
 
-/// Writes the index of a folder. `declared_in` are the Rust files of the kernels whose tables are in it.
+/// Writes the index of a folder. `declared_in` contains the Rust files that declare the kernels of the tables.
 ///
-/// A build that found no index does not run again when one appears, since cargo does not watch files that do not
-/// exist. When the first index is written, these Rust files are therefore marked as changed.
+/// Cargo does not watch files that do not exist, so a build that found no index would not run again when an index
+/// appears. When the first index is written, these Rust files are therefore marked as changed.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -83,14 +84,14 @@ pub fn write_index<'a>(
     Ok(())
 }
 
-/// Marks a file as changed, so that cargo rebuilds what depends on it. If that fails (the file may belong to another
-/// user), the tables are used from the next change on.
+/// Marks a file as changed, so cargo rebuilds everything that depends on it. If that fails, for example because the
+/// file belongs to another user, builds use the tables only after the next change of the file.
 pub fn mark_as_changed(file: &Path) {
     let now = std::time::SystemTime::now();
     let _ = fs::File::open(file).and_then(|file| file.set_modified(now));
 }
 
-/// Writes a file atomically, unless it has the same content already. Returns whether it was written.
+/// Writes a file atomically, unless it already has this content. Returns whether it was written.
 ///
 /// # Errors
 /// If the file cannot be written.

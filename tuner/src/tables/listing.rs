@@ -1,4 +1,4 @@
-//! The text of `tune list`: kernels with their declarations and baked rows.
+//! The text of `tune list`: the kernels with their declarations and their baked rows.
 
 use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use crate::error::Failure;
 use crate::tables::bake;
 use kiln_project::TunedKernel;
 
-/// A kernel and its declaration.
+/// A kernel with its declaration and its baked rows.
 #[derive(Serialize)]
 pub struct Listed {
     kernel: String,
@@ -30,18 +30,18 @@ pub struct Baked {
     problem: String,
     config: String,
     evidence: &'static str,
-    /// The part that has changed since: `spec`, `source`, `prelude` or `flags`; null if nothing did.
+    /// The part that has changed since the row was baked: `spec`, `source`, `prelude` or `flags`; null if none has.
     stale: Option<&'static str>,
     /// The command that replaces a stale row.
     #[serde(skip)]
     help: String,
-    /// Whether the row says that the baseline stays.
+    /// Whether the row keeps the baseline.
     #[serde(skip)]
     kept: bool,
 }
 
 impl Baked {
-    /// A row, compared with the current kernel.
+    /// Creates the description of a row, and compares the row with the current kernel.
     pub fn new(kernel: &TunedKernel, row: &Row) -> Baked {
         let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
         Baked {
@@ -58,7 +58,7 @@ impl Baked {
         }
     }
 
-    /// The row, its evidence, and whether builds use it.
+    /// The row as text, with its evidence and whether builds use it.
     pub fn to_text(&self) -> String {
         let remark = match self.evidence {
             "proven" => "",
@@ -67,7 +67,7 @@ impl Baked {
         let stale = self.stale.map_or_else(String::new, |which| {
             format!("; stale, its {which} changed, and not used: {}", self.help)
         });
-        // If the baseline stays, nothing was proven: no other config was right and faster.
+        // A row that keeps the baseline does not prove a speed-up: no other config was right and faster.
         let evidence = if self.kept {
             "baseline kept"
         } else {
@@ -81,10 +81,10 @@ impl Baked {
 }
 
 impl Listed {
-    /// The declaration and the baked rows of a kernel.
+    /// Creates the description of a kernel.
     ///
     /// # Errors
-    /// If its table cannot be read.
+    /// If the kernel's table cannot be read.
     pub fn new(kernel: &TunedKernel) -> Result<Listed, Failure> {
         let spec = &kernel.spec;
         let values = |param: &kiln_spec::TunableParam| {
@@ -116,7 +116,7 @@ impl Listed {
         })
     }
 
-    /// The listing of `tune list`.
+    /// The text that `tune list` prints for the kernel.
     pub fn to_text(&self) -> String {
         let reference = self.reference.as_deref().unwrap_or("none (the baseline)");
         let column = |lines: &[String]| lines.join("\n             ");

@@ -1,5 +1,5 @@
-//! Local tables, which are not committed. They replace the committed tables in a build, so they contain the same
-//! rows, and those of this machine's cpu in addition.
+//! Local tables, which are not committed. A build uses them instead of the committed tables, so they contain the
+//! committed rows and, in addition, the rows of this machine's cpu.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use super::TableError;
 use crate::error::Failure;
 use crate::tables::files::{read_index, read_table, write_if_changed};
 
-/// Updates a folder of local tables from the committed ones: a table for every kernel that has one there.
+/// Updates a folder of local tables from the committed tables, for every kernel that has a committed table.
 ///
 /// # Errors
 /// If a table, index or image cannot be read, written or parsed.
@@ -41,15 +41,15 @@ pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
 /// The rows of a kernel's table in a folder, in the order of the table.
 ///
 /// # Errors
-/// Those of [`refresh`].
+/// The errors of [`refresh`].
 pub fn rows_in(kernel: &str, folder: &Path) -> Result<Vec<Row>, Failure> {
     rows(kernel, folder, folder)
 }
 
-/// Every row of a kernel in the committed table or the local one.
+/// All rows of a kernel in its committed table and its local table, without duplicates.
 ///
 /// # Errors
-/// Those of [`refresh`].
+/// The errors of [`refresh`].
 pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Failure> {
     let mut rows: Vec<Row> = Vec::new();
     for folder in [committed, local] {
@@ -65,7 +65,7 @@ pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Fa
     Ok(rows)
 }
 
-/// A committed table with the sections of local devices from the local table.
+/// The committed table, with the sections of local devices from the local table.
 fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTable, BakedError> {
     let Some(local) = local else { return Ok(table) };
     let is_local = |row: &&Row| matches!(row.device.backend, Backend::Cpu | Backend::Fake);
@@ -82,14 +82,14 @@ fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTabl
     Ok(table)
 }
 
-/// Copies the image of a committed row next to the local table.
+/// Copies the image of a committed row into the folder of the local table.
 fn copy_image(row: &Row, committed: &Path, local: &Path) -> Result<(), Failure> {
     let Some(image) = &row.image else {
         return Ok(());
     };
     let from = committed.join(&image.file);
     match fs::copy(&from, local.join(&image.file)) {
-        // The build reports a row whose image is missing.
+        // The build reports the row whose image is missing.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Failure::file("copy", &from)(error)),
         Ok(_) => Ok(()),
@@ -163,8 +163,8 @@ mod tests {
         let alone = folder.path().join("none");
         assert_eq!(devices("mul", &alone, &local), ["cuda/sm_89/NVIDIA L4"]);
         assert_eq!(devices("add", &alone, &local).len(), 2);
-        // Rows that are committed later appear after the next refresh, and rows that are no longer committed
-        // disappear.
+        // A refresh adds rows that were committed since the last refresh, and removes rows that are no longer
+        // committed.
         write(&committed, "add", "cuda/sm_86/NVIDIA GeForce RTX 3090");
         assert_eq!(devices("add", &committed, &local).len(), 3);
         refresh(&committed, &local).unwrap();

@@ -1,4 +1,5 @@
-//! Regenerates the unit from which a row was baked: its symbol must be the row's.
+//! Generates again the source text (translation unit) from which a row was baked. Its symbol must be the symbol in the
+//! row.
 
 use kiln_spec::baked::{BakedError, Row};
 use kiln_spec::codegen::{CodegenError, Symbol, Target, TranslationUnit};
@@ -6,29 +7,29 @@ use thiserror::Error;
 
 use kiln_project::TunedKernel;
 
-/// Why a kernel's source does not produce the unit of a row.
+/// Why a kernel's source does not produce the source text of a row.
 #[derive(Debug, Error)]
 pub enum RowUnitError {
-    /// The row does not fit the declaration.
+    /// The row does not match the kernel's declaration.
     #[error(transparent)]
     Row(BakedError),
-    /// The source produces no unit.
+    /// No text can be generated from the kernel's source.
     #[error(transparent)]
     Source(#[from] CodegenError),
-    /// The source produces another unit.
+    /// The generated text has another symbol than the row.
     #[error("its symbol is `{baked}`, but the source gives `{given}`; run `tune bake`")]
     OtherSymbol {
         /// The symbol in the row.
         baked: String,
-        /// The symbol of the source.
+        /// The symbol of the generated text.
         given: Symbol,
     },
 }
 
-/// The unit of a row.
+/// Generates the source text of a row.
 ///
 /// # Errors
-/// If the row does not fit the declaration, or the source produces another symbol.
+/// If the row does not match the kernel's declaration, or the generated text has another symbol.
 pub fn row_unit(kernel: &TunedKernel, row: &Row) -> Result<TranslationUnit, RowUnitError> {
     let resolved = row.resolve(&kernel.spec).map_err(RowUnitError::Row)?;
     let unit = TranslationUnit::new(

@@ -1,4 +1,4 @@
-//! Kernels without a decision on a device, for which nothing can be baked.
+//! Kernels without a decision for a device. Nothing can be baked for these.
 
 use kiln_cache::Cache;
 use kiln_spec::Backend;
@@ -9,20 +9,20 @@ use crate::tables::bake;
 use crate::task::Conditions;
 use kiln_project::Project;
 
-/// A kernel without a decision on the device.
+/// A kernel without a decision for the device.
 pub struct Unproven {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The device.
+    /// The key of the device.
     pub device: String,
-    /// The problem of its first stale row of the device, and the part that has changed.
+    /// The problem of the kernel's first stale row for the device, and the part that changed since the row was baked.
     pub stale: Option<(String, &'static str)>,
-    /// The remedy.
+    /// The remedy: the text of a `help:` line without the prefix.
     pub help: String,
 }
 
 impl Unproven {
-    /// The message, with its help.
+    /// The message and its help line.
     pub fn to_text(&self) -> String {
         let Unproven {
             kernel,
@@ -42,7 +42,7 @@ impl Unproven {
     }
 }
 
-/// The kernels for which the cache has no decision on a device.
+/// The kernels of a project for which the cache has no decision for a device.
 ///
 /// # Errors
 /// If the cache or a table cannot be read.

@@ -1,4 +1,4 @@
-//! The text of `tune why`: the key of a result, its baked row, and how the key differs from the stored ones.
+//! The text of `tune why`: the key of a result, its baked row, and how the key differs from the keys of stored results.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::tables::listing::Baked;
 use crate::task::{self, Conditions};
 use kiln_project::TunedKernel;
 
-/// The key of a result, and how it differs from the stored ones.
+/// The key of a result, the results under it, and how it differs from the nearest key with stored results.
 #[derive(Serialize)]
 pub struct Why {
     kernel: String,
@@ -25,7 +25,7 @@ pub struct Why {
     trials: usize,
     winner: Option<Winner>,
     nearest: Option<Nearest>,
-    /// The baked row for the problem on this device.
+    /// The baked row for the problem on this device; null if there is none.
     baked: Option<Baked>,
 }
 
@@ -42,7 +42,7 @@ struct Different {
     now: String,
 }
 
-/// How the search ended, in words.
+/// The decision as text.
 fn verdict(verdict: Verdict) -> String {
     match verdict {
         Verdict::Proven {
@@ -73,7 +73,7 @@ fn nearest(cache: &Cache, key: &TuningKey) -> Result<Option<Nearest>, Failure> {
 }
 
 impl Why {
-    /// Looks a kernel and problem up in the cache, under the key for the given conditions.
+    /// Looks up a kernel and a problem in the cache, under the key for `conditions` (device, compiler and regime).
     ///
     /// # Errors
     /// If the cache or the kernel's table cannot be read.
@@ -105,7 +105,7 @@ impl Why {
         })
     }
 
-    /// The output of `tune why`.
+    /// The text that `tune why` prints.
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "{} of {} ({})\nkey {}\n",

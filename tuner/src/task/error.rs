@@ -1,4 +1,4 @@
-//! Errors of looking up tasks and their stored results.
+//! Errors of looking up tasks (a kernel and a problem) and their stored results.
 
 use kiln_spec::space::SpaceError;
 use thiserror::Error;
@@ -13,43 +13,43 @@ pub enum TaskError {
         .declared.join("  ")
     )]
     NotDeclared {
-        /// The requested problem.
+        /// The text of the requested problem.
         wanted: String,
         /// The declared problems.
         declared: Vec<String>,
     },
-    /// The search space cannot be built.
+    /// The search space of a task cannot be built.
     #[error("{task}: {error}")]
     Space {
-        /// The kernel; with the problem if there are several.
+        /// The name of the kernel, with the problem if the kernel has several.
         task: String,
-        /// Why not.
+        /// Why the space cannot be built.
         error: SpaceError,
     },
-    /// No trials of the current kernel are stored.
+    /// No trials of the current version of the kernel are stored.
     #[error(
         "no trials of `{kernel}` ({problem}) as it is now are stored{of_device}\nhelp: `tune why {kernel}` says what is; `tune run` measures",
         of_device = of_device(.device)
     )]
     NoTrials {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The problem.
+        /// The problem, as text.
         problem: String,
-        /// The requested device, if any.
+        /// The requested device; `None` if no device was requested.
         device: Option<String>,
     },
-    /// Trials are stored under several keys.
+    /// Trials of the kernel are stored under several keys, and the request does not select one.
     #[error(
         "trials of `{kernel}` ({problem}) are stored under {} keys:\n{}\nhelp: choose one with `--key` and the start of its hash, or with `--device`",
         .keys.len(), .keys.join("\n")
     )]
     SeveralKeys {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// The problem.
+        /// The problem, as text.
         problem: String,
-        /// A line for each key.
+        /// One line per key.
         keys: Vec<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! Tasks: one for each kernel and problem, with the key under which its results are stored.
+//! Tasks. A task is a kernel and a problem, with the key under which its results are stored.
 
 mod error;
 pub mod stored;
@@ -14,51 +14,52 @@ use kiln_lab::peaks;
 use kiln_lab::regime::Regime;
 use kiln_project::TunedKernel;
 
-/// Version of the measuring protocol. Results of different versions are never compared.
+/// The version of the measuring protocol. Results of different versions are never compared.
 pub const MEASURING_PROTOCOL: u32 = 1;
 
-/// One kernel and one problem.
+/// A kernel and a problem.
 #[derive(Clone, Debug)]
 pub struct Task<'a> {
     /// The kernel.
     pub kernel: &'a TunedKernel,
     /// The problem.
     pub problem: &'a Problem,
-    /// The key of its results.
+    /// The key under which the results are stored.
     pub key: TuningKey,
 }
 
 /// A task of an element of a fleet's plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementTask {
-    /// Name of the kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// Canonical text of the problem.
+    /// The canonical text of the problem.
     pub problem: String,
-    /// The only configs to try, as text; the whole space if empty.
+    /// The configs to try, as text; if empty, the whole space is searched.
     pub configs: Vec<String>,
 }
 
 impl Task<'_> {
-    /// Its name in listings.
+    /// The name of the task in listings.
     pub fn name(&self) -> String {
         format!("{} ({})", self.kernel.label, self.problem)
     }
 }
 
-/// The device and settings of a measurement: what results depend on in addition to kernel and problem.
+/// The conditions of a measurement, on which results depend in addition to the kernel and the problem: device, compiler
+/// and regime.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
     /// The device.
     pub info: &'a DeviceInfo,
-    /// Its compiler.
+    /// The compiler for the device.
     pub compiler: &'a dyn Compiler,
-    /// Cold or hot.
+    /// Whether timed launches begin with cold or hot caches.
     pub regime: Regime,
 }
 
 impl<'a> Conditions<'a> {
-    /// The conditions of a device, in the requested regime or else in the default one of its backend.
+    /// Creates the conditions of a device. Without a requested regime, the default regime of the backend is used.
     pub fn new(
         info: &'a DeviceInfo,
         compiler: &'a dyn Compiler,
@@ -72,8 +73,8 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// The tasks of a run: first the first problem of every kernel, so that a short budget reaches every kernel; then the
-/// others, small ones first, since they are decided fastest.
+/// The tasks of a run, in order. The first problem of every kernel comes first, so a short budget reaches every kernel.
+/// The other problems follow, those with the least work first, because they are decided fastest.
 pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<Task<'a>> {
     let backend = conditions.info.key.backend;
     let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);
@@ -99,10 +100,10 @@ pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<
         .collect()
 }
 
-/// The tasks of the named problems; all tasks if none is named.
+/// The tasks whose problem is in `problems`, or all tasks if that is empty.
 ///
 /// # Errors
-/// If no kernel declares a problem with that text.
+/// If no task has a problem with one of these texts.
 pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a>>, TaskError> {
     let texts: Vec<String> = tasks.iter().map(|task| task.problem.to_string()).collect();
     check_declared(&texts, problems)?;
@@ -112,10 +113,10 @@ pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a
     Ok(chosen.collect())
 }
 
-/// The tasks of an element of a plan; all tasks if it names none.
+/// The tasks of an element of a fleet's plan, or all tasks if `element` is empty.
 ///
 /// # Errors
-/// If a task of the element is not among them.
+/// If a task of the element is not in `tasks`.
 pub fn of_element<'a>(
     mut tasks: Vec<Task<'a>>,
     element: &[ElementTask],
@@ -143,7 +144,7 @@ pub fn of_element<'a>(
     Ok(tasks)
 }
 
-/// Refuses problems that are not among the declared ones.
+/// Checks that all wanted problems are declared.
 ///
 /// # Errors
 /// The first problem that is not declared.
@@ -157,7 +158,7 @@ pub fn check_declared(declared: &[String], wanted: &[String]) -> Result<(), Task
     })
 }
 
-/// The tuning key of a kernel and problem under some conditions.
+/// The tuning key of a kernel and a problem under some conditions.
 pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>) -> TuningKey {
     let Conditions {
         info,
@@ -198,7 +199,7 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>)
     })
 }
 
-/// Number of host threads that run a kernel: the cores for the cpu device, otherwise 1.
+/// Number of host threads that run a kernel: the number of cores for the cpu device, otherwise 1.
 fn threads(info: &DeviceInfo) -> u32 {
     if info.key.backend == Backend::Cpu {
         info.limits.multiprocessors

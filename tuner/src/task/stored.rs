@@ -1,4 +1,4 @@
-//! The stored trials of the current kernel.
+//! Looks up the stored trials of the current version of a kernel.
 
 use kiln_cache::{Cache, Trial, TuningKey};
 use kiln_spec::Problem;
@@ -7,19 +7,19 @@ use super::TaskError;
 use crate::error::Failure;
 use kiln_project::TunedKernel;
 
-/// Selects one of the stored keys.
+/// Selects one of the keys under which trials of a kernel are stored.
 #[derive(Clone, Copy, Debug)]
 pub struct KeySelector<'a> {
-    /// The start of its hash; `None` to select by problem.
+    /// The start of the key's hash; `None` to select by problem and device.
     pub key: Option<&'a str>,
-    /// The start of its device, as `backend/arch/name`.
+    /// The start of the device, as `backend/arch/name`.
     pub device: &'a str,
 }
 
-/// The stored key of the current kernel, for the problem, on the selected device.
+/// The selected key of the current version of a kernel, and its trials.
 ///
 /// # Errors
-/// If there is none, or there are several.
+/// If no key with trials is selected, or several are.
 pub fn one(
     wanted: &KeySelector<'_>,
     kernel: &TunedKernel,

@@ -1,4 +1,4 @@
-//! Times the current kernels, each against its baseline, in fresh processes.
+//! Times the current kernels against their baselines, in fresh processes.
 
 use kiln::compiler::BuildKind;
 use kiln_spec::{Config, Problem};
@@ -16,82 +16,82 @@ use kiln_lab::candidate::{Compiled, Draft, Which};
 use kiln_measure::{ArmId, Claim, Doubt, Survey, drive};
 use kiln_project::TunedKernel;
 
-/// The result of timing a kernel for a problem.
+/// The result of timing a kernel for a problem on a device.
 #[derive(Clone, Debug, Serialize)]
 pub struct Benched {
-    /// The package.
+    /// The name of the package.
     pub package: String,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// The device.
+    /// The key of the device.
     pub device: String,
-    /// Why a build launches this config today.
+    /// Why a build launches this config.
     pub selection: String,
-    /// Its config.
+    /// The config that was timed.
     pub config: String,
-    /// The result.
+    /// The times, or why there are none.
     pub outcome: TimingOutcome,
 }
 
-/// The result of timing a kernel.
+/// The times of a kernel, or why there are none.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum TimingOutcome {
-    /// It was timed.
+    /// The kernel was timed.
     Measured(Box<Measured>),
-    /// Time ran out before it.
+    /// The kernel was not timed, for example because the time budget ended before it.
     NotMeasured {
-        /// Why, in words.
+        /// Why, as text.
         reason: String,
     },
-    /// It does not work.
+    /// The kernel does not work.
     Failed {
-        /// Why, in words.
+        /// Why, as text.
         reason: String,
     },
 }
 
-/// Times of a kernel.
+/// The times of a kernel and what follows from them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// The release symbol that was timed.
     pub symbol: String,
-    /// The receipt that the device wrote for the launch.
+    /// The receipt that the device wrote for the launch, as text.
     pub receipt: String,
     /// Time of one launch in the median process.
     pub time: Recorded,
-    /// The throughput that follows from it.
+    /// The throughput that follows from the time.
     pub throughput: Throughput,
-    /// The comparison with the baseline; `None` if the kernel is its own baseline.
+    /// The comparison with the baseline; `None` if the launched config is the baseline.
     pub baseline: Option<BesideBaseline>,
-    /// Whether outputs were compared with more than the kernel's own baseline.
+    /// Whether the outputs were compared with a reference, and not only with the kernel's own baseline.
     pub has_reference: bool,
-    /// Launches queued one by one and replayed from a recording, if the kernel is launch-bound and the device can
-    /// record.
+    /// The times of launches that are queued one by one and replayed from a recording. `None` unless the kernel is
+    /// launch-bound and the device can record launches.
     pub replayed: Option<ReplayedLaunches>,
-    /// The comparisons with other programs.
+    /// The comparisons with peers (other programs that compute the same result).
     pub peers: Vec<BesidePeer>,
 }
 
-/// A kernel compared with its baseline.
+/// The comparison of a kernel with its baseline.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BesideBaseline {
     /// Time of one launch of the baseline in the median process, in nanoseconds.
     pub median_ns: u64,
-    /// The baseline's time over the kernel's: above 1 the kernel is faster.
+    /// The baseline's time divided by the kernel's time. Above 1, the kernel is faster.
     pub speedup: f64,
-    /// The lower end of its 95 % interval; `None` if too few processes ran.
+    /// The lower end of the 95 % interval of the speed-up; `None` if too few processes ran.
     pub low: Option<f64>,
-    /// The upper end of the interval.
+    /// The upper end of that interval.
     pub high: Option<f64>,
 }
 
-/// Times a kernel for a problem. In addition to the report it returns the draft to save, if the kernel works.
+/// Times a kernel for a problem, within `budget_ns`. Returns the result, and the draft to save if the kernel works.
 ///
 /// # Errors
-/// If a table cannot be read. Faults of the kernel are in the report.
+/// If a table cannot be read. Faults of the kernel are in the result.
 pub fn bench(
     stage: &WatchSession<'_>,
     kernel: &TunedKernel,
@@ -210,7 +210,7 @@ impl Timing<'_> {
         }
     }
 
-    /// The time for comparing the kernel with its baseline, and with each peer.
+    /// The time in nanoseconds for each comparison. There is one comparison with the baseline, and one with each peer.
     fn share_ns(&self) -> u64 {
         self.budget_ns / (1 + self.stage.setting.peers.len() as u64)
     }
@@ -261,7 +261,7 @@ impl Timing<'_> {
     }
 }
 
-/// The kernel's arm. If there is a separate baseline, that is the first arm.
+/// The arm of the kernel. If a separate baseline is timed, that is the first arm.
 fn arm_of(beside: bool) -> ArmId {
     ArmId(usize::from(beside))
 }

@@ -1,8 +1,8 @@
-//! Compares saved kernels with the current ones, in one session.
+//! Compares saved kernels with the current kernels in one session.
 //!
-//! Saved times are never compared with current ones. Each saved kernel is rebuilt with the saved prelude and flags
-//! and the current compiler. Both sides are verified against the same expected outputs, prove by receipts what they
-//! launch, and are timed in pairs of fresh processes.
+//! Saved times are never compared with current times. Each saved kernel is compiled again, with the saved prelude and
+//! flags and the current compiler. The saved and the current kernel are verified against the same expected outputs, and
+//! receipts prove what they launch. They are then timed in pairs of fresh processes.
 
 use std::time::Duration;
 
@@ -24,23 +24,23 @@ use kiln_measure::{
     drive,
 };
 
-/// The saved kernel is the first arm.
+/// The arm of the saved kernel, which is the first arm. `NOW` is the arm of the current kernel.
 const THEN: ArmId = ArmId(0);
 const NOW: ArmId = ArmId(1);
 
-/// Shared by the comparisons of a run.
+/// The data that all comparisons of a command share.
 pub struct Terms<'a> {
-    /// The thresholds for failing and for `same`.
+    /// The thresholds for failing and for the verdict `same`.
     pub gate: Gate,
-    /// Number of comparisons in the whole run.
+    /// Number of comparisons in the whole command.
     pub claims: u32,
     /// The total time for all comparisons.
     pub budget: &'a Budget,
-    /// Counts finished comparisons.
+    /// Counts the comparisons that are finished.
     pub progress: &'a Counter,
 }
 
-/// Carries out the planned comparisons; the others are only reported.
+/// Carries out the planned comparisons. Plans with a known result are only reported.
 pub fn carry_out(
     stage: &WatchSession<'_>,
     section: &Section,
@@ -70,7 +70,7 @@ pub fn carry_out(
     rows
 }
 
-/// The time for the next of `left` comparisons; 0 if none is left.
+/// The time in nanoseconds for the next of `left` comparisons; 0 if the budget is used up.
 pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
     let share = budget.slice(1, left).confirm_left();
     share.map_or(u64::MAX, |share: Duration| {
@@ -78,7 +78,7 @@ pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
     })
 }
 
-/// A row without a measurement, and why.
+/// The verdict without a measurement, and the reason.
 type Early = (WatchVerdict, String);
 
 fn measure(
@@ -102,7 +102,7 @@ fn measure(
     }
 }
 
-/// A side that compiles, produces the right outputs and launches what was intended.
+/// One side of a comparison, after verification: it compiles, its outputs are right, and it launches what was intended.
 struct Proven {
     made: Compiled,
     proof: Proof,
@@ -170,8 +170,9 @@ fn compare(
     Ok((verdict, reason, compared))
 }
 
-/// The result if the saved side cannot be used. If its outputs differ and no reference tells which side is right, the
-/// current side fails: a kernel that became wrong must not pass because its own baseline became wrong with it.
+/// The verdict if the saved kernel cannot be used. If its outputs differ from the expected outputs and no reference
+/// shows which side is right, the current kernel fails. Otherwise, a kernel that became wrong could pass because its
+/// own baseline became wrong with it.
 fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
     let is_wrong = matches!(outcome, Outcome::Incorrect(_) | Outcome::NotANumber { .. });
     if has_reference || !is_wrong {
@@ -184,7 +185,7 @@ fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
     (WatchVerdict::Failed, reason)
 }
 
-/// The result if a side, whichever it is, fails during timing.
+/// The verdict if either side fails during timing.
 fn of_fault(fault: &Fault) -> Early {
     let verdict = match fault.arm {
         Some(NOW) => WatchVerdict::Failed,

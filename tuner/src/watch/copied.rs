@@ -1,5 +1,4 @@
-//! The copy bandwidth of a device, measured in the same session as the memory-bound kernels that are compared with
-//! it.
+//! Measures the copy bandwidth of a device, in the same session as the memory-bound kernels that are compared with it.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::Backend;
@@ -9,7 +8,7 @@ use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
 use kiln_project::TunedKernel;
 
-/// Each thread moves 16 bytes; neighbouring threads move neighbouring data.
+/// Each thread moves 16 bytes, and adjacent threads move adjacent data.
 const SOURCE: &str = "\
 struct alignas(16) Four { float x[4]; };
 extern \"C\" __global__ void kiln_copied(unsigned n, const float* __restrict__ from, float* __restrict__ to) {
@@ -35,16 +34,17 @@ unsafe extern \"C\" {
 }
 ";
 
-/// Minimum number of elements, and the maximum on a host and on a GPU: larger than caches, but small enough that
-/// checking does not take minutes.
+/// Minimum number of elements, and the maxima on a host and on a GPU. The data should be larger than the caches, but
+/// small enough that checking it does not take minutes.
 const MIN_ELEMENTS: u64 = 1 << 22;
 const MAX_ON_HOST: u64 = 1 << 23;
 const MAX_ON_GPU: u64 = 1 << 25;
 
-/// Number of elements on the fake device. It has no caches, and its script determines how long a launch takes.
+/// Number of elements on the fake device. It has no caches, and its script determines the time of a launch.
 const ON_FAKE: u64 = 1 << 16;
 
-/// Number of elements to copy on a device: sixteen times its cache in total, within the limits above.
+/// Number of elements to copy on a device. The two buffers together are 16 times the size of its last-level cache,
+/// within the limits above.
 fn elements(device: &DeviceInfo) -> u64 {
     let wanted = device.limits.l2_bytes.saturating_mul(2);
     match device.key.backend {
@@ -58,11 +58,11 @@ fn kernel() -> Result<TunedKernel, EmbeddedError> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
-/// Bytes per second that a copy moves, read and written together, beyond the last-level cache if possible.
-/// `budget_ns` is the time for measuring.
+/// The copy bandwidth in bytes per second. The bytes that are read and the bytes that are written are both counted. The
+/// data exceeds the last-level cache if possible. `budget_ns` is the time for measuring.
 ///
 /// # Errors
-/// If it could not be measured.
+/// If the bandwidth could not be measured.
 pub fn bytes_per_s(stage: &WatchSession<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     let elements = elements(stage.info);

@@ -1,4 +1,4 @@
-//! Times the kernels of a project on one device.
+//! Times the kernels of a project on one device, for `tune bench`.
 
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use crate::progress::{Counter, Reporter};
 use crate::run::budget::Budget;
 use kiln_project::{Project, TunedKernel};
 
-/// One line of `--json-lines`.
+/// The content of one line of `tune bench --json-lines`.
 #[derive(Serialize)]
 pub struct Line<'a> {
     device: &'a str,
@@ -25,25 +25,25 @@ pub struct Line<'a> {
     kernel: &'a Benched,
 }
 
-/// The results on one device.
+/// The results of `tune bench` on one device.
 #[derive(Serialize)]
 pub struct OnDevice {
-    /// The device.
+    /// The key of the device.
     pub device: String,
-    /// The content of the caches.
+    /// The regime: `cold` or `hot` caches.
     pub regime: &'static str,
-    /// Copy bandwidth and launch overhead of the device.
+    /// The copy bandwidth and the launch overhead of the device.
     #[serde(flatten)]
     pub yardsticks: Yardsticks,
-    /// The kernels, timed.
+    /// The results, one per kernel and problem.
     pub kernels: Vec<Benched>,
 }
 
-/// Kernels and problems, in the order of timing.
+/// Kernels and problems, in the order in which they are timed.
 pub type Tasks<'a> = Vec<(&'a TunedKernel, &'a Problem)>;
 
-/// The first problem of every kernel, then the second of each, and so on, so that a short budget reaches every
-/// kernel.
+/// Lists the kernels and problems to time. The first problem of every kernel comes first, then the second problem of
+/// each, and so on. A short budget therefore reaches every kernel.
 pub fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> Tasks<'a> {
     let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);
     let counts = project.kernels.iter().map(|kernel| of(kernel).count());
@@ -59,30 +59,30 @@ pub fn tasks<'a>(project: &'a Project, wanted: &[String], backend: Backend) -> T
         .collect()
 }
 
-/// The inputs of a bench run on one device.
+/// The inputs of `tune bench` on one device.
 pub struct BenchRun<'a> {
-    /// Kernels and problems.
+    /// The kernels and problems to time on this device.
     pub tasks: &'a [(&'a TunedKernel, &'a Problem)],
-    /// The time for the whole command.
+    /// The time budget of the whole command.
     pub budget: &'a Budget,
-    /// Number of kernels and problems that are left, on this device and later ones.
+    /// Number of kernels and problems that remain, on this device and on later devices.
     pub left: usize,
-    /// Receives the progress.
+    /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
 }
 
 impl BenchRun<'_> {
-    /// Times each kernel on a device and adds it to `saved`. `say` receives each result immediately.
+    /// Times each kernel on a device and adds the kernels that work to `saved`. `say` receives each result immediately.
     ///
     /// # Errors
-    /// If a table cannot be read, and any error of `say`.
+    /// If a table cannot be read, or `say` returns an error.
     pub fn on(
         &self,
         stage: &WatchSession<'_>,
         saved: &mut Saved,
         say: &mut dyn FnMut(&Line<'_>) -> Result<(), Failure>,
     ) -> Result<OnDevice, Failure> {
-        // A twentieth of the time for each yardstick: a short budget is for the kernels.
+        // Each of the two device measurements gets a twentieth of the time. The rest is for the kernels.
         let share_ns = budget_ns(self.budget, 1) / 20;
         let yardsticks = Yardsticks {
             launch_ns: self.known(
@@ -129,7 +129,7 @@ impl BenchRun<'_> {
         })
     }
 
-    /// The measured value; if there is none, a notice is printed.
+    /// The measured value. If the measurement failed, prints a notice and returns `None`.
     fn known(
         &self,
         stage: &WatchSession<'_>,
@@ -154,7 +154,7 @@ fn recorded(benched: &Benched) -> Option<Recorded> {
     }
 }
 
-/// The text of `tune bench`.
+/// The text that `tune bench` prints.
 pub fn to_text(reports: &[OnDevice]) -> String {
     let each = reports.iter().map(|report| {
         let Yardsticks {

@@ -1,5 +1,5 @@
-//! Reference kernels of this program itself: each is its own baseline, timed in the same session as the kernels that
-//! are compared with it.
+//! Kernels that are embedded in this program. They measure the device itself: each is its own baseline, and is timed in
+//! the same session as the kernels that are compared with it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use kiln_lab::candidate::Which;
 use kiln_measure::{ArmId, Survey, drive};
 use kiln_project::TunedKernel;
 
-/// A kernel from a declaration and a source.
+/// Creates a kernel from the text of a declaration and of a source.
 ///
 /// # Errors
-/// If they are invalid.
+/// If the declaration or the source is invalid.
 pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedError> {
     const FILE: &str = "embedded.rs";
     let found = discover(declaration, &ModuleLayout::Root, &BTreeSet::new());
@@ -47,11 +47,11 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedEr
     })
 }
 
-/// Time of one launch of its baseline in the median process, in nanoseconds, over as many processes as there is time
-/// for.
+/// The time in nanoseconds of one launch of the kernel's baseline, in the median process. It runs as many processes as
+/// `budget_ns` allows.
 ///
 /// # Errors
-/// If it could not be measured.
+/// If the time could not be measured.
 pub fn time_ns(
     stage: &WatchSession<'_>,
     kernel: &TunedKernel,

@@ -1,4 +1,4 @@
-//! Errors of timing and comparing kernels.
+//! Errors of timing and comparing kernels for `tune bench` and `tune compare`.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,88 +19,88 @@ use kiln_lab::{FootprintError, OracleError};
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WatchError {
-    /// Its data does not fit the device.
+    /// The kernel's data does not fit the device.
     #[error(transparent)]
     Footprint(#[from] FootprintError),
-    /// Its reference entry cannot be launched.
+    /// The kernel's reference entry cannot be launched.
     #[error(transparent)]
     Oracle(#[from] OracleError),
-    /// The baseline's geometry has no value.
+    /// The launch geometry of the baseline cannot be computed.
     #[error("the baseline: {0}")]
     BaselinePlan(PlanError),
     /// The baseline does not compile, so there is nothing to compare with.
     #[error("the baseline does not work: {0}")]
     NoBaseline(Outcome),
-    /// The baseline that the kernel is timed against does not work.
+    /// The baseline against which the kernel is timed does not work.
     #[error("the baseline: {0}")]
     Baseline(Outcome),
-    /// The expected outputs cannot be made.
+    /// The expected outputs cannot be computed.
     #[error("no expected outputs: {0}")]
     NotExpected(Outcome),
-    /// A candidate or a reference had this outcome.
+    /// A candidate or a reference failed with this outcome.
     #[error("{0}")]
     Outcome(Outcome),
-    /// A side failed during timing.
+    /// One of the arms failed during timing.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// Nothing was measured.
+    /// No time could be determined.
     #[error("{}", why(.doubt.as_ref()))]
     NotMeasured {
-        /// The reason.
+        /// Why not; `None` if all processes ran.
         doubt: Option<Doubt>,
     },
-    /// The time is faster than the device can be.
+    /// The time is shorter than the device's limits allow.
     #[error(transparent)]
     TooFast(#[from] AboveRoofline),
     /// A worker process failed.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// A worker sent the answer to another request.
+    /// A worker replied to another request.
     #[error("a worker answered something else than {asked}")]
     OutOfTurn {
-        /// The request.
+        /// The requested information.
         asked: &'static str,
     },
     /// The file of expected outputs cannot be read.
     #[error("{}: {error}", .path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The file of expected outputs is damaged.
     #[error(transparent)]
     Expected(#[from] ExpectedError),
-    /// A kernel of this program itself is invalid.
+    /// A kernel that is embedded in this program is invalid.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
-    /// A text is not a problem of such a kernel.
+    /// The text is not a problem of such a kernel.
     #[error(transparent)]
     Problem(#[from] TextError),
 }
 
-/// Why a kernel of this program itself is invalid.
+/// Why a kernel that is embedded in this program is invalid.
 #[derive(Debug, Error)]
 pub enum EmbeddedError {
-    /// Its declaration is not Rust.
+    /// The declaration is not valid Rust.
     #[error("{}", .0.message)]
     Syntax(Diagnostic),
-    /// Its declaration declares nothing.
+    /// The text does not declare a kernel.
     #[error("no kernel was found in its declaration")]
     NoKernel,
-    /// Its declaration is wrong.
+    /// The declaration contains mistakes.
     #[error("{rendered}")]
     Wrong {
-        /// Every mistake, with its source lines.
+        /// All mistakes, with their source lines.
         rendered: String,
     },
-    /// Its source cannot be scanned.
+    /// The source cannot be scanned.
     #[error(transparent)]
     Source(#[from] SourceError),
 }
 
-/// Why a command would compare nothing; such a command must fail.
+/// Why a command would compare or save nothing. Such a command must fail.
 #[derive(Clone, Debug, Error)]
 pub enum NothingWatched {
     /// The file contains none of the selected kernels and problems.
@@ -109,21 +109,21 @@ pub enum NothingWatched {
         .file.display()
     )]
     Chosen {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
     },
-    /// No kernel works.
+    /// No kernel works, so there is nothing to save.
     #[error(
         "no kernel works, so that none was saved to {}\nhelp: what is wrong with each is in the table",
         .file.display()
     )]
     Saved {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
     },
 }
 
-/// Why a series of processes ended without a result, in words.
+/// Why a series of processes ended without a result, as text.
 pub fn why(doubt: Option<&Doubt>) -> String {
     match doubt {
         None => "all processes were used up".into(),

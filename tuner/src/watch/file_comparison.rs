@@ -1,4 +1,4 @@
-//! Compares the kernels of a file with the current ones, on each available device.
+//! Compares the kernels in a file with the current kernels, on each available device.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use kiln_lab::preflight;
 use kiln_lab::regime::Regime;
 use kiln_lab::scratch::Scratch;
 
-/// The result of a comparison.
+/// The report of `tune compare`.
 #[derive(Serialize)]
 pub struct Report {
     file: String,
@@ -29,13 +29,13 @@ pub struct Report {
     fail_above: Option<f64>,
     fail_inconclusive: bool,
     margin: f64,
-    /// Whether something fails.
+    /// Whether any row fails the command.
     pub failed: bool,
     rows: Vec<WatchRow>,
 }
 
 impl Report {
-    /// The report for the rows of a file.
+    /// Creates the report from the rows of a comparison.
     pub fn new(file: &Path, saved: &Saved, gate: Gate, rows: Vec<WatchRow>) -> Report {
         Report {
             file: file.display().to_string(),
@@ -49,7 +49,7 @@ impl Report {
         }
     }
 
-    /// The table, then a line for each row that fails.
+    /// The table, followed by one line for each row that fails.
     pub fn to_text(&self) -> String {
         let mut text = table::of_comparison(&self.rows);
         for row in self.rows.iter().filter(|row| row.fails) {
@@ -59,7 +59,8 @@ impl Report {
     }
 }
 
-/// Pairs each section with the first device of its kind.
+/// For each section of a file, its index and the index of the first device of the same kind. Sections without such a
+/// device are left out.
 pub fn matched(saved: &Saved, devices: &[Opened]) -> Vec<(usize, usize)> {
     let sections = saved.sections.iter().enumerate();
     let of_kind = |section: &Section| {
@@ -71,7 +72,7 @@ pub fn matched(saved: &Saved, devices: &[Opened]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The error if no section belongs to an available device.
+/// The error if this machine has no device for any section.
 pub fn nothing_here(saved: &Saved, devices: &[Opened]) -> Failure {
     let names = |names: Vec<String>| {
         if names.is_empty() {
@@ -97,32 +98,32 @@ fn here(devices: &[Opened]) -> Vec<String> {
     keys.collect()
 }
 
-/// A comparison of a file's kernels with the current ones.
+/// The settings with which the kernels in a file are compared with the current kernels.
 pub struct Comparing<'a> {
-    /// Whether only named devices are compared.
+    /// Whether only the devices on the command line are compared.
     pub only_named: bool,
-    /// Cold or hot; `None` for the regime of each section.
+    /// Cold or hot caches; `None` for the regime of each section.
     pub regime: Option<Regime>,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Whether to measure devices on which other processes compute.
+    /// Whether devices on which other processes compute may be measured.
     pub allow_shared_gpu: bool,
-    /// Kernels whose references are linked in.
+    /// The kernels whose plain-Rust references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// The file.
+    /// The content of the file.
     pub saved: &'a Saved,
-    /// The selected kernels.
+    /// The selection of kernels.
     pub chosen: Chosen<'a>,
-    /// The thresholds for failing.
+    /// The thresholds for failing rows.
     pub gate: Gate,
-    /// The total time.
+    /// The time budget of the command.
     pub budget: Budget,
-    /// Number of sections that are compared; they share the 1 % of false alarms.
+    /// Number of sections that are compared. The probability of a false alarm, 1 %, is divided among them.
     pub sections: usize,
 }
 
 impl Comparing<'_> {
-    /// Compares the sections for which there is a device, and reports the others as not available.
+    /// Compares the sections for which there is a device, and reports the other sections as not available.
     ///
     /// # Errors
     /// If a device cannot be used, or a table cannot be read.
@@ -137,7 +138,7 @@ impl Comparing<'_> {
         for (number, section) in self.saved.sections.iter().enumerate() {
             let Some((_, device)) = matched.iter().find(|(section, _)| *section == number) else {
                 if self.only_named {
-                    // Belongs to another device than the named ones.
+                    // The section belongs to a device that the command line does not specify.
                     continue;
                 }
                 let here = here(devices).join(", ");
@@ -150,7 +151,7 @@ impl Comparing<'_> {
             };
             let (name, device) = &devices[*device];
             preflight::check(name, &**device, self.allow_shared_gpu)?;
-            // In the saved regime, unless another one is requested.
+            // The saved regime is used, unless the command line specifies another one.
             let then = Regime::named(&section.regime);
             let setting = Setting {
                 catalogue: self.catalogue,

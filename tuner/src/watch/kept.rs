@@ -1,4 +1,4 @@
-//! Converts between kernels as they are drafted now and as they are saved in a file.
+//! Converts between the current form of a kernel (a draft) and its form in a file of saved kernels.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use kiln_lab::candidate::Draft;
 use kiln_lab::regime::Regime;
 use kiln_project::TunedKernel;
 
-/// An empty section for a device.
+/// Creates an empty section for a device, and stores the current prelude in `saved`.
 pub fn section(
     saved: &mut Saved,
     device: &kiln::device::DeviceInfo,
@@ -33,7 +33,7 @@ pub fn section(
     }
 }
 
-/// A current kernel in its saved form.
+/// Converts a current kernel to its saved form, and stores its text in `saved`.
 pub fn keep(
     saved: &mut Saved,
     kernel: &TunedKernel,
@@ -65,19 +65,19 @@ pub fn keep(
     }
 }
 
-/// A saved kernel, ready to be compiled as before.
+/// A saved kernel that is ready to be compiled as it was when it was saved.
 #[derive(Clone, Debug)]
 pub struct Revived {
-    /// Its saved declaration.
+    /// The saved declaration.
     pub spec: KernelSpec,
-    /// The input of a compiler.
+    /// The input for the compiler.
     pub draft: Draft,
 }
 
-/// Makes a saved kernel compilable with a current compiler.
+/// Converts a saved kernel to a form that a current compiler can compile.
 ///
 /// # Errors
-/// If a part of it can no longer be parsed.
+/// If a part of the saved kernel is missing, was changed, or cannot be parsed.
 pub fn revive(
     saved: &Saved,
     section: &Section,
@@ -117,13 +117,13 @@ pub fn revive(
     Ok(Revived { spec, draft })
 }
 
-/// The prelude and the flags of a section.
+/// The saved prelude of a section and, for a compiler with the same name, its saved flags.
 fn recipe_of(
     saved: &Saved,
     section: &Section,
     compiler: &dyn Compiler,
 ) -> Result<Recipe, ReviveError> {
-    // This compiler does not understand the flags of another one.
+    // Another compiler does not understand the saved flags.
     let same_compiler = compiler.identity().name == section.compiler;
     let flags = same_compiler.then(|| section.flags.clone());
     let recipe = Recipe::new(saved.headers(&section.prelude)?, flags);
@@ -140,7 +140,7 @@ fn number(text: &str) -> Result<u64, ReviveError> {
     })
 }
 
-/// Whether two drafts produce the same code, launched in the same way: then there is nothing to measure.
+/// Whether two drafts produce the same code and are launched in the same way. If so, nothing needs to be measured.
 pub fn is_identical(then: &Draft, now: &Draft, backend: Backend, compiler: &dyn Compiler) -> bool {
     let own = || compiler.flags(BuildKind::Release);
     let of = |draft: &Draft| {
@@ -155,12 +155,12 @@ pub fn is_identical(then: &Draft, now: &Draft, backend: Backend, compiler: &dyn 
     then.unit.text == now.unit.text && then.plan == now.plan && of(then) == of(now)
 }
 
-/// Why the arguments of two declarations cannot be given the same data; `None` if they can.
+/// Why the arguments of two declarations cannot have the same data; `None` if they can.
 pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
     let plain = |spec: &KernelSpec| -> Vec<ArgSpec> {
         let args = spec.args.iter().cloned();
         args.map(|mut arg| {
-            // Neither affects the data that a kernel is given.
+            // Alignment and tolerance do not affect the data of an argument.
             if let ArgSpec::Slice(slice) = &mut arg {
                 slice.align = None;
                 slice.tolerance = None;
@@ -186,7 +186,7 @@ pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
     })
 }
 
-/// The changes between a saved kernel and the current one, in words.
+/// The parts that differ between a saved kernel and the current kernel.
 pub fn changes(
     kernel: &SavedKernel,
     then: &Revived,

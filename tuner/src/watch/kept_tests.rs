@@ -4,7 +4,7 @@ use kiln_spec::codegen::Target;
 use super::*;
 use crate::watch::least;
 
-/// The empty kernel: as it is drafted for the fake device, and as it is saved in a file.
+/// The empty kernel, as a draft for the fake device and as a saved kernel in a file.
 fn kept() -> (Saved, Section, TunedKernel, Draft) {
     let kernel = least::kernel().unwrap();
     let problem = &kernel.spec.problems[0];
@@ -55,7 +55,7 @@ fn what_is_kept_comes_back_as_it_was_and_is_identical() {
     other.flags.push("-O0".into());
     let back = revived(&saved, &other).unwrap();
     assert!(!identical(&back.draft, &draft));
-    // Another compiler uses its own flags, not the saved ones.
+    // Another compiler uses its own flags instead of the saved flags.
     other.compiler = "another".into();
     let back = revived(&saved, &other).unwrap();
     assert!(identical(&back.draft, &draft));

@@ -1,12 +1,12 @@
-//! Launch overhead: the time of an almost empty kernel, measured in the same session as the kernels it is compared
-//! with.
+//! Measures the launch overhead of a device: the time of an almost empty kernel, in the same session as the kernels
+//! that are compared with it.
 
 use super::embedded;
 use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
 use kiln_project::TunedKernel;
 
-/// One thread writes one number: the smallest work that can be verified.
+/// One thread writes one number, which is the least work that can be verified.
 const SOURCE: &str = "\
 extern \"C\" __global__ void kiln_least_launch(unsigned n, float* out) {
   if (blockIdx.x == 0 && threadIdx.x == LEAST) out[0] = (float)n;
@@ -29,19 +29,19 @@ unsafe extern \"C\" {
 }
 ";
 
-/// If a launch alone takes at least this share of a kernel's time, the kernel is launch-bound: its throughput says
-/// more about the host than about the kernel.
+/// A kernel is launch-bound if an empty launch takes at least this share of its time. Its throughput then depends more
+/// on the host than on the kernel.
 pub const LARGE_SHARE: f64 = 0.25;
 
-/// The almost empty kernel.
+/// Creates the almost empty kernel.
 pub(super) fn kernel() -> Result<TunedKernel, EmbeddedError> {
     embedded::kernel(DECLARATION, SOURCE)
 }
 
-/// The time of an almost empty launch, in nanoseconds; `budget_ns` is the time for measuring.
+/// The time of an almost empty launch in nanoseconds. `budget_ns` is the time for measuring.
 ///
 /// # Errors
-/// If it could not be measured.
+/// If the time could not be measured.
 pub fn launch_ns(stage: &WatchSession<'_>, budget_ns: u64) -> Result<u64, WatchError> {
     let kernel = kernel()?;
     embedded::time_ns(stage, &kernel, &kernel.spec.problems[0], budget_ns)

@@ -1,4 +1,4 @@
-//! Regression checks: how long kernels take now, and whether they are slower than the saved ones.
+//! Regression checks: the times of the current kernels, and whether they are slower than saved kernels.
 //!
 //! ```text
 //! tune bench --save FILE      present ──► draft ──► verify ──► Survey, against its baseline ──► table
@@ -7,8 +7,8 @@
 //!                             present ──► draft ┴► verify both ──► Comparison, in pairs ──► verdict ──► gate
 //! ```
 //!
-//! A file contains kernels, not just times: a comparison runs both sides in the same session, on the same data,
-//! interleaved in fresh processes. Times from different days are never compared.
+//! A file contains kernels, not only times. A comparison runs the saved and the current kernel in the same session, on
+//! the same data, and alternates them in fresh processes. Times from different sessions are never compared.
 
 pub mod bench;
 pub mod compare;

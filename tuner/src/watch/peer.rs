@@ -1,4 +1,4 @@
-//! Times a kernel against peers: other programs that compute the same (docs/peers.md).
+//! Times a kernel against peers, which are other programs that compute the same result (docs/peers.md).
 
 use kiln_spec::{KernelSpec, Problem};
 use serde::Serialize;
@@ -13,12 +13,12 @@ use kiln_measure::confirm::RaceEstimate;
 use kiln_measure::span::Resolution;
 use kiln_measure::{Claim, Doubt, Survey, drive};
 
-/// A kernel compared with a peer.
+/// The comparison of a kernel with a peer.
 #[derive(Clone, Debug, Serialize)]
 pub struct BesidePeer {
-    /// The peer's name for itself; the command if it did not send one.
+    /// The name that the peer reports, or its command if it did not report a name.
     pub peer: String,
-    /// The result.
+    /// The times, or why there are none.
     #[serde(flatten)]
     pub outcome: PeerOutcome,
 }
@@ -27,51 +27,52 @@ pub struct BesidePeer {
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PeerOutcome {
-    /// Both were right, and were timed.
+    /// The outputs of both are right, and both were timed.
     Measured {
-        /// The function that the peer calls.
+        /// The name of the function that the peer calls.
         calls: String,
-        /// Number of threads that it uses.
+        /// Number of threads that the peer uses.
         threads: u32,
-        /// Time of one call in the median process.
+        /// Time of one call of the peer in the median process.
         time: Recorded,
-        /// Time of one launch of the kernel in the same processes: the two evict each other's data from the caches.
+        /// Time of one launch of the kernel in the same sessions. It can be longer than without a peer, because the
+        /// kernel and the peer evict each other's data from the caches.
         kernel_time: Recorded,
-        /// The peer's time over the kernel's: above 1 the kernel is faster.
+        /// The peer's time divided by the kernel's time. Above 1, the kernel is faster.
         speedup: f64,
-        /// The lower end of its 95 % interval; `None` if too few processes ran.
+        /// The lower end of the 95 % interval of the speed-up; `None` if too few processes ran.
         low: Option<f64>,
-        /// The upper end of the interval.
+        /// The upper end of that interval.
         high: Option<f64>,
     },
     /// The peer does not support the kernel.
     Unsupported {
-        /// Its reason.
+        /// The reason that the peer reports.
         reason: String,
     },
-    /// The peer is wrong, died or ran out of time.
+    /// The peer's outputs are wrong, the peer died, or it did not answer in time.
     Failed {
-        /// Why, in words.
+        /// Why, as text.
         reason: String,
     },
 }
 
-/// A kernel that works, to be timed against peers.
+/// A verified kernel that is timed against peers.
 #[derive(Clone, Copy)]
 pub struct Contest<'a> {
-    /// The device.
+    /// The session on the device.
     pub stage: &'a WatchSession<'a>,
-    /// Its problem and expected outputs.
+    /// The kernel's cases and expected outputs.
     pub scene: &'a Scene<'a>,
-    /// Its declaration.
+    /// The kernel's declaration.
     pub spec: &'a KernelSpec,
-    /// The problem.
+    /// The problem on which both are timed.
     pub problem: &'a Problem,
-    /// The verified kernel.
+    /// The compiled kernel.
     pub arm: &'a ArmJob,
-    /// Seed of the random orders.
+    /// The seed of the random orders.
     pub seed: u64,
-    /// Time for each peer, in nanoseconds.
+    /// The time for each peer, in nanoseconds.
     pub budget_ns: u64,
 }
 
@@ -95,7 +96,7 @@ impl Contest<'_> {
     }
 
     fn beside_one(&self, command: &str, given: &Given) -> BesidePeer {
-        // A first time without timing, to learn the peer's name and whether it is right.
+        // The first process is not timed. It determines the peer's name and whether its outputs are right.
         let mut process = match PeerProcess::start(command) {
             Ok(process) => process,
             Err(error) => return failed(command, error.to_string()),
@@ -117,7 +118,7 @@ impl Contest<'_> {
         BesidePeer { peer, outcome }
     }
 
-    /// The function that the peer calls and its number of threads, after its outputs were found right.
+    /// Checks the peer's outputs. Returns the function that the peer calls, and its number of threads.
     fn check(&self, process: &mut PeerProcess, given: &Given) -> Result<(String, u32), PeerError> {
         let opened = process.open(given)?;
         process.write(given)?;
@@ -172,7 +173,7 @@ impl Contest<'_> {
     }
 }
 
-/// A survey with the kernel as the challenger of the peer.
+/// Creates a survey that compares the kernel, as the challenger, with the peer.
 fn survey(lab: &PeerLab<'_>, resolution: Resolution, seed: u64) -> Survey {
     let claim = Claim {
         defender: PEER,

@@ -1,4 +1,4 @@
-//! Plans what to do about each saved kernel: some results are known without measuring, the others are measured.
+//! Decides for each saved kernel whether it must be measured or the result is known without a measurement.
 
 use kiln_spec::Problem;
 
@@ -11,40 +11,40 @@ use crate::tables::current::present;
 use kiln_lab::candidate::Draft;
 use kiln_project::{Project, TunedKernel};
 
-/// A saved kernel that can be compared with a current one.
+/// A saved kernel and the current kernel with which it is compared.
 pub struct Pair<'a> {
     pub(super) saved: &'a SavedKernel,
     pub(super) kernel: &'a TunedKernel,
     pub(super) problem: &'a Problem,
     pub(super) then: Revived,
     pub(super) now: Draft,
-    /// The changes, in words.
+    /// The parts that changed, as text.
     pub(super) changes: String,
 }
 
-/// What to do about one kernel and problem.
+/// The plan for one kernel and problem.
 pub enum Plan<'a> {
     /// The result is known without measuring.
     Said(WatchRow),
-    /// It has to be measured.
+    /// The result must be measured.
     Measure(Box<Pair<'a>>),
 }
 
-/// Which kernels of a file are selected.
+/// Selects kernels of a file.
 #[derive(Clone, Copy)]
 pub struct Chosen<'a> {
-    /// The current kernels.
+    /// The project with the current kernels.
     pub project: &'a Project,
-    /// The selected packages; `None` for all.
+    /// The selected package; `None` for all packages.
     pub package: Option<&'a str>,
-    /// Names of kernels; all if empty.
+    /// The names of the selected kernels; all kernels if empty.
     pub kernels: &'a [String],
-    /// Problems as text; all if empty.
+    /// The selected problems, as text; all problems if empty.
     pub problems: &'a [String],
 }
 
 impl<'a> Chosen<'a> {
-    /// Whether a kernel and problem are selected.
+    /// Whether a kernel and a problem are selected.
     fn is(&self, package: &str, kernel: &str, problem: &str) -> bool {
         let any = |wanted: &[String], name: &str| {
             wanted.is_empty() || wanted.iter().any(|wanted| wanted == name)
@@ -54,7 +54,7 @@ impl<'a> Chosen<'a> {
             && any(self.problems, problem)
     }
 
-    /// The current kernel and problem with the same names.
+    /// The current kernel and problem with the same names as a saved kernel. The error is the reason why there is none.
     fn now_of(&self, saved: &SavedKernel) -> Result<(&'a TunedKernel, &'a Problem), &'static str> {
         let same = |kernel: &&TunedKernel| {
             kernel.package == saved.package && kernel.spec.name == saved.kernel
@@ -91,7 +91,7 @@ fn row(
     }
 }
 
-/// A row of a saved kernel.
+/// The row for a saved kernel.
 pub(super) fn of_saved(
     saved: &SavedKernel,
     section: &Section,
@@ -106,7 +106,7 @@ pub(super) fn of_saved(
     row(names, section.device.to_string(), verdict, reason)
 }
 
-/// The rows of a section whose device is not available.
+/// The rows of a section for whose device this machine has no match. `here` lists the devices of this machine.
 pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<WatchRow> {
     let meant = |saved: &&SavedKernel| chosen.is(&saved.package, &saved.kernel, &saved.problem);
     let reason = format!("saved on another device than {here}");
@@ -116,7 +116,7 @@ pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<Watc
         .collect()
 }
 
-/// Plans each kernel and problem of a section on a device, and the current ones that the section lacks.
+/// Plans each selected kernel and problem of a section, and those that are missing from the section.
 ///
 /// # Errors
 /// If a table of baked rows cannot be read.
@@ -136,7 +136,7 @@ pub fn plan<'a>(
     Ok(plans)
 }
 
-/// The rows of kernels and problems that a section lacks.
+/// The rows of kernels and problems that are missing from a section.
 fn new(stage: &WatchSession<'_>, chosen: &Chosen<'_>, section: &Section) -> Vec<WatchRow> {
     let device = stage.info.key.to_string();
     let mut rows = Vec::new();

@@ -1,5 +1,5 @@
-//! How much a recording saves a program whose kernel is launch-bound: a row of launches, queued one by one and
-//! replayed from a `kiln::Graph`, timed by the host's clock.
+//! Measures how much a program can save with a recording if its kernel is launch-bound. A sequence of launches is timed
+//! with the host's clock, once queued one by one and once replayed from a `kiln::Graph`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,34 +14,34 @@ use kiln_lab::worker::{ArmJob, Reply, Request, Worker};
 use kiln_measure::interval::median_interval;
 use kiln_measure::summary::median;
 
-/// Launches in a row, like the kernels in one step of a program.
+/// Number of launches in a sequence, about as many as a program has kernels in one step.
 const LAUNCHES: u32 = 20;
 
-/// Number of measurements each way.
+/// Number of times that both ways are measured.
 const PAIRS: usize = 41;
 
-/// Time allowed for opening a worker and for an unlucky launch.
+/// Time limit for opening a worker, and for the measurement.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A row of launches, timed both ways.
+/// The times of a sequence of launches, queued one by one and replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReplayedLaunches {
-    /// Launches in a row.
+    /// Number of launches in the sequence.
     pub launches: u32,
-    /// Time of one launch if they are queued one by one, in nanoseconds; the median.
+    /// Median time of one launch in nanoseconds, if launches are queued one by one.
     pub one_by_one_ns: u64,
-    /// Time of one launch if all are replayed from a recording, in nanoseconds; the median.
+    /// Median time of one launch in nanoseconds, if all launches are replayed from a recording.
     pub replayed_ns: u64,
     /// How many times as fast replaying is, in the median pair.
     pub times_as_fast: f64,
-    /// The lower end of its 95 % interval over the pairs, all from one process.
+    /// The lower end of the 95 % interval of `times_as_fast`, over the pairs of one process.
     pub low: f64,
-    /// The upper end of the interval.
+    /// The upper end of that interval.
     pub high: f64,
 }
 
 impl ReplayedLaunches {
-    /// The result of `launches` launches per row, from pairs of rows; `None` if there are too few pairs.
+    /// Computes the result from pairs of sequences with `launches` launches each; `None` if there are too few pairs.
     fn of(pairs: &[HostPace], launches: u32) -> Option<ReplayedLaunches> {
         let ratio =
             |pair: &HostPace| pair.one_by_one_ns.max(1) as f64 / pair.replayed_ns.max(1) as f64;
@@ -61,16 +61,16 @@ impl ReplayedLaunches {
         })
     }
 
-    /// Whether the interval excludes that replaying is slower.
+    /// Whether replaying is proven to be faster, because the interval is above 1.
     pub fn helps(&self) -> bool {
         self.low > 1.0
     }
 }
 
-/// Measures a verified arm both ways; `None` if the device cannot record launches.
+/// Measures a verified arm both ways. Returns `None` if the device cannot record launches.
 ///
 /// # Errors
-/// If it could not be measured.
+/// If the worker fails.
 pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<ReplayedLaunches>, WatchError> {
     let bench = scene.bench();
     let mut worker = Worker::spawn(&bench.worker)?;
@@ -93,7 +93,7 @@ pub fn replayed(scene: &Scene<'_>, arm: &ArmJob) -> Result<Option<ReplayedLaunch
     }
 }
 
-/// A line for each measured kernel and problem, with advice if replaying helps.
+/// Formats one line per measured kernel and problem, and advice if replaying is faster for any of them.
 pub fn lines<'a>(rows: impl Iterator<Item = (&'a str, &'a str, ReplayedLaunches)>) -> String {
     let mut text = String::new();
     let mut helps = false;

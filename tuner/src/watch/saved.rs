@@ -1,8 +1,9 @@
-//! The file of `tune bench --save`. For each kernel and problem it contains the kernel itself, complete enough to be
-//! built and run again, and the saved times for information.
+//! The file of `tune bench --save`. For each kernel and problem, it contains the kernel itself, which is complete
+//! enough to be compiled and run again. The saved times are only for information.
 //!
-//! One JSON document, gzipped if its name ends in `.gz`. Long texts (translation units and the headers of the
-//! prelude) are stored once, under their hash. A checksum of the whole detects damage before anything is compiled.
+//! The file is one JSON document, which is gzipped if the file name ends in `.gz`. Long texts (source texts and the
+//! headers of the prelude) are stored once, under their hash. A checksum of the content detects damage before anything
+//! is compiled.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,99 +21,99 @@ use crate::error::Failure;
 use kiln_lab::atomic_file;
 use kiln_measure::Surveyed;
 
-/// The version that is written, and the newest one that can be read.
+/// The version of the file format. Files with another version are rejected with an error.
 pub const VERSION: u32 = 1;
 
-/// The value of the file's format field.
+/// The value of the field `format`.
 const FORMAT: &str = "kiln saved kernels";
 
-/// Maximum size of a file that is read, unpacked, in bytes.
+/// Maximum size of a file that is read, in bytes after decompression.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Saved kernels.
+/// The content of a file of saved kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Saved {
-    /// The version of Kiln that wrote it.
+    /// The version of Kiln that wrote the file.
     pub kiln: String,
-    /// When it was written, in seconds since 1970.
+    /// When the file was created, in seconds since 1970.
     pub unix_s: u64,
-    /// Texts by their hash.
+    /// Long texts, by their hash.
     pub texts: BTreeMap<String, String>,
-    /// Preludes by hash: names of headers, and the hashes of their texts.
+    /// Preludes, by their hash. A prelude is a list of header names and the hashes of their texts.
     pub preludes: BTreeMap<String, Vec<(String, String)>>,
-    /// The kernels, by device.
+    /// The kernels, with one section per device.
     pub sections: Vec<Section>,
 }
 
-/// The kernels of one device.
+/// The saved kernels of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// The device.
+    /// The key of the device.
     pub device: DeviceKey,
-    /// Its compiler's name: flags are valid only for a compiler with that name.
+    /// The name of the compiler. The flags are valid only for a compiler with this name.
     pub compiler: String,
-    /// The compiler's version, for information.
+    /// The version of the compiler, for information.
     pub compiler_version: String,
-    /// The compiler's flags.
+    /// The flags of the compiler.
     pub flags: Vec<String>,
-    /// The hash of the prelude.
+    /// The hash of the prelude, which is a key of `preludes`.
     pub prelude: String,
-    /// Cold or hot.
+    /// Cold or hot caches.
     pub regime: String,
-    /// The kernels.
+    /// The saved kernels, one per kernel and problem.
     pub kernels: Vec<SavedKernel>,
 }
 
-/// One kernel for one problem.
+/// A saved kernel for one problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedKernel {
-    /// The package that declared it.
+    /// The package that declared the kernel.
     pub package: String,
-    /// Its name.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// The whole declaration.
+    /// The whole declaration (spec), as JSON.
     pub spec: serde_json::Value,
-    /// The hash of its expanded source.
+    /// The hash of the kernel's expanded source.
     pub source: String,
-    /// The entry.
+    /// The name of the entry that is launched.
     pub entry: String,
-    /// The config.
+    /// The config, as text.
     pub config: String,
-    /// Whether it is the baseline.
+    /// Whether the entry and config are the baseline.
     pub baseline: bool,
-    /// The launch plan.
+    /// The launch plan for the problem.
     pub plan: LaunchPlan,
-    /// The hash of its translation unit's text.
+    /// The hash of the source text (translation unit), which is a key of `texts`.
     pub unit: String,
-    /// The symbol's hash, which its receipt reports; hexadecimal.
+    /// The hash of the symbol, as its receipt reports it; hexadecimal.
     pub symbol_hash: String,
-    /// The config's hash, which its receipt reports; hexadecimal.
+    /// The hash of the config, as its receipt reports it; hexadecimal.
     pub config_hash: String,
-    /// Whether the cpu device runs it as fibres.
+    /// Whether the cpu device runs the kernel with fibres.
     pub fibers: bool,
-    /// The times when it was saved: for information, never compared.
+    /// The times when the kernel was saved. They are for information and are never compared.
     pub recorded: Option<Recorded>,
 }
 
-/// Times from when a kernel was saved.
+/// The times of a kernel when it was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
     /// Time of one launch in the median process, in nanoseconds.
     pub median_ns: u64,
-    /// The lower end of its 95 % interval; `None` if too few processes ran.
+    /// The lower end of the 95 % interval of the time; `None` if too few processes ran.
     pub low_ns: Option<u64>,
-    /// The upper end of the interval.
+    /// The upper end of that interval.
     pub high_ns: Option<u64>,
 }
 
 impl Recorded {
-    /// The times of a survey.
+    /// Converts the times of a survey.
     pub fn of(time: &Surveyed) -> Recorded {
         let ns = |ns: f64| ns.round() as u64;
         Recorded {
@@ -133,7 +134,7 @@ struct Document {
     saved: Saved,
 }
 
-/// The part that documents of all versions have in common.
+/// The fields that documents of all versions have.
 #[derive(Deserialize)]
 struct Header {
     format: String,
@@ -141,7 +142,7 @@ struct Header {
 }
 
 impl Saved {
-    /// An empty file.
+    /// Creates a file without kernels.
     pub fn new(unix_s: u64) -> Saved {
         Saved {
             kiln: env!("CARGO_PKG_VERSION").into(),
@@ -172,10 +173,10 @@ impl Saved {
         hash
     }
 
-    /// A stored text.
+    /// The stored text with this hash.
     ///
     /// # Errors
-    /// If there is none with that hash.
+    /// If the file does not contain the text.
     pub fn text(&self, hash: &str) -> Result<&str, NotHeld> {
         let text = self.texts.get(hash).map(String::as_str);
         text.ok_or_else(|| NotHeld::Text {
@@ -183,10 +184,10 @@ impl Saved {
         })
     }
 
-    /// The headers of a stored prelude.
+    /// The headers of a stored prelude, as names and texts.
     ///
     /// # Errors
-    /// If it or one of its texts is missing.
+    /// If the file does not contain the prelude or one of its texts.
     pub fn headers(&self, prelude: &str) -> Result<Vec<(String, String)>, NotHeld> {
         let headers = self.preludes.get(prelude);
         let headers = headers.ok_or_else(|| NotHeld::Prelude {
@@ -197,10 +198,10 @@ impl Saved {
         headers.iter().map(with_text).collect()
     }
 
-    /// Refuses a path that [`Self::write`] cannot write to, before anything is measured.
+    /// Checks, before anything is measured, that [`Self::write`] can write to a path.
     ///
     /// # Errors
-    /// If it is a folder, or its folder does not exist.
+    /// If the path is a folder, or a file cannot be created there.
     pub fn can_be_written(path: &Path) -> Result<(), Failure> {
         atomic_file::can_be_written(path).map_err(Failure::file("write", path))
     }
@@ -208,7 +209,7 @@ impl Saved {
     /// Writes the file atomically.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Failure> {
         let document = Document {
             format: FORMAT.into(),
@@ -230,7 +231,7 @@ impl Saved {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, is not such a file, has a newer version, or is damaged.
+    /// If the file cannot be read, is not a file of saved kernels, has another version, or is damaged.
     pub fn read(path: &Path) -> Result<Saved, Failure> {
         let bytes = fs::read(path).map_err(Failure::file("read", path))?;
         Saved::parse(&bytes).map_err(|error| Failure::Saved {
@@ -239,14 +240,15 @@ impl Saved {
         })
     }
 
-    /// Reads a file from its bytes, packed or not.
+    /// Reads a file from its bytes, which may be gzipped.
     ///
     /// # Errors
-    /// Those of [`Self::read`].
+    /// The errors of [`Self::read`].
     pub fn parse(bytes: &[u8]) -> Result<Saved, SavedError> {
         let text = unpack(bytes)?;
         let header: Header = serde_json::from_str(&text).map_err(|error| {
-            // A file that contains the format name was once valid, so it is damaged.
+            // A text that contains the name of the format was probably a valid file, so the file is reported as
+            // damaged.
             match text.contains(FORMAT) {
                 true => SavedError::Damaged(error.into()),
                 false => SavedError::Other(OtherFile::Json(error)),
@@ -266,7 +268,7 @@ impl Saved {
         Ok(whole(&text)?)
     }
 
-    /// The checksum of the content, independent of its layout.
+    /// The checksum of the content. It does not depend on the layout of the JSON text.
     fn checksum(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         Hash::of("kiln saved kernels 1", text.as_bytes()).to_string()
@@ -277,7 +279,7 @@ fn text_hash(text: &str) -> String {
     Hash::of("kiln saved text", text.as_bytes()).to_string()
 }
 
-/// Parses a file of this version and checks that nothing is damaged.
+/// Parses a file of this version, and checks its checksum and the hashes of its texts.
 fn whole(text: &str) -> Result<Saved, Damage> {
     let document: Document = serde_json::from_str(text)?;
     let found = document.saved.checksum();
@@ -304,7 +306,7 @@ fn pack(text: &str) -> std::io::Result<Vec<u8>> {
     packer.finish()
 }
 
-/// The text of a file; its first bytes say whether it is packed.
+/// The text of a file. Its first bytes show whether it is gzipped.
 fn unpack(bytes: &[u8]) -> Result<String, SavedError> {
     let mut text = String::new();
     let read = if bytes.starts_with(&[0x1f, 0x8b]) {

@@ -9,42 +9,42 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SavedError {
-    /// It is another kind of file.
+    /// The file is of another kind.
     #[error("no file of saved kernels: {0}\nhelp: `tune bench --save FILE` writes one")]
     Other(OtherFile),
-    /// It has another version.
+    /// The file has another version.
     #[error(
         "a file of version {version}, and this tune reads version {reads}\nhelp: use the tune that wrote it, or save again"
     )]
     Version {
-        /// Its version.
+        /// The version of the file.
         version: u32,
         /// The version that this `tune` reads.
         reads: u32,
     },
-    /// It is damaged.
+    /// The file is damaged.
     #[error("damaged: {0}\nhelp: take an undamaged copy, or save again with `tune bench --save`")]
     Damaged(#[from] Damage),
-    /// It is larger than any file that `tune` writes.
+    /// The file is larger than any file that `tune` writes.
     #[error(
         "larger than {max_bytes} bytes\nhelp: `tune bench --save FILE` writes files of a few megabytes"
     )]
     TooLarge {
-        /// Maximum size of a file that is read.
+        /// Maximum size of a file that is read, in bytes.
         max_bytes: u64,
     },
 }
 
-/// Why a file is not one of saved kernels.
+/// Why a file is not a file of saved kernels.
 #[derive(Debug, Error)]
 pub enum OtherFile {
-    /// It is not such JSON, or not JSON at all.
+    /// The file is not JSON, or the JSON lacks the fields of such a file.
     #[error(transparent)]
     Json(serde_json::Error),
-    /// Its format field has another value.
+    /// The field `format` has another value.
     #[error("it says `{}`", .format.escape_default())]
     Format {
-        /// The value.
+        /// The value of the field.
         format: String,
     },
 }
@@ -52,41 +52,41 @@ pub enum OtherFile {
 /// How a file is damaged.
 #[derive(Debug, Error)]
 pub enum Damage {
-    /// It cannot be unpacked, or is not text.
+    /// The file cannot be decompressed, or is not UTF-8 text.
     #[error(transparent)]
     Unpack(#[from] io::Error),
-    /// It is not JSON, or lacks a field.
+    /// The file is not valid JSON, or lacks a field.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// Its checksum is wrong.
+    /// The checksum in the file does not match the content.
     #[error("its checksum is {found}, and {} is written in it", .written.escape_default())]
     Checksum {
-        /// The checksum of its content.
+        /// The checksum of the content.
         found: String,
         /// The checksum in the file.
         written: String,
     },
-    /// A text has another hash than the one it is stored under.
+    /// A text does not have the hash under which it is stored.
     #[error("text {hash} is another one")]
     Text {
-        /// The hash that it is stored under.
+        /// The hash under which the text is stored.
         hash: String,
     },
 }
 
-/// The missing part of a file.
+/// A part that is missing from a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotHeld {
-    /// A text.
+    /// A text is missing.
     #[error("the file holds no text {hash}")]
     Text {
-        /// Its hash.
+        /// The hash of the text.
         hash: String,
     },
-    /// A prelude.
+    /// A prelude is missing.
     #[error("the file holds no prelude {hash}")]
     Prelude {
-        /// Its hash.
+        /// The hash of the prelude.
         hash: String,
     },
 }
@@ -95,34 +95,34 @@ pub enum NotHeld {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReviveError {
-    /// Its declaration cannot be read.
+    /// The saved declaration cannot be parsed.
     #[error("its declaration is of another version of Kiln: {0}")]
     Declaration(serde_json::Error),
-    /// Its config does not belong to its declaration.
+    /// The saved config is not valid for the declaration.
     #[error(transparent)]
     Config(#[from] TextError),
-    /// Its config was changed.
+    /// The saved config does not have the saved hash.
     #[error("its config {config} has another hash than is written")]
     ConfigHash {
-        /// The config.
+        /// The config, as text.
         config: String,
     },
-    /// A text is not a hash.
+    /// The text is not a hash.
     #[error("`{}` is not a hash", .text.escape_default())]
     NotAHash {
         /// The text.
         text: String,
     },
-    /// The file lacks a part of it.
+    /// The file lacks a part of the kernel.
     #[error(transparent)]
     NotHeld(#[from] NotHeld),
-    /// A header would be outside the prelude's folder.
+    /// The name of a header is a path outside the prelude's folder.
     #[error("a header is named `{}`", .name.escape_default())]
     HeaderName {
-        /// Its name.
+        /// The name of the header.
         name: String,
     },
-    /// Its prelude was changed.
+    /// The saved prelude does not have the saved hash.
     #[error("its prelude has another hash than is written")]
     PreludeHash,
 }

@@ -43,7 +43,7 @@ fn written(name: &str) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     saved().write(&path).unwrap();
-    // No other file is left there.
+    // There is no other file in the folder.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     assert_eq!(Saved::read(&path).unwrap(), saved());
     fs::read(&path).unwrap()

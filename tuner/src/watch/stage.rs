@@ -1,4 +1,4 @@
-//! One device on which kernels are compiled, verified and timed.
+//! A session on one device, in which `tune bench` and `tune compare` compile, verify and time kernels.
 
 use std::path::Path;
 
@@ -26,42 +26,42 @@ use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fault, Lab, Opening};
 use kiln_project::TunedKernel;
 
-/// The settings that all devices of a command share.
+/// The settings that the sessions on all devices of a command share.
 #[derive(Clone, Copy)]
 pub struct Setting<'a> {
-    /// Kernels whose references are linked in.
+    /// The kernels whose plain-Rust references are linked in.
     pub catalogue: &'static [&'static Kernel],
-    /// The cache folder, for artifacts.
+    /// The cache folder, which contains the artifact cache.
     pub cache: &'a Path,
-    /// The command's own folder.
+    /// The scratch folder of the command.
     pub folder: &'a Path,
-    /// Cold or hot; `None` for the default of the device.
+    /// Cold or hot caches; `None` for the default of the device.
     pub regime: Option<Regime>,
-    /// Seed of all random choices.
+    /// The seed of all random choices.
     pub seed: u64,
-    /// Commands of programs that kernels are timed against.
+    /// The commands of the peers (other programs) against which kernels are timed.
     pub peers: &'a [String],
 }
 
-/// One device, ready to compile, verify and time.
+/// A session on one device, in which kernels can be compiled, verified and timed.
 pub struct WatchSession<'a> {
-    /// Its name on the command line.
+    /// The name of the device on the command line.
     pub device: &'a str,
-    /// Describes the device.
+    /// The description of the device.
     pub info: &'a DeviceInfo,
-    /// Compiles kernels.
+    /// The workshop that compiles the kernels.
     pub workshop: Workshop<'a>,
-    /// Cold or hot.
+    /// Whether timed launches begin with cold or hot caches.
     pub regime: Regime,
-    /// The shared settings.
+    /// The settings that all devices share.
     pub setting: Setting<'a>,
     worker: WorkerLimits,
 }
 
-/// Opens a stage on a device and calls `act` with it.
+/// Opens a session on a device and calls `act` with it.
 ///
 /// # Errors
-/// If its compiler is missing, and any error of `act`.
+/// If the session cannot be opened, or `act` returns an error.
 pub fn on<T>(
     setting: Setting<'_>,
     name: &str,
@@ -83,7 +83,7 @@ pub fn on<T>(
 }
 
 impl WatchSession<'_> {
-    /// Whether it is the cpu, whose kernels are timed by the CPU time of their threads.
+    /// Whether the device is the cpu, on which a kernel's time is the CPU time of its threads.
     pub fn is_cpu(&self) -> bool {
         self.info.key.backend == Backend::Cpu
     }
@@ -95,17 +95,17 @@ impl WatchSession<'_> {
         }
     }
 
-    /// A separate seed for each kernel and problem.
+    /// The seed for a kernel and problem, which differs between kernels and problems.
     pub fn seed_of(&self, kernel: &TunedKernel, problem: &Problem) -> u64 {
         let name = format!("{} {} {problem}", kernel.package, kernel.spec.name);
         self.setting.seed ^ kiln_spec::Hash::of("watched", name.as_bytes()).short()
     }
 
-    /// Prepares the verification of a kernel on a problem: inputs, cases and expected outputs, the same for every
-    /// side.
+    /// Prepares the verification of a kernel on a problem: the inputs, the cases and the expected outputs, which are
+    /// the same for all arms.
     ///
     /// # Errors
-    /// If there is nothing to compare with.
+    /// If the data does not fit the device, or there are no expected outputs.
     pub fn scene<'s>(
         &'s self,
         kernel: &'s TunedKernel,
@@ -166,7 +166,7 @@ impl WatchSession<'_> {
     }
 }
 
-/// A kernel on a problem, with its expected outputs.
+/// A kernel and a problem, with the cases and expected outputs of their verification.
 pub struct Scene<'a> {
     stage: &'a WatchSession<'a>,
     spec: &'a KernelSpec,
@@ -177,12 +177,12 @@ pub struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// The common settings of its workers.
+    /// The settings that all workers of the scene share.
     pub(super) fn bench(&self) -> &Bench {
         &self.bench
     }
 
-    /// Whether outputs are compared with more than the kernel's own baseline.
+    /// Whether outputs are compared with a reference, and not only with the kernel's own baseline.
     pub fn has_reference(&self) -> bool {
         use kiln_cache::record::ReferenceGrade;
         let grade = self.expected.grade();
@@ -192,11 +192,11 @@ impl Scene<'_> {
         )
     }
 
-    /// Launches a side on every case: its outputs must be right, and the device's receipts must match the intended
-    /// launch. `spec` is the side's own declaration, saved or current.
+    /// Verifies a compiled kernel on every case: its outputs must be right, and the device's receipts must match the
+    /// intended launch. `spec` is the kernel's own declaration, saved or current.
     ///
     /// # Errors
-    /// The outcome if it fails.
+    /// The outcome if the verification fails.
     pub fn verify(&self, spec: &KernelSpec, side: &Compiled) -> Result<Proof, Outcome> {
         let verifier = Verifier {
             bench: &self.bench,
@@ -211,7 +211,7 @@ impl Scene<'_> {
     /// The expected outputs of the timed launches.
     ///
     /// # Errors
-    /// If there are none.
+    /// If they cannot be computed or read.
     pub fn expected(&self) -> Result<rig::Expected, WatchError> {
         let path = self
             .expected
@@ -222,18 +222,19 @@ impl Scene<'_> {
         Ok(rig::Expected::from_bytes(&bytes)?)
     }
 
-    /// A lab with verified sides, which are launched once to warm up and to determine the length of samples.
+    /// Creates a lab with verified arms. The arms are launched once, which warms them up and determines the number of
+    /// launches per sample.
     ///
     /// # Errors
-    /// If they cannot be loaded or launched.
+    /// If an arm cannot be loaded or launched.
     pub fn lab(&self, sides: &[&ArmJob]) -> Result<WorkerLab, Fault> {
         self.lab_of(sides, self.stage.resolution())
     }
 
-    /// Like [`Self::lab`], with samples for a clock of the given resolution.
+    /// Like [`Self::lab`], with samples that are long enough for a clock of the specified resolution.
     ///
     /// # Errors
-    /// Those of [`Self::lab`].
+    /// The errors of [`Self::lab`].
     pub fn lab_of(&self, sides: &[&ArmJob], resolution: Resolution) -> Result<WorkerLab, Fault> {
         let outputs = self
             .expected
@@ -269,9 +270,9 @@ impl Scene<'_> {
     }
 }
 
-/// Whether kernels that were saved on one device may be compared on another: if backend and architecture are the
-/// same. Processors of one family count as the same kind, since both sides are compiled for the present one, and the
-/// instruction level of hosted runners varies.
+/// Whether kernels that were saved on one device may be compared on another device. The backend and the architecture
+/// must be the same. For the cpu, it is sufficient that the processors belong to the same family, because both sides
+/// are compiled for the current processor, and the instruction sets of hosted CI runners vary.
 pub fn is_of_kind(then: &DeviceKey, now: &DeviceKey) -> bool {
     let family = |key: &DeviceKey| match (key.backend, key.arch.split_once("-v")) {
         (Backend::Cpu, Some((family, _))) => family.to_owned(),
@@ -280,7 +281,7 @@ pub fn is_of_kind(then: &DeviceKey, now: &DeviceKey) -> bool {
     then.backend == now.backend && family(then) == family(now)
 }
 
-/// The expected times of two sides of a lab.
+/// The expected ratio and sample durations of two arms of a lab.
 pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> RaceEstimate {
     let (defender_ns, challenger_ns) = (
         lab.launch_ns(defender).max(1),
@@ -293,7 +294,7 @@ pub fn expected(lab: &WorkerLab, defender: ArmId, challenger: ArmId) -> RaceEsti
     }
 }
 
-/// The receipt for the timed problem, as the device wrote it.
+/// The receipt of the timed problem as text, as the device wrote it.
 pub fn receipt(proof: &Proof) -> String {
     proof.receipts.last().cloned().unwrap_or_default()
 }

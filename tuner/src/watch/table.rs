@@ -1,4 +1,4 @@
-//! Formats reports as tables.
+//! Formats the reports of `tune bench` and `tune compare` as tables.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use super::throughput::Throughput;
 use super::verdict::{Compared, WatchRow, WatchVerdict};
 use crate::columns::columns;
 
-/// Adds a column with the package of each line below the head, if there are several packages, to tell kernels with
-/// the same name apart.
+/// Adds a column with the package of each line, if there are several packages. The column distinguishes kernels with
+/// the same name.
 fn name_packages<'a>(
     lines: &mut [Vec<String>],
     column: usize,
@@ -32,7 +32,7 @@ fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
     cells.iter().map(|&cell| cell.to_owned()).collect()
 }
 
-/// `one [low, high]`, or just `one`.
+/// Formats `one [low, high]`, or only `one` without an interval.
 fn with_interval(one: &str, ends: Option<(String, String)>) -> String {
     ends.map_or_else(
         || one.to_owned(),
@@ -40,7 +40,7 @@ fn with_interval(one: &str, ends: Option<(String, String)>) -> String {
     )
 }
 
-/// The table of timed kernels.
+/// The tables of `tune bench`, followed by notes that explain them.
 pub fn of_bench(rows: &[Benched]) -> String {
     let head = [
         "kernel",
@@ -90,7 +90,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
     text
 }
 
-/// The table of kernels compared with peers; empty if there are none.
+/// The table of comparisons with peers; empty if there are none.
 fn of_peers(rows: &[Benched]) -> String {
     let head = [
         "kernel",
@@ -198,7 +198,7 @@ fn peak(throughput: &Throughput) -> String {
         .map_or("-".into(), |percent| format!("{at_least}{percent:.2} %"))
 }
 
-/// A ratio in words. Without an interval there were too few processes for a firm statement.
+/// A ratio as text. Without an interval, a note says that there were too few processes.
 fn in_words(times: f64, has_interval: bool) -> String {
     let note = if has_interval {
         ""
@@ -217,7 +217,7 @@ fn over_baseline(beside: &BesideBaseline) -> String {
     with_interval(&in_words(beside.speedup, ends.is_some()), ends)
 }
 
-/// The table of compared kernels, with a line of counts.
+/// The table of compared kernels, followed by the number of rows per verdict.
 pub fn of_comparison(rows: &[WatchRow]) -> String {
     let head = [
         "verdict",
@@ -281,7 +281,7 @@ fn ratio(compared: &Compared) -> String {
     with_interval(&format!("{ratio:.3}"), ends)
 }
 
-/// One sentence about a row that fails.
+/// A sentence that says why a row fails.
 pub fn why_it_fails(row: &WatchRow, fail_above: Option<f64>) -> String {
     let name = format!("{} ({})", row.kernel, row.problem);
     match (row.verdict, fail_above, &row.measured) {

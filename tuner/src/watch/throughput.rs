@@ -1,4 +1,5 @@
-//! Interprets a time: throughput, the share of the device's peak, and whether the launch overhead dominates.
+//! Interprets the time of a kernel: its throughput, its share of the device's peak, and whether the launch overhead
+//! dominates.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::{Backend, KernelSpec, Problem};
@@ -8,44 +9,45 @@ use super::least::LARGE_SHARE;
 use kiln_lab::peaks;
 use kiln_measure::roofline::AboveRoofline;
 
-/// Copy bandwidth and launch overhead of a device, measured in the same session; `None` if they could not be
-/// measured.
+/// The copy bandwidth and the launch overhead of a device, measured in the same session as the kernels. A value is
+/// `None` if it could not be measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Yardsticks {
     /// Time of an almost empty launch, in nanoseconds.
     pub launch_ns: Option<u64>,
-    /// Bandwidth of a memory copy beyond the last-level cache, in bytes per second, read and written together.
+    /// Bandwidth of a memory copy beyond the last-level cache, in bytes per second. The bytes that are read and the
+    /// bytes that are written are both counted.
     pub copy_bytes_per_s: Option<u64>,
 }
 
 /// The throughput that follows from the time of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
-    /// Bytes that must move, in 10^9 per second; `None` if none are declared.
+    /// Declared bytes in 10^9 per second; `None` if the spec declares none.
     pub gb_per_s: Option<f64>,
-    /// Floating-point operations, in 10^9 per second; `None` if none are declared.
+    /// Declared floating-point operations in 10^9 per second; `None` if the spec declares none.
     pub gflop_per_s: Option<f64>,
-    /// The share of the device's roofline, in percent; `None` if nothing bounds it.
+    /// The share of the device's roofline, in percent; `None` if the device has no bound for the declared work.
     pub peak_percent: Option<f64>,
-    /// Whether the peak is an upper bound that no processor reaches, so that the true share is larger: on the cpu,
-    /// and for operations.
+    /// Whether the peak is an upper bound that no processor reaches. The true share is then larger. This is the case on
+    /// the cpu, and for operations.
     pub peak_is_bound: bool,
-    /// Bytes per second as a share of the copy bandwidth, in percent: above 100 if caches hold the data; `None` if
-    /// either is unknown.
+    /// The declared bytes per second as a share of the copy bandwidth, in percent. It is above 100 if caches hold the
+    /// data. `None` if either value is unknown.
     pub copy_percent: Option<f64>,
     /// Time of an almost empty launch, in nanoseconds; `None` if it could not be measured.
     pub launch_ns: Option<u64>,
-    /// Its share of the time, in percent.
+    /// The launch overhead's share of the time, in percent; `None` if the overhead could not be measured.
     pub launch_percent: Option<f64>,
-    /// Whether the share is so large that the time says little about the kernel.
+    /// Whether that share is so large that the time depends little on the kernel.
     pub launch_bound: bool,
 }
 
 impl Throughput {
-    /// The throughput that follows from a launch time of `time_ns`.
+    /// Computes the throughput from the time of one launch in nanoseconds.
     ///
     /// # Errors
-    /// If the time is faster than the device can be.
+    /// If the time is shorter than the device's roofline allows.
     pub fn new(
         info: &DeviceInfo,
         spec: &KernelSpec,
@@ -56,7 +58,7 @@ impl Throughput {
         let launch_ns = yardsticks.launch_ns;
         let (roofline, work) = (peaks::roofline(info), peaks::work(spec, problem));
         roofline.check(peaks::beyond_the_cache(info, work), time_ns)?;
-        // Units per nanosecond are 10^9 units per second.
+        // Units per nanosecond equal 10^9 units per second.
         let rate = |amount: u64| (amount > 0).then(|| amount as f64 / time_ns.max(1) as f64);
         let share = launch_ns.map(|launch_ns| launch_ns as f64 / time_ns.max(1) as f64);
         let copied = yardsticks.copy_bytes_per_s.filter(|bytes| *bytes > 0);

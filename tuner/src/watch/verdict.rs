@@ -1,31 +1,31 @@
-//! The verdict of a comparison on each kernel and problem, and which verdicts fail a build.
+//! The verdicts of `tune compare` on kernels and problems, and the rule for which rows fail the command.
 
 use serde::Serialize;
 
 use kiln_measure::interval::Interval;
 use kiln_measure::summary::Quartiles;
 
-/// The margin of *same* without a threshold: a change of 5 % or more is excluded.
+/// The margin of the verdict *same* if no threshold is specified: a change of 5 % or more must be excluded.
 pub const DEFAULT_MARGIN: f64 = 0.05;
 
-/// One kernel and problem: saved, current, or both.
+/// A row of `tune compare`: one kernel and problem that is saved, current, or both.
 #[derive(Clone, Debug, Serialize)]
 pub struct WatchRow {
-    /// The package.
+    /// The name of the package.
     pub package: String,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// The device on which the kernel was saved; for a new kernel, the device on which it is measured.
+    /// The device on which the kernel was saved. For a new kernel, the device of the session.
     pub device: String,
-    /// The verdict.
+    /// The verdict on the kernel and problem.
     pub verdict: WatchVerdict,
-    /// The reason, or the changes, in words.
+    /// The reason for the verdict, or the parts that changed.
     pub reason: String,
-    /// Whether this row fails the command, according to its gate.
+    /// Whether this row fails the command.
     pub fails: bool,
-    /// The measurements, if there are any.
+    /// The measurements; `None` if nothing was measured.
     pub measured: Option<Box<Compared>>,
 }
 
@@ -33,30 +33,30 @@ pub struct WatchRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WatchVerdict {
-    /// The same code, or the interval excludes a change of the margin or more.
+    /// Both sides are the same code, or the interval excludes a change of the margin or more.
     Same,
-    /// Proven faster.
+    /// The current kernel is proven faster.
     Faster,
-    /// Proven slower.
+    /// The current kernel is proven slower.
     Slower,
-    /// Neither is proven, and a change of the margin is not excluded.
+    /// No difference is proven, and a change of the margin or more is not excluded.
     Inconclusive,
-    /// It is missing from the file.
+    /// The kernel or problem is missing from the file.
     New,
-    /// It no longer exists.
+    /// The saved kernel or problem no longer exists.
     Gone,
-    /// Its arguments changed, so the two cannot be given the same data.
+    /// The kernel's arguments have changed, so the two sides cannot have the same data.
     Changed,
-    /// The saved side does not compile, run or produce the right outputs on this machine.
+    /// The saved kernel does not compile, run or produce the right outputs on this machine.
     Broken,
-    /// The current side does not compile, run or produce the right outputs.
+    /// The current kernel does not compile, run or produce the right outputs.
     Failed,
-    /// It was saved on a kind of device that is not available.
+    /// The kernel was saved on a kind of device that this machine does not have.
     OtherDevice,
 }
 
 impl WatchVerdict {
-    /// Its name in tables.
+    /// The name of the verdict in tables.
     pub fn name(self) -> &'static str {
         match self {
             WatchVerdict::Same => "same",
@@ -72,7 +72,7 @@ impl WatchVerdict {
         }
     }
 
-    /// Whether it leaves open how the current kernel compares with the saved one.
+    /// Whether it is still open how the current kernel compares with the saved one.
     pub fn is_open(self) -> bool {
         match self {
             WatchVerdict::Inconclusive
@@ -89,51 +89,52 @@ impl WatchVerdict {
     }
 }
 
-/// Both sides, measured in the same session.
+/// The times of the saved and the current kernel, measured in the same session.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
-    /// Current over saved time in the median process: above 1 is slower.
+    /// The current time divided by the saved kernel's time, in the median process. Above 1, the current kernel is
+    /// slower.
     pub ratio: Option<f64>,
-    /// Its 95 % interval.
+    /// The 95 % interval of the ratio; `None` if too few processes ran.
     pub interval: Option<Interval>,
-    /// Number of fresh processes that counted.
+    /// Number of fresh processes with a valid result.
     pub processes: u32,
-    /// How many of them found the current side faster by more than delta.
+    /// Number of these processes in which the current kernel was faster by more than delta.
     pub faster_in: u32,
-    /// Comparisons that share the 1 % of false alarms.
+    /// Number of comparisons among which the probability of a false alarm, 1 %, is divided.
     pub comparisons: u32,
-    /// The saved side.
+    /// The saved kernel.
     pub then: Side,
-    /// The current side.
+    /// The current kernel.
     pub now: Side,
-    /// The saved time in nanoseconds: for information only.
+    /// The time in nanoseconds when the kernel was saved, for information only.
     pub recorded_ns: Option<u64>,
 }
 
-/// One side of a comparison.
+/// The saved or the current kernel in a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Side {
-    /// Its config.
+    /// The config, as text.
     pub config: String,
     /// The release symbol that was timed.
     pub symbol: String,
-    /// The receipt that the device wrote for its launch.
+    /// The receipt that the device wrote for the launch, as text.
     pub receipt: String,
-    /// Its samples in this session.
+    /// The times of its samples in this session.
     pub time: Option<Quartiles>,
 }
 
-/// The thresholds that fail a build.
+/// The thresholds that make rows fail the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gate {
-    /// `--fail-above`: a share, 0.05 for 5 %.
+    /// The value of `--fail-above` as a fraction: 0.05 for 5 %.
     pub fail_above: Option<f64>,
-    /// `--fail-inconclusive`.
+    /// The value of `--fail-inconclusive`.
     pub fail_inconclusive: bool,
 }
 
 impl Gate {
-    /// The change that must be excluded for *same*.
+    /// The change that the interval must exclude for the verdict *same*, as a fraction.
     pub fn margin(&self) -> f64 {
         self.fail_above
             .filter(|share| *share > 0.0)
@@ -143,7 +144,7 @@ impl Gate {
     /// Whether a row fails the command.
     ///
     /// With `--fail-above`, a row fails if its kernel is proven slower and the upper end of the interval reaches the
-    /// threshold, that is, if a slow-down of that size cannot be excluded. A current kernel that does not work always
+    /// threshold, because a slow-down of that size cannot be excluded. A current kernel that does not work always
     /// fails.
     pub fn fails(&self, row: &WatchRow) -> bool {
         match row.verdict {
@@ -151,7 +152,7 @@ impl Gate {
             WatchVerdict::Slower => self.fail_above.is_some_and(|share| {
                 let measured = row.measured.as_ref();
                 let interval = measured.and_then(|measured| measured.interval);
-                // A proof has at least 8 processes, and therefore an interval.
+                // A proof needs at least 8 processes, which always give an interval.
                 interval.is_none_or(|interval| interval.high >= 1.0 + share)
             }),
             other => self.fail_inconclusive && other.is_open(),
@@ -203,7 +204,7 @@ mod tests {
         let slower = |low, high| FIVE.fails(&row(WatchVerdict::Slower, Some((low, high))));
         assert!(slower(1.03, 1.06) && slower(1.06, 1.09) && slower(1.01, 1.05));
         assert!(!slower(1.01, 1.04));
-        // A verdict that is not proven does not fail, however wide the interval is.
+        // A row without a proven verdict does not fail, however wide its interval is.
         assert!(!FIVE.fails(&row(WatchVerdict::Inconclusive, Some((0.9, 1.2)))));
         assert!(!Gate::default().fails(&row(WatchVerdict::Slower, Some((1.5, 1.6)))));
     }

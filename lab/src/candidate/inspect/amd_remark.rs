@@ -1,4 +1,4 @@
-//! The remarks of clang's `-Rpass-analysis=kernel-resource-usage`:
+//! Parses the remarks of clang's `-Rpass-analysis=kernel-resource-usage`, for example:
 //!
 //! ```text
 //! k.cu:12:0: remark: Function Name: gemm [-Rpass-analysis=kernel-resource-usage]
@@ -41,12 +41,12 @@ pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectErr
     })
 }
 
-/// Waves per SIMD, as the compiler counts them.
+/// The occupancy that the compiler computes, in waves per SIMD.
 pub fn waves_per_simd(log: &str, symbol: &str) -> Option<u32> {
     field(&block(log, symbol)?, "Occupancy [waves/SIMD]")
 }
 
-/// The remarks about an entry, each with name and value.
+/// The remarks about an entry, as pairs of name and value.
 fn block<'a>(log: &'a str, symbol: &str) -> Option<Vec<(&'a str, &'a str)>> {
     let mut remarks = log.lines().filter_map(remark);
     remarks.find(|&(name, value)| name == "Function Name" && value == symbol)?;

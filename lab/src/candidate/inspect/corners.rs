@@ -1,11 +1,12 @@
-//! Picks four configs from the corners of a search space, where resources are most likely to run out.
+//! Selects up to four configs from the corners of a search space, where resources are most likely to run out.
 
 use kiln_spec::Config;
 use kiln_spec::space::SearchSpace;
 
-/// The valid configs nearest to the four corners at which the even parameters, and the odd ones, all have their first
-/// or all their last value. Fewer if some of them coincide. If the space is too large to enumerate, only every n-th
-/// config is considered.
+/// The valid configs nearest to four corners of the space. At a corner, the parameters with an even index all have
+/// their first value or all have their last value. The parameters with an odd index likewise all have their first or
+/// all have their last value. Returns fewer than four configs if some of them coincide. If the space has more than
+/// 100,000 configs, only every n-th config is considered.
 pub fn corners(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 100_000;
     let last: Vec<usize> = space
@@ -33,7 +34,8 @@ pub fn corners(space: &SearchSpace) -> Vec<Config> {
     found.into_iter().map(|index| space.config(index)).collect()
 }
 
-/// The distance of two configs: per axis in thousandths of its length, added up, so that all axes count alike.
+/// The distance between two configs. Each axis contributes its difference in thousandths of the axis length, so all
+/// axes have the same weight.
 fn distance(at: &[usize], corner: &[usize], last: &[usize]) -> usize {
     let axes = at.iter().zip(corner).zip(last);
     axes.map(|((at, corner), last)| at.abs_diff(*corner) * 1000 / (*last).max(1))

@@ -1,10 +1,12 @@
 //! Reads the resources of kernels from the sections of a cubin (an ELF file).
 //!
-//! `.nv.info` consists of records: a format byte, an attribute byte and, for format 4, a 16-bit length and that many
-//! bytes; the other formats carry two bytes in place. Registers and stack are in `.nv.info`, by symbol. The launch
-//! bound is in `.nv.info.<kernel>`. Static shared memory is the size of `.nv.shared.<kernel>`. NVIDIA does not
-//! document the format: this reader was compared with `ptxas -v` and `cuobjdump --dump-resource-usage` for toolkits
-//! 12.1 to 13.5.
+//! `.nv.info` is a sequence of records. A record has a format byte and an attribute byte. In format 4, a 16-bit length
+//! and that many bytes of value follow; in the other formats, a 16-bit value follows directly. `.nv.info` contains
+//! registers and stack, by symbol. `.nv.info.<kernel>` contains the launch bound. The size of `.nv.shared.<kernel>` is
+//! the static shared memory.
+//!
+//! NVIDIA does not document the format. This reader was compared with `ptxas -v` and `cuobjdump --dump-resource-usage`
+//! for toolkits 12.1 to 13.5.
 
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -16,18 +18,18 @@ use super::{InspectError, Resources};
 /// `e_machine` of CUDA images.
 const EM_CUDA: u16 = 190;
 
-/// Records with a 16-bit length and a value of that length.
+/// The format of records that have a 16-bit length and a value of that length.
 const SIZED: u8 = 4;
-/// Maximum number of threads per block: x, y, z.
+/// Attribute: maximum number of threads per block, as x, y, z.
 const MAX_THREADS: u8 = 0x05;
-/// Stack frame: symbol, bytes.
+/// Attribute: stack frame, as symbol and bytes.
 const FRAME_SIZE: u8 = 0x11;
-/// Registers: symbol, count.
+/// Attribute: registers, as symbol and count.
 const REGISTER_COUNT: u8 = 0x2f;
-/// Block barriers, in place; missing if there are none.
+/// Attribute: number of block barriers, as a 16-bit value. The record is missing if the kernel has no barrier.
 const BARRIERS: u8 = 0x4c;
 
-/// Bytes at the beginning of shared memory that `.nv.shared` includes and the assembler does not count.
+/// Bytes at the beginning of shared memory that `.nv.shared` includes but `ptxas` does not report.
 const RESERVED_ON_HOPPER: u32 = 1024;
 /// The first architecture with these reserved bytes.
 const HOPPER: u32 = 90;
@@ -68,7 +70,7 @@ pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, Inspect
     })
 }
 
-/// The size of the kernel's shared section, without the bytes that the driver reserves.
+/// The size of the kernel's shared section in bytes, without the bytes that the driver reserves.
 fn shared_bytes(
     file: &ElfFile64<'_, LittleEndian>,
     symbol: &str,
@@ -84,7 +86,7 @@ fn shared_bytes(
 }
 
 /// The number of bytes of a shared section that the driver reserves: 0 before Hopper. Images of newer toolkits have a
-/// section for them (`.nv.shared.reserved.0`), those of CUDA 12.1 do not.
+/// section for these bytes (`.nv.shared.reserved.0`); images of CUDA 12.1 do not.
 fn reserved_bytes(image: &[u8]) -> Result<u32, InspectError> {
     let architecture = kiln::image::cuda_architecture(image).map_err(InspectError::image)?;
     Ok(if architecture >= HOPPER {
@@ -120,13 +122,13 @@ fn entries(file: &ElfFile64<'_, LittleEndian>) -> String {
 /// One record of an info section.
 struct InfoRecord<'a> {
     attribute: u8,
-    /// The value, if the record has a length.
+    /// The value, if the record has a length; otherwise empty.
     value: &'a [u8],
-    /// The value, if the record has no length.
+    /// The 16-bit value, if the record has no length.
     in_place: u16,
 }
 
-/// The records of an info section, up to the first truncated one.
+/// The records of an info section, up to the first truncated record.
 fn records(mut bytes: &[u8]) -> Vec<InfoRecord<'_>> {
     let mut records = Vec::new();
     while let [format, attribute, low, high, rest @ ..] = bytes {
@@ -155,7 +157,7 @@ fn max_threads(record: &InfoRecord<'_>) -> Option<u32> {
     (record.attribute == MAX_THREADS && threads > 0).then_some(threads)
 }
 
-/// The first `N` words of a value.
+/// The first `N` 32-bit words of a value; `None` if the value is shorter.
 fn words<const N: usize>(value: &[u8]) -> Option<[u32; N]> {
     let mut words = [0; N];
     for (word, bytes) in words.iter_mut().zip(value.get(..4 * N)?.chunks_exact(4)) {

@@ -1,4 +1,4 @@
-//! Errors of reading the resources of a compiled kernel.
+//! Errors of reading the resources of compiled kernels.
 
 use kiln_spec::Backend;
 use thiserror::Error;
@@ -7,12 +7,12 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum InspectError {
-    /// The file is damaged, or not an image.
+    /// The image is damaged, or the file is not an image.
     #[error(
         "the image cannot be read: {what}\nhelp: delete the cache of artifacts (`tune cache path`) and compile again"
     )]
     Image {
-        /// The fault.
+        /// A description of the fault.
         what: String,
     },
     /// The image does not contain the entry.
@@ -20,37 +20,37 @@ pub enum InspectError {
         "the image has no entry `{symbol}` (it has: {found})\nhelp: it belongs to another kernel; compile again"
     )]
     NotInImage {
-        /// The entry.
+        /// The entry that was looked up.
         symbol: String,
-        /// The entries that it contains.
+        /// The entries that the image contains.
         found: String,
     },
-    /// The log does not mention the entry.
+    /// The compiler's log does not mention the entry.
     #[error("the compiler's log says nothing of `{symbol}`")]
     NotInLog {
-        /// The entry.
+        /// The entry that was looked up.
         symbol: String,
     },
     /// A line of the log does not have the expected form.
     #[error("the compiler's log has `{line}`, where {expected} should stand")]
     Log {
-        /// The line.
+        /// The text of the line.
         line: String,
         /// The expected form.
         expected: &'static str,
     },
-    /// Log and image disagree.
+    /// The log and the image report different values.
     #[error(
         "`{symbol}`: the image says {} {}, the compiler's log says {}\nhelp: log and image are of different builds, or this compiler is newer than Kiln knows; please report it",
         .differs.image, .differs.what, .differs.log
     )]
     Disagree {
-        /// The entry.
+        /// The name of the entry.
         symbol: String,
-        /// The figure on which they disagree.
+        /// The figure that differs.
         differs: Disagreement,
     },
-    /// Programs of this backend are not GPU images.
+    /// Programs of this backend are not GPU images, so they have no such resources.
     #[error(
         "{backend} programs have no registers or shared memory to tell of\nhelp: name a GPU target, such as `--target sm_89`"
     )]
@@ -60,19 +60,19 @@ pub enum InspectError {
     },
 }
 
-/// A figure on which log and image disagree.
+/// A figure for which the log and the image report different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disagreement {
-    /// The figure.
+    /// The name of the figure.
     pub what: &'static str,
-    /// Its value in the image.
+    /// The value in the image.
     pub image: u32,
-    /// Its value in the log.
+    /// The value in the log.
     pub log: u32,
 }
 
 impl InspectError {
-    /// An [`InspectError::Image`].
+    /// Creates an [`InspectError::Image`].
     pub(super) fn image(what: impl std::fmt::Display) -> InspectError {
         InspectError::Image {
             what: what.to_string(),

@@ -1,32 +1,35 @@
-//! How the cpu device runs a config, and why. This is read from the source; nothing is compiled.
+//! Reports how the cpu device runs a config (as a loop or with fibres) and why. This is derived from the source text;
+//! nothing is compiled.
 
 use serde::Serialize;
 
-/// One config on the cpu device.
+/// One row of the cpu table of `tune inspect`: one config on the cpu device.
 #[derive(Clone, Debug, Serialize)]
 pub struct HostRow {
-    /// `cpu`.
+    /// Always `cpu`.
     pub target: &'static str,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// Which config this is: the baseline, a baked row (its device), a corner, or one named on the command line.
+    /// Which config this is: the baseline, a baked row (with its device), a corner of the space, or a config from the
+    /// command line.
     pub what: String,
-    /// The config.
+    /// The config, as text.
     pub config: String,
-    /// `loop` or `fibres`.
+    /// How the block's threads run: `loop` or `fibres`.
     pub runs: &'static str,
     /// The barriers and warp operations that the entry can reach.
     pub barriers: Vec<String>,
     /// Threads per block; `None` if the config cannot be launched.
     pub threads: Option<u64>,
-    /// Why it cannot be launched.
+    /// Why the config cannot be launched.
     pub error: Option<String>,
 }
 
 impl HostRow {
-    /// How the cpu device runs an entry that can reach these barriers.
+    /// How the cpu device runs an entry that can reach these barriers: without barriers as a `loop`, otherwise with
+    /// `fibres`.
     pub fn runs(barriers: &[&str]) -> &'static str {
         if barriers.is_empty() {
             "loop"

@@ -9,14 +9,14 @@ use super::resources::Resources;
 /// The resources of a compiled candidate, and whether it could be launched.
 #[derive(Debug)]
 pub struct Inspected {
-    /// Its release entry.
+    /// The symbol of its release entry.
     pub symbol: String,
-    /// Its launch plan.
+    /// Its launch plan for the problem.
     pub plan: LaunchPlan,
-    /// The resources of the release entry, from log and image together.
+    /// The resources of the release entry, from the log and the image together.
     pub resources: Result<Resources, InspectError>,
-    /// Whether the log contained them too, so that two sources agree.
+    /// Whether the log contains the resources too, so two independent sources agree.
     pub in_log: bool,
-    /// Why it cannot be launched, if it cannot.
+    /// Why the candidate cannot be launched; `None` if it can.
     pub cannot: Option<CannotLaunch>,
 }

@@ -1,5 +1,5 @@
-//! Decides whether a compiled config can be launched at all; the search skips those that cannot. Spills do not
-//! exclude a config: one that spills is sometimes the fastest.
+//! Decides whether a compiled config can be launched. The search skips configs that cannot. Spills do not exclude a
+//! config, because a config that spills is sometimes the fastest.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::occupancy::BlockNeeds;
@@ -9,12 +9,12 @@ use thiserror::Error;
 
 use super::Resources;
 
-/// The limits that a device, or a target that this machine does not have, sets for a block.
+/// The limits of a block on a device, or on a target that this machine does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchRules<'a> {
-    /// Its architecture. The registers of a block are checked for architectures in the target table.
+    /// The architecture. For architectures in the target table, the registers of a block are checked as well.
     pub arch: &'a str,
-    /// Its limits, from the driver if there is one.
+    /// The device limits, from the driver if there is one.
     pub limits: &'a DeviceLimits,
 }
 
@@ -22,15 +22,15 @@ pub struct LaunchRules<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CannotLaunch {
-    /// More threads than its launch bounds allow.
+    /// The plan has more threads per block than the launch bounds allow.
     #[error("{}: {threads} threads a block, the bounds allow {most}", self.name())]
     Threads {
         /// Threads per block.
         threads: u64,
-        /// The bound that the source declares.
+        /// The maximum that the launch bounds in the source declare.
         most: u32,
     },
-    /// More registers than a block can have.
+    /// The block needs more registers than a block can have.
     #[error("{}: {registers} of each of {threads} threads", self.name())]
     Registers {
         /// Registers per thread.
@@ -38,7 +38,7 @@ pub enum CannotLaunch {
         /// Threads per block.
         threads: u32,
     },
-    /// More shared memory than a block can have.
+    /// The block needs more shared memory than a block can have.
     #[error("{}: {static_bytes} static and {dynamic_bytes} dynamic bytes, a block has {most}", self.name())]
     Shared {
         /// Static shared memory, in bytes.
@@ -51,7 +51,7 @@ pub enum CannotLaunch {
 }
 
 impl CannotLaunch {
-    /// A short name, for counting.
+    /// A short name of the reason, by which the report counts excluded configs.
     pub fn name(&self) -> &'static str {
         match self {
             CannotLaunch::Threads { .. } => "threads over launch bounds",
@@ -61,7 +61,7 @@ impl CannotLaunch {
     }
 }
 
-/// The resources of one block under a plan.
+/// The resources that one block needs under a launch plan.
 pub fn block_needs(resources: &Resources, plan: &LaunchPlan) -> BlockNeeds {
     BlockNeeds {
         threads: u32::try_from(plan.threads_per_block()).unwrap_or(u32::MAX),
@@ -81,7 +81,7 @@ impl<'a> LaunchRules<'a> {
         }
     }
 
-    /// Checks whether an entry with these resources can be launched under a plan.
+    /// Checks whether an entry with these resources can be launched under a launch plan.
     ///
     /// # Errors
     /// The first reason why it cannot.
@@ -112,8 +112,8 @@ impl<'a> LaunchRules<'a> {
         })
     }
 
-    /// Whether the registers of a block suffice. If the table does not know the architecture, the driver decides at
-    /// launch.
+    /// Whether a block's registers fit. If the target table does not contain the architecture, returns `true`, and the
+    /// driver decides at launch.
     fn registers_fit(&self, block: &BlockNeeds) -> bool {
         let Some(target) = targets::target(self.arch) else {
             return true;

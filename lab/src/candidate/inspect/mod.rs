@@ -1,9 +1,9 @@
-//! The resources of a compiled kernel on its target, read from the output of the compiler. No GPU is needed.
+//! Reads the resources of a compiled kernel on its target from the compiler's output. No GPU is needed.
 //!
-//! Each backend has two independent sources: the compiler's log and the image itself. For NVIDIA these are the lines
-//! of `ptxas -v` and the sections of the cubin; for AMD, the remarks of `kernel-resource-usage` and the metadata note
-//! of the code object. Registers, stack and static shared memory are in both and must agree. NVIDIA's spills are only
-//! in the log.
+//! Each backend has two independent sources: the compiler's log and the image itself. For NVIDIA, these are the lines
+//! of `ptxas -v` and the sections of the cubin. For AMD, they are the remarks of `kernel-resource-usage` and the
+//! metadata note of the code object. Both sources contain registers, stack and static shared memory, and the values
+//! must agree. NVIDIA's spills are only in the log.
 
 mod amd_note;
 mod amd_remark;
@@ -28,7 +28,7 @@ pub use table::{Figures, InspectRow, to_text};
 
 use kiln_spec::Backend;
 
-/// The resources of an entry, from the image.
+/// Reads the resources of an entry from the image.
 ///
 /// # Errors
 /// If the image is damaged, belongs to another backend, or lacks the entry.
@@ -40,10 +40,10 @@ pub fn from_image(backend: Backend, image: &[u8], symbol: &str) -> Result<Resour
     }
 }
 
-/// The resources of an entry, from the compiler's log.
+/// Reads the resources of an entry from the compiler's log.
 ///
 /// # Errors
-/// If the log does not mention the entry, or cannot be parsed.
+/// If the log does not mention the entry, or its lines cannot be parsed.
 pub fn from_log(backend: Backend, log: &str, symbol: &str) -> Result<Resources, InspectError> {
     match backend {
         Backend::Cuda => ptxas_log::resources(log, symbol),
@@ -52,11 +52,11 @@ pub fn from_log(backend: Backend, log: &str, symbol: &str) -> Result<Resources, 
     }
 }
 
-/// The resources of an entry, from both sources.
+/// Reads the resources of an entry from both sources. If there is no log, because the image was built elsewhere, the
+/// figures that only a log contains are `None`.
 ///
 /// # Errors
-/// If the image cannot be read, or the sources disagree. If there is no log (the image was built elsewhere), the
-/// figures that only a log contains are unknown.
+/// If the image cannot be read, or the two sources disagree.
 pub fn resources(
     backend: Backend,
     image: &[u8],

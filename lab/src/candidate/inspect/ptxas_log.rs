@@ -1,4 +1,4 @@
-//! Parses the lines of `ptxas -v`, as NVRTC passes them on in its log:
+//! Parses the lines of `ptxas -v`, which NVRTC includes in its log:
 //!
 //! ```text
 //! ptxas info    : Compiling entry function 'gemm' for 'sm_89'
@@ -7,8 +7,8 @@
 //! ptxas info    : Used 64 registers, used 1 barriers, 8192 bytes smem, 388 bytes cmem[0]
 //! ```
 //!
-//! Parts of the last line are left out if they are 0. Lines are recognised by their words, since their beginning
-//! differs between versions.
+//! `ptxas` omits the parts of the last line that are 0. The parser recognises lines by their words, because the
+//! beginning of the lines differs between versions.
 
 use super::{InspectError, Resources, Spills};
 
@@ -68,7 +68,7 @@ fn required(line: &str, words: &str, expected: &'static str) -> Result<u32, Insp
     })
 }
 
-/// The number directly before some words.
+/// The number directly before `words` in a line.
 fn before(line: &str, words: &str) -> Option<u32> {
     let head = &line[..line.find(words)?];
     let digits = head.len() - head.bytes().rev().take_while(u8::is_ascii_digit).count();

@@ -1,40 +1,40 @@
-//! The resources of an entry.
+//! The resources that a compiled entry uses.
 
 use serde::Serialize;
 
 use super::error::{Disagreement, InspectError};
 
-/// The resources of one entry.
+/// The resources that one compiled entry uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
-    /// 32-bit registers per thread; vector registers on AMD.
+    /// 32-bit registers per thread; on AMD, the vector registers.
     pub registers: u32,
-    /// Scalar registers per wave; AMD only.
+    /// Scalar registers per wave; `None` except on AMD.
     pub scalar_registers: Option<u32>,
-    /// Stack (local memory, scratch) per thread, in bytes.
+    /// Stack per thread, in bytes: NVIDIA's local memory or AMD's scratch.
     pub stack_bytes: u32,
-    /// Static shared memory per block, in bytes, without the driver's reserve.
+    /// Static shared memory per block, in bytes, without the bytes that the driver reserves.
     pub static_shared_bytes: u32,
-    /// Spilled registers; `None` if the source does not tell.
+    /// The spills; `None` if the source does not report them.
     pub spills: Option<Spills>,
-    /// Maximum number of threads per block that the source declares (launch bounds); `None` without launch bounds.
+    /// Maximum number of threads per block that the source declares (its launch bounds); `None` if it declares none.
     pub max_threads: Option<u32>,
-    /// Block barriers used; `None` if the source does not tell.
+    /// Number of block barriers; `None` if the source does not report it.
     pub barriers: Option<u32>,
 }
 
-/// Spilled registers.
+/// Spills, in the unit that the vendor's compiler reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spills {
-    /// Bytes per thread that are stored and loaded again, as NVIDIA's assembler counts them.
+    /// Bytes per thread that are stored and loaded again, as NVIDIA's `ptxas` reports them.
     Bytes {
-        /// Stores.
+        /// Bytes stored.
         stores: u32,
-        /// Loads.
+        /// Bytes loaded.
         loads: u32,
     },
-    /// Spilled registers, as AMD's compiler counts them.
+    /// Numbers of spilled registers, as AMD's compiler reports them.
     Registers {
         /// Vector registers.
         vector: u32,
@@ -44,8 +44,9 @@ pub enum Spills {
 }
 
 impl Spills {
-    /// One number to order by: bytes moved, or registers times four bytes. Scalar registers are spilled into lanes of
-    /// vector registers, which costs little.
+    /// A single number for ordering: the bytes moved. A spilled vector register is stored and loaded, which moves 8
+    /// bytes. A spilled scalar register has weight 1, because it goes into a lane of a vector register, which costs
+    /// little.
     pub fn weight(&self) -> u64 {
         match *self {
             Spills::Bytes { stores, loads } => u64::from(stores) + u64::from(loads),
@@ -72,7 +73,7 @@ impl std::fmt::Display for Spills {
 }
 
 impl Resources {
-    /// The first figure on which two sources disagree, among those that both contain.
+    /// The first figure that both sources contain with different values.
     pub fn disagreement(&self, log: &Resources) -> Option<Disagreement> {
         let same = [
             ("registers", Some(self.registers), Some(log.registers)),
@@ -95,7 +96,7 @@ impl Resources {
             })
     }
 
-    /// The image's figures, completed by those of the log.
+    /// The image's figures, completed by the figures that only the log contains.
     pub(super) fn joined_with(
         self,
         log: &Resources,

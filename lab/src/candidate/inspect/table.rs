@@ -1,4 +1,4 @@
-//! Rows of `tune inspect`: aligned columns for people, plain data for programs.
+//! The table of `tune inspect`: aligned columns for people, and the same rows as data for programs.
 
 use kiln_spec::targets::KnownTarget;
 use serde::Serialize;
@@ -7,29 +7,30 @@ use super::inspected::Inspected;
 use super::launchable::{CannotLaunch, block_needs};
 use super::resources::{Resources, Spills};
 
-/// One config on one target.
+/// One row of the table: one config on one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct InspectRow {
-    /// The architecture.
+    /// The architecture of the target.
     pub target: &'static str,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// Which config this is: the baseline, a baked row (its device), a corner, or one named on the command line.
+    /// Which config this is: the baseline, a baked row (with its device), a corner of the space, or a config from the
+    /// command line.
     pub what: String,
-    /// The config.
+    /// The config, as text.
     pub config: String,
-    /// Its resources and occupancy; `None` if it does not compile.
+    /// The resources and the occupancy; `None` if the config does not compile or its resources cannot be read.
     pub figures: Option<Figures>,
-    /// Why it cannot be compiled, read or launched.
+    /// Why the config cannot be compiled, inspected or launched.
     pub error: Option<String>,
 }
 
-/// The resources of a config.
+/// The resources and the occupancy of a config.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Its release entry.
+    /// The symbol of its release entry.
     pub symbol: String,
     /// Threads per block.
     pub threads: u64,
@@ -40,9 +41,9 @@ pub struct Figures {
     pub resources: Resources,
     /// Resident blocks per multiprocessor.
     pub blocks_per_multiprocessor: u32,
-    /// Occupancy: resident warps per multiprocessor over the maximum, in percent.
+    /// Occupancy in percent: resident warps per multiprocessor divided by the maximum.
     pub occupancy_percent: f64,
-    /// The resource that limits the occupancy.
+    /// The name of the resource that limits the occupancy.
     pub limiter: &'static str,
 }
 
@@ -62,7 +63,7 @@ impl Figures {
 }
 
 impl InspectRow {
-    /// Fills the row from an inspected candidate.
+    /// Sets the figures and the error of the row from an inspected candidate.
     pub fn fill(&mut self, known: &KnownTarget, inspected: &Inspected) {
         match &inspected.resources {
             Ok(resources) => self.figures = Figures::new(known, inspected, *resources),
@@ -116,7 +117,7 @@ const HEADINGS: [&str; 12] = [
     "config",
 ];
 
-/// Formats rows as text, with a heading per target and kernel; the columns of all of them are aligned.
+/// Formats rows as text, with a heading per target and kernel. Columns are aligned across all headings.
 pub fn to_text(rows: &[InspectRow], title: impl Fn(&str) -> String) -> String {
     let cells: Vec<Vec<String>> = rows.iter().map(InspectRow::cells).collect();
     let width = |column: usize| {
@@ -157,7 +158,7 @@ pub fn to_text(rows: &[InspectRow], title: impl Fn(&str) -> String) -> String {
     text
 }
 
-/// Names are left-aligned, figures right-aligned.
+/// Formats one line. Text columns (the first and the last two) are left-aligned, figures right-aligned.
 fn line(cells: &[String], widths: &[usize]) -> String {
     let left = |column: usize| column == 0 || column + 2 >= widths.len();
     let padded = cells

@@ -1,5 +1,5 @@
-//! Tests with logs as compilers write them, and with damaged images. The workspace tests, which have compilers, read
-//! real images.
+//! Tests with sample logs of compilers and with damaged images. Real images are read in the crate `kiln-tests`, where
+//! compilers are available.
 
 use kiln_spec::{Backend, LaunchPlan, targets};
 use proptest::prelude::*;
@@ -164,7 +164,7 @@ fn what_cannot_launch_is_told_with_its_reason() {
     };
     let registers = check("sm_89", &many, &plan(1024, 0)).unwrap_err();
     assert_eq!(registers.name(), "registers over a block's");
-    // For an architecture without a row in the table, the driver decides.
+    // The target table has no row for this architecture, so the driver decides.
     assert_eq!(check("sm_80", &many, &plan(1024, 0)), Ok(()));
     let bounded = Resources {
         max_threads: Some(128),

@@ -1,9 +1,9 @@
-//! What an instruction of NVIDIA's machine code is for, in the classes of the simulator.
+//! Maps NVIDIA's machine instructions to the instruction classes of the simulator.
 
 use kiln::backend::sim::Class;
 
-/// The class of an opcode of SASS (`HMMA.16816.F32`), as the tables "Instruction Set Reference" of NVIDIA's "CUDA
-/// Binary Utilities" describe it.
+/// The class of a SASS opcode such as `HMMA.16816.F32`, following the tables "Instruction Set Reference" of NVIDIA's
+/// "CUDA Binary Utilities".
 pub(super) fn of_sass(opcode: &str) -> Class {
     let name = opcode.split('.').next().unwrap_or_default();
     match name {
@@ -24,7 +24,7 @@ pub(super) fn of_sass(opcode: &str) -> Class {
             Class::Flow
         }
         "R2UR" | "S2UR" => Class::Scalar,
-        // The uniform datapath, which computes once per warp.
+        // Instructions of the uniform datapath, which computes once per warp.
         _ if name.starts_with('U') => Class::Scalar,
         _ => Class::Vector,
     }

@@ -1,8 +1,9 @@
 //! Finds and runs `nvdisasm`, NVIDIA's disassembler.
 //!
-//! The search order: `KILN_NVDISASM` (the program, or a folder that contains it: a toolkit, a virtual environment, a
-//! wheel's own folder); the wheel that `cargo xtask setup` puts into `target/nvdisasm`; `CUDA_PATH`, `CUDA_HOME` and
-//! `/usr/local/cuda`; `PATH`. If `KILN_NVDISASM` is set, no other place is searched.
+//! The program is looked up in these places, in this order. First, `KILN_NVDISASM`: the program, or a folder that
+//! contains it (a toolkit, a virtual environment, or the folder of a wheel). If this variable is set, no other place is
+//! searched. Second, the wheel that `cargo xtask setup` installs into `target/nvdisasm`. Third, the toolkits in
+//! `CUDA_PATH`, `CUDA_HOME` and `/usr/local/cuda`. Last, `PATH`.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use kiln::supervise::Supervised;
 use thiserror::Error;
 
-/// Time limit for a listing: it takes a fraction of a second.
+/// Time limit for a listing, which normally takes a fraction of a second.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// `nvdisasm` is not installed.
@@ -24,34 +25,34 @@ const DEADLINE: Duration = Duration::from_secs(60);
      nvidia-cuda-nvdisasm, then set KILN_NVDISASM to that folder (`cargo xtask setup` does both in Kiln's own workspace)"
 )]
 pub struct NoDisassembler {
-    /// Where it was looked for.
+    /// The paths that were searched, separated by commas.
     looked: String,
 }
 
-/// Why an image was not disassembled.
+/// Why an image could not be disassembled.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DisassemblyError {
-    /// The program could not be run, or its files not be written.
+    /// The program could not be run, or its input and output files could not be written.
     #[error("cannot run {}: {error}", .program.display())]
     Io {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// It failed or took too long.
+    /// The program failed or exceeded its time limit.
     #[error("{} failed: {text}", .program.display())]
     Failed {
-        /// The program.
+        /// The path of the program.
         program: PathBuf,
-        /// What it printed.
+        /// Its exit status and standard error.
         text: String,
     },
-    /// The image does not have the entry.
+    /// The image does not contain the entry.
     #[error("the listing has no entry `{entry}`")]
     NoEntry {
-        /// The entry.
+        /// The entry that was looked up.
         entry: String,
     },
 }
@@ -64,10 +65,10 @@ pub struct Disassembler {
 }
 
 impl Disassembler {
-    /// Finds the program.
+    /// Finds `nvdisasm` in the search order of the module documentation.
     ///
     /// # Errors
-    /// If no program in the places of the module's documentation answers to `--version`.
+    /// If no program in these places answers to `--version`.
     pub fn find() -> Result<Disassembler, NoDisassembler> {
         let places = places();
         for program in &places {
@@ -85,7 +86,7 @@ impl Disassembler {
         })
     }
 
-    /// The listing of a cubin.
+    /// Returns the listing of a cubin.
     ///
     /// # Errors
     /// If the program cannot be run, fails, or takes too long.
@@ -105,7 +106,7 @@ impl Disassembler {
             .arg("--print-code")
             .arg(path("image.cubin"))
             .stdin(Stdio::null())
-            // Files, since a full pipe would block the program until its deadline.
+            // The output goes to files, because a full pipe would block the program until its deadline.
             .stdout(File::create(path("listing")).map_err(io)?)
             .stderr(File::create(path("errors")).map_err(io)?);
         let mut child = Supervised::spawn(&mut command).map_err(io)?;
@@ -131,7 +132,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
-/// The places to look at, in order.
+/// The paths to try, in the search order.
 fn places() -> Vec<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = set("KILN_NVDISASM") {
@@ -150,8 +151,8 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// The place itself, unless it is a folder: then the program of a toolkit, and those of the wheels in a virtual
-/// environment or in a folder of packages.
+/// The paths of the program for one place. A place that is not a folder is the program itself. In a folder, the program
+/// may be that of a toolkit, or of a wheel in a virtual environment or in a folder of packages.
 fn programs_in(place: &Path) -> Vec<PathBuf> {
     if !place.is_dir() {
         return vec![place.to_owned()];
@@ -167,13 +168,13 @@ fn programs_in(place: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What is in a folder; nothing if it cannot be read.
+/// The entries of a folder; empty if it cannot be read.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())
 }
 
-/// The version that a program says it has: `nvdisasm: … Cuda compilation tools, release 13.5, V13.5.37`.
+/// The version that a program prints: `nvdisasm: … Cuda compilation tools, release 13.5, V13.5.37`.
 fn version(program: &Path) -> Option<String> {
     let said = Command::new(program).arg("--version").output().ok()?;
     let said = String::from_utf8_lossy(&said.stdout);

@@ -1,14 +1,14 @@
-//! Reads the listing that `nvdisasm --print-code` prints.
+//! Parses the listing of `nvdisasm --print-code`.
 //!
-//! An entry begins with its section, `.section .text.NAME`. A line of code is `/*00a0*/ @!P0 BRA `(.L_x_1) ;`: the
-//! offset, perhaps a predicate, the opcode, its operands. A line that ends with a colon is a label.
+//! An entry begins with its section, `.section .text.NAME`. A line of code such as `/*00a0*/ @!P0 BRA `(.L_x_1) ;` has
+//! an offset, an optional predicate, an opcode and operands. A line that ends with a colon is a label.
 
 use std::collections::HashMap;
 
 use super::Instruction;
 use super::class::of_sass;
 
-/// The instructions of an entry; `None` if the listing does not have it.
+/// The instructions of an entry; `None` if the listing does not contain the entry.
 pub(super) fn entry(listing: &str, name: &str) -> Option<Vec<Instruction>> {
     let section = format!(".text.{name}");
     let mut lines = listing.lines().skip_while(|line| !begins(line, &section));
@@ -35,7 +35,7 @@ pub(super) fn entry(listing: &str, name: &str) -> Option<Vec<Instruction>> {
     Some(code.collect())
 }
 
-/// Whether a section begins here. `.sectioninfo` is a property of the current one.
+/// Whether a section begins here. `.sectioninfo` does not begin one; it describes the current section.
 fn is_section(line: &str) -> bool {
     section_of(line).is_some()
 }
@@ -44,7 +44,7 @@ fn begins(line: &str, section: &str) -> bool {
     section_of(line) == Some(section)
 }
 
-/// The name of the section that begins with a line.
+/// The name of the section that begins with this line; `None` if no section begins here.
 fn section_of(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix(".section")?;
     rest.starts_with(char::is_whitespace)
@@ -54,7 +54,7 @@ fn section_of(line: &str) -> Option<&str> {
 /// The opcode and the operands of a line of code.
 fn instruction(line: &str) -> Option<(&str, &str)> {
     let (_offset, rest) = line.strip_prefix("/*")?.split_once("*/")?;
-    // Pairs of instructions that are issued together stand in braces.
+    // Pairs of instructions that are issued together are in braces.
     let rest = rest.trim_start().trim_start_matches(['{', ' ']);
     let rest = match rest.strip_prefix('@') {
         Some(predicated) => predicated.split_once(char::is_whitespace)?.1.trim_start(),
@@ -65,7 +65,7 @@ fn instruction(line: &str) -> Option<(&str, &str)> {
     (!opcode.is_empty()).then_some((opcode, operands))
 }
 
-/// Whether an instruction continues at its operand. Others, such as `BSSY`, only remember it.
+/// Whether an instruction jumps to its operand. Others, such as `BSSY`, only store the address.
 fn jumps(opcode: &str) -> bool {
     matches!(opcode.split('.').next(), Some("BRA" | "BRX" | "JMP"))
 }

@@ -1,8 +1,9 @@
-//! The main loop of a kernel's machine code, counted without executing it. Nothing here is a time.
+//! Counts the instructions in the main loop of a kernel's machine code, without executing it. No figure here is a time.
 //!
-//! A simulated NVIDIA GPU executes PTX, which `ptxas` translates once more: it merges address arithmetic, unrolls, and
-//! schedules. The instructions of the real image are read from the listing of NVIDIA's `nvdisasm` ("CUDA Binary
-//! Utilities"). For AMD GPUs the simulator executes the image itself, so its own list of instructions is counted.
+//! A simulated NVIDIA GPU executes PTX. `ptxas` translates PTX further: it merges address arithmetic, unrolls loops and
+//! schedules instructions. The instructions of the real image are therefore read from the listing of NVIDIA's
+//! `nvdisasm` ("CUDA Binary Utilities"). For AMD GPUs, the simulator executes the image itself, so the simulator's list
+//! of instructions is counted.
 
 mod class;
 mod disassembler;
@@ -18,21 +19,22 @@ pub use disassembler::{Disassembler, DisassemblyError, NoDisassembler};
 use super::loops::{self, Loop};
 use super::profile::class_name;
 
-/// What the main loop has most of: the first of these that any loop has.
+/// Candidate purposes of a kernel, as instruction classes. The main loop is found by the first of these that occurs in
+/// any loop.
 const PURPOSES: [&[Class]; 3] = [
     &[Class::Matrix],
     &[Class::MultiplyAdd],
     &[Class::Global, Class::Copy, Class::Shared],
 ];
 
-/// An instruction: its class, and the index of the instruction that it jumps to.
+/// An instruction: its class, and the index of the instruction that it jumps to, if it jumps.
 struct Instruction {
     class: Class,
     target: Option<usize>,
 }
 
 impl Disassembler {
-    /// Counts the main loop of an entry of a cubin.
+    /// Counts the instructions in the main loop of an entry of a cubin.
     ///
     /// # Errors
     /// If `nvdisasm` fails, or the cubin has no such entry.
@@ -46,7 +48,8 @@ impl Disassembler {
     }
 }
 
-/// Counts the main loop of a code object that was executed: the loop that its launch spent its instructions in.
+/// Counts the instructions in the main loop of a code object that the simulator executed. `main` is the loop in which
+/// the launch executed most of its instructions.
 pub fn of_executed(launch: &LaunchProfile, main: Option<&HotLoop>) -> MachineCode {
     let instructions = launch.instructions.iter().map(|known| Instruction {
         class: known.class,
@@ -78,7 +81,8 @@ fn count(instructions: &[Instruction], read_by: String) -> MachineCode {
     }
 }
 
-/// The loop that does what the kernel is for, since no execution was counted.
+/// The loop that does the kernel's main work. It is guessed from instruction classes, because the code was not
+/// executed.
 fn main_loop<'l>(instructions: &[Instruction], loops: &'l [Loop]) -> Option<&'l Loop> {
     let count = |range: &Loop, classes: &[Class]| {
         let code = instructions[range.clone()].iter();

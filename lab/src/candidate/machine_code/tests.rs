@@ -1,7 +1,7 @@
 use super::*;
 
-/// The main loop of two matrix instructions lies in a loop over tiles, next to a longer loop that only copies; another
-/// entry follows.
+/// A main loop with two matrix instructions is inside a loop over tiles. A longer loop next to it only copies, and
+/// another entry follows.
 const LISTING: &str = "
 	.target	sm_86
 //--------------------- .text.k_receipt --------------------------

@@ -1,11 +1,11 @@
-//! Sums over a range of instructions.
+//! Sums the counters of a launch over a range of instructions.
 
 use std::ops::Range;
 
 use kiln::backend::sim::{Class, LaunchProfile, Traffic};
 use kiln_exchange::profiles::Executed;
 
-/// The sums of the instructions of a range.
+/// The sums over the instructions in `range`.
 pub(super) fn sum(launch: &LaunchProfile, range: Range<usize>) -> Executed {
     let counters = &launch.counters;
     let mut sum = Executed::default();
@@ -43,7 +43,7 @@ pub(super) fn sum(launch: &LaunchProfile, range: Range<usize>) -> Executed {
     sum
 }
 
-/// Whether an instruction does something in each lane. Branches, barriers and the scalar unit do not.
+/// Whether an instruction works in each lane. Branches, barriers and scalar instructions do not.
 pub(super) fn has_lanes(class: Class) -> bool {
     use Class::{Barrier, Flow, Scalar, ScalarMemory, Unknown};
     !matches!(class, Scalar | Flow | Barrier | ScalarMemory | Unknown)

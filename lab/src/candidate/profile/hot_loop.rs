@@ -1,4 +1,4 @@
-//! The loop that a kernel spends its instructions in.
+//! Finds the loop in which a kernel executes most of its instructions.
 
 use kiln::backend::sim::LaunchProfile;
 use kiln_exchange::profiles::HotLoop;
@@ -7,7 +7,7 @@ use super::executed;
 use super::worst::line_of;
 use crate::candidate::loops::{self, Loop};
 
-/// Finds it; `None` if no loop executed anything.
+/// The hot loop of a launch; `None` if no loop executed an instruction.
 pub(super) fn find(launch: &LaunchProfile) -> Option<HotLoop> {
     let executed = &launch.counters.executed;
     let loops = entered(launch);
@@ -25,7 +25,7 @@ pub(super) fn find(launch: &LaunchProfile) -> Option<HotLoop> {
     })
 }
 
-/// All loops that were entered.
+/// All loops that the launch entered.
 fn entered(launch: &LaunchProfile) -> Vec<Loop> {
     let branches = launch.instructions.iter().enumerate();
     let taken = branches.filter(|(i, _)| launch.counters.executed[*i] > 0);

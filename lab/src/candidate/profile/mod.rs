@@ -1,4 +1,5 @@
-//! What a compiled kernel executes and moves, counted by a simulated GPU. Nothing here is a time.
+//! Summarizes what a simulated GPU counted in a launch: executed instructions and moved bytes. No figure here is a
+//! time.
 
 mod executed;
 mod hot_loop;
@@ -9,10 +10,11 @@ use kiln_exchange::profiles::Profile;
 
 pub(super) use executed::class_name;
 
-/// The bytes of a sector of global memory.
+/// The size of a sector of global memory in bytes.
 const SECTOR_BYTES: f64 = 32.0;
 
-/// Summarizes a launch; `least_bytes` is the declared work, 0 if there is none.
+/// Summarizes a launch. `least_bytes` is the number of bytes that the spec declares as the least work, or 0 if it
+/// declares none.
 pub fn of_launch(launch: &LaunchProfile, least_bytes: u64) -> Profile {
     let scale = launch.blocks as f64 / launch.executed_blocks.max(1) as f64;
     let moved_bytes = launch.counters.total().global_sectors as f64 * SECTOR_BYTES * scale;

@@ -4,7 +4,7 @@ use kiln_exchange::profiles::{CLASSES, WorstKind};
 
 use super::*;
 
-/// A program: class, target of its branch, and executions of each instruction.
+/// A program, as the class, the branch target and the number of executions of each instruction.
 fn launch(program: &[(Class, Option<usize>, u64)]) -> LaunchProfile {
     let instruction =
         |(i, (class, target, _)): (usize, &(Class, Option<usize>, u64))| InstructionInfo {

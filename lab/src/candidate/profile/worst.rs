@@ -1,4 +1,4 @@
-//! Where each kind of cost is the highest.
+//! Finds the source line with the highest cost of each kind.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use kiln_exchange::profiles::{Line, Worst, WorstKind};
 
 use super::executed;
 
-/// The line of an instruction.
+/// The source line of an instruction; `None` if it is not known.
 pub(super) fn line_of(instruction: &InstructionInfo) -> Option<Line> {
     let (file, number) = instruction.line.clone()?;
     Some(Line { file, number })
@@ -20,7 +20,7 @@ const KINDS: [WorstKind; 4] = [
     WorstKind::Private,
 ];
 
-/// The worst line of each kind of cost that occurs.
+/// For each kind of cost that occurs, the line with the highest cost.
 pub(super) fn find(launch: &LaunchProfile) -> Vec<Worst> {
     KINDS
         .into_iter()
@@ -29,7 +29,7 @@ pub(super) fn find(launch: &LaunchProfile) -> Vec<Worst> {
 }
 
 fn worst(launch: &LaunchProfile, kind: WorstKind) -> Option<Worst> {
-    // Of an unrolled loop, many instructions come from one line.
+    // In an unrolled loop, many instructions come from one line.
     let mut places: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
     for (i, instruction) in launch.instructions.iter().enumerate() {
         if cost(launch, kind, i) > 0 {
@@ -39,7 +39,7 @@ fn worst(launch: &LaunchProfile, kind: WorstKind) -> Option<Worst> {
     }
     let sum = |indices: &[usize]| -> u64 { indices.iter().map(|&i| cost(launch, kind, i)).sum() };
     let all: u64 = places.values().map(|indices| sum(indices)).sum();
-    // Of equally bad places, the first one.
+    // If several lines have the same cost, the first line is reported.
     let (place, indices) = places
         .iter()
         .rev()
@@ -61,15 +61,15 @@ fn worst(launch: &LaunchProfile, kind: WorstKind) -> Option<Worst> {
     })
 }
 
-/// What a cost is attributed to.
+/// The source line or instruction to which a cost is attributed.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Line(Line),
-    /// An instruction without a line, by its index.
+    /// An instruction without a source line, by its index.
     Instruction(usize),
 }
 
-/// What an instruction costs beyond the least.
+/// The cost of an instruction beyond the unavoidable minimum, in the unit of its kind.
 fn cost(launch: &LaunchProfile, kind: WorstKind, i: usize) -> u64 {
     let traffic = &launch.counters.traffic[i];
     match kind {

@@ -1,4 +1,4 @@
-//! Candidates that are loaded on a device.
+//! Loads candidates on a device.
 
 use kiln::Stream;
 use kiln::compiler::{Artifact, BuildKind};
@@ -9,16 +9,16 @@ use kiln_cache::Outcome;
 use super::failure::{of_device_error, of_file};
 use crate::worker::protocol::ArmJob;
 
-/// A loaded candidate.
+/// A candidate that is loaded on the device.
 pub(super) struct LoadedArm {
     pub(super) job: ArmJob,
     pub(super) release: Function,
     pub(super) receipt: Function,
-    /// The index of the rig that it is timed on.
+    /// The index of the rig (the buffers of a launch) on which the candidate is timed.
     pub(super) rig: usize,
 }
 
-/// Loads a candidate, if its artifact has the expected hash.
+/// Loads a candidate and checks that its artifact has the expected hash.
 pub(super) fn load(stream: &Stream, job: &ArmJob) -> Result<LoadedArm, Outcome> {
     let image = std::fs::read(&job.artifact).map_err(of_file(&job.artifact))?;
     let build = if job.check {

@@ -1,4 +1,4 @@
-//! Files of expected outputs: one worker writes them, others read them.
+//! Reads and writes files of expected outputs. One worker writes a file, and other workers read it.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Converts the errors of a bench to the outcome of the candidate. The worker decides the outcome once; everything
-//! after that passes the [`Outcome`] on unchanged, up to the journal.
+//! Converts the errors of a bench to the outcome of the candidate. The worker decides the outcome once. All code after
+//! that passes the [`Outcome`] on unchanged, up to the journal.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use kiln_cache::record::{Against, MaxError, Real, all_lines};
 
 use crate::candidate::outcome::{internal, of_io_error};
 
-/// The outcome of a candidate, and the arm that it belongs to if one can be named.
+/// The outcome of a candidate, and the index of its arm if the failure belongs to one arm.
 pub(in crate::worker) type ArmFailure = (Option<usize>, Outcome);
 
 /// The outcome of a candidate whose rig failed with this error.
@@ -65,7 +65,7 @@ pub(super) fn of_device_error(error: DeviceError) -> Outcome {
             ErrorClass::LaunchRefused | ErrorClass::Unsupported => {
                 Outcome::LaunchRefused { reason: text }
             }
-            // The device's context is broken for good, and so is the process.
+            // The device context cannot be used again, so the process cannot either.
             ErrorClass::Sticky | ErrorClass::DeviceLost => Outcome::WorkerLost {
                 signal: None,
                 detail: text,
@@ -75,7 +75,7 @@ pub(super) fn of_device_error(error: DeviceError) -> Outcome {
     }
 }
 
-/// For `map_err`: the outcome after a failed file operation.
+/// Returns a closure for `map_err` that turns the error of an operation on `path` into an outcome.
 pub(super) fn of_file(path: &Path) -> impl FnOnce(io::Error) -> Outcome {
     move |error| of_io_error(path, &error)
 }

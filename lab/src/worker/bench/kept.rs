@@ -1,4 +1,4 @@
-//! What a worker keeps from one verified candidate to the next: the data of each case, and its expected outputs.
+//! The data that a worker keeps between verified candidates: the buffers of each case and its expected outputs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,23 +12,23 @@ use kiln_spec::{Config, KernelSpec, Problem};
 use super::expected::read_expected;
 use super::failure::outcome_of;
 
-/// Cases with more data than this are not kept: the device needs its memory for other things.
+/// Cases with more bytes of data than this are not kept, because the device needs its memory for other data.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A problem, the seed of its inputs, and whether its buffers lie against guard pages.
+/// A problem, the seed of its inputs, and whether guard pages surround its buffers.
 type Case = (Problem, u64, bool);
 
-/// Rigs and expected outputs, by case.
+/// The kept rigs (the buffers of a launch), by case, and the kept expected outputs, by file.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Whether this worker verifies several candidates one after another.
+    /// Whether this worker verifies several candidates one after another. Only then are expected outputs kept.
     pub(super) is_used: bool,
     rigs: BTreeMap<Case, Rc<Rig>>,
     expected: BTreeMap<PathBuf, Rc<Expected>>,
 }
 
 impl Kept {
-    /// The rig of a case, with poisoned outputs and freshly written inputs.
+    /// The rig of a case, with poisoned outputs and newly written inputs.
     pub(super) fn rig(
         &mut self,
         stream: &Stream,
@@ -54,7 +54,7 @@ impl Kept {
         Ok(rig)
     }
 
-    /// The expected outputs in a file, read once.
+    /// The expected outputs in a file. A kept file is read only once.
     pub(super) fn expected(&mut self, path: &Path) -> Result<Rc<Expected>, Outcome> {
         if let Some(expected) = self.expected.get(path) {
             return Ok(expected.clone());

@@ -1,4 +1,5 @@
-//! The bench of a worker that launches: its device, arms and data, and its answers to requests.
+//! The bench of a worker that launches kernels: its device, its arms (loaded candidates) and their data. It answers the
+//! requests of the parent.
 
 mod arm;
 mod expected;
@@ -21,7 +22,7 @@ use super::protocol::{Reply, Request};
 use crate::candidate::outcome::internal;
 
 impl Opened {
-    /// Carries out a request.
+    /// Carries out a request and returns the reply.
     pub(super) fn answer(
         &mut self,
         request: Request,

@@ -1,4 +1,4 @@
-//! The state of a worker that launches: a device, the loaded arms, and the data they run on.
+//! The state of a worker that launches kernels: a device, the loaded arms (candidates), and their data.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::candidate::outcome::internal;
 use crate::worker::frame;
 use crate::worker::protocol::{ArmJob, OpenJob, Reply};
 
-/// The state of a worker that launches.
+/// The state of a worker that launches kernels.
 pub(in crate::worker) struct Opened {
     pub(super) stream: Stream,
     pub(super) package: String,
     pub(super) spec: Arc<KernelSpec>,
     pub(super) arms: Vec<LoadedArm>,
-    /// One rig for all arms, or one per arm if the data depends on the config.
+    /// The rigs (buffers of timed launches): one rig for all arms, or one per arm if the data depends on the config.
     pub(super) timing: Vec<Rig>,
     pub(super) timer_tick_ns: u64,
     pub(super) catalogue: &'static [&'static Kernel],
-    /// Data of the candidates that were verified before this one.
+    /// The data of earlier candidates that this worker verified.
     pub(super) kept: Kept,
 }
 
@@ -42,7 +42,7 @@ impl Opened {
         }
         #[cfg(feature = "testing")]
         provide_to_fake(job, &spec, catalogue);
-        // Limits do not affect what a check build finds, and a GPU's launches need more than the cpu's own limits.
+        // Limits do not affect what a check build finds, and launches of a GPU exceed the cpu's own limits.
         let checks = !job.arms.is_empty() && job.arms.iter().all(|arm| arm.check);
         let opened = if checks {
             kiln::smoke::open(&job.device)
@@ -91,7 +91,7 @@ impl Opened {
         })
     }
 
-    /// Loads an arm, replacing all others.
+    /// Loads an arm and replaces all other arms.
     pub(super) fn load(&mut self, arm: &ArmJob) -> Result<(), Outcome> {
         if !self.timing.is_empty() {
             return Err(internal("this worker times what it has loaded"));
@@ -108,20 +108,20 @@ impl Opened {
             .ok_or_else(|| internal(format!("there is no arm {arm}")))
     }
 
-    /// The rig that an arm is timed on.
+    /// The rig on which an arm is timed.
     pub(super) fn rig(&self, arm: &LoadedArm) -> Result<&Rig, Outcome> {
         let rig = self.timing.get(arm.rig);
         rig.ok_or_else(|| internal("nothing was opened for timing"))
     }
 }
 
-/// Reports which arm is about to be launched, so that the parent knows which one to blame.
+/// Reports which arm is about to be launched, so the parent can attribute a crash to that arm.
 pub(super) fn announce(replies: &mut impl Write, arm: usize) -> Result<(), ArmFailure> {
     let told = frame::write(replies, &Reply::Launching { arm });
     told.map_err(|error| (None, internal(format!("the parent is gone: {error}"))))
 }
 
-/// Gives the fake device the function that it runs in place of the kernel.
+/// Registers the function that the fake device runs in place of the kernel.
 #[cfg(feature = "testing")]
 fn provide_to_fake(job: &OpenJob, spec: &KernelSpec, catalogue: &[&'static Kernel]) {
     for kernel in catalogue
@@ -134,7 +134,7 @@ fn provide_to_fake(job: &OpenJob, spec: &KernelSpec, catalogue: &[&'static Kerne
     }
 }
 
-/// The spec of a job, shared by its rigs.
+/// Parses the spec of a job, which its rigs share.
 fn spec_of(job: &OpenJob) -> Result<Arc<KernelSpec>, Outcome> {
     KernelSpec::from_json(&job.spec_json)
         .map(Arc::new)

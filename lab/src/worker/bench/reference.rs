@@ -1,12 +1,12 @@
-//! The plain-Rust references that are linked into this program.
+//! Looks up the plain-Rust references that are linked into this program.
 
 use kiln::{Kernel, ReferenceFn};
 use kiln_spec::KernelSpec;
 
-/// The plain-Rust reference of a package's kernel, if it is linked into this program.
+/// The plain-Rust reference of a package's kernel; `None` if it is not linked into this program.
 ///
-/// The package is part of the match: kernels of two packages can share a name and arguments and still compute
-/// different things.
+/// The package must match, because kernels of two packages can have the same name and arguments and still compute
+/// different results.
 pub fn reference_of(
     catalogue: &[&'static Kernel],
     package: &str,
@@ -15,7 +15,7 @@ pub fn reference_of(
     linked_in(catalogue, package, spec)?.reference()
 }
 
-/// A package's kernel, if it is linked into this program with these arguments.
+/// A package's kernel; `None` if no kernel with this name and these arguments is linked into this program.
 pub fn linked_in(
     catalogue: &[&'static Kernel],
     package: &str,

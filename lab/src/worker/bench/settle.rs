@@ -1,26 +1,26 @@
-//! Launches until the clocks of a GPU have settled.
+//! Launches a kernel repeatedly until the clock of the GPU has settled.
 //!
-//! An idle GPU runs at a fraction of its clock and takes tens of milliseconds to raise it. In a comparison, the order
-//! of the samples cancels this ramp; but the reported times would be times that no busy GPU shows.
+//! An idle GPU runs at a fraction of its clock frequency and takes tens of milliseconds to raise it. In a comparison,
+//! the order of the samples cancels this effect, but the reported times would be longer than the times on a busy GPU.
 
 use kiln_cache::Outcome;
 
 use kiln_measure::Sample;
 use kiln_measure::span::MAX_LAUNCHES;
 
-/// Approximate duration of a probe, in nanoseconds.
+/// Approximate duration of one probe, in nanoseconds.
 const PROBE_NS: u64 = 10_000_000;
 
 /// Number of consecutive probes that must agree.
 const AGREEING: usize = 3;
 
-/// Maximum ratio of the slowest to the fastest of them.
+/// Probes agree if the slowest takes at most this many times as long as the fastest.
 const AGREED: f64 = 1.01;
 
-/// Maximum time to wait for clocks that never settle, in nanoseconds.
+/// Maximum time to wait for a clock that does not settle, in nanoseconds.
 const MAX_NS: u64 = 300_000_000;
 
-/// Launches until probes agree. `time` returns a sample of the given number of launches.
+/// Launches until consecutive probes agree. `time` returns a sample of the specified number of launches.
 pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Result<(), Outcome> {
     let (mut launches, mut spent_ns) = (1, 0_u64);
     let mut probes: Vec<f64> = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Re
         if probe.span_ns >= PROBE_NS / 2 {
             probes.push(probe.log_ns().exp());
         } else if launches == MAX_LAUNCHES {
-            // The launch is too short for any sample; the pacing of the arm reports that.
+            // The launch is too short for any sample, which the pacing of the arm reports later.
             break;
         } else {
             launches = more(&probe);
@@ -39,7 +39,7 @@ pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Re
     Ok(())
 }
 
-/// The number of launches for a probe, estimated from a probe that was too short.
+/// The number of launches for the next probe, estimated from a probe that was too short.
 fn more(probe: &Sample) -> u32 {
     let launches = u64::from(probe.launches);
     let wanted = (PROBE_NS * launches).div_ceil(probe.span_ns.max(1));
@@ -59,7 +59,8 @@ fn agree(probes: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    /// Simulates a GPU whose launch takes `launch_ns(t)` after `t` busy nanoseconds; returns how long it was busy.
+    /// Simulates a GPU on which a launch takes `launch_ns(t)` after `t` busy nanoseconds. Returns how long the GPU was
+    /// busy.
     fn busy_ns(launch_ns: impl Fn(u64) -> u64) -> u64 {
         let mut busy_ns = 0;
         settle(|launches| {
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_rises_is_waited_for() {
-        // From 345 MHz to 1,980 MHz within 150 ms.
+        // The clock rises from 345 MHz to 1,980 MHz within 150 ms.
         let rising =
             |busy_ns: u64| 20_000 * 1_980 / (345 + busy_ns.min(150_000_000) * 1_635 / 150_000_000);
         let busy = busy_ns(rising);

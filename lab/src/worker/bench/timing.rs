@@ -1,4 +1,4 @@
-//! Times warm arms, in samples that are long enough for the clock's resolution.
+//! Times warm arms (loaded candidates) in samples that are long enough for the clock's resolution.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -15,23 +15,25 @@ use super::settle::settle;
 use kiln_measure::Sample;
 use kiln_measure::span::{Resolution, launches_beside, launches_per_sample};
 
-/// Launches that warm an arm up, so that module loading, page faults and cold caches are over.
+/// Number of launches that warm an arm up, after which module loading, page faults and cold caches no longer affect its
+/// time.
 const WARM_LAUNCHES: u32 = 3;
 
 /// Number of probes from which the number of launches per sample is derived.
 const PROBES: usize = 3;
 
-/// A probe of this many times the minimum span needs no second one: no disturbance is that large.
+/// A probe of this many times the minimum span is not repeated, because no disturbance is that large.
 const AMPLE: u64 = 10;
 
-/// A slow kernel is warm after this time, even after few launches.
+/// After this time, an arm is warm even if it had fewer launches.
 const WARM_TIME: Duration = Duration::from_millis(50);
 
-/// A cold start does not show in a launch this long: milliseconds of page faults are less than half a percent of it.
+/// A launch of this duration is not warmed up, because milliseconds of page faults are less than half a percent of it.
 const COLD_ENOUGH_NS: u64 = 500_000_000;
 
 impl Opened {
-    /// Warms every arm and determines the number of launches per sample.
+    /// Warms up every arm and determines its number of launches per sample. Returns, per arm, that number and the time
+    /// of one launch in nanoseconds.
     pub(in crate::worker) fn warm(
         &mut self,
         replies: &mut impl Write,
@@ -65,9 +67,9 @@ impl Opened {
         settle(|launches| self.time(arm, launches)).map_err(|failure| (Some(0), failure))
     }
 
-    /// Gives arms of similar speed the same number of launches per sample. The first launch of a sample is colder
-    /// than the others, and each sample has a fixed cost: with different numbers of launches, equal kernels would
-    /// differ by more than the difference that a proof requires.
+    /// Sets the same number of launches per sample for arms of similar speed. The first launch of a sample is colder
+    /// than the others, and each sample has a fixed cost. With different numbers of launches, the times of equal
+    /// kernels would differ by more than the difference that a proof requires.
     fn even_out(&mut self) {
         let paces: Vec<(u32, u64)> = self
             .arms
@@ -93,13 +95,13 @@ impl Opened {
             probe = self.time(arm, 1)?;
         }
         if arm.job.launches > 0 {
-            // An earlier process determined it; samples have the same length in all processes.
+            // An earlier process determined the number, and samples have the same number of launches in all processes.
             return Ok((arm.job.launches, probe.launch_ns()));
         }
         self.pace(arm, probe, resolution)
     }
 
-    /// The number of launches per sample of an arm, and the time of one launch, based on a first probe.
+    /// The number of launches per sample of an arm, and the time of one launch in nanoseconds, based on a first probe.
     fn pace(
         &self,
         arm: &LoadedArm,
@@ -115,7 +117,7 @@ impl Opened {
             if probe.span_ns >= AMPLE * resolution.least_ns() {
                 return Ok((probe.launches, probe.launch_ns()));
             }
-            // If something else slowed the probe down, every sample of an undisturbed launch would be too short.
+            // If another load slowed the probe down, every sample of an undisturbed launch would be too short.
             let fastest = self.fastest(arm, probe)?;
             let launches = launches_per_sample(&fastest, resolution).ok_or_else(too_short)?;
             if launches <= fastest.launches {
@@ -125,7 +127,7 @@ impl Opened {
         }
     }
 
-    /// The fastest of the given probe and a few more like it.
+    /// The fastest of `probe` and a few more probes with the same number of launches.
     fn fastest(&self, arm: &LoadedArm, probe: Sample) -> Result<Sample, Outcome> {
         let mut fastest = probe;
         for _ in 1..PROBES {
@@ -137,7 +139,7 @@ impl Opened {
         Ok(fastest)
     }
 
-    /// One sample, on data as it was generated.
+    /// Takes one sample. Arguments that the kernel reads and writes start with their generated values.
     fn time(&self, arm: &LoadedArm, launches: u32) -> Result<Sample, Outcome> {
         let rig = self.rig(arm)?;
         if self
@@ -153,7 +155,7 @@ impl Opened {
         Ok(Sample::new(span_ns, launches))
     }
 
-    /// One sample for each arm of a schedule.
+    /// Takes one sample for each arm of a schedule.
     pub(super) fn sample(
         &mut self,
         schedule: &[usize],
@@ -171,9 +173,9 @@ impl Opened {
         Ok(samples)
     }
 
-    /// One sample of an arm that is long enough for the clock's resolution. The machine may have been slower when the
-    /// arm was paced: a sample that is too short is dropped, and from then on this process takes longer samples of
-    /// the arm.
+    /// Takes one sample that is long enough for the clock's resolution. If the machine was slower when the arm was
+    /// paced, a sample can be too short. Such a sample is discarded, and from then on this process takes longer samples
+    /// of the arm.
     fn resolved_sample(&mut self, place: usize) -> Result<Sample, Outcome> {
         let resolution = Resolution {
             tick_ns: self.timer_tick_ns,
@@ -191,7 +193,8 @@ impl Opened {
         }
     }
 
-    /// Times a row of launches by the host's clock, queued and recorded; `None` if the device cannot record launches.
+    /// Times sequences of launches with the host's clock, once queued and once recorded as a graph. Returns `None` if
+    /// the device cannot record launches.
     pub(super) fn host_pace(
         &self,
         arm: usize,
@@ -208,8 +211,9 @@ impl Opened {
     }
 }
 
-/// Stores the clock readings before and after some samples. The host reads the clock, tens of milliseconds apart from
-/// the device's work, so all the samples get the same value: the second reading, when the device has just been busy.
+/// Sets the clock and the throttling flag of some samples from the readings before and after them. The host reads the
+/// clock only before and after all samples, so they all get the same clock: the second reading, which is taken when the
+/// device has just been busy.
 fn note_clocks(samples: &mut [Sample], readings: [Option<ClockReading>; 2]) {
     let is_braked = readings.iter().flatten().any(|reading| reading.is_braked);
     let clock_khz = readings[1].and_then(|reading| reading.khz);

@@ -1,4 +1,5 @@
-//! Verifies arms: compares their outputs, and the device's receipt of the launch, with the expected ones.
+//! Verifies arms (loaded candidates): compares their outputs with the expected outputs, and the device's receipt with
+//! the intended launch.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,10 +19,10 @@ use crate::candidate::outcome::internal;
 use crate::worker::protocol::{Verified, VerifyJob};
 
 impl Opened {
-    /// One verification. First the receipt entry is launched: its record must match the intended launch, and its
-    /// outputs must be right. Then the release entry is launched on poisoned outputs. A release build is launched
-    /// twice, since some faults appear only in the second launch; a check build once in each order of its threads,
-    /// since a race that one order hides shows in another.
+    /// Verifies an arm on one case. The receipt entry is launched first: its receipt must match the intended launch,
+    /// and its outputs must be right. Then the release entry is launched on poisoned outputs. A release build is
+    /// launched twice, because some faults appear only in the second launch. A check build is launched once in each
+    /// order of its threads, because a race that is hidden in one order shows in another.
     pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
         let config = self.arm(job.arm)?.job.config.clone();
         let case = (&job.problem, job.seed, job.fenced);
@@ -59,13 +60,13 @@ impl Opened {
             })
         };
         verified.worst = verified.worst.max(worst.map_err(outcome_of)?);
-        // If the expected value is NaN, an element that is never written would pass as right.
+        // If the expected value is NaN, an element that is never written would compare as right.
         rig.check_written(&arm.release, &job.plan)
             .map_err(outcome_of)?;
         Ok(verified)
     }
 
-    /// Launches an arm once and returns its outputs.
+    /// Launches an arm once and returns its outputs, which become expected outputs.
     pub(super) fn launch_once(
         &self,
         arm: usize,
@@ -83,7 +84,7 @@ impl Opened {
         rig.outputs().map_err(outcome_of)
     }
 
-    /// The outputs of the plain-Rust reference linked into this program.
+    /// The outputs of the plain-Rust reference that is linked into this program.
     pub(super) fn reference(&self, problem: &Problem, seed: u64) -> Result<Expected, Outcome> {
         let reference =
             reference_of(self.catalogue, &self.package, &self.spec).ok_or_else(|| {
@@ -92,7 +93,7 @@ impl Opened {
         Expected::by_reference(reference, &self.spec, problem, seed).map_err(internal)
     }
 
-    /// Checks that the timed arms still compute the right outputs: some faults appear only in the tenth launch.
+    /// Checks that the timed arms still compute the right outputs. Some faults appear only in the tenth launch.
     pub(super) fn recheck(
         &self,
         arms: &[usize],
@@ -128,7 +129,7 @@ fn wrong_launch(mismatch: &ReceiptMismatch) -> Outcome {
     }
 }
 
-/// A receipt in words, for records; without the nonce, which is of no use later.
+/// A receipt as text, for records. The nonce is omitted because it is not needed later.
 fn receipt_text(receipt: &Receipt) -> String {
     format!(
         "symbol {:016x} config {:016x} block {:?} grid {:?} shared {} threads {}",

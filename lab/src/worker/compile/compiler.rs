@@ -1,4 +1,4 @@
-//! The parent's side of compile servers: a compiler whose compiles run in other processes.
+//! The parent's side of compile servers: a compiler that runs its compiles in other processes.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -17,19 +17,19 @@ use crate::worker::protocol::{PROTOCOL, Reply, Request};
 /// Maximum time for a server to load its library and unpack the vendor's headers.
 const OPENING: Duration = Duration::from_secs(60);
 
-/// A compiler library that runs in its own processes.
+/// A compiler library that runs in separate processes.
 pub struct ProcessCompiler {
     job: CompilerJob,
     backend: Backend,
     identity: CompilerIdentity,
     flags: Vec<String>,
     worker: WorkerLimits,
-    /// Servers that wait for requests.
+    /// Idle servers, which wait for requests.
     idle: Mutex<Vec<Worker>>,
 }
 
 impl ProcessCompiler {
-    /// Wraps a compiler; `None` if the compiler starts processes anyway.
+    /// Wraps a compiler. Returns `None` if the compiler already runs in its own processes.
     pub fn around(compiler: &dyn Compiler, worker: &WorkerLimits) -> Option<ProcessCompiler> {
         let library = compiler.library()?.to_owned();
         let backend = backend_of(compiler.target_arch())?;
@@ -49,7 +49,8 @@ impl ProcessCompiler {
         })
     }
 
-    /// The number of servers that wait for requests: as many as compiles ran at once, without those that were lost.
+    /// The number of idle servers. After some compiles, this is the maximum number of concurrent compiles, minus the
+    /// servers that were lost.
     pub fn idle_servers(&self) -> usize {
         self.idle().len()
     }
@@ -71,7 +72,7 @@ impl ProcessCompiler {
         }
     }
 
-    /// Compiles on a server, and keeps the server if it survives.
+    /// Compiles on a server. A server that survives becomes idle again.
     fn on(&self, mut server: Worker, request: &CompileRequest) -> Result<JobOutcome, WorkerError> {
         let job = CompileJob {
             source: request.source.clone(),
@@ -125,7 +126,7 @@ impl ProcessCompiler {
 
 const OUT_OF_TURN: &str = "it answered something else";
 
-/// Recognises the messages of the C++ library and the allocator before they end a process.
+/// Recognises the messages that the C++ library and allocators print when memory runs out.
 fn ran_out_of_memory(said: &str) -> bool {
     [
         "bad_alloc",
@@ -159,7 +160,7 @@ impl Compiler for ProcessCompiler {
         }
         let kept = self.idle().pop();
         let answered = match kept.map(|server| self.on(server, request)) {
-            // An idle server may have been killed in the meantime; a fresh one decides.
+            // The idle server may have been killed before this request, so the compile is retried on a fresh server.
             None | Some(Err(WorkerError::Lost { .. })) => self.on(self.start()?, request),
             Some(answered) => answered,
         };

@@ -1,4 +1,4 @@
-//! The messages between parent and compile server.
+//! The messages between the parent and a compile server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,40 +7,41 @@ use kiln::compiler::{CompileError, CompileRequest};
 use kiln::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 
-/// The first source that a server compiles, so that the library is loaded and headers are unpacked before the first
+/// The first source that a server compiles. Compiling it loads the library and unpacks the headers before the first
 /// request.
 pub(super) const FIRST: &str = "extern \"C\" __attribute__((global)) void kiln_first() {}\n";
 
 /// The compiler that a server opens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompilerJob {
-    /// The protocol's version.
+    /// The version of the worker protocol.
     pub protocol: u32,
-    /// Its library.
+    /// The path of the compiler library.
     pub library: PathBuf,
-    /// The target that it compiles for.
+    /// The target architecture.
     pub arch: String,
-    /// The parent's identity string of the compiler. A library at that path with another identity is refused.
+    /// The identity string of the compiler in the parent. If the library at `library` has another identity, opening it
+    /// is an error.
     pub identity: String,
 }
 
-/// One compile.
+/// A request to compile one source text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompileJob {
     /// The source text.
     pub source: String,
-    /// A name for messages.
+    /// The name of the source in messages.
     pub name: String,
-    /// Options after the compiler's own.
+    /// Options that follow the compiler's own options.
     pub options: Vec<String>,
-    /// Headers and flags that replace the compiler's own.
+    /// Saved headers and flags, which replace the compiler's own; `None` to use the compiler's own.
     #[serde(default)]
     pub recipe: Option<SentRecipe>,
-    /// Address space of the server, in bytes; 0 for unlimited.
+    /// Limit of the server's address space in bytes; 0 for no limit.
     pub memory_bytes: u64,
 }
 
-/// A [`Recipe`] in a message.
+/// A [`Recipe`] (saved headers and flags), in the form in which it is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SentRecipe {
     flags: Option<Vec<String>>,
@@ -64,27 +65,27 @@ impl SentRecipe {
 /// The result of a compile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum JobOutcome {
-    /// The image and the compiler's log.
+    /// The source compiled.
     Done {
-        /// The image.
+        /// The compiled image.
         image: Vec<u8>,
-        /// The log.
+        /// The compiler's log.
         log: String,
     },
-    /// Why there is no image.
+    /// The compile failed, for this reason.
     Refused(Refused),
 }
 
-/// A [`CompileError`] in a message.
+/// A [`CompileError`], in the form in which it is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Refused {
-    /// Something is not installed: its name, the places that were searched, the help.
+    /// A part is not installed: its name, the places that were searched, and the help text.
     NotFound(String, String, String),
-    /// The compiler cannot make such a build: which, and the help.
+    /// The compiler does not support such a build: a description of the build, and the help text.
     Unsupported(String, String),
-    /// The source does not compile: the options and the log.
+    /// The source does not compile: the options, and the log.
     Failed(Vec<String>, String),
-    /// Memory ran out: the options and the log.
+    /// Memory ran out: the options, and the log.
     OutOfMemory(Vec<String>, String),
     /// A file or the compiler could not be used: the message.
     Io(String),

@@ -1,8 +1,8 @@
-//! Compile servers: separate processes for compilers that are libraries, since a library call cannot be interrupted.
+//! Compile servers: separate processes for compilers that are libraries, because a library call cannot be interrupted.
 //!
-//! A compile server is the same program as a worker. It opens one compiler and answers one compile request after
-//! another. There is one per compile thread, and they are reused. A compile that exceeds its time or memory, or
-//! crashes the library, costs only its server, which is replaced.
+//! A compile server runs the same program as a worker. It opens one compiler and then answers compile requests one
+//! after another. Each compile thread uses one server, and servers are reused. If a compile exceeds its time or memory
+//! limit or crashes the library, only its server is lost, and a new server replaces it.
 
 mod compiler;
 mod job;

@@ -1,4 +1,4 @@
-//! The server's side: an open compiler that answers requests.
+//! The server's side of a compile server: answers compile requests with an open compiler.
 
 use std::time::Duration;
 
@@ -9,15 +9,16 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::job::{CompileJob, CompilerJob, FIRST, JobOutcome, SentRecipe};
 use crate::worker::protocol::PROTOCOL;
 
-/// An open compiler that answers requests.
+/// An open compiler that answers compile requests.
 #[derive(Debug)]
 pub(in crate::worker) struct CompileServer(Box<dyn Compiler>);
 
 impl CompileServer {
-    /// Opens the compiler of a job.
+    /// Opens the compiler that a job describes, and compiles a first source with it.
     ///
     /// # Errors
-    /// If something is missing, or differs from the parent's compiler.
+    /// If the library cannot be loaded or does not compile the first source, or if the protocol or the identity of the
+    /// compiler differs from the parent's.
     pub fn open(job: &CompilerJob) -> Result<CompileServer, CompileError> {
         let differs = |text: String| CompileError::io("opening a compiler", text);
         if job.protocol != PROTOCOL {
@@ -39,7 +40,7 @@ impl CompileServer {
         Ok(CompileServer(compiler))
     }
 
-    /// Compiles, within the memory limit of the job.
+    /// Compiles a source within the memory limit of the job.
     pub fn compile(&self, job: CompileJob) -> JobOutcome {
         let mut request = CompileRequest::new(&job.name, job.source);
         request.options = job.options;
@@ -65,7 +66,7 @@ impl CompileServer {
     }
 }
 
-/// Limits the address space of this process; the next compile may raise the limit again.
+/// Limits the address space of this process. Only the soft limit changes, so the next compile can raise it again.
 fn limit_address_space(bytes: u64) -> rustix::io::Result<()> {
     let Rlimit { maximum, .. } = getrlimit(Resource::As);
     let current = match (bytes, maximum) {

@@ -1,4 +1,4 @@
-//! `tune cache`: shows where the cache is and what it contains, checks it, and shares it.
+//! `tune cache`: shows the location and the content of the cache, checks it, clears it, and shares its results.
 
 mod progress;
 mod pull;

@@ -1,4 +1,4 @@
-//! The progress of a push or a pull.
+//! Shows the progress of a push or a pull.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use kiln_fleet::share::{Progress, Report};
 
 use crate::progress::Counter;
 
-/// Runs something that reports how far it is, and shows it.
+/// Runs an operation that reports its progress, and shows that progress. `what` is the unit of the counter.
 pub(super) fn reporting<T>(what: &'static str, run: impl FnOnce(Report<'_>) -> T) -> T {
     let counter: OnceLock<Counter> = OnceLock::new();
     let result = run(&|progress| match progress {

@@ -1,4 +1,4 @@
-//! `tune cache pull`: fetches what others pushed.
+//! `tune cache pull`: fetches the results that other machines pushed.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &PullArgs, folder: &Path) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Those whose results are taken.
+/// Reads the signers whose results are accepted.
 fn signers(args: &PullArgs) -> Result<AllowedSigners, Failure> {
     let path = match &args.allowed_signers {
         Some(path) => path.clone(),
@@ -67,7 +67,7 @@ fn signers(args: &PullArgs) -> Result<AllowedSigners, Failure> {
     Ok(AllowedSigners::parse(&text).map_err(FleetError::from)?)
 }
 
-/// The file of those who may sign for the package of the current folder.
+/// The path of `allowed_signers` in the package that `manifest_path` selects.
 fn of_package(manifest_path: Option<PathBuf>) -> Result<PathBuf, Failure> {
     let project = Project::read(&PackageSelection {
         manifest_path,
@@ -94,7 +94,7 @@ fn text(pulled: &Pulled, imports: &Imports) -> String {
     text
 }
 
-/// What is wrong, a line each.
+/// Describes faults of the store and of earlier pulls, one line per fault.
 fn complaints(pulled: &Pulled, imports: &Imports) -> Vec<String> {
     let first_line = |why: String| why.lines().next().unwrap_or_default().to_owned();
     let rejected = pulled.rejected.iter();

@@ -1,4 +1,4 @@
-//! `tune cache push`: publishes the results of this machine without a plan.
+//! `tune cache push`: publishes the results in this machine's cache. No fleet plan is needed.
 
 use std::path::Path;
 use std::process::ExitCode;

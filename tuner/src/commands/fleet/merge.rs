@@ -1,4 +1,4 @@
-//! `tune fleet merge`: verifies what a store holds, writes rows, and plans what is left.
+//! `tune fleet merge`: verifies the results in a store, writes the rows that are proven, and plans the remaining work.
 
 use std::process::ExitCode;
 
@@ -68,7 +68,7 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     Ok(checked(complaints.is_empty()))
 }
 
-/// Writes the plan of what is left.
+/// Writes, signs and stores the plan of the remaining work.
 fn next(
     args: &MergeArgs,
     plan: &PlanFile,
@@ -85,7 +85,7 @@ fn next(
     Ok(signed)
 }
 
-/// What is left to do.
+/// The message that says what remains to be done.
 fn left(plan: &Plan, state: &PlanState, args: &MergeArgs, next: Option<&PlanFile>) -> String {
     let store = &args.plan.store;
     if let Some(next) = next {

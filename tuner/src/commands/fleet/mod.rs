@@ -1,4 +1,5 @@
-//! `tune fleet`: one plan, tuned by many machines.
+//! `tune fleet`: tunes the kernels of one plan on many machines. A plan consists of elements; an element is the work of
+//! one machine: some problems on one kind of device.
 
 mod job;
 mod merge;
@@ -31,7 +32,7 @@ pub(super) fn run(
     }
 }
 
-/// Opens the store of a command line.
+/// Opens the store at a location from the command line.
 fn store(location: &str) -> Result<Box<dyn ObjectStore>, FleetError> {
     Ok(kiln_fleet::open(location)?)
 }
@@ -45,11 +46,11 @@ fn allowed_signers(given: Option<&Path>, project: &Project) -> PathBuf {
     given.map_or_else(of_package, Path::to_owned)
 }
 
-/// The kernels of a plan's packages.
+/// Reads the kernels of a plan's packages.
 fn project_of(package: &str, manifest_path: Option<&Path>) -> Result<Project, Failure> {
     let selection = PackageSelection {
         manifest_path: manifest_path.map(Path::to_owned),
-        // Several packages are planned as a workspace.
+        // A plan of several packages covers the whole workspace.
         package: Some(package.to_owned()).filter(|name| !name.contains(',')),
         ..PackageSelection::default()
     };

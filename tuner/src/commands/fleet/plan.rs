@@ -1,4 +1,4 @@
-//! `tune fleet plan`: writes and signs a plan.
+//! `tune fleet plan`: writes and signs a plan, and stores it for the machines that work on it.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -74,7 +74,7 @@ fn plan_options(args: &PlanArgs) -> Result<PlanOptions, UsageError> {
     })
 }
 
-/// Parses `90m`, `12h`, `7d`.
+/// Parses a lifetime such as `90m`, `12h` or `7d`, from a minute to 366 days.
 fn lifetime(text: &str) -> Result<Duration, UsageError> {
     let wrong = || UsageError {
         flag: "--expires",

@@ -1,4 +1,4 @@
-//! `tune fleet status`: how far a plan is, from the store alone.
+//! `tune fleet status`: reports the progress of a plan from the content of the store.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,7 +44,7 @@ fn signers(args: &StatusArgs, package: &str) -> Option<PathBuf> {
 
 fn text(status: &PlanStatus, state: &PlanState) -> String {
     let (all, done) = (status.elements, status.finished.len());
-    // One character for each twentieth.
+    // One character per twentieth.
     let filled = (20 * done).checked_div(all).unwrap_or(20);
     let bar = "#".repeat(filled) + &".".repeat(20 - filled);
     let signed = match &status.signed_by {

@@ -1,4 +1,4 @@
-//! The state of a plan as a table, and as JSON.
+//! Formats the state of a plan as a table and as JSON.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::fleet::FleetError;
 use crate::fleet::state::PlanState;
 use crate::run::clock::unix_s;
 
-/// The numbers of a plan's elements that the store shows to be finished.
+/// The numbers of the plan's elements that are finished according to the store.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -25,7 +25,7 @@ pub(super) fn finished(store: &dyn ObjectStore, plan: &Plan) -> Result<BTreeSet<
     Ok(decide::finished(plan, &fold(&collected.segments)))
 }
 
-/// The state of a plan, as `--json` prints it and `tune report --fleet` reads it.
+/// The state of a plan, as `tune fleet status --json` prints it and `tune report --fleet` reads it.
 pub(super) fn status(plan: &Plan, state: &PlanState, signed_by: Option<String>) -> PlanStatus {
     PlanStatus {
         plan: plan.id(),
@@ -99,7 +99,7 @@ fn session_status(session: &SessionResult) -> SessionStatus {
     }
 }
 
-/// The speed-up that a winner proves.
+/// The proven speed-up of a winner; `None` if the baseline was kept.
 fn speedup(winner: &Winner) -> Option<Speedup> {
     match winner.verdict {
         Verdict::Proven {
@@ -115,7 +115,7 @@ fn speedup(winner: &Winner) -> Option<Speedup> {
     }
 }
 
-/// One line for each task, the kinds one after the other.
+/// The table of a plan's tasks, with one line per task in the order of the device kinds.
 pub(super) fn table(status: &PlanStatus, decisions: &[TaskDecision]) -> String {
     let head = ["kind", "kernel", "problem", "state", "speed-up", "devices"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -146,7 +146,7 @@ pub(super) fn table(status: &PlanStatus, decisions: &[TaskDecision]) -> String {
     text
 }
 
-/// How many of the devices that a row needs have proven it.
+/// The number of devices that have proven the row, out of the number that the plan requires.
 fn devices(task: &TaskStatus, replicas: u32) -> String {
     match task.state {
         TaskState::Stopped | TaskState::Kept => "-".to_owned(),

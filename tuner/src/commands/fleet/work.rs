@@ -38,7 +38,7 @@ pub(super) fn run(
     });
     let report = match worked {
         Ok(report) => report,
-        // The scheduler can find a free device.
+        // This exit code makes the scheduler retry, possibly on a free device.
         Err(error) if error.code() == SHARED_GPU => {
             eprintln!("error: {error}");
             return Ok(ExitCode::from(TRY_AGAIN));

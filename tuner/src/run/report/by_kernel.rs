@@ -1,4 +1,4 @@
-//! The report of a run with many problems: one line per kernel.
+//! The report of a run with many problems, with one line per kernel.
 
 use kiln_cache::record::Verdict;
 
@@ -6,8 +6,8 @@ use super::RunTotals;
 use super::task::{TaskReport, TaskState};
 use crate::columns::columns;
 
-/// The problems of each kernel, counted by result. For the proven ones, the geometric mean of the speed-ups, and the
-/// lowest and highest ends of their intervals.
+/// For each kernel, the number of problems per result. For the proven problems, the geometric mean of the speed-ups,
+/// and the lowest and highest ends of their intervals.
 pub(super) fn table(tasks: &[TaskReport]) -> String {
     let mut kernels: Vec<(&str, Vec<&TaskReport>)> = Vec::new();
     for task in tasks {
@@ -45,7 +45,7 @@ fn line(label: &str, tasks: &[&TaskReport]) -> Vec<String> {
     ]
 }
 
-/// The lowest and the highest end of the intervals of proven speed-ups.
+/// The lowest and the highest end of the intervals of proven speed-ups; `None` if nothing is proven.
 fn ends(tasks: &[&TaskReport]) -> Option<(f64, f64)> {
     let verdicts = tasks.iter().filter_map(|task| task.winner.as_ref());
     let intervals = verdicts.filter_map(|winner| match winner.verdict {
@@ -57,7 +57,7 @@ fn ends(tasks: &[&TaskReport]) -> Option<(f64, f64)> {
     intervals.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
 }
 
-/// Why kernels have no working baseline.
+/// One line per failed task with the reason, for example why its baseline does not work.
 fn failures(tasks: &[TaskReport]) -> String {
     let reasons = tasks.iter().filter_map(|task| match &task.state {
         TaskState::Failed { reason } => Some((&task.label, &task.problem, reason)),

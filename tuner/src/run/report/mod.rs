@@ -1,4 +1,4 @@
-//! The report of a run: a table for people and JSON for programs.
+//! The report of a run, as text for people and as JSON for programs.
 
 mod by_kernel;
 mod task;
@@ -18,36 +18,36 @@ pub use totals::RunTotals;
 /// The report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
-    /// Number of the run in the cache, as used by `tune report`.
+    /// The number of the run in the cache, which `tune report` accepts.
     pub run: u64,
-    /// The device.
+    /// The key of the device.
     pub device: String,
-    /// The content of the last-level cache at the start of timed launches: their own data (`hot`) or other data
+    /// What the last-level cache contains when a timed launch begins: the launch's own data (`hot`) or other data
     /// (`cold`).
     pub regime: &'static str,
-    /// One entry for each kernel and problem.
+    /// One report per kernel and problem.
     pub tasks: Vec<TaskReport>,
-    /// The results, counted.
+    /// The number of problems per result.
     pub totals: RunTotals,
-    /// The written tables, and the number of rows in each.
+    /// The tables that were written, with the number of rows in each.
     pub tables: Vec<TableReport>,
-    /// Kernels without a row of this device: nothing was proven, and no search was completed.
+    /// Kernels without a row for this device, because nothing is proven and no search is complete.
     pub without_table: Vec<String>,
-    /// Candidates compiled in this run.
+    /// Number of candidates that were compiled in this run.
     pub compiles: u64,
-    /// Launches in this run, for verification and timing.
+    /// Number of timed launches in this run.
     pub launches: u64,
-    /// Time in the strategy, in nanoseconds: choosing configs and processing results, without compiling and
-    /// measuring.
+    /// Time in nanoseconds that the strategy used for choosing configs and processing results. Compiling and measuring
+    /// are not included.
     pub strategy_ns: u64,
     /// Duration of the run in milliseconds.
     pub elapsed_ms: u64,
-    /// Further notices for the user.
+    /// Messages for the user that follow the results.
     pub notices: Vec<String>,
 }
 
 impl RunReport {
-    /// Whether a kernel has no working baseline.
+    /// Whether any task failed, for example because its baseline does not work.
     pub fn any_failed(&self) -> bool {
         self.tasks
             .iter()
@@ -93,7 +93,7 @@ impl RunReport {
         text
     }
 
-    /// Adds the paths of the tables, and the next step.
+    /// Adds the number of rows and tables, their folder, and the next step.
     fn count_tables(&self, text: &mut String) {
         let rows: usize = self.tables.iter().map(|table| table.rows).sum();
         let folder = self.tables.first().and_then(|table| table.path.parent());

@@ -1,4 +1,4 @@
-//! The result for one kernel and problem.
+//! The report of one task: a kernel and a problem.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,71 +10,71 @@ use serde::Serialize;
 
 use crate::task::Task;
 
-/// The result for one kernel and problem.
+/// The result for one kernel and one problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskReport {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The package that declares it.
+    /// The package that declares the kernel.
     pub package: String,
-    /// The kernel in listings: with its package if two packages have a kernel of this name.
+    /// The kernel's name in listings. It includes the package if two packages have a kernel of this name.
     #[serde(skip)]
     pub label: String,
-    /// The problem.
+    /// The problem, as text.
     pub problem: String,
-    /// Hash of the tuning key.
+    /// The hash of the tuning key, under which results are stored.
     pub key: Hash,
     /// How far the search went.
     pub state: TaskState,
-    /// Valid configs in the search space.
+    /// Number of valid configs in the search space.
     pub space: u64,
-    /// The size of the whole space in words, if the configs are a sample.
+    /// A description of the size of the whole space, if only a sample of it was enumerated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<String>,
-    /// Number of configs tried, in this and earlier runs.
+    /// Number of configs that were tried, in this run and earlier runs.
     pub trials: u64,
     /// Number of trials per outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// For each kind of failure, the first config with it and its whole message.
+    /// For each kind of failure, the first config that failed this way, with the whole message.
     pub examples: BTreeMap<String, String>,
-    /// Earlier results of the kernel that the search started from.
+    /// Descriptions of the earlier results from which the search started.
     pub starts_from: Vec<String>,
-    /// Why the check build of the baseline or the finalist could not run on the cpu device, if so.
+    /// Why the check build of the baseline or the finalist could not run on the cpu device; `None` if it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<String>,
     /// The decision, if there is one.
     pub winner: Option<Winner>,
-    /// How this run's time for it was spent.
+    /// How this run's time for the task was spent.
     pub spent: TimeSpent,
 }
 
-/// How far a search went.
+/// How far the search of a task went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// Searched completely and decided in this run.
+    /// The search and the decision were completed in this run.
     Searched,
-    /// Searched in this run until its time was up. The results so far are reported, and the next run continues.
+    /// The search ran until its time ended. The results so far are reported, and the next run continues.
     Unfinished,
-    /// Searched completely in this run, but a compiler came to no verdict on some configs; the next run tries them
-    /// again.
+    /// The search was completed in this run, but some configs have no final outcome, for example because the compiler
+    /// crashed. The next run tries them again.
     Open {
         /// Number of such configs.
         configs: u64,
     },
-    /// Decided by an earlier run; nothing was compiled or launched.
+    /// An earlier run decided the task, so nothing was compiled or launched.
     Known,
-    /// Time ran out before it. The baseline is kept, and the next run continues.
+    /// The time of the run ended before the task began. The baseline is kept, and the next run continues.
     NotSearched,
-    /// The baseline itself does not work, so nothing can be compared.
+    /// The task cannot be carried out, for example because the baseline does not work.
     Failed {
-        /// The reason.
+        /// Why the task failed.
         reason: String,
     },
 }
 
 impl TaskState {
-    /// The state in words.
+    /// The state as text.
     pub fn text(&self) -> String {
         match self {
             TaskState::Searched => "searched to its end".into(),
@@ -90,7 +90,7 @@ impl TaskState {
 }
 
 impl TaskReport {
-    /// An empty report.
+    /// Creates a report without results.
     pub fn new(task: &Task<'_>, state: TaskState) -> TaskReport {
         TaskReport {
             kernel: task.kernel.spec.name.clone(),
@@ -111,7 +111,7 @@ impl TaskReport {
         }
     }
 
-    /// The part that the record of the run stores.
+    /// The part of the report that the record of the run stores.
     pub fn ended(&self) -> TaskEnded {
         TaskEnded {
             kernel: self.kernel.clone(),
@@ -124,7 +124,7 @@ impl TaskReport {
         }
     }
 
-    /// Counts the outcome of a config.
+    /// Counts the outcome of a config, and keeps the first failure of each kind as an example.
     pub fn count(&mut self, trial: &Trial) {
         let name = trial.outcome.name();
         *self.outcomes.entry(name.to_owned()).or_default() += 1;
@@ -134,7 +134,7 @@ impl TaskReport {
         ) {
             return;
         }
-        // The kind is printed once; the rest of the text is the reason.
+        // The kind is printed once, so only the rest of the text is kept.
         let text = trial.outcome.to_string();
         let reason = text.strip_prefix(name).unwrap_or(&text);
         let reason = reason.strip_prefix(": ").unwrap_or(reason);
@@ -145,7 +145,7 @@ impl TaskReport {
         self.examples.entry(name.to_owned()).or_insert_with(example);
     }
 
-    /// The result in one line.
+    /// The result in one line of text.
     pub fn one_line(&self) -> String {
         let what = match (&self.winner, &self.state) {
             (_, TaskState::Failed { reason }) => reason.clone(),
@@ -224,12 +224,12 @@ impl TaskReport {
     }
 }
 
-/// A text of several lines, indented below a label.
+/// Indents the lines of a text after the first, below a label.
 fn indented(text: &str) -> String {
     text.trim_end().replace('\n', "\n            ")
 }
 
-/// Why the baseline was kept, and how far an unfinished confirmation got.
+/// Why the baseline was kept and, for an unfinished confirmation, its results so far.
 fn kept(reason: KeptReason, confirm: Option<Confirm>) -> String {
     let so_far = confirm.filter(|_| reason == KeptReason::Inconclusive);
     let so_far = so_far.map(|confirm| {

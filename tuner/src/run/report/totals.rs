@@ -1,4 +1,4 @@
-//! The totals of a run: how many problems were proven faster, by how much, and how many kept their baselines.
+//! The totals of a run: how many problems were proven faster and by how much, and how many kept their baselines.
 
 use std::fmt;
 
@@ -7,29 +7,30 @@ use serde::Serialize;
 
 use super::task::{TaskReport, TaskState};
 
-/// The problems of a run, counted by result.
+/// The number of problems of a run per result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RunTotals {
-    /// All problems.
+    /// Number of all problems.
     pub problems: usize,
-    /// Problems with a config that is proven faster than the baseline.
+    /// Number of problems with a config that is proven faster than the baseline.
     pub proven: usize,
     /// Geometric mean of the proven speed-ups; `None` if nothing is proven.
     pub proven_mean: Option<f64>,
-    /// Problems whose baseline was kept because nothing else is valid, or nothing was proven faster.
+    /// Number of problems whose baseline was kept, because no other config is valid or none was proven faster.
     pub baseline_kept: usize,
-    /// Geometric mean over the proven and the kept, which count as 1; `None` if nothing is decided.
+    /// Geometric mean over the proven problems and those that kept the baseline, which count as 1; `None` if there are
+    /// none.
     pub decided_mean: Option<f64>,
-    /// Problems that were searched without a decision.
+    /// Number of problems that were searched without a decision.
     pub undecided: usize,
-    /// Problems for which no time was left.
+    /// Number of problems for which no time was left.
     pub not_searched: usize,
-    /// Problems without a working baseline.
+    /// Number of problems that failed, for example because the baseline does not work.
     pub failed: usize,
 }
 
 impl RunTotals {
-    /// Counts the results.
+    /// Counts the results of some tasks.
     pub fn of<'a>(tasks: impl IntoIterator<Item = &'a TaskReport>) -> RunTotals {
         let mut totals = RunTotals::default();
         let mut logs = 0.0;

@@ -1,4 +1,4 @@
-//! Checks that the images next to a table are those that its rows name.
+//! Checks that the image files next to a table match the images in its rows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use kiln_spec::baked::{BakedTable, Image, Row};
 use super::error::ImageFault;
 use crate::error::Failure;
 
-/// The image files of a kernel in a folder that no row of its table names, sorted.
+/// The image files of a kernel in a folder that no row of its table refers to, sorted.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -34,8 +34,8 @@ pub fn left_over(kernel: &str, folder: &Path, table: &BakedTable) -> Result<Vec<
     Ok(found)
 }
 
-/// The fault of a row's image, if any: the file must be the baked one, for the row's device, and contain the row's
-/// kernel.
+/// The fault of a row's image; `None` if the image has no fault or the row has no image. The file must have the hash in
+/// the row, be for the row's device, and contain the row's kernel.
 pub fn fault(folder: &Path, row: &Row) -> Option<String> {
     let image = row.image.as_ref()?;
     let fault = find_fault(folder, row, image).err()?;
@@ -62,7 +62,7 @@ fn find_fault(folder: &Path, row: &Row, image: &Image) -> Result<(), ImageFault>
     check(&bytes, row)
 }
 
-/// Checks that an image is for the row's device and has both entries of the row.
+/// Checks that an image is for the row's device and contains the row's release and receipt entries.
 pub(super) fn check(bytes: &[u8], row: &Row) -> Result<(), ImageFault> {
     let (backend, arch) = (row.device.backend, &row.device.arch);
     image::check_bytes(bytes, &Wanted::of_target(backend, arch))?;

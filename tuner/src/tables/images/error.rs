@@ -1,4 +1,4 @@
-//! Errors of the images of rows.
+//! Errors of the images that belong to rows.
 
 use std::io;
 
@@ -13,16 +13,16 @@ use crate::tables::row_unit::RowUnitError;
 /// The fault of a row's image.
 #[derive(Debug, Error)]
 pub enum ImageFault {
-    /// It is for another device.
+    /// The image is for another device.
     #[error("it is for {target}, not for the row's device")]
     OtherTarget {
-        /// The device that it is for.
+        /// The target of the image.
         target: String,
     },
     /// The file does not exist or cannot be read.
     #[error("it cannot be read: {0}")]
     Unreadable(io::Error),
-    /// The file has another hash.
+    /// The file does not have the hash in the row.
     #[error("its hash is {found}, the row says {baked}")]
     OtherHash {
         /// The hash of the file.
@@ -30,13 +30,13 @@ pub enum ImageFault {
         /// The hash in the row.
         baked: Hash,
     },
-    /// It is not an image for the device.
+    /// The file is not an image for the device.
     #[error("{}", first_line(.0))]
     Image(#[from] ImageError),
-    /// It lacks an entry of the row.
+    /// The image does not contain an entry of the row.
     #[error("it has no kernel `{symbol}`")]
     NoKernel {
-        /// The entry's symbol.
+        /// The symbol of the entry.
         symbol: String,
     },
 }
@@ -46,21 +46,21 @@ fn first_line(error: &ImageError) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Why a row has no image, although it is not faulty.
+/// Why a row has no image, although the row has no fault.
 #[derive(Clone, Copy, Debug, Error)]
 pub enum NoRowImage {
-    /// Its device does not use images.
+    /// Devices of this backend do not use images.
     #[error("devices of this kind have no images")]
     Device,
     /// The row is stale.
     #[error("stale: another {which} was baked")]
     Stale {
-        /// The changed part.
+        /// The part that changed since the row was baked.
         which: &'static str,
     },
 }
 
-/// A row for which no image can be made, and why.
+/// A row for which no image can be compiled, with the reason.
 #[derive(Debug, Error)]
 #[error("row of `{device}` ({problem}): {cause}")]
 pub struct RowError {
@@ -79,16 +79,16 @@ impl RowError {
     }
 }
 
-/// The cause of a [`RowError`].
+/// Why no image can be compiled for a row.
 #[derive(Debug, Error)]
 pub enum RowFault {
-    /// The source does not produce the baked unit.
+    /// The kernel's source does not produce the source text from which the row was baked.
     #[error(transparent)]
     Unit(#[from] RowUnitError),
-    /// It does not compile.
+    /// The source text does not compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// The compiled image is not the one that the row needs.
+    /// The compiled image does not match the row.
     #[error(transparent)]
     Image(#[from] ImageFault),
 }

@@ -1,9 +1,9 @@
-//! `tune bake --images`: writes an image for every baked row, as a file next to its table, so that a program that
-//! embeds it can launch without a compiler.
+//! `tune bake --images`: compiles an image for every baked row and writes it to a file next to the table. A program
+//! that embeds the images can launch the rows without a compiler.
 //!
-//! No device is needed: each row is compiled for the architecture of the device on which it was tuned. The rows
-//! themselves do not change. Files are named by their content, so the same row gives the same file; files that no row
-//! names are removed.
+//! No device is needed, because each row is compiled for the architecture of the device on which it was tuned. The rows
+//! themselves do not change, except that they refer to their images. File names contain the hash of the content, so the
+//! same row gives the same file. Files to which no row refers are removed.
 
 mod check;
 mod error;
@@ -35,31 +35,31 @@ use kiln_project::{Project, TunedKernel};
 /// The result for one row.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImageReport {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The device of the row.
     pub device: String,
     /// The problem of the row.
     pub problem: String,
-    /// The file of its image; `None` if the row got no image.
+    /// The path of the row's image; `None` if the row has no image.
     pub file: Option<PathBuf>,
-    /// The target in the image's header; or why it has no image.
+    /// The target in the header of the image, or why the row has no image.
     pub what: String,
-    /// Its size in bytes.
+    /// The size of the image in bytes.
     pub bytes: usize,
 }
 
-/// The written and removed files.
+/// The images that were written, and the files that were removed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImagesReport {
-    /// One entry per row.
+    /// One result per row.
     pub images: Vec<ImageReport>,
-    /// Removed files, which no row named.
+    /// The removed files, to which no row referred.
     pub removed: Vec<PathBuf>,
 }
 
 impl ImagesReport {
-    /// A line for each row and each removed file, and the number of rows with an image.
+    /// One line per row and per removed file, followed by the number of rows with an image.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for row in &self.images {
@@ -82,11 +82,12 @@ impl ImagesReport {
     }
 }
 
-/// Compiles an image for every fresh row of a project's tables, or for those of the given targets; then writes the
-/// images and tables, and removes leftover files. If any row does not compile, nothing is written.
+/// Compiles an image for every fresh row of a project's tables, or only for the rows of `targets`. Then writes the
+/// images and tables, and removes the files to which no row refers. If any row does not compile, nothing is written.
 ///
 /// # Errors
-/// Every row that does not compile, with the reason; a target without rows; a table that cannot be read or written.
+/// If rows do not compile (the error contains all such rows of a kernel with the reasons), a target has no rows, or a
+/// table cannot be read or written.
 pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failure> {
     let tables = tables(project)?;
     check_targets(&tables, targets)?;
@@ -104,14 +105,14 @@ pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failu
     Ok(report)
 }
 
-/// The table of one kernel.
+/// The committed table of one kernel.
 struct Table<'a> {
     kernel: &'a TunedKernel,
     path: PathBuf,
     table: BakedTable,
 }
 
-/// A row and its compiled artifact, or why there is none.
+/// A row, with its compiled artifact or the reason why it has no image.
 type Made = (Row, Result<Artifact, NoRowImage>);
 
 fn tables(project: &Project) -> Result<Vec<Table<'_>>, Failure> {
@@ -135,7 +136,7 @@ fn tables(project: &Project) -> Result<Vec<Table<'_>>, Failure> {
     Ok(tables)
 }
 
-/// The targets of all rows that can have an image.
+/// The targets of all rows that can have an image, with their backends.
 fn baked_targets(tables: &[Table<'_>]) -> BTreeSet<(Backend, String)> {
     let rows = tables.iter().flat_map(|table| table.table.rows());
     rows.filter_map(|row| Some((row.device.backend, Image::target_of(&row.device)?)))
@@ -162,7 +163,7 @@ fn check_targets(tables: &[Table<'_>], targets: &[String]) -> Result<(), Failure
     Ok(())
 }
 
-/// One compiler per target.
+/// The compilers, one per target.
 struct Compilers(BTreeMap<(Backend, String), Box<dyn Compiler>>);
 
 impl Compilers {
@@ -185,12 +186,12 @@ impl Compilers {
     }
 }
 
-/// The compiler for a target, without a device.
+/// The compiler for a target, which works without a device.
 fn compiler(backend: Backend, target: &str) -> Result<Box<dyn Compiler>, CompileError> {
     if backend != Backend::Cpu {
         return kiln::compile_only::compiler(target);
     }
-    // Not for this processor in particular, but for a named instruction set.
+    // The image is compiled for a named instruction set, not for this machine's processor.
     let options = CpuOptions {
         target: CpuTarget::Named(target.to_owned()),
         ..CpuOptions::default()
@@ -226,7 +227,7 @@ impl Table<'_> {
         Ok(made.into_iter().flatten().collect())
     }
 
-    /// Compiles one row. The outer error ends the command, the inner one says why a row can have no image.
+    /// Compiles one row. The outer error ends the command; the inner error says why the row cannot have an image.
     fn make(
         &self,
         row: &Row,
@@ -252,8 +253,8 @@ impl Table<'_> {
         Ok((row.clone(), Ok(artifact)))
     }
 
-    /// Writes images first, then the table that names them, then removes leftover files: a table never names a file
-    /// that does not exist.
+    /// Writes the images, then the table that refers to them, and then removes the other image files. In this order, a
+    /// table never refers to a file that does not exist.
     fn write(&self, made: Vec<Made>, report: &mut ImagesReport) -> Result<(), Failure> {
         let folder = &self.kernel.tuned;
         let name = &self.kernel.spec.name;
@@ -289,7 +290,7 @@ impl Table<'_> {
     }
 }
 
-/// Replaces the row with the same device and problem.
+/// Replaces the row for the same device and problem.
 fn replace(table: &mut BakedTable, row: Row) -> Result<(), Failure> {
     let device = row.device.clone();
     let mut rows: Vec<Row> = table.device_rows(&device).cloned().collect();
