@@ -1,4 +1,4 @@
-//! Installs Kernel Tuner, with which tests exchange files, in a separate virtual environment below `target/`.
+//! Installs Kernel Tuner into a virtual environment below `target/`. Tests exchange files with it.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,16 +7,16 @@ use super::apt::apt;
 use super::wheels;
 use crate::step;
 
-/// The version whose formats are written and read.
+/// The version whose file formats Kiln reads and writes.
 pub(super) const PACKAGE: &str = "kernel-tuner==1.5.0";
 
-/// The folder of the environment.
+/// The folder of the virtual environment.
 pub(super) const FOLDER: &str = "target/kernel-tuner";
 
-/// Creates the environment.
+/// Creates the virtual environment.
 ///
 /// # Errors
-/// What to do by hand if it could not be created.
+/// How to create the environment by hand, if it could not be created.
 pub(super) fn install() -> Result<(), String> {
     let folder = step::root().join(FOLDER);
     let make = || make(&folder);
@@ -33,14 +33,14 @@ pub(super) fn install() -> Result<(), String> {
     if made.is_ok() && is_there() {
         return Ok(());
     }
-    // An incomplete environment would be taken for a complete one.
+    // Remove the incomplete environment, because it would be mistaken for a complete one.
     let _ = std::fs::remove_dir_all(&folder);
     Err(format!(
         "pip install {PACKAGE} in a virtual environment, then set KILN_KERNEL_TUNER to its Python"
     ))
 }
 
-/// Whether the environment's Python has it.
+/// Whether Kernel Tuner can be imported in the virtual environment.
 pub(super) fn is_there() -> bool {
     let mut python = Command::new(step::root().join(FOLDER).join("bin/python"));
     python.args(["-c", "import kernel_tuner, jsonschema"]);
