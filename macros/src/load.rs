@@ -46,8 +46,8 @@ impl DeclarationSite {
         site
     }
 
-    /// The site of a declaring file. The file may be unknown (in an editor's analyser). Then the package's folder is
-    /// used.
+    /// The site of a declaring file. `file` may be `None` in an editor's analyser. Then the site is the folder of the
+    /// package's manifest.
     pub(crate) fn new(
         file: Option<&Path>,
         manifest_dir: &Path,

@@ -1,5 +1,5 @@
-//! Finds the kernels of a package. It reads files as the compiler would: from the root file of each target to the
-//! files of the declared modules. [`kiln_spec::parse::discover`] finds the declarations in each file.
+//! Finds the kernels of a package. This module reads files as the compiler would: from the root file of each target
+//! to the files of the declared modules. [`kiln_spec::parse::discover`] finds the declarations in each file.
 
 use std::collections::BTreeSet;
 use std::fs;

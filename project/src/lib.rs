@@ -61,8 +61,8 @@ impl Project {
         })
     }
 
-    /// Reads the kernels of the selected packages: of a single package, of the package in the current folder, or of
-    /// the whole workspace.
+    /// Reads the kernels of the selected packages. A selection is a single package, the package in the current
+    /// folder, or all packages of the workspace.
     ///
     /// # Errors
     /// See [`ProjectError`]. Every invalid declaration is reported, not only the first one.

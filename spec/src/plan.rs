@@ -144,8 +144,7 @@ impl KernelSpec {
     /// The launch plan of the tuned entry for a config and a problem.
     ///
     /// # Errors
-    /// If an extent has no value or is outside its range. The limits of the device are checked by
-    /// [`LaunchPlan::check`].
+    /// If an extent has no value or is outside its range. [`LaunchPlan::check`] checks the limits of the device.
     pub fn plan(
         &self,
         config: &Config,

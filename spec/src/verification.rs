@@ -1,9 +1,9 @@
 //! Derives small problems on which a kernel is verified before it is timed.
 //!
 //! Kernels often fail if a size is smaller than a tile, just above a tile, or prime. For each dimension, this module
-//! derives the tile sizes from the divisors of the dimension in the geometry and the constraints. It then has four
-//! classes of sizes: one element, less than a tile, whole tiles, and tiles with a remainder. The problems mix the
-//! classes of different dimensions, so that most pairs of classes occur within [`MAX_PROBLEMS`] problems.
+//! derives the tile sizes from the divisors of the dimension in the geometry and the constraints. Each dimension then
+//! has four classes of sizes: one element, less than a tile, whole tiles, and tiles with a remainder. The problems
+//! mix the classes of different dimensions, so that most pairs of classes occur within [`MAX_PROBLEMS`] problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,8 @@ const MAX_CANDIDATES: usize = 1024;
 const MAX_FAILURES: usize = 64;
 
 /// The problems for verifying these configs, with the element types of `like`. They are the problems that the author
-/// declared or, if there are none, up to six derived problems. Each is valid for every config and for the baseline.
+/// declared for verification or, if there are none, up to six derived problems. Each problem is valid for every
+/// config and for the baseline.
 ///
 /// The result depends only on the arguments. It is empty if none of the problems is valid.
 pub fn verification_problems(

@@ -80,8 +80,8 @@ fn rings(files: &[(String, String)]) -> Result<Vec<Vec<String>>, String> {
     Ok(this.rings().into_iter().map(named).collect())
 }
 
-/// The modules that are in a file of another name through `#[path]`, next to their parent. Each is the name of the
-/// file and the name of the module.
+/// The modules whose `#[path]` attribute names a file with another name next to their parent's file. Each is the name
+/// of the file and the name of the module.
 fn renamed(text: &str) -> impl Iterator<Item = (String, String)> {
     let paths = text.split("#[path = \"").skip(1);
     paths.filter_map(|after| {

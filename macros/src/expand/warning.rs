@@ -1,9 +1,9 @@
 //! Generates warnings as uses of deprecated items, because a macro cannot emit warnings on stable Rust.
 //!
 //! Missing rows are not a defect of the program, so a build under `-D warnings` must succeed. The attribute
-//! `warn(warnings)` around the use keeps it a warning in such builds. It also respects an `allow(deprecated)` of the
-//! user. `KILN_STRICT=1` turns the warning into an error. `untuned = allow` in the attribute states that the kernel
-//! has no rows on purpose.
+//! `warn(warnings)` around the use keeps the message a warning in such builds. The attributes `allow(deprecated)` and
+//! `deny(deprecated)` of the user still apply. `KILN_STRICT=1` turns the warning into an error. `untuned = allow` in
+//! the attribute states that the kernel has no rows on purpose.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

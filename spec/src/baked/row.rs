@@ -36,7 +36,7 @@ pub struct Hashes {
     pub flags: Hash,
 }
 
-/// Whether the inputs of a row are unchanged, so that a build may use it.
+/// Whether a row is fresh (its inputs are unchanged) or stale. A build uses only fresh rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// All inputs are unchanged.
@@ -233,7 +233,7 @@ impl Row {
     /// Checks that every field can be written to a table and read back.
     ///
     /// # Errors
-    /// The first field that cannot be. The message contains `line`.
+    /// The first field that cannot be written and read back. The message contains `line`.
     pub(super) fn check(&self, line: usize) -> Result<(), BakedError> {
         match self.wrong_text() {
             Some((key, token, expected)) => Err(BakedError::Value {

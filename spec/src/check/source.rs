@@ -88,8 +88,8 @@ fn missing(name: &str, span: SpanRange, error: &EntryError, scan: &SourceScan) -
     }
 }
 
-/// Whether another value of the parameter can change the launch although the code does not name it. The code may read
-/// `blockDim` or `gridDim` instead.
+/// Whether another value of the parameter can change the launch. The code may then depend on the value through
+/// `blockDim` or `gridDim`, without naming the parameter.
 fn changes_the_launch(kernel: &ParsedKernel, name: &str) -> bool {
     let spec = &kernel.spec;
     let computed = spec.args.iter().filter_map(ArgSpec::computed);

@@ -124,8 +124,8 @@ impl TranslationUnit {
     /// The unit contains, in this order: the prelude, the unconditional `#include <..>` of the source, the macros of
     /// the config, the release copy, the receipt copy, and the exports. The includes come first so that the macros do
     /// not change the headers. Macros that the source defines are undefined between the copies, so that both copies
-    /// have the same meaning. Each copy is in a namespace. Only if the source cannot be in a namespace (see
-    /// `must_be_global`), the release copy is at file scope.
+    /// have the same meaning. Each copy is in a namespace, with one exception: if the source cannot be in a namespace
+    /// (see `must_be_global`), the release copy is at file scope.
     ///
     /// # Errors
     /// If the entry cannot be tuned, if the config or the problem does not match the spec, or if the source defines a

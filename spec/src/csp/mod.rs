@@ -2,7 +2,7 @@
 //! them.
 //!
 //! A [`Model`] has parameters, expressions (an [`ExprGraph`]) and constraints. [`Model::solve`] returns the
-//! [`ConfigSet`]. The steps, each in the files that it names:
+//! [`ConfigSet`]. Solving takes the following steps. Each step starts with the names of its files.
 //!
 //! 1. `graph`, `simplify`: build one graph of all expressions. Equal subexpressions are one term, functions of one
 //!    parameter are tables, sums and products of integers are flat, and comparisons have their constant on the right.

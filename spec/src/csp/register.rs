@@ -71,8 +71,8 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The operation for a function of integers. `plain` means that for the operands' signs, all kinds of division
-    /// agree.
+    /// The operation for a function of integers. If `plain` is set, the operands have signs for which all kinds of
+    /// division give the same result.
     pub(super) fn of_ints(function: Function, plain: bool) -> Option<Code> {
         Some(match function {
             Function::FloorDiv | Function::TruncDiv if plain => Code::DivInt,

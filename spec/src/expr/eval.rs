@@ -1,5 +1,5 @@
-//! Evaluates expressions with exact, checked arithmetic. If a name or the device is unknown, conditions have three
-//! values.
+//! Evaluates expressions with exact, checked arithmetic. If a name or the device is unknown, the truth of a condition
+//! may be unknown too.
 
 use thiserror::Error;
 
@@ -137,10 +137,10 @@ pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> 
 /// The truth of a constraint in a scope in which some names or the device may be unknown.
 ///
 /// `True` or `False` remains correct for all values of the unknown names for which the constraint has a value. (For
-/// some values, it may divide by zero in a part that was not needed.)
+/// some values, the constraint may divide by zero in a part that was not needed.)
 ///
 /// # Errors
-/// If the constraint has no value for another reason than an unknown name or device.
+/// If the constraint has no value for a reason other than an unknown name or device.
 pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
     match evaluate_bool(expr, scope) {
         Ok(true) => Ok(Known::True),

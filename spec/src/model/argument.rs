@@ -194,8 +194,8 @@ pub enum Fill {
 /// tolerance of 0 still requires equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
-    /// Bound relative to the element or to the output's root mean square, whichever is larger. The unit is 1: `1e-6`
-    /// is one millionth.
+    /// Bound relative to the element or to the output's root mean square, whichever is larger. `1e-6` is one
+    /// millionth.
     pub relative: f64,
     /// Bound in the unit of the output.
     pub absolute: f64,

@@ -238,7 +238,7 @@ pub struct ArgDecl {
     pub compare: Option<Spanned<Comparison>>,
     /// `#[constant]`: the `__constant__` variable that the slice fills.
     pub constant: Option<Spanned<String>>,
-    /// Whether the argument comes from `sizes(..)`, so that the kernel does not receive it.
+    /// Whether the argument comes from `sizes(..)`. The kernel does not receive such an argument.
     pub launch_only: bool,
 }
 

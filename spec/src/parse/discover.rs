@@ -1,7 +1,7 @@
 //! Finds tuned kernels in a source file without compiling the file.
 //!
 //! It finds `#[tuned_kernel(..)]` under any path (such as `#[kiln::tuned_kernel(..)]`) on items of the file and of
-//! its inline modules, also inside `cfg_attr`. It does not find kernels in function bodies, and no kernels that other
+//! its inline modules, also inside `cfg_attr`. It does not find kernels in function bodies or kernels that other
 //! macros or `include!` produce.
 //!
 //! In a `cfg`, `test` is off, and `feature = ".."` is on for the features that the caller supplies. Every other

@@ -73,7 +73,7 @@ impl Unit {
     }
 }
 
-/// The barriers that `roots` use, or that a declaration or macro uses which they reach by name.
+/// The barriers that `roots` use, directly or through declarations and macros that they reach by name.
 ///
 /// A declaration is reached if a name outside its braces is used. The result therefore may contain barriers that are
 /// never called, but it does not miss one.

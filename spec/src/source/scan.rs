@@ -17,8 +17,7 @@ pub enum Mode {
     /// One thread after another, in a loop that the compiler can vectorise. The kernel uses no barrier and no warp
     /// operation.
     Loop,
-    /// Each thread as a fibre (a stack that the device switches to and from) that switches at barriers and warp
-    /// operations.
+    /// Each thread as a fibre: the device switches between the threads at barriers and warp operations.
     Fiber,
 }
 
@@ -188,8 +187,8 @@ impl SourceScan {
             .units
             .iter()
             .filter(|unit| unit.kernel.as_deref() == Some(name));
-        // Declarations of `__constant__` variables are not followed: sharing a type with a variable does not read the
-        // variable.
+        // Declarations of `__constant__` variables are not followed, because a kernel that only shares a type with a
+        // variable does not read the variable.
         let is_constant = |unit: &Unit| unit.head.contains("__constant__");
         let units: Vec<Unit> = self
             .units

@@ -1,8 +1,9 @@
 //! Search spaces: the valid configs of a kernel for one problem on one device.
 //!
 //! Constraints and the conditions on launch plans become a model of [`crate::csp`], which finds the valid configs
-//! without listing them. The size of a space is therefore limited only by the number of its highest config. If the
-//! graph of the configs would be too large, the space is a list of distinct valid configs drawn at random.
+//! without listing them. The size of a space is therefore limited only by the numbers that its configs have
+//! ([`SearchSpace::MAX_CONFIGS`]). If the graph of the configs would be too large, the space is a list of distinct
+//! valid configs drawn at random.
 
 mod configs;
 mod error;

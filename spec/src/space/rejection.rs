@@ -16,8 +16,8 @@ pub struct Rejection {
     /// Number of combinations that the rule rejects, whether or not other rules reject them. `None` if counting takes
     /// too long.
     pub configs: Option<u128>,
-    /// Number of combinations that this rule rejects and no other rule does. Without this rule they would be valid.
-    /// `None` if counting takes too long.
+    /// Number of combinations that only this rule rejects. Without this rule they would be valid. `None` if counting
+    /// takes too long.
     pub only: Option<u128>,
 }
 

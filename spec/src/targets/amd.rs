@@ -15,11 +15,11 @@ pub struct AmdWgp {
     pub vector_registers: u32,
     /// Maximum number of vector registers per thread.
     pub registers_per_thread: u32,
-    /// Number of vector registers of which each wave's allocation is a multiple.
+    /// Allocation granularity: each wave gets a multiple of this number of vector registers.
     pub register_granularity: u32,
     /// Size of the local data share, in bytes.
     pub shared_bytes: u32,
-    /// Number of bytes of which each workgroup's allocation of local data share is a multiple.
+    /// Allocation granularity: each workgroup gets a multiple of this number of bytes of local data share.
     pub shared_granularity: u32,
     /// Maximum number of resident workgroups with more than one wave. Each of them needs a barrier.
     pub max_barriers: u32,

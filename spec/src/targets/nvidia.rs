@@ -13,7 +13,7 @@ pub struct NvidiaSm {
     pub registers_per_block: u32,
     /// Maximum number of 32-bit registers per thread.
     pub registers_per_thread: u32,
-    /// Number of registers of which each warp's allocation is a multiple.
+    /// Allocation granularity: each warp gets a multiple of this number of registers.
     pub register_granularity: u32,
     /// Number of partitions. Each has a scheduler and a register file, and a warp belongs to one partition.
     pub partitions: u32,
@@ -21,7 +21,7 @@ pub struct NvidiaSm {
     pub shared_bytes: u32,
     /// Shared memory that the driver reserves for each block, in bytes.
     pub reserved_shared_bytes: u32,
-    /// Number of bytes of which each block's allocation of shared memory is a multiple.
+    /// Allocation granularity: each block gets a multiple of this number of bytes of shared memory.
     pub shared_granularity: u32,
     /// Number of block barriers; `None` if barriers are not a separate limit.
     pub barriers: Option<u32>,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// A duration, displayed with at most three digits in the unit that suits it: `2.5 s`.
+///
 /// ```
 /// # use kiln_spec::time::Nanoseconds;
 /// assert_eq!(Nanoseconds(2_500_000_000).to_string(), "2.5 s");

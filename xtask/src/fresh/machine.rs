@@ -20,7 +20,7 @@ const CLONE: &str = "/root/kiln";
 const RUST: &str = "/opt/rust";
 
 /// A script that mounts the file systems that every machine has, mounts the host's Rust, and runs a command in the
-/// clone. It runs in separate namespaces, so that the mounts end together with it. `$1` is the folder of the machine,
+/// clone. The script runs in separate namespaces, so the mounts end when it ends. `$1` is the folder of the machine,
 /// `$2` is the folder of Rust, and the other arguments are the command.
 const ENTER: &str = r#"
 set -eu

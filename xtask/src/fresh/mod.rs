@@ -107,8 +107,8 @@ impl Run {
         command.stdin(Stdio::null());
         command.stdout(to.try_clone()?).stderr(to);
         let mut child = command.spawn()?;
-        // The command holds open ends of the pipe. The reader would never see the end of the output while they are
-        // open.
+        // `command` still has write ends of the pipe. While they are open, the reader would not see the end of the
+        // output.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         std::thread::scope(|scope| {
             scope.spawn(|| {

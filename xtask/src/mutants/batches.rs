@@ -1,8 +1,8 @@
 //! Decides which mutations (lines of the product that are broken on purpose) share a build.
 //!
 //! A test must fail because of its own mutation and not because of another one. Two mutations therefore share a build
-//! only if neither is in a package from which the other one's test is built. The list may also declare that they form
-//! a group. `--alone` builds each mutation separately, which shows whether a group is valid.
+//! only if neither is in a package from which the other one's test is built, or if the list puts both into one group.
+//! `--alone` builds each mutation separately, which shows whether a group is valid.
 
 use super::list::Mutation;
 use super::packages::Packages;

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::step;
 
-/// Installs Debian packages if this is a Debian machine and the user has the right to install them. Prints what it
-/// installs, and the reason if it cannot. Returns whether the packages were installed.
+/// Installs Debian packages if this is a Debian machine and the user has the right to install them. Prints the
+/// packages first, and the reason if the installation fails. Returns whether the packages were installed.
 pub(crate) fn apt(packages: &[&str]) -> bool {
     if !step::there("apt-get") {
         return false;

@@ -175,8 +175,8 @@ fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
     ]
 }
 
-/// All tools that tests need. They include one version of clang: the newest one that is installed. If none is, the
-/// oldest one, because Debian has it.
+/// All tools that tests need. They include one version of clang: the newest version that is installed or, if none is
+/// installed, the oldest version, because Debian has it.
 pub(super) fn parts() -> Vec<Part> {
     let here = CLANG
         .iter()

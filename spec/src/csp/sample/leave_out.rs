@@ -74,11 +74,11 @@ impl Model {
 struct WithoutBuilder<'a> {
     graph: ExprGraph,
     domains: &'a [u32],
-    /// The remaining budget for components with all of their constraints, and the last amount to which it was
-    /// refilled.
+    /// The remaining budget for components with all of their constraints. `refill` is the amount of the last refill.
     exact: LayerBudget,
     refill: LayerBudget,
-    /// The remaining budget for components with fewer constraints, and the part of it that one attempt may use.
+    /// The remaining budget for components with fewer constraints. `share` is the part of it that one attempt may
+    /// use.
     left: LayerBudget,
     share: LayerBudget,
     tries: u32,

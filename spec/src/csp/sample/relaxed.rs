@@ -28,7 +28,7 @@ impl RelaxedSet {
         &self.set
     }
 
-    /// Whether no constraint was left out, so that the set contains exactly the valid configs.
+    /// Whether no constraint was left out. The set then contains exactly the valid configs.
     pub fn is_exact(&self) -> bool {
         self.left_out.is_empty()
     }

@@ -46,7 +46,7 @@ pub fn block_limits(
 }
 
 /// Waves per SIMD as compilers report them (`Occupancy [waves/SIMD]`): the minimum that slots, vector registers,
-/// local data share and barriers allow. It counts waves, even if they are not whole workgroups.
+/// local data share and barriers allow. The result counts waves, even if they do not form whole workgroups.
 pub fn waves_per_simd(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     let waves = waves(wgp, block);
     let slots = wgp.simds * wgp.waves_per_simd;

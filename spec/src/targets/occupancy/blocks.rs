@@ -100,7 +100,7 @@ impl BlockLimits {
 /// The occupancy of one multiprocessor with blocks of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Number of resident blocks; 0 if not even one fits, so that the kernel cannot be launched.
+    /// Number of resident blocks. If it is 0, not even one block fits, and the kernel cannot be launched.
     pub blocks: u32,
     /// Number of resident warps (waves).
     pub warps: u32,
