@@ -4,7 +4,8 @@
 //!
 //! - rows for exactly this device and this problem
 //! - rows for this problem that were tuned on another device of the same backend and architecture
-//! - rows for other problems, the nearest problem first
+//! - rows for other problems on this device, the nearest problem first
+//! - rows for other problems on another device of the same backend and architecture, the nearest problem first
 //!
 //! A row for another backend, another architecture or other element types never fits.
 
