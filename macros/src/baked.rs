@@ -1,4 +1,4 @@
-//! Reads the baked table of a kernel: finds it through the index, parses it strictly, and drops stale rows.
+//! Reads the baked table of a kernel: finds the table through the index, parses it strictly, and drops stale rows.
 
 use std::path::{Path, PathBuf};
 
@@ -10,31 +10,31 @@ use kiln_spec::source::SourceText;
 use crate::load::{self, DeclarationSite};
 use crate::unusable::{UnusableRow, UnusableTable};
 
-/// Maximum size of an embedded image, in bytes.
+/// Maximum size of an embedded image (a compiled kernel in a file), in bytes.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
-/// The baked rows of one kernel.
+/// The baked rows of one kernel: one config for one problem on one device each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BakedRows {
-    /// The usable rows, in the table's order.
+    /// The rows that may be used, in the order of the table.
     pub(crate) rows: Vec<FreshRow>,
-    /// Warnings about missing or unused rows.
+    /// Warnings about missing rows and about rows that are not used.
     pub(crate) warnings: Vec<BuildWarning>,
-    /// The files that were read; a change of one must cause a rebuild.
+    /// The files that were read. The build must be repeated if one of them changes.
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Rows that are missing or not used.
+/// A warning about rows that are missing or not used.
 #[derive(Clone, Debug)]
 pub(crate) enum BuildWarning {
-    /// No row is baked for the kernel, which may be intended.
+    /// The kernel has no baked rows, which may be intended.
     Untuned(String),
-    /// A baked row is not used.
+    /// A baked row is not used, for example because it is stale.
     Unused(String),
 }
 
 impl BuildWarning {
-    /// The warning, with its `help:` line.
+    /// The text of the warning, with its `help:` line.
     pub(crate) fn text(&self) -> &str {
         match self {
             BuildWarning::Untuned(text) | BuildWarning::Unused(text) => text,
@@ -42,19 +42,19 @@ impl BuildWarning {
     }
 }
 
-/// A row that is not stale.
+/// A row whose inputs have not changed since it was baked.
 #[derive(Clone, Debug)]
 pub(crate) struct FreshRow {
     pub(crate) row: Row,
     pub(crate) resolved: ResolvedRow,
-    /// The path of its image.
+    /// The path of the row's image, if it has one.
     pub(crate) image: Option<PathBuf>,
 }
 
 /// Reads the baked rows of a kernel.
 ///
 /// # Errors
-/// If a file cannot be read, or is not in the format of `tune`.
+/// If a file cannot be read, or does not have the format that `tune` writes.
 pub(crate) fn load(
     site: &DeclarationSite,
     spec: &KernelSpec,
@@ -63,8 +63,8 @@ pub(crate) fn load(
     let mut baked = BakedRows::default();
     let kernel = &spec.name;
     let index_path = site.tuned.join(INDEX_FILE);
-    // A first build works before `tune init`. Cargo cannot watch a file that does not exist: `tune` marks the file of
-    // the declaration as changed when it writes the first index.
+    // A first build must succeed before `tune init`. Cargo cannot watch a file that does not exist. Therefore `tune`
+    // marks the declaring file as changed when it writes the first index.
     if is_absent(&index_path) {
         let index = site.shown(&index_path);
         baked.warnings.push(match lost_table(site, kernel) {
@@ -124,8 +124,8 @@ pub(crate) fn load(
     }
 }
 
-/// Whether the file does not exist. A file that cannot be reached, or a dangling link, does not count as absent:
-/// reading it is an error.
+/// Whether a file does not exist. `false` for a file that cannot be reached and for a dangling link, so that reading
+/// them reports an error.
 fn is_absent(path: &Path) -> bool {
     let found = std::fs::symlink_metadata(path);
     found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
@@ -143,20 +143,20 @@ fn read_index(site: &DeclarationSite, path: &Path) -> Result<Index, UnusableTabl
     })
 }
 
-/// The kernel's table if the index does not list it, for example after a merge that lost the line.
+/// The kernel's table, if it exists although the index does not list it. A merge may have lost the line of the index.
 fn lost_table(site: &DeclarationSite, kernel: &str) -> Option<PathBuf> {
     let path = site.tuned.join(format!("{kernel}.toml"));
     path.is_file().then_some(path)
 }
 
 impl BakedRows {
-    /// Removes the warnings of a kernel that is untuned on purpose.
+    /// Removes the warnings that a kernel has no rows, for kernels with `untuned = allow`.
     pub(crate) fn allow_untuned(&mut self) {
         self.warnings
             .retain(|warning| !matches!(warning, BuildWarning::Untuned(_)));
     }
 
-    /// Keeps the fresh rows and counts the stale ones.
+    /// Keeps the fresh rows, and adds a warning for the stale ones.
     fn sort_rows(
         &mut self,
         site: &DeclarationSite,
@@ -198,7 +198,8 @@ impl BakedRows {
         Ok(())
     }
 
-    /// The image next to the table, if the row has one and it is the baked one.
+    /// The path of the row's image. `None` if the row has no image. An image that differs from the baked one is an
+    /// error.
     fn image(&mut self, site: &DeclarationSite, row: &Row) -> Result<Option<PathBuf>, UnusableRow> {
         let Some(Image { file, target, hash }) = &row.image else {
             return Ok(None);
@@ -229,7 +230,7 @@ impl BakedRows {
     }
 }
 
-/// Checks that the symbol in the row is that of its entry.
+/// Checks that the symbol in a row is the symbol of the row's entry and config.
 fn check_symbol(
     spec: &KernelSpec,
     source: &SourceText,

@@ -1,7 +1,7 @@
-//! The `#[tuned_kernel]` attribute of the Kiln autotuner; use it through the `kiln` package.
+//! The `#[tuned_kernel]` attribute of the Kiln autotuner. Use it through the `kiln` package.
 //!
-//! The macro is a pure function of its tokens and of tracked files: the kernel's source with its includes, and the
-//! baked tables. It opens no device, database, process or socket, reads no clock and writes nothing.
+//! The expansion depends only on the macro's tokens and on tracked files: the kernel's source with its includes, and
+//! the baked tables. The macro opens no device, database, process or socket. It reads no clock and writes nothing.
 #![forbid(unsafe_code)]
 
 mod baked;
@@ -12,8 +12,8 @@ mod unusable;
 
 use proc_macro::TokenStream;
 
-/// Declares a tuned kernel: a safe launch function, a module of the same name with a `KERNEL` static, and a smoke
-/// test. See `kiln::tuned_kernel`.
+/// Declares a tuned kernel. Generates a safe launch function, a module of the same name with the static `KERNEL`, and
+/// a smoke test. See `kiln::tuned_kernel`.
 #[proc_macro_attribute]
 pub fn tuned_kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let site = load::DeclarationSite::of_call();

@@ -1,4 +1,4 @@
-//! Reads the files of the macro: the kernel's source with its includes, only from inside the package.
+//! Reads the files of the macro: the kernel's source with its includes. It only reads files inside the package.
 
 use std::env;
 use std::fs;
@@ -6,31 +6,31 @@ use std::path::{Path, PathBuf};
 
 use kiln_spec::source::{ReadError, SourceError, SourceText};
 
-/// Maximum size of a file, in bytes.
+/// Maximum size of a source file or table, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The folder of baked tables, instead of the package's `tuned/`.
+/// The environment variable with the folder of baked tables. If it is unset, the folder is `tuned/` in the package.
 pub(crate) const TUNED_VARIABLE: &str = "KILN_TUNED";
-/// If `1`, a missing or stale row is an error.
+/// The environment variable that makes a missing or stale row an error if it is `1`.
 pub(crate) const STRICT_VARIABLE: &str = "KILN_STRICT";
 
-/// The place where a kernel is declared, and how strict its build is.
+/// Where a kernel is declared, and whether its build is strict.
 #[derive(Clone, Debug)]
 pub(crate) struct DeclarationSite {
-    /// The package's folder: the nearest one with a `Cargo.toml` above the file that declares the kernel.
+    /// The folder of the package: the nearest folder with a `Cargo.toml` above the file that declares the kernel.
     pub(crate) root: PathBuf,
-    /// That file's folder, relative to `root`.
+    /// The folder of the declaring file.
     pub(crate) folder: PathBuf,
-    /// The package's name.
+    /// The name of the package.
     pub(crate) package: String,
-    /// The folder of baked tables.
+    /// The folder of the package's baked tables.
     pub(crate) tuned: PathBuf,
-    /// Whether a kernel without rows, or with stale rows, is an error.
+    /// Whether it is an error if a kernel has no rows or stale rows.
     pub(crate) strict: bool,
 }
 
 impl DeclarationSite {
-    /// The place of the attribute that is being expanded.
+    /// The position of the attribute that is being expanded.
     pub(crate) fn of_call() -> DeclarationSite {
         let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let file = proc_macro::Span::call_site().local_file();
@@ -46,7 +46,8 @@ impl DeclarationSite {
         site
     }
 
-    /// The place of a file. An editor's analyser may not know the file; then it is searched from the package.
+    /// The site of a declaring file. `file` may be `None` in an editor's analyser. Then the site is the folder of the
+    /// package's manifest.
     pub(crate) fn new(
         file: Option<&Path>,
         manifest_dir: &Path,
@@ -70,13 +71,13 @@ impl DeclarationSite {
         }
     }
 
-    /// A path in the form of messages: relative to the package, so that they are the same everywhere.
+    /// A path for messages. It is relative to the package, so that messages are the same on every machine.
     pub(crate) fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.root).unwrap_or(path);
         below.display().to_string()
     }
 
-    /// Reads and expands a kernel's source; its files are named relative to the package.
+    /// Reads and expands a kernel's source. The names of its files are relative to the package.
     pub(crate) fn load_source(&self, source: &str) -> Result<Loaded, SourceError> {
         let below = self.folder.strip_prefix(&self.root).unwrap_or(&self.folder);
         let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
@@ -94,7 +95,7 @@ impl DeclarationSite {
         Ok(Loaded { text, paths })
     }
 
-    /// The file with this name, which must be in the package after all links are resolved.
+    /// The path of the file with this name. It must be inside the package after all links are resolved.
     fn inside(&self, name: &str) -> Result<PathBuf, ReadError> {
         let path = self.root.join(name);
         let real = fs::canonicalize(&path).map_err(|error| ReadError::unresolved(&path, &error))?;
@@ -107,22 +108,22 @@ impl DeclarationSite {
     }
 }
 
-/// An expanded source and its files.
+/// An expanded source, and the files from which it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     /// The expanded source.
     pub(crate) text: SourceText,
-    /// Its files; a change of one must cause a rebuild.
+    /// The files that were read. The build must be repeated if one of them changes.
     pub(crate) paths: Vec<PathBuf>,
 }
 
-/// Reads a source file.
+/// Reads a source file as UTF-8 text.
 fn read(path: &Path) -> Result<String, ReadError> {
     let bytes = read_bytes(path, MAX_FILE_BYTES)?;
     String::from_utf8(bytes).map_err(|_| ReadError::NotText)
 }
 
-/// Reads a regular file of modest size.
+/// Reads a regular file that has at most `limit_bytes` bytes.
 pub(crate) fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, ReadError> {
     let meta = fs::metadata(path)?;
     if !meta.is_file() {

@@ -1,9 +1,9 @@
-//! The symbols of entries, in every dialect.
+//! Computes the symbols of entries for every family of compilers.
 
 use kiln_spec::codegen::{CodegenError, Symbol, Target, symbol_hash};
 use kiln_spec::{Config, KernelSpec, Problem, SourceHash};
 
-/// The release symbols of one entry and config.
+/// The symbols of one release entry and config, for each family of compilers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbols {
     pub(crate) cpu: String,
@@ -12,7 +12,7 @@ pub(crate) struct Symbols {
 }
 
 impl Symbols {
-    /// The symbols of an entry's config; `problem` determines the types of type parameters.
+    /// Computes the symbols of an entry with a config. `problem` determines the types of type parameters.
     pub(crate) fn new(
         source: SourceHash,
         spec: &KernelSpec,

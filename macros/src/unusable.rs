@@ -1,4 +1,4 @@
-//! Errors of the files that `tune` writes for a kernel.
+//! Errors in the files that `tune` writes for a kernel.
 
 use kiln_spec::Hash;
 use kiln_spec::baked::BakedError;
@@ -7,7 +7,8 @@ use kiln_spec::device::DeviceKey;
 use kiln_spec::source::ReadError;
 use thiserror::Error;
 
-/// Why the files that `tune` writes for a kernel cannot be used; paths are relative to the package.
+/// The reason why the files that `tune` writes for a kernel cannot be used. Paths in messages are relative to the
+/// package.
 #[derive(Debug, Error)]
 pub(crate) enum UnusableTable {
     /// The index cannot be read.
@@ -26,7 +27,7 @@ pub(crate) enum UnusableTable {
         file: String,
         error: ReadError,
     },
-    /// The index or the table is not in the format of `tune`.
+    /// The index or the table does not have the format that `tune` writes.
     #[error("{file}: {error}")]
     Format {
         file: String,
@@ -40,16 +41,16 @@ pub(crate) enum UnusableTable {
     },
 }
 
-/// Why a fresh row cannot be used.
+/// The reason why a fresh row cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum UnusableRow {
-    /// Its config or problem does not belong to the kernel.
+    /// The row's config or problem does not belong to the kernel.
     #[error(transparent)]
     Values(#[from] BakedError),
-    /// No code can be generated for its config.
+    /// No code can be generated for the row's config.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
-    /// Its symbol is not the one of its config.
+    /// The row's symbol is not the symbol of its config.
     #[error(
         "row of `{device}` for {problem}: its symbol is `{found}`, but its config makes `{expected}`\nhelp: {help}"
     )]
@@ -60,7 +61,7 @@ pub(crate) enum UnusableRow {
         expected: Symbol,
         help: String,
     },
-    /// Its image is for a target that its device cannot load.
+    /// The row's image is for a target that the row's device cannot load.
     #[error(
         "the image {file} is for {target}, which is not what images for `{device}` are for\n{IMAGE_HELP}"
     )]
@@ -69,10 +70,10 @@ pub(crate) enum UnusableRow {
         target: String,
         device: Box<DeviceKey>,
     },
-    /// Its image cannot be read.
+    /// The row's image cannot be read.
     #[error("the image {file} cannot be read: {error}\n{IMAGE_HELP}")]
     UnreadImage { file: String, error: ReadError },
-    /// Its image is not the baked one.
+    /// The row's image is not the file that was baked.
     #[error("the image {file} has hash {found}, its row says {baked}\n{IMAGE_HELP}")]
     ImageHash {
         file: String,

@@ -1,4 +1,4 @@
-//! Errors in the sources of a package, or in the declarations in them.
+//! Errors in the source files of a package, and in the kernel declarations that the files contain.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,64 +6,64 @@ use std::path::PathBuf;
 use kiln_spec::source::SourceError;
 use thiserror::Error;
 
-/// Why a file or a declaration in it cannot be used.
+/// The reason why a file, or a declaration in it, cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DeclarationError {
     /// A file cannot be read.
     #[error("cannot read {}: {error}\nhelp: a source file is UTF-8 text", .file.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The system's error.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A file is nested too deeply to be parsed.
+    /// Brackets or operators in a file are nested too deeply to be parsed.
     #[error(
         "{}:{line}:{column}: brackets or operators nest deeper than any that are read\nhelp: at most {most} levels",
         .file.display()
     )]
     TooDeep {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The line.
+        /// The line, from 1.
         line: usize,
-        /// The column.
+        /// The column, from 1.
         column: usize,
-        /// The maximum depth.
+        /// The maximum nesting depth.
         most: usize,
     },
     /// A file is not valid Rust.
     #[error("{}:{line}:{column}: {message}\nhelp: `cargo check` shows more of it", .file.display())]
     Syntax {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The line.
+        /// The line, from 1.
         line: usize,
-        /// The column.
+        /// The column, from 1.
         column: usize,
-        /// The parser's message.
+        /// The message of the parser.
         message: String,
     },
-    /// A module has no file.
+    /// A file declares a module whose file does not exist.
     #[error(
         "{}:{line}: module `{module}` has no file\nhelp: write {}",
         .declared_in.display(), looked(.looked_for)
     )]
     NoModuleFile {
-        /// The file that declares it.
+        /// The file that declares the module.
         declared_in: PathBuf,
-        /// The line.
+        /// The line of the declaration, from 1.
         line: usize,
-        /// The module.
+        /// The path of the module.
         module: String,
-        /// The places where its file was searched.
+        /// The paths at which the module's file was searched.
         looked_for: Vec<PathBuf>,
     },
-    /// A declaration is invalid, or does not match its source.
+    /// A declaration is invalid, or does not match the source of its kernel.
     #[error("{rendered}")]
     Wrong {
-        /// Every mistake, with its source lines.
+        /// Every mistake, formatted with its source lines.
         rendered: String,
     },
     /// The source of a kernel cannot be used.
@@ -71,14 +71,14 @@ pub enum DeclarationError {
     Source {
         /// The file that declares the kernel.
         file: String,
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// Why it cannot be used.
+        /// Why the source cannot be used.
         error: Box<SourceFault>,
     },
 }
 
-/// Why the source of a kernel cannot be used.
+/// The reason why the source of a kernel cannot be used.
 #[derive(Debug, Error)]
 pub enum SourceFault {
     /// The folder of the package or of the declaration cannot be found.

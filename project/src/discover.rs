@@ -1,5 +1,5 @@
-//! Finds the kernels of a package. It reads files as the compiler would, from the root file of each target along its
-//! modules. [`kiln_spec::parse::discover`] says what a file declares.
+//! Finds the kernels of a package. This module reads files as the compiler would: from the root file of each target
+//! to the files of the declared modules. [`kiln_spec::parse::discover`] finds the declarations in each file.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,28 +17,28 @@ use super::declaration_error::{DeclarationError, SourceFault};
 use super::kernel::{HiddenKernel, TunedKernel};
 use super::workspace::root_of;
 
-/// The kernels and errors found in a package.
+/// The kernels and errors that were found in a package.
 #[derive(Debug, Default)]
 pub struct DiscoveredKernels {
-    /// Kernels, in the order of their files.
+    /// The kernels, in the order in which files are read.
     pub kernels: Vec<TunedKernel>,
-    /// Invalid declarations and unreadable files.
+    /// Invalid declarations, and files that cannot be read.
     pub errors: Vec<DeclarationError>,
-    /// Kernels behind disabled features.
+    /// Kernels that are compiled only with features that are not enabled.
     pub hidden: Vec<HiddenKernel>,
 }
 
-/// The kernels of a package.
+/// The kernels of a package with the default features and these features.
 pub fn kernels(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut found = with_features(package, &enabled(package, features));
     found.hidden = hidden(package, features, &found);
     found
 }
 
-/// The kernels with exactly these features enabled.
+/// The kernels of a package with exactly these features.
 fn with_features(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut walk = Walk::new(root_of(package), &package.name, features);
-    // Kernels of tests and examples are not shipped with a package.
+    // Kernels of tests and examples are ignored, because a package is not used through them.
     let shipped = package
         .targets
         .iter()
@@ -53,7 +53,7 @@ fn with_features(package: &Package, features: &BTreeSet<String>) -> DiscoveredKe
     walk.found
 }
 
-/// The kernels that more features would enable.
+/// The kernels that would be compiled with more features.
 fn hidden(
     package: &Package,
     given: &BTreeSet<String>,
@@ -96,7 +96,7 @@ fn hidden(
     more.collect()
 }
 
-/// The given features and the default ones, with all features that they enable in turn.
+/// The requested features and the default features, with all features that they enable directly or indirectly.
 fn enabled(package: &Package, given: &BTreeSet<String>) -> BTreeSet<String> {
     let mut enabled = given.clone();
     let mut open: Vec<String> = given
@@ -116,9 +116,9 @@ fn enabled(package: &Package, given: &BTreeSet<String>) -> BTreeSet<String> {
 
 struct Walk<'a> {
     root: PathBuf,
-    /// Whether the current target is the library.
+    /// Whether the current target is the library of the package.
     in_library: bool,
-    /// The module path of the current file.
+    /// The module path of the current file, starting with the target.
     module: Vec<String>,
     package: String,
     features: &'a BTreeSet<String>,
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads a file and the files of the modules that it declares.
+    /// Reads a file, and then the files of the modules that it declares.
     fn file(&mut self, path: &Path, layout: &ModuleLayout) {
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.seen.insert(real) {
@@ -149,7 +149,7 @@ impl<'a> Walk<'a> {
             Ok((text, Discovery { kernels, modules })) => {
                 let mut modules = modules.into_iter().peekable();
                 for kernel in kernels {
-                    // Keep the order of the file.
+                    // Visit modules and kernels in the order in which the file declares them.
                     while let Some(module) = modules.next_if(|module| module.line < kernel.line) {
                         self.module(&module, path);
                     }
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A file's text and its declarations.
+    /// The text of a file, and the declarations in it.
     fn read(
         &self,
         path: &Path,
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         Ok((text, declared))
     }
 
-    /// Reads a module that has its own file.
+    /// Reads a module that is in a separate file.
     fn module(&mut self, module: &ModuleFile, declared_in: &Path) {
         let folder = declared_in.parent().unwrap_or(Path::new(""));
         let candidates = module
@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// Handles a declaration; a valid one is compared with its source.
+    /// Records a declaration. A valid declaration is first compared with its source.
     fn kernel(&mut self, kernel: Result<ParsedKernel, Diagnostics>, path: &Path, text: &str) {
         let found = kernel
             .map_err(|wrong| rendered(&wrong, &path.display().to_string(), text))
@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The expanded source. Its files are named as the macro names them: relative to the package.
+    /// Reads and scans a kernel's source. Names of files are relative to the package, as in the macro.
     fn source(
         &self,
         declared_in: &Path,
@@ -299,13 +299,13 @@ fn rendered(wrong: &Diagnostics, file: &str, text: &str) -> DeclarationError {
     DeclarationError::Wrong { rendered }
 }
 
-/// Maximum nesting depth: the parser recurses for each level, and its stack is finite.
+/// Maximum nesting depth of a file. The parser recurses for each level, and its stack is limited.
 const MAX_NESTED: usize = 128;
 
-/// Checks that brackets and consecutive operators nest no deeper than [`MAX_NESTED`]; otherwise returns where they
-/// do.
+/// Checks that brackets and consecutive operators are nested at most [`MAX_NESTED`] levels. Otherwise returns the
+/// position at which they exceed this depth.
 ///
-/// Text that cannot be split into tokens passes; the parser reports the error.
+/// Text that cannot be split into tokens passes the check, because the parser reports it.
 fn shallow(text: &str) -> Result<(), LineColumn> {
     let Ok(tokens) = text.parse::<TokenStream>() else {
         return Ok(());
@@ -336,7 +336,7 @@ fn shallow(text: &str) -> Result<(), LineColumn> {
 mod tests {
     use super::*;
 
-    /// A declaration of a kernel; its source is in the same folder.
+    /// The declaration of a kernel whose source is in the same folder.
     fn kernel(name: &str) -> String {
         format!(
             "#[tuned_kernel(source = \"{name}.cu\", params(THREADS in [32, 64]), baseline(THREADS = 32), \

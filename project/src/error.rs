@@ -1,4 +1,4 @@
-//! Errors of reading a project's kernels.
+//! Errors of reading the kernels of a project.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::declaration_error::DeclarationError;
 
-/// Why a project's kernels could not be read.
+/// The reason why the kernels of a project cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProjectError {
@@ -16,7 +16,7 @@ pub enum ProjectError {
         "cannot read the package: {text}\nhelp: run it in a package, or name one with `--manifest-path`"
     )]
     Metadata {
-        /// Cargo's message.
+        /// The message of cargo.
         text: String,
     },
     /// Cargo cannot be started.
@@ -24,63 +24,63 @@ pub enum ProjectError {
         "cannot start cargo: {text}\nhelp: put cargo on the PATH, set CARGO to it, or keep its answer from another machine: `--cargo-metadata`"
     )]
     NoCargo {
-        /// The system's error.
+        /// The error of the operating system.
         text: String,
     },
-    /// Saved cargo metadata cannot be used.
+    /// A file with the output of `cargo metadata` cannot be used.
     #[error(
         "cannot read the workspace from {}: {why}\nhelp: write it in the workspace's root with `cargo metadata --no-deps --format-version 1`", .file.display()
     )]
     Kept {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The error.
+        /// Why the file cannot be used.
         why: String,
     },
-    /// The workspace does not have this package.
+    /// The workspace has no package with the requested name.
     #[error(
         "the workspace has no package `{wanted}` (it has: {known})\nhelp: choose one of them with `--package`"
     )]
     NoPackage {
         /// The requested name.
         wanted: String,
-        /// The existing packages.
+        /// The names of the packages that the workspace has.
         known: String,
     },
-    /// A setting in a package's manifest is invalid.
+    /// A setting in the manifest of a package is invalid.
     #[error(
         "package `{package}`: `package.metadata.kiln.{name}` is {value}\nhelp: the one setting is `tune`, which is true or false"
     )]
     Setting {
-        /// The package.
+        /// The name of the package.
         package: String,
-        /// The setting.
+        /// The name of the setting.
         name: String,
-        /// Its value.
+        /// The value of the setting.
         value: String,
     },
-    /// The project does not have this kernel.
+    /// The project has no kernel with the requested name.
     #[error("no kernel `{wanted}` (found: {known})\nhelp: run `tune list`")]
     NoKernel {
         /// The requested name.
         wanted: String,
-        /// The existing kernels.
+        /// The names of the kernels that the project has.
         known: String,
     },
-    /// The kernel, or every kernel, is behind disabled features.
+    /// The requested kernels are compiled only with features that are not enabled.
     #[error("{kernels}\nhelp: add `--features {features}`")]
     Hidden {
-        /// The kernels and their features, one per line.
+        /// The kernels with their features, one per line.
         kernels: String,
-        /// The value for `--features`.
+        /// The value for `--features` that would enable the kernels.
         features: String,
     },
-    /// The project has no kernels.
+    /// The project declares no kernels.
     #[error(
         "no `#[tuned_kernel]` in {searched}\nhelp: kernels made by other macros or `include!` are not found; see docs/spec-language.md"
     )]
     NothingFound {
-        /// The files that were read.
+        /// The files that were searched.
         searched: String,
     },
     /// Two kernels of one package have the same name.
@@ -88,22 +88,22 @@ pub enum ProjectError {
         "package `{package}` declares two kernels `{name}`: {first} and {second}\nhelp: rename one; tables are kept by kernel name"
     )]
     Duplicate {
-        /// The package.
+        /// The name of the package.
         package: String,
-        /// The name.
+        /// The name of the kernels.
         name: String,
-        /// The first file.
+        /// The file of the first kernel.
         first: String,
-        /// The second file.
+        /// The file of the second kernel.
         second: String,
     },
-    /// No kernel of a package can be linked into another program.
+    /// Another program cannot link the kernels of a package, because the package has no library that declares them.
     #[error(
         "the kernels of package `{package}` are in its program, which no other program can link\n\
          help: move them into a library: `src/lib.rs` with a `pub mod` for each file of kernels"
     )]
     NoLibrary {
-        /// The package.
+        /// The name of the package.
         package: String,
     },
     /// A text is not a problem of the kernel.
@@ -111,18 +111,18 @@ pub enum ProjectError {
     Problem {
         /// The text.
         text: String,
-        /// Why it is not.
+        /// What is wrong with the text.
         error: TextError,
     },
-    /// A declaration or source is invalid; the text names the place.
+    /// Declarations or sources are invalid. The text of each error names the position.
     #[error("{}", all(.errors))]
     Declarations {
-        /// The errors.
+        /// Every error that was found.
         errors: Vec<DeclarationError>,
     },
 }
 
-/// All errors as one text. Each but the first starts with `error: `, which the printer of the text adds to the first.
+/// All errors as one text. Each error starts with `error: `, except the first one, to which the caller adds it.
 fn all(errors: &[DeclarationError]) -> String {
     let each = errors.iter().map(|error| {
         let text = error.to_string();

@@ -1,4 +1,4 @@
-//! A kernel of a project: its declaration and its source.
+//! A kernel of a project, with its declaration and its source.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,33 +9,34 @@ use kiln_spec::{KernelSpec, Problem};
 
 use super::error::ProjectError;
 
-/// A declared kernel and its source.
+/// A kernel that a package declares, with its source.
 #[derive(Clone, Debug)]
 pub struct TunedKernel {
-    /// Its declaration.
+    /// The declaration of the kernel.
     pub spec: KernelSpec,
-    /// The expanded source.
+    /// The expanded source of the kernel.
     pub source: SourceText,
-    /// The entries and other declarations in the source.
+    /// The names that the source declares, such as its entries.
     pub scan: SourceScan,
-    /// The Rust file that declares it.
+    /// The Rust file that declares the kernel.
     pub file: PathBuf,
-    /// The path of the module that declares it, starting with its target: `mykernels::image`.
+    /// The path of the module that declares the kernel, starting with its target: `mykernels::image`.
     pub module: String,
-    /// Whether the package's library declares it, so that other programs can link it.
+    /// Whether the package's library declares the kernel, so that other programs can link it.
     pub in_library: bool,
-    /// Its name in listings: with the package if the selected packages have two kernels of this name.
+    /// The kernel's name in lists. It contains the package if the selected packages have several kernels of this
+    /// name.
     pub label: String,
-    /// The package that declares it.
+    /// The package that declares the kernel.
     pub package: String,
-    /// The folder of the package's tables.
+    /// The folder of the package's baked tables.
     pub tuned: PathBuf,
-    /// Evidence that the program accepts in a row, in addition to `proven`.
+    /// The kinds of evidence that the program accepts in a row, in addition to `proven`.
     pub accepts: Vec<Evidence>,
 }
 
 impl TunedKernel {
-    /// Parses a problem; without a text, returns the first declared one.
+    /// Parses a problem. Without a text, returns the first problem that the kernel declares.
     ///
     /// # Errors
     /// If the text is not a problem of the kernel.
@@ -51,21 +52,21 @@ impl TunedKernel {
     }
 }
 
-/// A kernel behind disabled features; only this much of it is read.
+/// A kernel that is compiled only with features that are not enabled. Its declaration is not read any further.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenKernel {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// The package that declares it.
+    /// The package that declares the kernel.
     pub package: String,
-    /// The Rust file that declares it.
+    /// The Rust file that declares the kernel.
     pub file: PathBuf,
-    /// A feature that alone enables it; `None` if it takes several.
+    /// A single feature that enables the kernel; `None` if several features are needed.
     pub feature: Option<String>,
 }
 
 impl HiddenKernel {
-    /// The value for `--features` that enables it.
+    /// The value for `--features` that enables the kernel, or a placeholder if several features are needed.
     pub fn features(&self) -> &str {
         self.feature.as_deref().unwrap_or("FEATURES")
     }

@@ -1,7 +1,7 @@
-//! The kernels of a package, found by reading its sources; the package need not be built.
+//! Finds the kernels of a package by reading its sources. The package need not be built.
 //!
-//! [`Project::read`] asks cargo for the packages, follows `mod` declarations from their targets, and parses each
-//! `#[tuned_kernel]` with the grammar that the macro uses.
+//! [`Project::read`] asks cargo for the packages, follows the `mod` declarations from the root file of each target,
+//! and parses each `#[tuned_kernel]` with the grammar of the macro.
 #![forbid(unsafe_code)]
 
 mod declaration_error;
@@ -24,32 +24,32 @@ pub use selection::PackageSelection;
 
 use self::workspace::root_of;
 
-/// The kernels of the selected packages.
+/// The kernels of the selected packages, and what else is known about these packages.
 #[derive(Clone, Debug)]
 pub struct Project {
-    /// Kernels, ordered by package and file.
+    /// The kernels, ordered by package and file.
     pub kernels: Vec<TunedKernel>,
     /// The target directory of the workspace.
     pub target: PathBuf,
-    /// The roots of the selected packages.
+    /// The root folders of the selected packages.
     pub roots: Vec<PathBuf>,
     /// The selected packages, as cargo describes them.
     pub packages: Vec<Package>,
-    /// Kernels of the selected packages that are behind disabled features.
+    /// Kernels of the selected packages that are compiled only with features that are not enabled.
     pub hidden: Vec<HiddenKernel>,
-    /// Invalid declarations of kernels that were not requested.
+    /// The errors in declarations of kernels that were not requested.
     pub wrong: Vec<String>,
 }
 
 impl Project {
-    /// Every problem that a kernel declares, for any device, as `tune list` prints it.
+    /// The text of every problem that a kernel declares for any device, as `tune list` prints it.
     pub fn problems(&self) -> Vec<String> {
         let kernels = self.kernels.iter();
         let problems = kernels.flat_map(|kernel| kernel.spec.all_problems());
         problems.map(ToString::to_string).collect()
     }
 
-    /// The kernel of this name.
+    /// The kernel with this name.
     ///
     /// # Errors
     /// If no kernel has this name.
@@ -61,11 +61,11 @@ impl Project {
         })
     }
 
-    /// Reads the kernels of the selected packages: the named one, the one in the current folder, or all of the
-    /// workspace.
+    /// Reads the kernels of the selected packages. A selection is a single package, the package in the current
+    /// folder, or all packages of the workspace.
     ///
     /// # Errors
-    /// See [`ProjectError`]; every invalid declaration is reported, not only the first.
+    /// See [`ProjectError`]. Every invalid declaration is reported, not only the first one.
     pub fn read(selection: &PackageSelection) -> Result<Project, ProjectError> {
         let metadata = workspace::describe(selection)?;
         let packages = chosen(&metadata, selection)?;
@@ -79,7 +79,7 @@ impl Project {
             errors.extend(found.errors);
             hidden.extend(found.hidden);
         }
-        // A kernel requested by name is usable even if others are invalid.
+        // A kernel that is requested by name can be used even if other declarations are invalid.
         let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
         let all_found = !selection.kernels.is_empty() && selection.kernels.iter().all(is_found);
         if !errors.is_empty() && !all_found {
@@ -100,7 +100,7 @@ impl Project {
         project.only(&selection.kernels, &packages)
     }
 
-    /// Keeps the named kernels.
+    /// Keeps only the kernels with these names.
     fn only(mut self, wanted: &[String], packages: &[&Package]) -> Result<Project, ProjectError> {
         let names: Vec<_> = self
             .kernels
@@ -154,13 +154,13 @@ impl Project {
         Ok(self)
     }
 
-    /// The folder for tables that are not committed: those of this machine's cpu.
+    /// The folder for tables that are not committed, which contain the rows of this machine's CPU.
     pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
         self.target.join("kiln/tuned").join(&kernel.package)
     }
 }
 
-/// The selected packages.
+/// The packages that a selection selects.
 fn chosen<'a>(
     metadata: &'a Metadata,
     selection: &PackageSelection,
@@ -193,7 +193,7 @@ fn chosen<'a>(
     Ok(found)
 }
 
-/// Whether a package is selected by default: unless its manifest has `package.metadata.kiln.tune = false`.
+/// Whether a package is selected by default. This is so unless its manifest has `package.metadata.kiln.tune = false`.
 fn is_tuned_by_default(package: &Package) -> Result<bool, ProjectError> {
     let Some(settings) = package.metadata.get("kiln") else {
         return Ok(true);
@@ -228,7 +228,7 @@ fn no_duplicates(kernels: &[TunedKernel]) -> Result<(), ProjectError> {
     Ok(())
 }
 
-/// Adds the package to the labels of kernels that share a name.
+/// Adds the package to the labels of kernels whose name is not unique.
 fn label(kernels: &mut [TunedKernel]) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for kernel in kernels.iter() {

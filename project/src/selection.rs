@@ -1,18 +1,18 @@
-//! The packages and kernels that a command line selects.
+//! Which packages and kernels a command line selects.
 
 use std::path::PathBuf;
 
 /// The packages and kernels that a command line selects.
 #[derive(Clone, Debug, Default)]
 pub struct PackageSelection {
-    /// Cargo.toml of the package or workspace; `None` for the one of the current folder.
+    /// The path of the `Cargo.toml` of a package or workspace; `None` for the one in the current folder.
     pub manifest_path: Option<PathBuf>,
     /// A file with the output of `cargo metadata`, for machines without cargo.
     pub cargo_metadata: Option<PathBuf>,
-    /// The package of the workspace; `None` for all of them.
+    /// The name of a package in the workspace; `None` for all packages.
     pub package: Option<String>,
-    /// The kernels; all of them if none is named.
+    /// The names of kernels. An empty list selects all kernels.
     pub kernels: Vec<String>,
-    /// Cargo features that are enabled when sources are read.
+    /// The cargo features with which sources are read.
     pub features: Vec<String>,
 }

@@ -1,16 +1,16 @@
-//! Finds files that declare a kernel and belong to no target: nothing reads them, and otherwise nothing would report
-//! them.
+//! Finds files that declare a kernel but belong to no target. Neither cargo nor this crate reads such files, so the
+//! kernels in them would otherwise be ignored without a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The Rust files below a folder that contain a `#[tuned_kernel]`, sorted. Called only if no kernel was found, so
-/// none of these files was reached.
+/// The Rust files below a folder that contain a `#[tuned_kernel]`, sorted. The caller has found no kernel in the
+/// package, so none of these files belongs to a target.
 pub(super) fn kernels_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
-        // An unreadable folder declares nothing.
+        // A folder that cannot be read is treated as empty.
         for path in fs::read_dir(&folder)
             .into_iter()
             .flatten()
@@ -30,7 +30,7 @@ pub(super) fn kernels_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Whether a line begins with the attribute.
+/// Whether a line of the file starts with the attribute.
 fn declares(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start();

@@ -1,4 +1,5 @@
-//! Cargo's description of a workspace: from cargo itself or, on a machine without cargo, from a file with its output.
+//! Describes a workspace. The description comes from cargo or, on a machine without cargo, from a file with cargo's
+//! output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use serde_json::Value;
 use super::error::ProjectError;
 use super::selection::PackageSelection;
 
-/// Describes the workspace that a selection names, or the one of the current folder.
+/// Describes the workspace that a selection names, or the workspace of the current folder.
 ///
 /// # Errors
-/// If there is no workspace, or no cargo.
+/// If there is no workspace, or if cargo cannot be started.
 pub fn describe(selection: &PackageSelection) -> Result<Metadata, ProjectError> {
     match &selection.cargo_metadata {
         Some(file) => kept(file),
@@ -42,8 +43,8 @@ fn asked(manifest: Option<&Path>) -> Result<Metadata, ProjectError> {
     })
 }
 
-/// The output of another machine's cargo. The file is in the root of the workspace on this machine too: paths below
-/// the old root become paths below the current one.
+/// Reads a file with the output of another machine's cargo. The file must be in the root of the workspace. Paths
+/// below the old root become paths below the current root.
 fn kept(file: &Path) -> Result<Metadata, ProjectError> {
     let wrong = |why: String| ProjectError::Kept {
         file: file.to_owned(),
@@ -69,12 +70,12 @@ fn kept(file: &Path) -> Result<Metadata, ProjectError> {
     }
 }
 
-/// Replaces the folder at the start of paths, in every string of a JSON value.
+/// Replaces the folder `from` by `to` at the start of paths, in every string of a JSON value.
 fn move_paths(value: &mut Value, from: &Path, to: &Path) {
     match value {
         Value::String(text) => {
             if let Ok(rest) = Path::new(text.as_str()).strip_prefix(from) {
-                // Joining an empty path would add a slash to the folder.
+                // Joining an empty path would append a slash to the folder.
                 let moved = if rest.as_os_str().is_empty() {
                     to.to_owned()
                 } else {
@@ -93,7 +94,7 @@ fn move_paths(value: &mut Value, from: &Path, to: &Path) {
     }
 }
 
-/// The folder of a package's manifest.
+/// The folder that contains the manifest of a package.
 pub fn root_of(package: &Package) -> PathBuf {
     package
         .manifest_path

@@ -1,33 +1,34 @@
-//! The cache folder: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`. `tune` and programs that
-//! launch kernels share it, so both must find the same folder.
+//! Finds the cache folder: `$KILN_CACHE`, else `$XDG_CACHE_HOME/kiln`, else `~/.cache/kiln`. `tune` and the programs
+//! that launch kernels share the folder, so both must find the same path.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why there is no cache folder.
+/// The reason why the cache folder cannot be found.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CacheFolderError {
-    /// A variable does not name a folder.
+    /// The value of an environment variable is not a usable path.
     #[error("{variable} is {value:?}, which is {problem}")]
     Variable {
-        /// The variable.
+        /// The name of the variable.
         variable: &'static str,
-        /// Its value.
+        /// The value of the variable.
         value: String,
-        /// What is invalid about it.
+        /// What is wrong with the value.
         problem: &'static str,
     },
-    /// No variable is set.
+    /// None of the three variables is set.
     #[error("none of KILN_CACHE, XDG_CACHE_HOME and HOME is set")]
     Unset,
 }
 
-/// The cache folder, given a source of variables: usually [`std::env::var_os`].
+/// The path of the cache folder. `variable` returns the value of an environment variable; it is usually
+/// [`std::env::var_os`].
 ///
 /// # Errors
-/// A variable that is set but empty or relative, or no variable at all.
+/// If a variable is set but empty or relative, or if no variable is set.
 pub fn cache_folder(
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<PathBuf, CacheFolderError> {

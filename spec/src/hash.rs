@@ -1,4 +1,4 @@
-//! Content hashes: newtypes over BLAKE3, so that different kinds cannot be mixed up.
+//! Content hashes: newtypes over BLAKE3, so that the compiler distinguishes hashes of different kinds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,26 +6,27 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Incremental hashing of length-prefixed fields, so that `("ab", "c")` and `("a", "bc")` differ.
+/// Hashes a sequence of byte fields. Each field is prefixed with its length, so that `("ab", "c")` and `("a", "bc")`
+/// have different hashes.
 #[derive(Clone, Debug, Default)]
 pub struct Hasher(blake3::Hasher);
 
 impl Hasher {
-    /// A hasher for one purpose; the domain keeps hashes of different purposes apart.
+    /// A hasher for one purpose. Hashes of different domains differ even if their fields are equal.
     pub fn new(domain: &str) -> Hasher {
         let mut hasher = Hasher(blake3::Hasher::new());
         hasher.field(domain.as_bytes());
         hasher
     }
 
-    /// Adds one field.
+    /// Appends one field.
     pub fn field(&mut self, bytes: &[u8]) -> &mut Hasher {
         self.0.update(&(bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
         self
     }
 
-    /// The hash of all fields so far.
+    /// The hash of all fields appended so far.
     pub fn finish(&self) -> Hash {
         let mut hash = [0; 16];
         hash.copy_from_slice(&self.0.finalize().as_bytes()[..16]);
@@ -39,14 +40,14 @@ impl Hasher {
 pub struct Hash([u8; 16]);
 
 impl Hash {
-    /// The first 64 bits, which symbols contain and receipts report.
+    /// The first 64 bits of the hash. Symbols contain them, and receipts report them.
     pub fn short(self) -> u64 {
         let mut first = [0; 8];
         first.copy_from_slice(&self.0[..8]);
         u64::from_be_bytes(first)
     }
 
-    /// The hash of one byte string for one purpose.
+    /// The hash of one byte string, for the purpose that `domain` names.
     pub fn of(domain: &str, bytes: &[u8]) -> Hash {
         Hasher::new(domain).field(bytes).finish()
     }
@@ -70,11 +71,11 @@ impl From<Hash> for String {
     }
 }
 
-/// A text is not a hash.
+/// The text is not 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{text}` is not a hash of 32 hexadecimal digits")]
 pub struct NotAHash {
-    /// The text.
+    /// The rejected text.
     pub text: String,
 }
 
@@ -126,11 +127,12 @@ macro_rules! hash_newtype {
 }
 
 hash_newtype! {
-    /// Hash of a kernel spec in canonical form: changes when anything the author declared changes.
+    /// Hash of a kernel spec: see [`KernelSpec::hash`](crate::KernelSpec::hash). It changes if the author changes
+    /// anything except the tuned problems and the configs to try first.
     SpecHash;
-    /// Hash of the expanded source, by its tokens: the `.cu` and everything it includes.
+    /// Hash of the tokens of a kernel's expanded source: the `.cu` file and every file that it includes.
     SourceHash;
-    /// Hash of one config's canonical text.
+    /// Hash of the canonical text of a config.
     ConfigHash;
 }
 

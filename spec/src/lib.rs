@@ -1,5 +1,5 @@
-//! The pure part of Kiln: what a kernel *is* (spec, search space, generated entries, hashes, baked tables), without
-//! devices, file systems or processes.
+//! Describes kernels as plain data: specs, search spaces, generated entries, hashes and baked tables. This crate
+//! opens no device, reads no file and starts no process.
 //!
 //! The macro (`kiln-macros`), the command line (`kiln-tuner`) and the runtime (`kiln`) all describe a kernel with
 //! these types. The grammar and the table format need the feature `parse`, which a deployed program does not enable.

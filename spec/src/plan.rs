@@ -1,4 +1,4 @@
-//! Launch plans: the numbers with which a launch is made.
+//! Launch plans: the grid, block and shared memory of a launch, as numbers.
 
 use std::fmt;
 
@@ -58,59 +58,59 @@ pub enum PlanError {
     /// A geometry expression has no value.
     #[error("{what}: {error}")]
     Eval {
-        /// The expression.
+        /// Which expression it is, in words.
         what: &'static str,
-        /// Why it has no value.
+        /// The reason why the expression has no value.
         error: EvalError,
     },
-    /// An extent is zero, negative or exceeds 32 bits.
+    /// An extent is zero, is negative or does not fit 32 bits.
     #[error("{what} is {value}, and must be from 1 to 4294967295")]
     Extent {
-        /// The extent.
+        /// Which extent it is, in words.
         what: &'static str,
-        /// Its value.
+        /// The extent's value.
         value: i128,
     },
-    /// A length or footprint is negative or exceeds 64 bits.
+    /// A length or a footprint is negative or does not fit 64 bits.
     #[error("{what} is {value}, which does not fit 64 bits")]
     Size {
-        /// The size.
+        /// Which size it is, in words.
         what: &'static str,
-        /// Its value.
+        /// The size's value.
         value: i128,
     },
-    /// A computed argument does not fit its type.
+    /// The value of a computed argument does not fit the argument's type.
     #[error("`{argument}` is {value}, which does not fit {ty}")]
     Argument {
-        /// The argument.
+        /// The argument's name.
         argument: String,
-        /// Its value.
+        /// The computed value.
         value: i128,
-        /// Its type.
+        /// The argument's type.
         ty: ScalarType,
     },
-    /// A limit of the device is exceeded.
+    /// The launch exceeds a limit of the device.
     #[error("{what} is {value}, but the device allows {limit}")]
     Limit {
-        /// The quantity.
+        /// Which quantity exceeds the limit, in words.
         what: &'static str,
-        /// Its value.
+        /// The quantity's value.
         value: u64,
         /// The device's limit.
         limit: u64,
     },
 }
 
-/// The scope of one launch: a config, a problem and, if given, a device.
+/// The names that the expressions of one launch can use: those of a config, a problem and, if present, a device.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchScope<'a> {
-    /// Values of the tunable parameters.
+    /// The values of the tunable parameters.
     pub config: &'a Config,
-    /// Values of the problem sizes.
+    /// The values of the problem dimensions.
     pub problem: &'a Problem,
-    /// Limits of the device.
+    /// The limits of the device. Without them, `device.*` has no value.
     pub limits: Option<&'a DeviceLimits>,
-    /// The spec, for the names of choices.
+    /// The spec, which lists the names of choices and element types.
     pub spec: &'a KernelSpec,
 }
 
@@ -128,7 +128,7 @@ impl Scope for LaunchScope<'_> {
 }
 
 impl KernelSpec {
-    /// The value of a bare name that is neither a parameter nor a size: a choice, or an element type.
+    /// The value of a name that is neither a parameter nor a size: a named choice or an element type.
     pub fn literal(&self, name: &str) -> Option<Value> {
         let is_choice = self.params.iter().flat_map(|p| &p.values).any(
             |value| matches!(value, crate::config::ParamValue::Choice(choice) if &**choice == name),
@@ -141,10 +141,10 @@ impl KernelSpec {
         (is_choice || is_type).then(|| Value::Name(name.into()))
     }
 
-    /// The plan of the tuned entry for a config and a problem.
+    /// The launch plan of the tuned entry for a config and a problem.
     ///
     /// # Errors
-    /// If an extent has no value or an invalid one. [`LaunchPlan::check`] checks limits.
+    /// If an extent has no value or is outside its range. [`LaunchPlan::check`] checks the limits of the device.
     pub fn plan(
         &self,
         config: &Config,
@@ -159,10 +159,10 @@ impl KernelSpec {
         })
     }
 
-    /// The plan of the baseline for a problem.
+    /// The launch plan of the baseline for a problem.
     ///
     /// # Errors
-    /// Those of [`Self::plan`].
+    /// The same errors as [`Self::plan`].
     pub fn baseline_plan(
         &self,
         problem: &Problem,
@@ -177,7 +177,8 @@ impl KernelSpec {
         self.baseline_geometry().plan(&scope)
     }
 
-    /// Total size of all slice arguments for a problem in bytes, with the lengths of the baseline's config.
+    /// Total size in bytes of all slice arguments for a problem. Lengths that depend on the config use the baseline's
+    /// config.
     ///
     /// # Errors
     /// If a length has no value or is negative.
@@ -196,10 +197,10 @@ impl KernelSpec {
         })
     }
 
-    /// The length of a slice in elements for a config and a problem.
+    /// The length of a slice, in elements, for a config and a problem.
     ///
     /// # Errors
-    /// If it has no value or is negative.
+    /// If the length has no value or is negative.
     pub fn slice_len(
         &self,
         len: &Expr,
@@ -218,7 +219,7 @@ impl KernelSpec {
     /// The value of a computed argument for a config and a problem.
     ///
     /// # Errors
-    /// If it has no value, or one that does not fit its type.
+    /// If the expression has no value, or if its value does not fit the argument's type.
     pub fn computed(
         &self,
         scalar: &ScalarArg,
@@ -237,10 +238,10 @@ impl KernelSpec {
             })
     }
 
-    /// Checks that the lengths and computed arguments that depend on a config have values.
+    /// Checks every slice length and computed argument that depends on the config.
     ///
     /// # Errors
-    /// The first without a value, or with one that does not fit.
+    /// The first one that has no value or whose value is outside its range.
     pub fn check_data(&self, config: &Config, problem: &Problem) -> Result<(), PlanError> {
         for arg in &self.args {
             match (arg, arg.computed()) {
@@ -274,7 +275,8 @@ impl KernelSpec {
 }
 
 impl Geometry {
-    /// Whether the grid has no blocks: one extent is zero, and the others are valid. Such a launch does nothing.
+    /// Whether the grid has no blocks, because one extent is zero and all others are valid. Such a launch does
+    /// nothing.
     pub fn is_empty(&self, scope: &dyn Scope) -> bool {
         let extents: Option<Vec<u32>> = self
             .grid
@@ -284,10 +286,10 @@ impl Geometry {
         extents.is_some_and(|extents| extents.contains(&0))
     }
 
-    /// The plan in a scope.
+    /// The launch plan of this geometry, with the names of `scope`.
     ///
     /// # Errors
-    /// If an extent has no value or an invalid one.
+    /// If an extent has no value or is outside its range.
     pub fn plan(&self, scope: &dyn Scope) -> Result<LaunchPlan, PlanError> {
         let shared_bytes = match &self.shared_bytes {
             None => 0,

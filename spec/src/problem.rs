@@ -1,4 +1,4 @@
-//! Problems: sets of sizes for which a kernel is tuned and launched.
+//! Problems: the sets of sizes for which a kernel is tuned and launched.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::model::ElemType;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProblemValue {
-    /// A size.
+    /// An integer size.
     Size(i64),
     /// An element type.
     Type(ElemType),
@@ -27,20 +27,20 @@ impl fmt::Display for ProblemValue {
     }
 }
 
-/// A set of sizes, in declared order: first the type parameters, then the sizes.
+/// A set of sizes and element types, in declared order: first the type parameters, then the sizes.
 ///
-/// Its canonical text is `m=512,n=512,k=512`.
+/// The canonical text of a problem is, for example, `m=512,n=512,k=512`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Problem(Vec<(Arc<str>, ProblemValue)>);
 
 impl Problem {
-    /// A problem with these values, in declared order.
+    /// A problem with these values, which must be in declared order.
     pub fn new(values: impl IntoIterator<Item = (Arc<str>, ProblemValue)>) -> Problem {
         Problem(values.into_iter().collect())
     }
 
-    /// The value of a dimension.
+    /// The value of the dimension with this name, if the problem has it.
     pub fn get(&self, name: &str) -> Option<ProblemValue> {
         self.0
             .iter()
@@ -48,7 +48,7 @@ impl Problem {
             .map(|(_, value)| *value)
     }
 
-    /// The size of a dimension.
+    /// The size of the dimension with this name; `None` if it is missing or is an element type.
     pub fn size(&self, name: &str) -> Option<i64> {
         match self.get(name)? {
             ProblemValue::Size(x) => Some(x),

@@ -1,47 +1,53 @@
-//! The rule by which a launch selects a baked row: the rows that fit a device and a problem, the best first.
+//! The rule by which a launch selects a baked row (one config for one problem on one device).
 //!
-//! In this order: a row for exactly this device and problem; for this problem on another device of the same backend
-//! and architecture; for the nearest tuned problem. A row of another vendor or architecture never fits, nor one for
-//! other element types.
+//! [`best_first`] sorts the rows that fit a device and a problem in this order:
+//!
+//! - rows for exactly this device and this problem
+//! - rows for this problem that were tuned on another device of the same backend and architecture
+//! - rows for other problems on this device, the nearest problem first
+//! - rows for other problems on another device of the same backend and architecture, the nearest problem first
+//!
+//! A row for another backend, another architecture or other element types never fits.
 
 use crate::device::{Backend, DeviceKey};
 use crate::problem::{Problem, ProblemValue};
 
-/// A baked row that may be used.
+/// A baked row among which a launch selects.
 #[derive(Clone, Debug)]
 pub struct Offer<'a> {
-    /// The caller's index of the row.
+    /// The caller's index of this row.
     pub row: usize,
-    /// The backend of the device on which it was tuned.
+    /// The backend of the device on which the row was tuned.
     pub backend: Backend,
-    /// That device's architecture.
+    /// The architecture of that device.
     pub arch: &'a str,
-    /// That device's product name.
+    /// The product name of that device.
     pub device: &'a str,
-    /// The problem for which it was tuned.
+    /// The problem for which the row was tuned.
     pub problem: Problem,
 }
 
 impl Offer<'_> {
-    /// Whether it was tuned on a device of the same backend and architecture.
+    /// Whether the row was tuned on a device of the same backend and architecture as `device`.
     pub fn is_of_architecture(&self, device: &DeviceKey) -> bool {
         self.backend == device.backend && self.arch == device.arch
     }
 }
 
-/// A row that fits, and how well.
+/// A baked row that fits a device and a problem, with the quality of the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
-    /// The index of the row.
+    /// The caller's index of the row.
     pub row: usize,
-    /// Whether it was tuned on this particular device, or on another one of the same architecture.
+    /// Whether the row was tuned on a device with the same product name. If not, only the architecture is the same.
     pub same_device: bool,
-    /// The distance of its problem from the wanted one; see [`distance`].
+    /// The distance between the row's problem and the requested problem; see [`distance`].
     pub distance: f64,
 }
 
 impl Fit {
-    /// Exact problems before near ones, this device before others, then by distance.
+    /// The sort key of [`best_first`]: the exact problem before other problems, then this device before others, then
+    /// by distance.
     fn rank(&self) -> (bool, bool, f64) {
         (self.distance > 0.0, !self.same_device, self.distance)
     }
@@ -72,8 +78,8 @@ pub fn best_first<'a>(
     found
 }
 
-/// The distance of a tuned problem from the wanted one: the sum over the sizes of |log2(tuned / wanted)|; `None` if
-/// the element types differ.
+/// The distance between a tuned problem and the requested problem: the sum of |log2(tuned / wanted)| over all sizes.
+/// `None` if the element types differ.
 pub fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
     use ProblemValue::{Size, Type};
     let log = |x: i64| (x.max(1) as f64).log2();
@@ -83,7 +89,8 @@ pub fn distance(tuned: &Problem, wanted: &Problem) -> Option<f64> {
         .try_fold(0.0, |sum, ((_, tuned), (_, wanted))| {
             match (tuned, wanted) {
                 (Size(a), Size(b)) if a == b => Some(sum),
-                // Two different sizes never have distance 0, however large they are.
+                // Two different sizes must not have distance 0, even if they are so large that their logarithms are
+                // equal.
                 (Size(a), Size(b)) => Some(sum + (log(a) - log(b)).abs().max(f64::EPSILON)),
                 (Type(a), Type(b)) => (a == b).then_some(sum),
                 _ => None,

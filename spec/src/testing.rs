@@ -14,7 +14,7 @@ use crate::problem::{Problem, ProblemValue};
 /// Names that random expressions use.
 pub(crate) const NAMES: [&str; 5] = ["A", "B", "SWITCH", "LAYOUT", "n"];
 
-/// Any expression, well-kinded or not.
+/// Any expression. Its operands may have the wrong kind (an integer instead of a boolean, for example).
 pub(crate) fn any_expr() -> impl Strategy<Value = Expr> {
     let leaf = prop_oneof![
         any::<i64>().prop_map(Expr::Int),
@@ -65,7 +65,7 @@ const OPERATORS: [BinaryOp; 13] = [
     BinaryOp::Or,
 ];
 
-/// A well-kinded integer expression over `A`, `B` and `n`.
+/// An integer expression over `A`, `B` and `n` whose operands have the right kinds.
 pub(crate) fn int_expr() -> impl Strategy<Value = Expr> {
     let leaf = prop_oneof![
         (-2i64..20).prop_map(Expr::Int),
@@ -92,7 +92,7 @@ pub(crate) fn int_expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-/// A well-kinded boolean expression over the parameters of [`random_spec`].
+/// A boolean expression over the parameters of [`random_spec`] whose operands have the right kinds.
 pub(crate) fn bool_expr() -> impl Strategy<Value = Expr> {
     let name = |name: &str| Box::new(Expr::Name(name.into()));
     let comparison = (
@@ -167,8 +167,8 @@ pub(crate) fn random_spec() -> impl Strategy<Value = KernelSpec> {
         })
 }
 
-/// A kernel `x -> y` of `n` elements with these parameters, without constraints; its baseline is the entry `simple`,
-/// with one thread per block.
+/// A kernel `x -> y` of `n` elements with these parameters and without constraints. The baseline is the entry
+/// `simple` with one thread per block.
 pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
     let one = || Geometry {
         grid: vec![Expr::Name("n".into())],
@@ -222,7 +222,8 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
     }
 }
 
-/// A kernel `k` without arguments, parameters or problems: one block with one thread, which is its own baseline.
+/// A kernel `k` without arguments, parameters or problems. Its launch is one block with one thread, and it is its own
+/// baseline.
 pub(crate) fn bare_spec() -> KernelSpec {
     let one = || vec![Expr::Int(1)];
     KernelSpec {

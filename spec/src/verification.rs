@@ -1,9 +1,9 @@
-//! Derives small problems that cover every ragged class, for verifying a kernel before it is timed.
+//! Derives small problems on which a kernel is verified before it is timed.
 //!
-//! Kernels fail if a size is smaller than a tile, just above one, or prime. For each dimension the tile sizes are
-//! derived from its divisors in the geometry and the constraints. The problems then mix one element, less than a
-//! tile, whole tiles and tiles with a remainder, so that most pairs of classes occur within [`MAX_PROBLEMS`]
-//! problems.
+//! Kernels often fail if a size is smaller than a tile, just above a tile, or prime. For each dimension, this module
+//! derives the tile sizes from the divisors of the dimension in the geometry and the constraints. Each dimension then
+//! has four classes of sizes: one element, less than a tile, whole tiles, and tiles with a remainder. The problems
+//! mix the classes of different dimensions, so that most pairs of classes occur within [`MAX_PROBLEMS`] problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use crate::model::KernelSpec;
 use crate::plan::{LaunchScope, PlanError};
 use crate::problem::{Problem, ProblemValue};
 
-/// Maximum number of problems.
+/// Maximum number of derived problems.
 pub const MAX_PROBLEMS: usize = 6;
 /// Maximum total size of all slices of one problem, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
-/// Maximum number of operations of one problem.
+/// Maximum number of floating-point operations of one problem.
 const MAX_OPERATIONS: i128 = 30_000_000;
-/// Maximum number of mixtures of classes to try.
+/// Maximum number of combinations of classes to consider.
 const MAX_CANDIDATES: usize = 1024;
-/// Maximum number of mixtures that may turn out to have no valid small problem.
+/// Maximum number of combinations that may have no valid small problem before the derivation stops.
 const MAX_FAILURES: usize = 64;
 
-/// The problems for verifying these configs, for the element types of `like`: those that the author declared, or up
-/// to six derived ones. Each is valid for every config and for the baseline.
+/// The problems for verifying these configs, with the element types of `like`. They are the problems that the author
+/// declared for verification or, if there are none, up to six derived problems. Each problem is valid for every
+/// config and for the baseline.
 ///
-/// The same arguments give the same problems. If no small problem is valid, none are returned, and only the declared
-/// problems remain.
+/// The result depends only on the arguments. It is empty if none of the problems is valid.
 pub fn verification_problems(
     spec: &KernelSpec,
     configs: &[Config],
@@ -64,11 +64,11 @@ struct Derive<'a> {
     configs: &'a [Config],
     like: &'a Problem,
     limits: Option<&'a DeviceLimits>,
-    /// The constraints that use a dimension.
+    /// The constraints that mention a problem dimension.
     sized: Vec<&'a Expr>,
 }
 
-/// The sizes of one dimension: for each ragged class, the candidates in order of preference.
+/// The candidate sizes of one dimension: one list per class, with the preferred size first.
 struct Dimension {
     name: Arc<str>,
     classes: Vec<Vec<i64>>,
@@ -86,7 +86,7 @@ impl Derive<'_> {
         let mut candidates = self.candidates(&dimensions);
         let mut failures = 0;
         while chosen.len() < MAX_PROBLEMS && failures < MAX_FAILURES {
-            // The first of the best: the number of new pairs of classes counts, and choices of one class come first.
+            // The combination with the most new pairs of classes; the first one if several have as many.
             let new_pairs =
                 |choice: &Vec<usize>| pairs(choice).filter(|p| !covered.contains(p)).count();
             let best = candidates
@@ -114,7 +114,7 @@ impl Derive<'_> {
         chosen
     }
 
-    /// Choices of a class for each dimension: first all of one class, then mixtures.
+    /// Combinations of one class per dimension: first those with the same class for all dimensions, then mixed ones.
     fn candidates(&self, dimensions: &[Dimension]) -> Vec<Vec<usize>> {
         let most = dimensions
             .iter()
@@ -146,7 +146,7 @@ impl Derive<'_> {
         all
     }
 
-    /// A valid problem with these classes, within the bounds.
+    /// A valid problem with these classes that stays within the limits on bytes and operations.
     fn realise(&self, dimensions: &[Dimension], choice: &[usize]) -> Option<Problem> {
         let classes: Vec<&[i64]> = dimensions
             .iter()
@@ -160,7 +160,7 @@ impl Derive<'_> {
             if self.is_small(&problem) && self.is_valid(&problem) {
                 return Some(problem);
             }
-            // Shrink the largest size that has a smaller candidate left.
+            // Reduce the largest size that still has a smaller candidate.
             let next = |i: &usize| classes[*i].len() > picks[*i] + 1;
             let largest = (0..picks.len()).filter(next).max_by_key(|i| sizes[*i])?;
             picks[largest] += 1;
@@ -186,8 +186,8 @@ impl Derive<'_> {
         bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && operations <= MAX_OPERATIONS
     }
 
-    /// Whether every config and the baseline can be launched for it. Constraints without sizes are the same for every
-    /// problem and are not checked.
+    /// Whether every config and the baseline can be launched for the problem. Constraints that mention no size have
+    /// the same value for every problem, so they are not checked.
     fn is_valid(&self, problem: &Problem) -> bool {
         let valid = |config: &Config| {
             let scope = LaunchScope {
@@ -211,7 +211,7 @@ impl Derive<'_> {
     fn dimension(&self, name: &Arc<str>, size: i64) -> Dimension {
         let declared = self.declared_sizes(name);
         let classes = if declared.iter().all(|size| *size <= 1) {
-            // A switch, not an extent.
+            // The dimension is a switch and not an extent, so only its declared values are used.
             declared.iter().map(|size| vec![*size]).collect()
         } else {
             self.classes(name, &declared)
@@ -232,7 +232,7 @@ impl Derive<'_> {
         problems.filter_map(|problem| problem.size(name)).collect()
     }
 
-    /// The four classes: one; less than a tile; whole tiles; tiles with a remainder.
+    /// The four classes of sizes: one, less than a tile, whole tiles, and tiles with a remainder.
     fn classes(&self, name: &str, declared: &BTreeSet<i64>) -> Vec<Vec<i64>> {
         let tiles = self.tiles(name);
         let smallest = tiles.iter().copied().find(|tile| *tile > 1).unwrap_or(4);
@@ -254,8 +254,8 @@ impl Derive<'_> {
             .collect()
     }
 
-    /// Those of the sizes (or the next multiples of a divisor, if a constraint requires one) that no constraint on
-    /// this dimension alone excludes.
+    /// The sizes that are valid if only this dimension of `like` changes. A size that is not valid is replaced by the
+    /// next multiple of a tile that is valid. If there is no valid size, the result is `fallback`.
     fn possible(
         &self,
         name: &str,
@@ -278,7 +278,7 @@ impl Derive<'_> {
         possible
     }
 
-    /// The problem `like` with one size changed.
+    /// The problem `like` with another size for one dimension.
     fn with_size(&self, name: &str, size: i64) -> Problem {
         Problem::new(self.like.iter().map(|(other, value)| {
             let changed = **other == *name;
@@ -291,8 +291,8 @@ impl Derive<'_> {
         }))
     }
 
-    /// The divisors of the dimension, in ascending order. If it is never divided, the integer parameters, any of
-    /// which may be its tile inside the kernel.
+    /// The values of the expressions by which the dimension is divided, in ascending order. If nothing divides the
+    /// dimension, the values of the integer parameters, because each may be a tile size inside the kernel.
     fn tiles(&self, name: &str) -> BTreeSet<i64> {
         let mut divisors = Vec::new();
         let geometry = &self.spec.geometry;
@@ -325,14 +325,14 @@ impl Derive<'_> {
     }
 }
 
-/// A size that a tile may have.
+/// The size as an `i64`, if a tile may have it (1 to 4096).
 fn plausible(size: i128) -> Option<i64> {
     i64::try_from(size)
         .ok()
         .filter(|size| (1..=4096).contains(size))
 }
 
-/// The divisor, if `expr` divides something that contains the dimension.
+/// The divisor, if `expr` divides an expression that contains the dimension.
 fn divisor_of<'a>(expr: &'a Expr, dimension: &str) -> Option<&'a Expr> {
     let (dividend, divisor) = match expr {
         Expr::Binary(BinaryOp::Div | BinaryOp::Rem, x, y) => (&**x, &**y),

@@ -1,5 +1,5 @@
-//! The prelude's own mathematical functions, compiled for this machine: their errors are within the bounds in
-//! `docs/device-prelude.md`. The device runs the same code.
+//! Compiles the mathematical functions of the prelude for this machine, and checks that their errors are within the
+//! bounds in `docs/device-prelude.md`. Devices run the same code.
 
 #![cfg(target_arch = "x86_64")]
 
@@ -11,8 +11,8 @@ use std::process::Command;
 
 use units::compilers;
 
-/// By the printed name and CUDA's name, the largest error in units in the last place, for float and for double; 1 if
-/// a function is not listed.
+/// For each function, its printed name, its name in CUDA, and its largest error in units in the last place, for float
+/// and double. Functions that are not listed have a largest error of 1.
 const BOUNDS: &[(&str, &str, f64)] = &[
     ("quick_tanh", "tanhf", 2.0),
     ("rcbrt", "rcbrt", 2.0),
@@ -22,13 +22,13 @@ const BOUNDS: &[(&str, &str, f64)] = &[
     ("lgamma_below", "lgamma", 3.0),
     ("erfc", "erfc", 4.0),
     ("normcdf", "normcdf", 4.0),
-    // Exact, by definition.
+    // These functions are exact by definition.
     ("fmod", "fmod", 0.0),
     ("remainder", "remainder", 0.0),
     ("parts", "frexp", 0.0),
 ];
 
-/// The same for the cpu device's float functions.
+/// For each float function of the `cpu` device, its largest error in units in the last place.
 const CPU_BOUNDS: &[(&str, f64)] = &[
     ("expf", 1.0),
     ("__expf", 1.0),
@@ -48,11 +48,12 @@ fn bound(name: &str) -> f64 {
     listed.map_or(1.0, |(.., bound)| *bound)
 }
 
-/// Compiles the measuring program, and returns its output.
+/// Compiles the program that measures the errors, runs it, and returns its output.
 fn measured(cxx: &str, folder: &Path) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = folder.join("measure");
-    // Contraction as in HIP: everywhere except where the headers forbid it. g++ has no such mode.
+    // Contract multiplications and additions as HIP does: everywhere except where the headers forbid it. g++ has no
+    // such mode.
     let contract = if cxx.starts_with("clang") {
         "-ffp-contract=fast-honor-pragmas"
     } else {
@@ -97,7 +98,8 @@ fn every_function_is_within_its_stated_error() {
     }
 }
 
-/// Compiles `measure_cpu.cpp` as the cpu device compiles kernels, but for this processor; returns the file.
+/// Compiles `measure_cpu.cpp` with the flags of the `cpu` device, but for this processor. Returns the path of the
+/// output.
 fn compiled_for_the_cpu(cxx: &str, folder: &Path, flags: &[&str]) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = folder.join("measure_cpu");
@@ -164,7 +166,7 @@ fn a_loop_over_any_of_the_cpu_devices_functions_becomes_vectors_without_calls() 
         ];
         let text = std::fs::read_to_string(compiled_for_the_cpu(cxx, folder.path(), &flags))
             .expect("the compiler should write assembly");
-        // `__expf` is `expf`, and its loop may be too.
+        // `__expf` calls `expf`, and the compiler may merge their loops.
         let names = CPU_BOUNDS.iter().map(|(name, _)| *name);
         for name in names.filter(|name| *name != "__expf") {
             let (_, code) = text

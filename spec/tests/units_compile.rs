@@ -1,5 +1,5 @@
-//! Generated units with real compilers: every supported source compiles, both entries are exported, and the receipt
-//! copy adds no instruction to the release entry.
+//! Compiles generated units with real compilers. Every supported source must compile, both entries must be exported,
+//! and the receipt copy must not add an instruction to the release entry.
 
 #![cfg(target_arch = "x86_64")]
 
@@ -27,7 +27,7 @@ fn streaming_stores_go_past_the_caches_and_plain_ones_do_not() {
     }
 }
 
-/// Compiles a unit with every compiler and checks for both entries.
+/// Compiles a unit with every compiler, and checks that both entries are exported.
 fn check(unit: &TranslationUnit) {
     for cxx in compilers() {
         let object = compile(cxx, &unit.text).unwrap_or_else(|messages| panic!("{messages}"));
@@ -89,7 +89,7 @@ fn helpers_structs_tables_and_templates_compile_in_both_copies() {
             y[i] = twice(value);
         }
     "#;
-    // `#pragma once` in a `.cu` is dropped when it is expanded.
+    // The expansion removes `#pragma once` from a `.cu` file.
     check_one(&Case::new("entry", &[("WIDTH", 3)]), source);
 }
 
@@ -235,7 +235,7 @@ fn an_error_in_the_source_is_reported_at_the_authors_line() {
     }
 }
 
-/// A unit's text without the receipt copy and its export.
+/// The text of a unit without the receipt copy and its export.
 fn without_receipt(unit: &TranslationUnit) -> String {
     let start = unit
         .text
@@ -252,9 +252,9 @@ fn without_receipt(unit: &TranslationUnit) -> String {
     format!("{}{}", &unit.text[..start], &unit.text[end..]).replace(&export, "")
 }
 
-/// Compiles the unit with and without its receipt copy and compares the code of the release kernel. The code that
-/// iterates over blocks is not compared: whether the scheduler is inlined into it depends on how many kernels share
-/// it.
+/// Compiles the unit with and without its receipt copy, and compares the code of the release kernel. The code that
+/// iterates over blocks is not compared, because the number of kernels in the unit determines whether the compiler
+/// inlines the scheduler into it.
 fn receipt_adds_nothing(unit: &TranslationUnit) {
     for cxx in compilers() {
         let compiled =

@@ -1,4 +1,4 @@
-//! The acceptance criteria of docs/bars.md, each with the test or command that measures it in full.
+//! The acceptance criteria (bars) of docs/bars.md, each with the test or command that measures it in full.
 
 use std::process::Command;
 
@@ -6,7 +6,8 @@ use crate::buckets;
 use crate::fuzz;
 use crate::step::{self, cargo};
 
-/// A bar's number, its short description, and the tests that measure it: package, test file, filter.
+/// The number of a bar, a short description, and the tests that measure it. A test is a package, a test file and a
+/// filter.
 type Bar = (
     u32,
     &'static str,
@@ -192,19 +193,19 @@ const BARS: &[Bar] = &[
     (BUCKETS, "fleets through S3 servers", &[]),
 ];
 
-/// All tests of a package, those of its library too.
+/// The name in place of a test file that selects all tests of a package, including those of its library.
 const ALL: &str = "";
 
-/// The bar that is measured on servers of this machine.
+/// The bar that also tests storage servers, which run on this machine.
 const BUCKETS: u32 = 53;
 
 /// The bar that a run of `tune` measures.
 const SPEED: u32 = 28;
 
-/// The bar whose tests fuzzing extends.
+/// The bar for which all importers are also fuzzed.
 const FUZZING: u32 = 24;
 
-/// Tunes the library without a time limit; its last lines say what was proven.
+/// Tunes the library without a time limit. The last lines of the output say what was proven.
 const TUNE_LIBRARY: [&str; 8] = [
     "tune",
     "run",
@@ -216,10 +217,10 @@ const TUNE_LIBRARY: [&str; 8] = [
     "full",
 ];
 
-/// Runs one bar or all of them; bar 2 is `cargo xtask test` itself.
+/// Runs one bar, or all of them. Bar 2 is not included, because it is `cargo xtask test` itself.
 ///
 /// # Errors
-/// The first bar that fails, or an unknown number.
+/// If a bar fails, or if there is no bar with this number.
 pub fn run(number: Option<u32>) -> Result<(), String> {
     let chosen: Vec<_> = BARS
         .iter()

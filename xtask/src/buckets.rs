@@ -1,4 +1,4 @@
-//! Bar 53: stores in buckets, on servers that it installs below `target/s3`.
+//! Bar 53: tests stores in buckets. The tests use servers that this module installs below `target/s3`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,10 +10,10 @@ use crate::suite::PROFILE;
 /// The second server, from npm.
 const S3RVER: &str = "s3rver@3.7.1";
 
-/// Installs what is missing of the servers, builds everything with the feature `s3`, and runs the tests of stores.
+/// Installs the servers that are missing, builds everything with the feature `s3`, and runs the tests of stores.
 ///
 /// # Errors
-/// If a server cannot be installed, or a test fails.
+/// If a server cannot be installed, or if a test fails.
 pub fn run() -> Result<(), String> {
     install()?;
     let mut stores = test();
@@ -32,7 +32,8 @@ pub fn run() -> Result<(), String> {
     step::run("requests to buckets", &mut fleet)
 }
 
-/// A build of its own: with the feature, every crate above the store would be built again in the place of the suite's.
+/// A `cargo test` with a separate target folder. In the folder of the suite, the feature would rebuild every crate
+/// that uses the store.
 fn test() -> Command {
     let mut command = cargo(&["test", "--profile", PROFILE]);
     command.env("CARGO_TARGET_DIR", folder().join("build"));
@@ -44,7 +45,7 @@ fn folder() -> PathBuf {
     step::root().join("target/s3")
 }
 
-/// Installs the servers; `tests/src/s3.rs` looks for the same files.
+/// Installs the servers that are missing. `tests/src/s3.rs` looks for the same files.
 fn install() -> Result<(), String> {
     if std::env::var_os("KILN_MOTO_SERVER").is_none() && !MOTO.is_there() {
         MOTO.install()?;

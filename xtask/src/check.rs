@@ -1,4 +1,4 @@
-//! Checks formatting, lints, documentation, the rules of the source layout and those of wording.
+//! Checks formatting, lints and documentation, and the rules for source files and wording.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::rings;
 use crate::step::{self, cargo};
 use crate::suite::PROFILE;
 
-/// Maximum length of a Rust or kernel file, in lines.
+/// Maximum length of a source file, in lines.
 const MAX_LINES: usize = 700;
 
-/// The sources of the crates in which files must not import each other in a ring.
+/// The source folders in which files must not import each other in a ring.
 const CRATES: [&str; 15] = [
     "cache/src",
     "exchange/src",
@@ -31,23 +31,23 @@ const CRATES: [&str; 15] = [
     "xtask/src",
 ];
 
-/// Enables the adapters for other libraries, with the versions that the examples choose.
+/// The cargo options that enable the adapters for other libraries, with the versions that the examples choose.
 const ADAPTERS: [&str; 2] = ["--features", "kiln-examples/cudarc"];
 
-/// Runs commands in order.
+/// Runs commands one after another.
 ///
 /// # Errors
-/// The first that fails.
+/// If a command fails. The commands after it do not run.
 fn run_all(steps: &mut [(&str, Command)]) -> Result<(), String> {
     steps
         .iter_mut()
         .try_for_each(|(title, command)| step::run(title, command))
 }
 
-/// Runs every check that needs no test runner.
+/// Runs every check that is not a test.
 ///
 /// # Errors
-/// The first that fails.
+/// If a check fails. The checks after it do not run.
 pub fn run() -> Result<(), String> {
     let mut docs = cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
     docs.args(["--profile", PROFILE]).args(ADAPTERS);
@@ -55,7 +55,7 @@ pub fn run() -> Result<(), String> {
     let mut lints = cargo(&["clippy", "--workspace", "--all-targets", "--quiet"]);
     lints.args(["--profile", PROFILE]).args(ADAPTERS);
     lints.args(["--", "-D", "warnings"]);
-    // The tests build the course with the features of the whole workspace; users build it alone.
+    // The tests build the course with the features of the whole workspace, but users build the course by itself.
     let mut course = cargo(&[
         "check",
         "--package",
@@ -73,7 +73,7 @@ pub fn run() -> Result<(), String> {
     layout(&step::root())
 }
 
-/// Checks length of files, meaningless names, places of `unsafe`, and files that import each other in a ring.
+/// Checks the length and names of files, the use of `unsafe`, wording, and imports in a ring.
 fn layout(root: &Path) -> Result<(), String> {
     let tracked = tracked(root)?;
     let mut problems = ring_problems(root, &tracked)?;
@@ -129,7 +129,7 @@ fn layout(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Files of one crate that import each other.
+/// One line per ring of files that import each other.
 fn ring_problems(root: &Path, tracked: &[String]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     for source in CRATES {
@@ -143,7 +143,7 @@ fn ring_problems(root: &Path, tracked: &[String]) -> Result<Vec<String>, String>
     Ok(problems)
 }
 
-/// Files that quote the wording that is ruled out.
+/// Whether a file may contain the wording that is ruled out, because it quotes this wording.
 fn quotes_wording(file: &str) -> bool {
     ["docs/style.md", "xtask/src/prose.rs"].contains(&file)
 }
@@ -154,20 +154,20 @@ fn unsafe_allowed(file: &str) -> bool {
         .and_then(|rest| rest.split_once('/'));
     file == "runtime/src/launch/mod.rs"
         || backend.is_some_and(|(_, file)| file == "ffi.rs" || file.starts_with("ffi/"))
-        // A library with the interface of the vendor's.
+        // A library with the interface of the vendor's library.
         || file.starts_with("tests/hip-host/")
-        // Tests launch on bare devices and count allocations.
+        // Tests that launch on devices directly and count allocations.
         || file.starts_with("runtime/tests/")
-        // Tests that act as another library vouch for its memory.
+        // Tests that act as another library and are responsible for its memory.
         || ["tests/tests/devices/cuda_device/graphs.rs", "tests/tests/devices/hip_device.rs"].contains(&file)
-        // Programs that call the HIP runtime and cuBLAS themselves.
+        // Programs that call the HIP runtime and cuBLAS directly.
         || ["examples/interop/hip.rs", "benches/peers/cublas/src/ffi.rs"].contains(&file)
         || file.starts_with("xtask/")
 }
 
-/// The forms of `unsafe` that a file must not contain: blocks, functions and implementations. In files through which
-/// memory and streams of other libraries come in, functions may be `unsafe`, so that callers vouch for them; the code
-/// that relies on this is elsewhere.
+/// The forms of `unsafe` that a file must not contain: blocks, functions and implementations. In files that accept
+/// memory and streams of other libraries, functions may be `unsafe`, so that callers vouch for the memory. The code
+/// that relies on this is in other files.
 fn forms(file: &str) -> &'static [&'static str] {
     const ALL: [&str; 3] = ["unsafe {", "unsafe impl", "unsafe fn"];
     match file.starts_with("runtime/src/interop/") {
@@ -176,8 +176,8 @@ fn forms(file: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a line has one of these forms. The `unsafe extern "C"` of a kernel declaration does not count: it is the
-/// author's own promise, and the macro consumes it.
+/// Whether a line contains one of these forms. The `unsafe extern "C"` of a kernel declaration is not one of them. It
+/// is a promise of the kernel's author, and the macro consumes it.
 fn has_unsafe(line: &str, forms: &[&str]) -> bool {
     let code = line.split("//").next().unwrap_or_default();
     forms.iter().any(|form| {

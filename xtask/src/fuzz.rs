@@ -1,19 +1,20 @@
-//! Ten minutes of fuzzing for each importer of foreign text.
+//! Fuzzes each importer of other tuners' files for ten minutes.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::step;
 
-/// Seconds for each target.
+/// Time for each fuzz target, in seconds.
 const SECONDS: u32 = 600;
 
 const HELP: &str = "help: rustup toolchain install nightly; cargo install cargo-fuzz --locked; docs/bars.md says what is fuzzed";
 
-/// Fuzzes every target of `fuzz/` in turn. New inputs stay outside the repository; a crash is kept.
+/// Runs every target of `fuzz/`, one after another. New inputs are stored outside the repository. An input that
+/// causes a crash is kept.
 ///
 /// # Errors
-/// The first target that crashes, or a missing tool.
+/// If a target crashes, or if a tool is missing.
 pub fn run() -> Result<(), String> {
     let nightly = answers(Command::new("cargo").args(["+nightly", "--version"]));
     let tool = answers(Command::new("cargo").args(["+nightly", "fuzz", "--version"]));
@@ -28,7 +29,7 @@ pub fn run() -> Result<(), String> {
             .map_err(|error| format!("cannot make {}: {error}", found.display()))?;
         let mut fuzz = Command::new("cargo");
         fuzz.current_dir(&root)
-            // Importers contain no unsafe code, so the cost of a sanitizer is better spent on more inputs.
+            // Importers contain no unsafe code, so the time that a sanitizer costs is better spent on more inputs.
             .args(["+nightly", "fuzz", "run", "--sanitizer", "none", &target])
             .arg(&found)
             .arg(root.join("fuzz/corpus").join(&target))
@@ -49,7 +50,7 @@ pub fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// The names of the targets, one per file.
+/// The names of the fuzz targets. Each target is one file.
 fn targets(root: &Path) -> Result<Vec<String>, String> {
     let folder = root.join("fuzz/fuzz_targets");
     let files = std::fs::read_dir(&folder);

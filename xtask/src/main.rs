@@ -1,4 +1,5 @@
-//! Project tasks: `cargo xtask test` runs all tests, `cargo xtask bars [N]` measures the acceptance criteria in full.
+//! Tasks of the project: `cargo xtask test` runs all tests, and `cargo xtask bars [N]` measures the acceptance
+//! criteria in full.
 #![forbid(unsafe_code)]
 
 mod bars;

@@ -1,4 +1,4 @@
-//! Finds wording that docs/style.md rules out, as far as a program can.
+//! Finds wording that docs/style.md rules out, if a program can recognise it.
 
 /// Words that may follow "is no": comparisons and idioms.
 const ALLOWED: [&str; 22] = [
@@ -26,7 +26,7 @@ const ALLOWED: [&str; 22] = [
     "doubt",
 ];
 
-/// The phrases of a line that should be worded differently, each with the replacement.
+/// The phrases of a line that docs/style.md rules out, each with its replacement.
 pub fn found(line: &str) -> Vec<(String, &'static str)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut found = Vec::new();

@@ -1,14 +1,14 @@
 //! Finds files that import each other in a ring.
 //!
-//! A file imports another if its code names an item of it through `crate::`, `super::`, `self::` or the name of a
-//! child module. A path is followed through `pub use` to the file that declares the item, so a module that only
-//! re-exports its children is not in a ring because of that.
+//! A file imports another file if its code names an item of it through `crate::`, `super::`, `self::` or the name of
+//! a child module. A path is followed through `pub use` to the file that declares the item. A module that only
+//! re-exports its children is therefore not in a ring with their users.
 //!
 //! Exceptions:
 //!
-//! - a file and the modules below it: a `mod.rs` uses its children, and children extend the types of their parent, so
-//!   a name that a child takes from a module above it does not count;
-//! - tests (`#[cfg(test)]`, files named `tests.rs` or `*_tests.rs`) and imports for doc links (`#[cfg(doc)]`).
+//! - A file and the modules below it. A `mod.rs` uses its children, and children extend the types of their parent, so
+//!   names that a child uses from a module above it are ignored.
+//! - Tests (`#[cfg(test)]`, files named `tests.rs` or `*_tests.rs`) and imports for doc links (`#[cfg(doc)]`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
@@ -19,25 +19,26 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The module path of a file below `src`, without `crate`: `["image", "elf"]`.
 type Module = Vec<String>;
 
-/// The files of one crate, and the names that each uses.
+/// The files of one crate, each with the names that its code uses.
 #[derive(Default)]
 struct Crate {
     files: BTreeMap<Module, Names>,
 }
 
-/// The names in the code of one file.
+/// The names that the code of one file uses.
 #[derive(Default)]
 struct Names {
-    /// Paths, absolute in the crate.
+    /// The paths in the code, as absolute paths of the crate.
     paths: BTreeSet<Vec<String>>,
-    /// Re-exports: the public name (`*` for all names), and its target.
+    /// The re-exports: the public name (`*` for all names), and the path of the target.
     exports: Vec<(String, Vec<String>)>,
 }
 
-/// One line per ring among the files of a crate: each file imports the next, and the last imports the first.
+/// One line per ring among the files of a crate. Each file in the line imports the next one, and the last imports the
+/// first.
 ///
 /// # Errors
-/// If a file cannot be read, or is not Rust.
+/// If a file cannot be read, or is not valid Rust.
 pub fn of_crate(root: &Path, source: &str, tracked: &[String]) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
     for file in tracked {
@@ -56,7 +57,7 @@ fn is_test(file: &str) -> bool {
     file.ends_with("tests.rs") || file.split('/').any(|part| part == "tests")
 }
 
-/// The rings among files, given by their path below `src` and their text.
+/// The rings among these files. Each file is its path below `src` and its text.
 fn rings(files: &[(String, String)]) -> Result<Vec<Vec<String>>, String> {
     let renamed: Vec<(String, String)> = files.iter().flat_map(|(_, text)| renamed(text)).collect();
     let modules: Vec<Module> = files
@@ -79,7 +80,8 @@ fn rings(files: &[(String, String)]) -> Result<Vec<Vec<String>>, String> {
     Ok(this.rings().into_iter().map(named).collect())
 }
 
-/// Modules with a `#[path]` file of another name next to their parent's: that name, and the module's.
+/// The modules whose `#[path]` attribute names a file with another name next to their parent's file. Each is the name
+/// of the file and the name of the module.
 fn renamed(text: &str) -> impl Iterator<Item = (String, String)> {
     let paths = text.split("#[path = \"").skip(1);
     paths.filter_map(|after| {
@@ -89,7 +91,7 @@ fn renamed(text: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// The module path of a file.
+/// The module path of a file. `renamed` contains the modules in files of other names.
 fn module_of(file: &str, renamed: &[(String, String)]) -> Module {
     let mut parts: Module = file
         .trim_end_matches(".rs")
@@ -111,7 +113,7 @@ fn module_of(file: &str, renamed: &[(String, String)]) -> Module {
 }
 
 impl Names {
-    /// Reads the code of a module, or of a module within a file.
+    /// Collects the names in the code of a file's module, or of an inline module.
     fn read(&mut self, tokens: TokenStream, module: &Module, known: &BTreeSet<Module>) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
@@ -156,7 +158,7 @@ impl Names {
     }
 }
 
-/// The length of a skipped item that starts here with its attribute.
+/// The number of tokens of an item that is skipped because of its attribute. `None` if no such item starts here.
 fn left_out(tokens: &[TokenTree]) -> Option<usize> {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute), ..] = tokens else {
         return None;
@@ -166,14 +168,14 @@ fn left_out(tokens: &[TokenTree]) -> Option<usize> {
     if hash.as_char() != '#' || !tests {
         return None;
     }
-    // To the end of the item: its body, or the semicolon.
+    // Skip to the end of the item: to its body or its semicolon.
     let end = tokens.iter().skip(2).position(|token| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         TokenTree::Punct(punct) => punct.as_char() == ';',
         _ => false,
     });
     let end = end.map_or(tokens.len(), |end| end + 3);
-    // `use a::{b};` ends after its braces.
+    // In `use a::{b};` a semicolon follows the braces.
     Some(end + usize::from(is_punct(tokens.get(end), ';')))
 }
 
@@ -181,12 +183,12 @@ fn is_punct(token: Option<&TokenTree>, wanted: char) -> bool {
     matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
 }
 
-/// Whether the tokens before this place end with `::`.
+/// Whether the tokens before this position end with `::`.
 fn is_path_separator(tokens: &[TokenTree], at: usize) -> bool {
     at >= 2 && is_punct(tokens.get(at - 1), ':') && is_punct(tokens.get(at - 2), ':')
 }
 
-/// Whether the tokens before `use` end with `pub` or `pub(..)`.
+/// Whether the tokens before a `use` end with `pub` or `pub(..)`.
 fn is_public(before: &[TokenTree]) -> bool {
     match before {
         [.., TokenTree::Ident(word)] => word == "pub",
@@ -197,13 +199,13 @@ fn is_public(before: &[TokenTree]) -> bool {
     }
 }
 
-/// The index of the semicolon that ends the item that starts here.
+/// The index of the semicolon that ends the item at `start`.
 fn end_of(tokens: &[TokenTree], start: usize) -> usize {
     let length = tokens[start..].iter().position(|t| is_punct(Some(t), ';'));
     length.map_or(tokens.len(), |length| start + length)
 }
 
-/// `a::b::c` at the start of the tokens, and its number of tokens.
+/// The path `a::b::c` at the start of the tokens, and the number of tokens that it consists of.
 fn plain_path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     let mut at = 0;
@@ -219,7 +221,7 @@ fn plain_path(tokens: &[TokenTree]) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// The paths of a use tree, each with its local name.
+/// Collects the paths of a use tree, each with the name that it has in the file.
 fn use_tree(tokens: &[TokenTree], prefix: Vec<String>, leaves: &mut Vec<(Vec<String>, String)>) {
     let mut path = prefix;
     let mut name = None;
@@ -250,7 +252,7 @@ fn use_tree(tokens: &[TokenTree], prefix: Vec<String>, leaves: &mut Vec<(Vec<Str
     leaves.push((path, name));
 }
 
-/// The path from the root of the crate, if it leads into the crate.
+/// The path from the root of the crate; `None` if the path does not lead into the crate.
 fn absolute(path: &[String], module: &Module, known: &BTreeSet<Module>) -> Option<Vec<String>> {
     let mut from = module.clone();
     let mut rest = path;
@@ -279,14 +281,14 @@ fn absolute(path: &[String], module: &Module, known: &BTreeSet<Module>) -> Optio
 }
 
 impl Crate {
-    /// The file that declares the item of a path.
+    /// The module whose file declares the item with this path.
     fn home(&self, path: &[String], depth: usize) -> Option<Module> {
         let longest = (0..=path.len()).rev().map(|n| &path[..n]);
         let module = longest
             .map(<[String]>::to_vec)
             .find(|module| self.files.contains_key(module))?;
         let rest = &path[module.len()..];
-        // A chain of re-exports ends somewhere; a ring of them does not compile.
+        // The depth is limited, because a chain of re-exports ends. A ring of re-exports does not compile.
         let Some(name) = rest.first().filter(|_| depth < 8) else {
             return Some(module);
         };
@@ -298,7 +300,7 @@ impl Crate {
         Some(module)
     }
 
-    /// The files that a file imports, without those above and below it.
+    /// The files that a file imports, except those of modules above and below it.
     fn imports(&self, module: &Module) -> BTreeSet<Module> {
         let names = &self.files[module];
         let exported = names.exports.iter().map(|(_, path)| path);
@@ -312,7 +314,7 @@ impl Crate {
             .collect()
     }
 
-    /// The shortest ring of each set of files that all reach each other, in the order of its imports.
+    /// One ring for each set of files that all reach each other: the shortest one, in the order of its imports.
     fn rings(&self) -> Vec<Vec<Module>> {
         let modules = self.files.keys();
         let imports: Imports<'_> = modules.map(|m| (m, self.imports(m))).collect();
@@ -333,7 +335,7 @@ impl Crate {
     }
 }
 
-/// The files that each file imports.
+/// For each file, the files that it imports.
 type Imports<'a> = BTreeMap<&'a Module, BTreeSet<Module>>;
 
 /// All files that a file imports, directly or indirectly.
@@ -350,7 +352,7 @@ fn reached(start: &Module, imports: &Imports<'_>) -> BTreeSet<Module> {
     reached
 }
 
-/// The shortest path from a file back to itself.
+/// The shortest chain of imports from a file back to itself; `None` if there is none.
 fn shortest_ring(start: &Module, imports: &Imports<'_>) -> Option<Vec<Module>> {
     let mut ways = VecDeque::from([vec![start.clone()]]);
     let mut seen = BTreeSet::new();

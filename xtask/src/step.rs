@@ -1,30 +1,30 @@
-//! Runs commands, prints each, and stops at the first that fails.
+//! Runs commands. Each command is printed before it runs, and a failed command is an error.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// The workspace root.
+/// The root folder of the workspace.
 pub fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// Whether this runs in CI, where a missing tool is a failure.
+/// Whether this is CI, where a missing tool is an error.
 pub fn in_ci() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }
 
-/// Whether the network must not be used.
+/// Whether cargo must not use the network.
 static OFFLINE: AtomicBool = AtomicBool::new(false);
 
-/// Keeps all later cargo commands away from the network.
+/// Forbids all later cargo commands to use the network.
 pub fn go_offline() {
     OFFLINE.store(true, Ordering::Relaxed);
 }
 
-/// A cargo command in the workspace root.
+/// A cargo command that runs in the root folder of the workspace.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
@@ -34,10 +34,10 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command to its end.
+/// Runs a command until it ends.
 ///
 /// # Errors
-/// If it cannot be started or its exit code is not 0.
+/// If the command cannot be started, or if its exit code is not 0.
 pub fn run(title: &str, command: &mut Command) -> Result<(), String> {
     eprintln!("xtask: {title}: {}", words(command));
     let start = Instant::now();
@@ -54,7 +54,7 @@ pub fn run(title: &str, command: &mut Command) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a program answers `--version`.
+/// Whether a program with this name answers `--version`.
 pub fn there(program: &str) -> bool {
     Command::new(program)
         .arg("--version")

@@ -1,4 +1,5 @@
-//! The adapter of a function that generates inputs: one signature for all kernels, with types checked by rustc.
+//! Generates the adapter of the function that generates a kernel's inputs. All adapters have the same signature, and
+//! rustc checks the types of the call in them.
 
 use kiln_spec::Access;
 use kiln_spec::parse::declaration::ArgKind;
@@ -11,7 +12,7 @@ use super::paths::{inputs_adapter, local, private};
 use super::reference::for_each_type;
 use super::{CheckedKernel, plain};
 
-/// The adapter, if the spec names a function.
+/// The adapter. `None` if the spec names no function for inputs.
 pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     let path = kernel.parsed.attr.inputs.as_ref()?;
     let adapter = inputs_adapter(&kernel.parsed.function.ident);
@@ -27,7 +28,7 @@ pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     })
 }
 
-/// Takes the inputs, calls the function, returns them.
+/// The code that reads the inputs of a call, calls the function and stores its results.
 fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStream {
     let (mut types, mut takes, mut passes, mut puts) = (vec![], vec![], vec![], vec![]);
     for (number, arg) in kernel.parsed.function.taken() {

@@ -1,4 +1,4 @@
-//! The typed launch function.
+//! Generates the typed launch function.
 
 use kiln_spec::parse::KernelFn;
 use kiln_spec::parse::declaration::{ArgDecl, ArgKind};
@@ -9,7 +9,7 @@ use quote::{format_ident, quote, quote_spanned};
 use super::CheckedKernel;
 use super::paths::{local, private, public};
 
-/// The launch function.
+/// The launch function of a kernel.
 pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let function = &kernel.parsed.function;
     let name = &function.ident;
@@ -53,7 +53,8 @@ pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     }
 }
 
-/// The launch function of a kernel with mistakes: callers type-check, nothing runs.
+/// The launch function of a kernel with mistakes. It has a signature, so that its callers type-check, but it launches
+/// nothing.
 pub(super) fn without_body(function: &KernelFn, types: &[&str]) -> TokenStream {
     let attrs = &function.attrs;
     let signature = signature_with(function, types, |_| quote!(::kiln::Element));
@@ -99,7 +100,7 @@ fn signature_with(
     }
 }
 
-/// The type of a parameter: a scalar, or any device slice of its elements.
+/// The type of an argument: a number, a struct or array, or any type of device slice with the argument's elements.
 fn param_type(arg: &ArgDecl) -> TokenStream {
     match &arg.kind {
         ArgKind::Scalar(ty) => {
@@ -141,7 +142,7 @@ pub(super) fn elem_type(ty: ElemType) -> TokenStream {
     }
 }
 
-/// The Rust type of an element, or the type parameter.
+/// The Rust type of an element: a fixed type, or the name of a type parameter.
 pub(super) fn elem_tokens(elem: &ElemRef) -> TokenStream {
     match elem {
         ElemRef::Fixed(ty) => elem_type(*ty),
@@ -152,7 +153,7 @@ pub(super) fn elem_tokens(elem: &ElemRef) -> TokenStream {
     }
 }
 
-/// For each slice whose length depends on the config, a function that returns its length.
+/// For each slice whose length depends on the config, a function that returns the length.
 pub(super) fn lengths(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let types: Vec<Ident> = spec
@@ -188,7 +189,7 @@ pub(super) fn lengths(kernel: &CheckedKernel) -> TokenStream {
     quote!(#(#functions)*)
 }
 
-/// The arguments that are sizes of the problem, with their types.
+/// The problem sizes as function parameters, with their types.
 pub(super) fn size_params(kernel: &CheckedKernel) -> Vec<TokenStream> {
     let sizes = kernel.parsed.function.args.iter();
     let sizes = sizes.filter(|arg| arg.is_dimension()).map(|arg| {
@@ -198,7 +199,7 @@ pub(super) fn size_params(kernel: &CheckedKernel) -> Vec<TokenStream> {
     sizes.collect()
 }
 
-/// The problem's dimensions in declared order, as integers.
+/// The dimensions of the problem in declared order, as integer expressions.
 pub(super) fn dimensions(kernel: &CheckedKernel) -> Vec<TokenStream> {
     let spec = &kernel.parsed.spec;
     let dims = spec.dimensions().into_iter().map(|dim| {
@@ -215,7 +216,7 @@ pub(super) fn dimensions(kernel: &CheckedKernel) -> Vec<TokenStream> {
     dims.collect()
 }
 
-/// The place of a slice argument in memory; `None` for scalars.
+/// The expression for the memory of a slice argument; `None` for other arguments.
 fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
     let ArgKind::Slice { elem, mutable } = &arg.kind else {
         return None;
@@ -230,7 +231,8 @@ fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
     Some(quote_spanned!(ident.span()=> #slice::<#elem>::raw(#shared)))
 }
 
-/// The arguments of the kernel in order: slices by their index among the slices, computed arguments as placeholders.
+/// The arguments of the kernel, in order. A slice is its index among the slices; a computed argument is a
+/// placeholder.
 fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     let arg_path = private("Arg");
     let mut slices = 0_usize;
@@ -254,7 +256,7 @@ fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     passed.map(&mut argument).collect()
 }
 
-/// The generated documentation, in addition to the author's.
+/// The generated documentation, which follows the author's documentation.
 fn docs(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let name = &spec.name;

@@ -1,4 +1,4 @@
-//! Expands a parsed kernel to tokens, with one small emitter for each generated item.
+//! Expands a parsed kernel to tokens. One small function generates each item.
 
 mod inputs;
 mod launch_fn;
@@ -22,7 +22,7 @@ use quote::quote;
 use crate::baked::{self, BakedRows, BuildWarning};
 use crate::load::{DeclarationSite, Loaded};
 
-/// A kernel with everything that the generated items need.
+/// A kernel whose declaration, source and baked rows were read and checked.
 pub(crate) struct CheckedKernel {
     parsed: ParsedKernel,
     source: Loaded,
@@ -32,8 +32,8 @@ pub(crate) struct CheckedKernel {
 
 /// Expands `#[tuned_kernel(attribute)] item`.
 ///
-/// Mistakes become errors at their places and a launch function without a body, so that code that calls it is not
-/// reported as well.
+/// If there are mistakes, the result contains an error at the position of each mistake, and a launch function without
+/// a body. Callers of the function therefore cause no further errors.
 pub(crate) fn expand(
     attribute: TokenStream,
     item: TokenStream,
@@ -80,7 +80,7 @@ fn check(
     })
 }
 
-/// Reads the source and compares the declaration with it.
+/// Reads the source of a kernel, and compares the declaration with it.
 fn load(parsed: &ParsedKernel, site: &DeclarationSite) -> Result<Loaded, Diagnostics> {
     let span = match &parsed.attr.source {
         Some(source) => source.span,
@@ -93,7 +93,7 @@ fn load(parsed: &ParsedKernel, site: &DeclarationSite) -> Result<Loaded, Diagnos
     kiln_spec::check::check_source(parsed, &scan).into_result(source)
 }
 
-/// One mistake whose message ends in its `help:` line.
+/// A single mistake. The text of the error may end with a `help:` line.
 fn one(span: SpanRange, error: &dyn std::fmt::Display) -> Diagnostics {
     let text = error.to_string();
     let diagnostic = match text.split_once("\nhelp: ") {

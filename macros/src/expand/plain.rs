@@ -1,5 +1,5 @@
-//! Structs and arrays that are passed by value: their layout is checked at build time, and calls at run time read
-//! them field by field.
+//! Generates the code for structs and arrays that are passed by value. Their layout is checked at build time. At run
+//! time their values are read from a call, field by field.
 
 use kiln_spec::model::{Plain, offsets};
 use kiln_spec::parse::declaration::ArgDecl;
@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 use super::CheckedKernel;
 use super::launch_fn::{plain_type, scalar_type};
 
-/// `let data: Type = ..;` from the bytes of a call.
+/// The statement `let data: Type = ..;`, which reads the argument from the bytes of a call.
 pub(super) fn from_call(arg: &ArgDecl, data: &Ident, call: &Ident, number: usize) -> TokenStream {
     let ty = plain_type(arg);
     let value = arg
@@ -44,7 +44,8 @@ fn value(plain: &Plain, at: usize, call: &Ident, number: usize) -> TokenStream {
     }
 }
 
-/// Assertions that every struct has the same layout in Rust as in the spec, with which the source is compared.
+/// Assertions that every struct has the same layout in Rust as in the spec. The source is compared with the spec
+/// separately.
 pub(super) fn layouts(kernel: &CheckedKernel) -> TokenStream {
     let args = kernel.parsed.function.args.iter();
     args.filter_map(|arg| arg.plain.as_ref())
@@ -78,7 +79,7 @@ fn layout(plain: &Plain) -> TokenStream {
     }
 }
 
-/// The path of a type, as tokens with the span of the item.
+/// The path of a type as tokens.
 fn path(text: &str) -> TokenStream {
     text.parse().unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! The adapter of a plain-Rust reference: one signature for all kernels, with types checked by rustc.
+//! Generates the adapter of a Rust reference. All adapters have the same signature, and rustc checks the types of the
+//! call in them.
 
 use kiln_spec::ElemType;
 use kiln_spec::parse::declaration::{ArgKind, ReferenceDecl};
@@ -10,7 +11,7 @@ use super::launch_fn::{elem_tokens, elem_type, plain_type, scalar_type};
 use super::paths::{local, private, reference_adapter};
 use super::{CheckedKernel, plain};
 
-/// The adapter, if the spec names a Rust function.
+/// The adapter. `None` if the spec names no Rust reference.
 pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     let Some(ReferenceDecl::Rust(path)) = &kernel.parsed.attr.reference else {
         return None;
@@ -28,7 +29,7 @@ pub(super) fn adapter(kernel: &CheckedKernel) -> Option<TokenStream> {
     })
 }
 
-/// Takes the arguments, calls the function, returns the outputs.
+/// The code that reads the arguments of a call, calls the function and stores the outputs.
 fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStream {
     let args = kernel.parsed.function.taken();
     let (mut types, mut takes, mut passes, mut puts) = (vec![], vec![], vec![], vec![]);
@@ -72,7 +73,7 @@ fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStre
     }
 }
 
-/// Repeats the code for each combination of element types, with the type parameters' names as aliases.
+/// Repeats the code for each combination of element types. The names of the type parameters are aliases in each copy.
 pub(super) fn for_each_type(
     kernel: &CheckedKernel,
     call: &Ident,
@@ -101,7 +102,7 @@ pub(super) fn for_each_type(
     })
 }
 
-/// `::kiln::__private::Type::F32`.
+/// The path of a type's variant, such as `::kiln::__private::Type::F32`.
 pub(super) fn variant(ty: ElemType) -> TokenStream {
     let name = format!("{ty:?}");
     let (ty, name) = (private("Type"), Ident::new(&name, Span::call_site()));

@@ -1,4 +1,4 @@
-//! The items for smoke tests: a launch with run-time arguments, and the test itself.
+//! Generates the items for smoke tests: a launch with arguments known only at run time, and the test itself.
 
 use kiln_spec::parse::declaration::ArgKind;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -9,7 +9,7 @@ use super::paths::{self, local, private};
 use super::reference::for_each_type;
 use super::{CheckedKernel, plain};
 
-/// Calls the launch function with arguments that are known only at run time.
+/// The hidden function that calls the launch function with arguments that are known only at run time.
 pub(super) fn launch_adapter(kernel: &CheckedKernel) -> TokenStream {
     let name = &kernel.parsed.function.ident;
     let adapter = paths::launch_adapter(name);
@@ -65,7 +65,7 @@ fn one_call(kernel: &CheckedKernel, call: &Ident) -> TokenStream {
     }
 }
 
-/// The smoke test.
+/// The module that contains the smoke test of a kernel.
 pub(super) fn test(kernel: &CheckedKernel) -> TokenStream {
     let name = &kernel.parsed.function.ident;
     let module = paths::smoke_module(name);

@@ -1,4 +1,4 @@
-//! The module of a kernel: its `KERNEL` static, its problems, and the bounds of its type parameters.
+//! Generates the module of a kernel: its static `KERNEL`, its problems, and the bounds of its type parameters.
 
 use kiln_spec::baked::Evidence;
 use kiln_spec::parse::declaration::ReferenceDecl;
@@ -14,7 +14,7 @@ use super::reference::variant;
 use crate::baked::FreshRow;
 use crate::symbols::Symbols;
 
-/// `pub mod <kernel> { pub static KERNEL … }`.
+/// The module `pub mod <kernel> { pub static KERNEL … }`.
 pub(super) fn module(kernel: &CheckedKernel) -> TokenStream {
     let function = &kernel.parsed.function;
     let (vis, name) = (&function.vis, &function.ident);
@@ -84,7 +84,7 @@ fn parts(kernel: &CheckedKernel) -> TokenStream {
     }
 }
 
-/// The symbols of an entry's config in each dialect.
+/// The symbols of an entry with a config, for each family of compilers.
 fn symbols(kernel: &CheckedKernel, entry: &str, config: &Config, problem: &Problem) -> TokenStream {
     let (spec, source) = (&kernel.parsed.spec, kernel.source.text.hash());
     let Symbols { cpu, cuda, hip } = Symbols::new(source, spec, entry, config, problem)
@@ -93,7 +93,7 @@ fn symbols(kernel: &CheckedKernel, entry: &str, config: &Config, problem: &Probl
     quote!(#symbols { cpu: #cpu, cuda: #cuda, hip: #hip })
 }
 
-/// One row of the const table.
+/// The expression for one row of the constant table.
 fn row_literal(kernel: &CheckedKernel, fresh: &FreshRow) -> TokenStream {
     let (row, resolved) = (&fresh.row, &fresh.resolved);
     let (path, device_path, backend_path) = (
@@ -127,7 +127,7 @@ fn row_literal(kernel: &CheckedKernel, fresh: &FreshRow) -> TokenStream {
     }
 }
 
-/// The name of an enum's variant.
+/// The name of a value's enum variant, as an identifier.
 fn named(variant: &dyn std::fmt::Debug) -> Ident {
     Ident::new(&format!("{variant:?}"), Span::call_site())
 }
@@ -186,7 +186,8 @@ fn image(fresh: &FreshRow) -> TokenStream {
     }
 }
 
-/// A problem with only types for each combination of element types; the last parameter varies fastest.
+/// For each combination of element types, a problem that contains only the types. The last type parameter varies
+/// fastest.
 fn type_combinations(kernel: &CheckedKernel) -> Vec<Problem> {
     let types = &kernel.parsed.spec.types;
     let mut combinations: Vec<Vec<ElemType>> = vec![Vec::new()];
@@ -204,7 +205,7 @@ fn type_combinations(kernel: &CheckedKernel) -> Vec<Problem> {
     combinations.into_iter().map(problem).collect()
 }
 
-/// A trait for each type parameter, which only its declared types implement.
+/// A trait for each type parameter. Only the declared types of the parameter implement it.
 fn type_bounds(kernel: &CheckedKernel) -> TokenStream {
     let bounds = kernel.parsed.spec.types.iter().map(|param| {
         let name = format_ident!("{}", &*param.name, span = Span::call_site());

@@ -1,4 +1,4 @@
-//! Compares expansions as text: required pieces, and the absence of wrong ones.
+//! Tests the text of expansions: some pieces must occur, and others must not.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ const ITEM: &str = r#"
     }
 "#;
 
-/// A package with the kernel above.
+/// A temporary package that contains the kernel above.
 struct Package {
     folder: tempfile::TempDir,
     site: DeclarationSite,
@@ -132,7 +132,7 @@ impl Package {
 
 const L4: &str = "cuda/sm_89/NVIDIA L4";
 
-/// The errors and warnings, or the first tokens.
+/// The errors and warnings in an expansion. If there are none, the first 2000 characters of it.
 fn shown(expansion: &str) -> String {
     let notes = expansion
         .match_indices("kiln: ")
@@ -148,7 +148,7 @@ fn shown(expansion: &str) -> String {
 
 #[track_caller]
 fn assert_has(expansion: &str, piece: &str) {
-    // Tokens are compared without white space, so that their printing does not matter.
+    // Tokens are compared without white space, so that it does not matter how they are printed.
     let plain = |text: &str| text.split_whitespace().collect::<String>();
     assert!(
         plain(expansion).contains(&plain(piece)),
@@ -286,7 +286,7 @@ fn a_first_build_without_an_index_warns_and_is_an_error_where_builds_are_strict(
     package.site.strict = true;
     let expansion = package.expand();
     assert_has(&expansion, "::core::compile_error!");
-    // Callers still find the function.
+    // Callers of the function still compile.
     assert_has(&expansion, "pub(crate) fn scale<T: ::kiln::Element>(");
 }
 
@@ -502,7 +502,7 @@ fn an_image_is_embedded_only_if_it_is_the_one_that_was_baked() {
     let expansion = package.expand();
     let literal = format!("target: \"sm_89\", hash: \"{hash}\", bytes: ::core::include_bytes!(");
     assert_has(&expansion, &literal);
-    // Cargo rebuilds when the file changes.
+    // The expansion names the file twice: in the row and for cargo, which rebuilds if the file changes.
     assert_eq!(expansion.matches(&file).count(), 2, "{expansion}");
     package.write(&file, "another");
     assert_has(&package.expand(), &format!("the image {file} has hash"));
@@ -541,7 +541,7 @@ fn conditions_at_the_declaration_hold_for_every_item() {
     let item = ITEM.replace("unsafe extern", "#[cfg(feature = \"gpu\")] unsafe extern");
     let expansion = package.expand_as(ATTRIBUTE, &item);
     let conditions = expansion.matches("cfg (feature = \"gpu\")").count();
-    // Function, module, reference, launch adapter, smoke test, tracking, warning.
+    // The function, the module, the reference, the launch adapter, the smoke test, the tracking and the warning.
     assert_eq!(conditions, 7, "{expansion}");
 }
 

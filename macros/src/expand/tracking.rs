@@ -1,4 +1,4 @@
-//! Makes cargo rebuild if a file or variable changes that the expansion depends on.
+//! Makes cargo rebuild if a file or environment variable changes on which the expansion depends.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use super::CheckedKernel;
 use crate::load::{STRICT_VARIABLE, TUNED_VARIABLE};
 
-/// An anonymous constant that names the files and variables; it takes no space in the program.
+/// An anonymous constant that names the files and variables. It does not occupy memory in the program.
 pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let paths = kernel.source.paths.iter().chain(&kernel.baked.paths);
     let files = paths.filter_map(|path| path.to_str());

@@ -1,8 +1,9 @@
-//! Warnings, as uses of deprecated items: a stable macro has no other way to warn.
+//! Generates warnings as uses of deprecated items, because a macro cannot emit warnings on stable Rust.
 //!
-//! An unfinished search is not a defect of the program, so a build under `-D warnings` succeeds: `warn(warnings)`
-//! around the use keeps it a warning there, and respects an `allow(deprecated)` of the user. `KILN_STRICT=1` makes it
-//! an error, and `untuned = allow` in the attribute states that it is intended.
+//! Missing rows are not a defect of the program, so a build under `-D warnings` must succeed. The attribute
+//! `warn(warnings)` around the use keeps the message a warning in such builds. The attributes `allow(deprecated)` and
+//! `deny(deprecated)` of the user still apply. `KILN_STRICT=1` turns the warning into an error. `untuned = allow` in
+//! the attribute states that the kernel has no rows on purpose.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -22,7 +23,7 @@ pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let name = &function.ident;
     let warnings = kernel.baked.warnings.iter().map(|warning| {
         let note = format!("kiln: {}", warning.text());
-        // The use carries the span, so that the warning is shown at the declaration.
+        // The use has the span of the name, so that rustc shows the warning at the declaration.
         let used = quote_spanned!(name.span()=> #name);
         quote! {{
             #[allow(non_upper_case_globals)]

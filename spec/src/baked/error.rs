@@ -1,13 +1,13 @@
-//! Errors of baked tables.
+//! Errors of reading and writing baked tables.
 
 use thiserror::Error;
 
 use crate::config::validity::Invalid;
 use crate::text::TextError;
 
-/// Why a baked table (or the index of them) cannot be read, written or used.
+/// The reason why a baked table, or the index of tables, cannot be read, written or used.
 ///
-/// Lines count from 1. Messages contain no more of the file than the offending token, cut at 64 characters.
+/// Line numbers start at 1. Messages quote only the wrong token of the file, and at most 64 characters of it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum BakedError {
@@ -16,157 +16,157 @@ pub enum BakedError {
         "the table has {bytes} bytes, more than the {limit} that are read\nhelp: restore the file, or delete it and run `tune bake`"
     )]
     TooLarge {
-        /// Its size in bytes.
+        /// The size of the file in bytes.
         bytes: usize,
-        /// The maximum size.
+        /// The maximum size in bytes.
         limit: usize,
     },
-    /// The file is not text.
+    /// The file is not UTF-8 text.
     #[error(
         "line {line}: not UTF-8 text\nhelp: restore the file, or delete it and run `tune bake`"
     )]
     NotUtf8 {
-        /// Line of the first bad byte.
+        /// Line of the first byte that is not UTF-8.
         line: usize,
     },
-    /// The file is not TOML.
+    /// The file is not valid TOML.
     #[error(
         "line {line}: {message}\nhelp: if a merge did this, run `tune bake` on the device of that section"
     )]
     Syntax {
-        /// Line of the error.
+        /// Line of the syntax error.
         line: usize,
-        /// The parser's message.
+        /// The message of the TOML parser.
         message: String,
     },
-    /// The file was written by a newer Kiln.
+    /// A newer version of Kiln wrote the file.
     #[error(
         "the table has format {found}, but this Kiln reads up to {known}\nhelp: update kiln and kiln-tuner"
     )]
     Newer {
-        /// The file's format.
+        /// The format number in the file.
         found: i64,
-        /// The newest known one.
+        /// The newest format number that this version reads.
         known: i64,
     },
-    /// An unknown key.
+    /// The file contains an unknown key.
     #[error("line {line}: unknown key `{key}`\nhelp: {help}")]
     UnknownKey {
-        /// Its line.
+        /// Line of the key.
         line: usize,
-        /// The key.
+        /// The unknown key.
         key: String,
-        /// The most similar key, or all keys.
+        /// The most similar known key, or all known keys.
         help: String,
     },
-    /// A required key is missing.
+    /// A row or table does not have a required key.
     #[error("line {line}: no `{key}`")]
     MissingKey {
-        /// Line of the row or table without it.
+        /// Line of the row or table.
         line: usize,
-        /// The key.
+        /// The missing key.
         key: &'static str,
     },
-    /// A value of the wrong kind.
+    /// A value has the wrong kind, for example text instead of an integer.
     #[error("line {line}: `{key}` takes {expected}")]
     Kind {
-        /// Its line.
+        /// Line of the value.
         line: usize,
-        /// The key.
+        /// The key of the value.
         key: &'static str,
-        /// The expected kind.
+        /// The required kind.
         expected: &'static str,
     },
-    /// A value of the right kind that is not allowed.
+    /// A value has the right kind but is not allowed.
     #[error("line {line}: `{key}` is `{token}`, which is not {expected}")]
     Value {
-        /// Its line; 0 if the row was not read from a file.
+        /// Line of the value; 0 if the row was not read from a file.
         line: usize,
-        /// The key.
+        /// The key of the value.
         key: &'static str,
-        /// The value.
+        /// The value as text.
         token: String,
-        /// The allowed values.
+        /// A description of the allowed values.
         expected: &'static str,
     },
-    /// A row in the section of another device.
+    /// A row is in the section of another device.
     #[error(
         "line {line}: a row of `{device}` in the section of `{section}`\nhelp: move the line to its section, or run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Section {
-        /// The row's line.
+        /// Line of the row.
         line: usize,
-        /// The row's device.
+        /// The device of the row.
         device: String,
-        /// The section's device.
+        /// The device of the section.
         section: String,
     },
-    /// Two rows for one device and problem.
+    /// The table contains two rows for one device and problem.
     #[error(
         "line {line}: a second row of `{device}` for {problem}\nhelp: delete one of the lines, or run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Duplicate {
         /// Line of the second row.
         line: usize,
-        /// The device.
+        /// The device of both rows.
         device: String,
-        /// The problem.
+        /// The problem of both rows.
         problem: String,
     },
-    /// A speed-up that must not be there, or a missing one.
+    /// A row must not have a speed-up but does, or must have one but does not.
     #[error("line {line}: {message}")]
     Speedup {
-        /// The row's line; 0 if it was not read from a file.
+        /// Line of the row; 0 if it was not read from a file.
         line: usize,
-        /// The fault.
+        /// What is wrong with the row.
         message: &'static str,
     },
-    /// The table of another kernel.
+    /// The table belongs to another kernel.
     #[error("the table is of kernel `{found}`, not `{expected}`")]
     Kernel {
-        /// The kernel that it names.
+        /// The kernel that the table names.
         found: String,
-        /// The requested kernel.
+        /// The kernel whose table was requested.
         expected: String,
     },
-    /// The text of a row is not a config or problem of the kernel, although its spec is unchanged.
+    /// A row does not contain the text of a config or problem of the kernel, although the spec is unchanged.
     #[error(
         "row of `{device}` for {problem}: {error}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Text {
-        /// The row's device.
+        /// The device of the row.
         device: String,
-        /// The row's problem.
+        /// The problem of the row.
         problem: String,
-        /// The fault.
+        /// What is wrong with the text.
         error: Box<TextError>,
     },
-    /// The config of a row is not in the kernel's search space, although its spec is unchanged.
+    /// The config of a row is not in the kernel's search space, although the spec is unchanged.
     #[error(
         "row of `{device}` for {problem}: {why}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Outside {
-        /// The row's device.
+        /// The device of the row.
         device: String,
-        /// The row's problem.
+        /// The problem of the row.
         problem: String,
-        /// Why it is not.
+        /// Why the search space does not contain the config.
         why: Box<Invalid>,
     },
-    /// A stored field of a row differs from the value computed from the spec.
+    /// A field of a row differs from the value that the spec gives.
     #[error(
         "row of `{device}` for {problem}: `{key}` is `{found}`, but the spec gives `{expected}`\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Differs {
-        /// The row's device.
+        /// The device of the row.
         device: String,
-        /// The row's problem.
+        /// The problem of the row.
         problem: String,
-        /// The field.
+        /// The name of the field.
         key: &'static str,
-        /// The stored value.
+        /// The value in the row.
         found: String,
-        /// The computed value.
+        /// The value that the spec gives.
         expected: String,
     },
 }

@@ -1,26 +1,26 @@
-//! Images: precompiled by `tune bake --images`, as files next to the table.
+//! Images: kernels that `tune bake --images` compiled and stored as files next to the table.
 
 use crate::device::{Backend, DeviceKey};
 use crate::hash::Hash;
 
-/// The highest `x86-64-v<n>` level for which images of the cpu device are compiled: most processors in use support
-/// it.
+/// The highest `x86-64-v<n>` level for which images of the `cpu` device are compiled. Most processors in use support
+/// this level.
 const X86_LEVEL: u32 = 3;
 
-/// A precompiled image next to the table.
+/// An image: a compiled kernel in a file next to the baked table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
-    /// Its file name, without folders.
+    /// The name of the file, without folders.
     pub file: String,
-    /// The target for which it was compiled.
+    /// The target for which the kernel was compiled.
     pub target: String,
-    /// Hash of its bytes.
+    /// Hash of the file's bytes.
     pub hash: Hash,
 }
 
 impl Image {
-    /// The image of a kernel with these bytes. Its file name contains kernel, target and content hash, so that an
-    /// image never changes under its name, and rows with the same image share the file.
+    /// The image of a kernel with these bytes. Its file name contains the kernel, the target and the hash of the
+    /// bytes. The content of a file therefore never changes, and rows with the same image share one file.
     pub fn of(kernel: &str, device: &DeviceKey, target: &str, bytes: &[u8]) -> Image {
         let hash = Image::hash_of(bytes);
         Image {
@@ -34,12 +34,12 @@ impl Image {
         }
     }
 
-    /// The hash of an image, as rows state it.
+    /// The hash of an image, as rows contain it.
     pub fn hash_of(bytes: &[u8]) -> Hash {
         Hash::of("artifact", bytes)
     }
 
-    /// Whether a file name has the form that [`Self::of`] gives the images of a kernel.
+    /// Whether a file name has the form that [`Self::of`] gives to the images of a kernel.
     pub fn is_named(kernel: &str, file: &str) -> bool {
         let stem = Backend::ALL
             .into_iter()
@@ -54,7 +54,7 @@ impl Image {
     }
 
     /// The target of images for a device: the GPU's architecture, or a named instruction set that the processor
-    /// supports. `None` for devices without images.
+    /// supports. `None` for devices that have no images.
     ///
     /// ```
     /// # use kiln_spec::baked::Image;
@@ -65,7 +65,7 @@ impl Image {
     /// ```
     pub fn target_of(device: &DeviceKey) -> Option<String> {
         match device.backend {
-            // Features of a GPU follow after a colon.
+            // The features of a GPU come after a colon.
             Backend::Cuda | Backend::Hip => device.arch.split(':').next().map(str::to_owned),
             Backend::Cpu => match device.arch.strip_prefix("x86-64")? {
                 "" => Some("x86-64".into()),
@@ -79,7 +79,7 @@ impl Image {
     }
 }
 
-/// The file extension of a backend's images.
+/// The file extension of images for a backend.
 fn extension(backend: Backend) -> &'static str {
     match backend {
         Backend::Cuda => "cubin",

@@ -1,4 +1,5 @@
-//! `tuned/index.toml`: lists the kernels with a table. It always exists, so that a build notices new tables.
+//! The index `tuned/index.toml`: lists the kernels that have a table. The file always exists, so that a build that
+//! tracks it notices new tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,12 +9,12 @@ use super::quoted::quoted;
 use super::reader::{FORMAT, Fields, Text};
 use super::row::{is_file_name, is_symbol};
 
-/// The kernels that have a baked table, and the file of each.
+/// The kernels that have a baked table, each with the file of its table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index(BTreeMap<String, String>);
 
 impl Index {
-    /// An index without kernels, as `tune init` writes it.
+    /// An index without kernels. `tune init` writes such an index.
     pub fn new() -> Index {
         Index::default()
     }
@@ -21,8 +22,8 @@ impl Index {
     /// Reads an index.
     ///
     /// # Errors
-    /// At the first thing that `tune` would not have written, except for order and white space; in particular at a
-    /// file name that leaves the folder.
+    /// If the file contains anything that `tune` would not have written, such as a file name that leaves the folder.
+    /// Order and white space may differ.
     pub fn parse(bytes: &[u8]) -> Result<Index, BakedError> {
         let text = Text::new(bytes)?;
         let table = text.parse()?;
@@ -44,17 +45,17 @@ impl Index {
         Ok(index)
     }
 
-    /// The file of a kernel's table, without folders.
+    /// The file name of a kernel's table, without folders. `None` if the index does not list the kernel.
     pub fn file(&self, kernel: &str) -> Option<&str> {
         self.0.get(kernel).map(String::as_str)
     }
 
-    /// Kernel and file of every table, sorted by kernel.
+    /// Every kernel with the file name of its table, sorted by kernel.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(kernel, file)| (&**kernel, &**file))
     }
 
-    /// Lists a kernel's table under its usual name, `<kernel>.toml`, and returns that name.
+    /// Adds a kernel's table under the file name `<kernel>.toml`, and returns this name.
     ///
     /// # Errors
     /// If the kernel's name is not a C identifier, or is `index`.
@@ -72,12 +73,12 @@ impl Index {
         Ok(file)
     }
 
-    /// Removes a kernel from the list; returns whether it was listed.
+    /// Removes a kernel from the index. Returns whether the index listed it.
     pub fn remove(&mut self, kernel: &str) -> bool {
         self.0.remove(kernel).is_some()
     }
 
-    /// Its text, which is the same for the same kernels.
+    /// The text of the index. Equal indices have equal texts.
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "# Written by `tune init` and `tune bake`: the kernels that have a baked table.\n\

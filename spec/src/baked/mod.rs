@@ -1,9 +1,9 @@
-//! Baked tables: the text files under `tuned/` that are checked in and read at build time.
+//! Baked tables: the text files under `tuned/` that are committed and that a build reads.
 //!
-//! `tuned/<kernel>.toml` contains one section per device and one line per row. Every row repeats its device and
-//! carries its own hashes, and no two sections have a line in common, so that git merges tables from many machines
-//! line by line (`merge=union`, see [`GITATTRIBUTES`]). Reading is strict: a table is an input of a build, and may
-//! come from a failed merge.
+//! `tuned/<kernel>.toml` contains one section per device and one line per row. Every row repeats its device and has
+//! its own hashes, and no two sections have a line in common. Git can therefore merge tables from many machines line
+//! by line (`merge=union`, see [`GITATTRIBUTES`]). The reader accepts only what `tune` writes, because a table is an
+//! input of a build and may come from a failed merge.
 
 mod error;
 mod image;
@@ -26,7 +26,7 @@ pub use table::BakedTable;
 /// Name of the index in a `tuned/` folder.
 pub const INDEX_FILE: &str = "index.toml";
 
-/// The content of `tuned/.gitattributes`: line ends are the same everywhere, and rows that two branches add are both
-/// kept.
+/// The content of `tuned/.gitattributes`. Line endings are the same on all systems, and a merge keeps the rows that
+/// each of two branches adds.
 pub const GITATTRIBUTES: &str =
     "*.toml text eol=lf merge=union\n*.cubin binary\n*.hsaco binary\n*.so binary\n";

@@ -1,4 +1,4 @@
-//! The current hashes of a kernel, against which rows are compared to find stale ones.
+//! Computes the current hashes of a kernel. A row with other hashes is stale.
 
 use super::Hashes;
 use crate::codegen::Target;
@@ -9,7 +9,7 @@ use crate::model::KernelSpec;
 impl Hashes {
     /// The current hashes of a kernel, for rows of a backend's devices.
     ///
-    /// A kernel has no compiler flags of its own yet; the hash of none fills the field.
+    /// Kernels cannot declare compiler flags yet, so the field for flags is the hash of an empty text.
     pub fn now(spec: &KernelSpec, source: SourceHash, backend: Backend) -> Hashes {
         Hashes {
             spec: spec.hash(),

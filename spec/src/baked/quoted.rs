@@ -1,6 +1,6 @@
 //! Quotes strings for TOML.
 
-/// A TOML string.
+/// The text as a quoted TOML string.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for c in text.chars() {

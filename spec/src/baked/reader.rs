@@ -1,4 +1,4 @@
-//! Converts TOML values to fields, strictly, with line numbers.
+//! Reads the fields of a TOML file strictly, and reports the line of each error.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -9,10 +9,10 @@ use crate::text::spelling::nearest;
 
 /// Maximum size of a file in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
-/// The format that this version writes.
+/// The format number that this version writes.
 pub(super) const FORMAT: i64 = 1;
 
-/// The text of a file, for line numbers.
+/// The text of a file, from which line numbers are computed.
 #[derive(Clone, Copy)]
 pub(super) struct Text<'a>(pub(super) &'a str);
 
@@ -46,7 +46,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A table of the file.
+/// A TOML table of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'f, 'a> {
     text: Text<'a>,
@@ -54,7 +54,7 @@ pub(super) struct Fields<'f, 'a> {
     table: &'f DeTable<'a>,
 }
 
-/// A value of the file.
+/// A TOML value of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Field<'f, 'a> {
     text: Text<'a>,
@@ -62,7 +62,7 @@ pub(super) struct Field<'f, 'a> {
 }
 
 impl<'f, 'a> Fields<'f, 'a> {
-    /// The whole file. Its `format` is checked before anything that a newer format may have changed.
+    /// The top-level table of the file. Checks `format` before anything that a newer format may have changed.
     pub(super) fn root(text: Text<'a>, table: &'f DeTable<'a>) -> Result<Self, BakedError> {
         let fields = Fields {
             text,
@@ -83,12 +83,12 @@ impl<'f, 'a> Fields<'f, 'a> {
         Ok(fields)
     }
 
-    /// Its line.
+    /// The line of the table.
     pub(super) fn line(self) -> usize {
         self.text.line(self.offset)
     }
 
-    /// Refuses unknown keys.
+    /// Checks that the table has no other keys than these.
     pub(super) fn only(self, known: &[&'static str]) -> Result<(), BakedError> {
         for key in self.table.keys() {
             let name: &str = key.get_ref();
@@ -122,7 +122,7 @@ impl<'f, 'a> Fields<'f, 'a> {
         })
     }
 
-    /// Every key and value.
+    /// Every key of the table with its value.
     pub(super) fn entries(self) -> impl Iterator<Item = (&'f str, Field<'f, 'a>)> {
         let text = self.text;
         let entry = move |(key, value): (&'f Spanned<_>, &'f Spanned<_>)| {
@@ -165,7 +165,7 @@ impl<'f, 'a> Field<'f, 'a> {
         text.ok_or_else(|| self.kind(key, "a string"))
     }
 
-    /// A text that a type can parse.
+    /// The value as text, parsed to the type `T`.
     pub(super) fn parsed<T: std::str::FromStr>(
         self,
         key: &'static str,
@@ -175,7 +175,7 @@ impl<'f, 'a> Field<'f, 'a> {
         text.parse().map_err(|_| self.value(key, text, expected))
     }
 
-    /// A decimal integer that fits its type.
+    /// The value as a decimal integer of the type `T`.
     pub(super) fn int<T: TryFrom<i128>>(self, key: &'static str) -> Result<T, BakedError> {
         let Some(integer) = self.value.get_ref().as_integer() else {
             return Err(self.kind(key, "an integer"));
@@ -191,7 +191,7 @@ impl<'f, 'a> Field<'f, 'a> {
             .ok_or_else(|| self.value(key, digits, "a decimal integer of this field's range"))
     }
 
-    /// An array of exactly `N` integers.
+    /// The value as an array of exactly `N` integers.
     pub(super) fn ints<const N: usize, T: TryFrom<i128> + Copy + Default>(
         self,
         key: &'static str,

@@ -1,4 +1,4 @@
-//! One row: the config baked for one problem on one device, with its evidence.
+//! A row of a baked table: the config for one problem on one device, with its evidence.
 
 use super::{BakedError, Image};
 use crate::config::Config;
@@ -11,93 +11,94 @@ use crate::problem::Problem;
 use crate::source::EntryPath;
 use crate::text::shorten;
 
-/// Baseline time over the config's time in millionths, with its 95 % interval: 1 100 000 is 10 % faster.
+/// How much faster a config is than the baseline: the baseline's time divided by the config's time, in millionths,
+/// with a 95 % interval. 1 100 000 is 10 % faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Speedup {
     /// Lower end of the interval.
     pub low_ppm: u64,
-    /// The estimate.
+    /// The estimated speed-up.
     pub speedup_ppm: u64,
     /// Upper end of the interval.
     pub high_ppm: u64,
 }
 
-/// The hashes of a row's inputs: if one differs now, the row is stale.
+/// The hashes of the inputs from which a row was made. A row is stale if one of them differs from the current hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hashes {
-    /// The complete declaration.
+    /// Hash of the kernel spec.
     pub spec: SpecHash,
-    /// The source with its includes.
+    /// Hash of the source with its includes.
     pub source: SourceHash,
-    /// The device prelude.
+    /// Hash of the device prelude.
     pub prelude: Hash,
-    /// The compiler flags that the kernel requests.
+    /// Hash of the compiler flags that the kernel requests.
     pub flags: Hash,
 }
 
-/// Whether a row may be used.
+/// Whether a row is fresh (its inputs are unchanged) or stale. A build uses only fresh rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// All inputs are unchanged.
     Fresh,
-    /// An input has changed since it was baked.
+    /// An input has changed since the row was baked.
     Stale {
-        /// The input: `spec`, `source`, `prelude` or `flags`.
+        /// Which input changed: `spec`, `source`, `prelude` or `flags`.
         which: &'static str,
-        /// Its hash when the row was baked.
+        /// The input's hash when the row was baked.
         baked: Hash,
-        /// Its hash now.
+        /// The input's current hash.
         now: Hash,
     },
 }
 
-/// One row. Problem and config are text: they may belong to an older spec.
+/// A row of a baked table. Problem and config are stored as text, because they may belong to an older spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The device on which it was tuned.
+    /// The device on which the config was tuned.
     pub device: DeviceKey,
-    /// The problem, as canonical text.
+    /// The canonical text of the problem.
     pub problem: String,
-    /// The `__global__` function: the tuned entry, or the baseline's if that won.
+    /// The `__global__` function to launch: the tuned entry or, if the baseline won, the baseline's entry.
     pub entry: String,
-    /// The config, as canonical text.
+    /// The canonical text of the config.
     pub config: String,
-    /// The strength of its evidence.
+    /// The kind of evidence that supports the config.
     pub evidence: Evidence,
-    /// The speed-up over the baseline, for proven rows that are not the baseline itself.
+    /// The speed-up over the baseline, for a proven row whose config is not the baseline. Otherwise `None`.
     pub speedup: Option<Speedup>,
-    /// The baseline that it was compared with; see [`KernelSpec::baseline_text`].
+    /// The baseline with which the config was compared; see [`KernelSpec::baseline_text`].
     pub baseline: String,
-    /// Symbol of its release entry, as compiled for its device.
+    /// The symbol of the release entry, as compiled for the row's device.
     pub symbol: String,
-    /// Its launch plan.
+    /// The launch plan of the config.
     pub plan: LaunchPlan,
-    /// The hashes of its inputs.
+    /// The hashes of the row's inputs.
     pub hashes: Hashes,
-    /// A precompiled image.
+    /// The precompiled image of the config, if there is one.
     pub image: Option<Image>,
 }
 
-/// A row in terms of its spec.
+/// A row whose texts were parsed with the current spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedRow {
-    /// The problem.
+    /// The problem of the row.
     pub problem: Problem,
-    /// The config.
+    /// The config of the row.
     pub config: Config,
-    /// Whether it is the baseline itself.
+    /// Whether the config is the baseline.
     pub is_baseline: bool,
 }
 
 impl KernelSpec {
-    /// The baseline in the form of a row: `entry:config`.
+    /// The baseline as rows contain it: `entry:config`.
     pub fn baseline_text(&self) -> String {
         format!("{}:{}", self.baseline.entry, self.baseline.config)
     }
 }
 
 impl Row {
-    /// Whether it says that the baseline stays.
+    /// Whether the row's config is the baseline.
     pub fn is_baseline(&self) -> bool {
         self.baseline
             .split_once(':')
@@ -127,7 +128,7 @@ impl Row {
         }
     }
 
-    /// Whether its inputs are unchanged.
+    /// Whether the row's inputs are unchanged.
     pub fn freshness(&self, now: &Hashes) -> Freshness {
         let then = &self.hashes;
         let pairs = [
@@ -144,11 +145,12 @@ impl Row {
         })
     }
 
-    /// Problem and config of a fresh row, checked against the spec: the texts are canonical, the config is in the
-    /// space (except for constraints over `device.*`), the plan is the computed one.
+    /// Parses the problem and the config of a fresh row, and checks the row against the spec. The texts must be
+    /// canonical, the config must be in the search space, and the plan must be the computed one. Constraints over
+    /// `device.*` are not checked.
     ///
     /// # Errors
-    /// The first difference. Call it only for fresh rows: a stale one may belong to another spec.
+    /// The first difference. Call this only for fresh rows, because a stale row may belong to another spec.
     pub fn resolve(&self, spec: &KernelSpec) -> Result<ResolvedRow, BakedError> {
         let text = |error| BakedError::Text {
             device: self.device.to_string(),
@@ -182,7 +184,7 @@ impl Row {
         })
     }
 
-    /// A plan that depends on the device cannot be computed here, and is accepted.
+    /// Checks the launch plan. A plan that depends on the device cannot be computed here and is accepted.
     fn check_plan(
         &self,
         spec: &KernelSpec,
@@ -231,7 +233,7 @@ impl Row {
     /// Checks that every field can be written to a table and read back.
     ///
     /// # Errors
-    /// The first field that cannot; `line` is for the message.
+    /// The first field that cannot be written and read back. The message contains `line`.
     pub(super) fn check(&self, line: usize) -> Result<(), BakedError> {
         match self.wrong_text() {
             Some((key, token, expected)) => Err(BakedError::Value {
@@ -246,7 +248,7 @@ impl Row {
         }
     }
 
-    /// The first field with a text that a table cannot contain: its key, its text, the expected form.
+    /// The first field whose text a table cannot contain: its key, its text and the form that it must have.
     fn wrong_text(&self) -> Option<(&'static str, String, &'static str)> {
         let device = self.device.to_string();
         let is_device = is_plain(&device) && device.parse().ok().as_ref() == Some(&self.device);
@@ -335,7 +337,7 @@ impl Row {
     }
 }
 
-/// Whether a text is printable, without characters that change how it is displayed, and has at most 256 bytes.
+/// Whether a text is printable, has no characters that change how text is displayed, and has at most 256 bytes.
 pub(super) fn is_plain(text: &str) -> bool {
     let odd = |c: char| {
         c.is_control()
@@ -344,13 +346,13 @@ pub(super) fn is_plain(text: &str) -> bool {
     text.len() <= 256 && !text.chars().any(odd)
 }
 
-/// Whether a text may be a config, problem or target.
+/// Whether a text has only characters that a config, a problem or a target may have.
 fn is_canonical(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_=,:.-".contains(&b);
     text.len() <= 4096 && text.bytes().all(allowed)
 }
 
-/// Whether a text is `[A-Za-z_][A-Za-z0-9_]*`, with at most 255 bytes.
+/// Whether a text is a C identifier (`[A-Za-z_][A-Za-z0-9_]*`) with at most 255 bytes.
 pub(super) fn is_symbol(text: &str) -> bool {
     let first = text.bytes().next();
     first.is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -358,7 +360,7 @@ pub(super) fn is_symbol(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Whether a text is a file name without folders: letters, digits, `_`, `-` and dots, not starting with a dot.
+/// Whether a text is a file name without folders: letters, digits, `_`, `-` and dots, and no dot at the start.
 pub(super) fn is_file_name(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
     !text.is_empty() && text.len() <= 255 && !text.starts_with('.') && text.bytes().all(allowed)

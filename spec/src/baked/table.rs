@@ -1,4 +1,4 @@
-//! The baked table of one kernel: one section per device, one line per row.
+//! The baked table of one kernel: one section per device, with one line per row.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,18 +32,18 @@ const ROW_KEYS: &[&str] = &[
     "image",
 ];
 
-/// The checked-in rows of one kernel, sorted by device.
+/// The committed rows of one kernel, sorted by device and problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BakedTable {
     kernel: String,
-    /// Rows by device text and problem, in natural order.
+    /// For each device, as text, its rows by problem. Sizes are sorted as numbers.
     sections: BTreeMap<String, BTreeMap<SortKey, Row>>,
 }
 
-/// A problem's dimensions, sizes compared as numbers.
+/// The dimensions of a problem, as a key that compares sizes as numbers.
 type SortKey = Vec<(String, SortValue)>;
 
-/// The value of a dimension: sizes come before types.
+/// The value of a dimension, as part of a sort key. Sizes come before types.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SortValue {
     Size(i64),
@@ -61,7 +61,7 @@ fn sort_key(problem: &str) -> SortKey {
 }
 
 impl BakedTable {
-    /// A table without rows.
+    /// A table without rows for the kernel with this name.
     pub fn new(kernel: impl Into<String>) -> BakedTable {
         BakedTable {
             kernel: kernel.into(),
@@ -72,7 +72,7 @@ impl BakedTable {
     /// Reads a table.
     ///
     /// # Errors
-    /// At the first thing that `tune` would not have written, except for order and white space.
+    /// If the file contains anything that `tune` would not have written. Order and white space may differ.
     pub fn parse(bytes: &[u8]) -> Result<BakedTable, BakedError> {
         let text = Text::new(bytes)?;
         let table = text.parse()?;
@@ -92,10 +92,10 @@ impl BakedTable {
         Ok(baked)
     }
 
-    /// Reads the table of a kernel.
+    /// Reads the table of the kernel with this name.
     ///
     /// # Errors
-    /// Those of [`Self::parse`], and if it belongs to another kernel.
+    /// The errors of [`Self::parse`], and an error if the table belongs to another kernel.
     pub fn parse_for(bytes: &[u8], kernel: &str) -> Result<BakedTable, BakedError> {
         let table = BakedTable::parse(bytes)?;
         if table.kernel == kernel {
@@ -142,23 +142,23 @@ impl BakedTable {
         Ok(())
     }
 
-    /// The kernel's name.
+    /// The name of the kernel.
     pub fn kernel(&self) -> &str {
         &self.kernel
     }
 
-    /// Every row: by device, then by problem.
+    /// Every row, sorted by device and then by problem.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.sections.values().flat_map(BTreeMap::values)
     }
 
-    /// The rows of one device.
+    /// The rows of one device, sorted by problem.
     pub fn device_rows(&self, device: &DeviceKey) -> impl Iterator<Item = &Row> {
         let section = self.sections.get(&device.to_string());
         section.into_iter().flat_map(BTreeMap::values)
     }
 
-    /// Replaces the rows of a device with these; without rows, removes its section.
+    /// Replaces the rows of a device with `rows`. Without rows, removes the device's section.
     ///
     /// # Errors
     /// If a row belongs to another device, occurs twice, or could not be read back.
@@ -184,7 +184,7 @@ impl BakedTable {
         Ok(())
     }
 
-    /// Its text, which is the same for the same rows in any order.
+    /// The text of the table. It does not depend on the order in which rows were added.
     pub fn to_text(&self) -> String {
         let mut text = format!(
             "# Written by `tune bake`. One line a row; sections of different devices merge line by line.\n\
@@ -192,7 +192,7 @@ impl BakedTable {
             quoted(&self.kernel)
         );
         for (device, rows) in &self.sections {
-            // The last line names the device too, so that no two sections have a line in common.
+            // The last line of a section also names the device, so that no two sections have a line in common.
             let _ = writeln!(text, "{} = [", quoted(device));
             for row in rows.values() {
                 let _ = writeln!(text, "  {{ {} }},", row_text(row));
@@ -204,7 +204,7 @@ impl BakedTable {
 }
 
 impl BakedError {
-    /// The same error with the line at which it was found.
+    /// The same error, with the line at which it occurred.
     fn at(mut self, at: usize) -> BakedError {
         if let BakedError::Value { line, .. } | BakedError::Speedup { line, .. } = &mut self {
             *line = at;

@@ -1,4 +1,4 @@
-//! Checks `__constant__` variables against the spec.
+//! Checks the `__constant__` variables of a source against the spec.
 
 use crate::model::SliceArg;
 use crate::parse::ParsedKernel;
@@ -6,8 +6,8 @@ use crate::source::{ConstantVariable, SourceScan};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
-/// Reports `__constant__` variables that no argument fills (a kernel that reads zeros computes wrong results), and
-/// arguments that fill none.
+/// Reports `__constant__` variables that no argument fills, because a kernel that reads zeros from them computes
+/// wrong results. Also reports arguments that cannot fill their variable.
 pub(super) fn check(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     unfilled(kernel, scan, diagnostics);
     for (place, arg) in kernel.function.args.iter().enumerate() {
@@ -58,7 +58,7 @@ fn unfilled(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnost
     }
 }
 
-/// The variables that the kernel or its baseline reads.
+/// The `__constant__` variables that the kernel or its baseline reads.
 fn reached<'a>(
     kernel: &ParsedKernel,
     scan: &'a SourceScan,
@@ -70,7 +70,7 @@ fn reached<'a>(
         .flat_map(|entry| scan.constants_of(entry))
 }
 
-/// The fault of an argument that fills the variable with this path, and its help.
+/// What is wrong with an argument that fills the variable `path`, and how to correct it. `None` if nothing is wrong.
 fn mistake(
     kernel: &ParsedKernel,
     scan: &SourceScan,

@@ -1,4 +1,4 @@
-//! Checks names and kinds in expressions.
+//! Checks the names and the kinds (integer, boolean, name) in expressions.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::parse::declaration::NamedValues;
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// The purpose of an expression: which names it may use, and the kind of its value.
+/// Where an expression is used. This determines which names it may contain, and the kind of its value.
 #[derive(Clone, Copy)]
 struct ExprPlace {
     what: &'static str,
@@ -20,7 +20,7 @@ struct ExprPlace {
     params: bool,
     dims: bool,
     device: bool,
-    /// What to write instead of a parameter.
+    /// The help text for an expression that must not use a tunable parameter, but does.
     no_params: &'static str,
 }
 
@@ -51,7 +51,8 @@ const LENGTH: ExprPlace = ExprPlace {
     device: false,
     ..GEOMETRY
 };
-/// Each config writes other elements of such an output, so another property has to be declared for comparison.
+/// The length of an output that is compared element by element. It must not depend on the config, because different
+/// configs would write different elements.
 const OUTPUT_LENGTH: ExprPlace = ExprPlace {
     no_params: "two configs would write other elements; say what is compared: `#[compare(sum)]`, `max`, `min`, or \
          `none` for a workspace",
@@ -81,18 +82,18 @@ const ALIGNMENT: ExprPlace = ExprPlace {
     ..LENGTH
 };
 
-/// The kind of a part, as far as it is known.
+/// The kind of a part of an expression, if it is known.
 #[derive(Clone, Debug, PartialEq)]
 enum FoundName {
     Int,
     Bool,
-    /// One of these names.
+    /// One of these names of choices or element types.
     Name(BTreeSet<Arc<str>>),
-    /// A mistake was reported; the enclosing expressions report nothing more.
+    /// The part contains a mistake that was reported. The enclosing expressions report nothing more.
     Wrong,
 }
 
-/// A part of an expression that was checked.
+/// A part of an expression with the kind that the check found.
 struct ExprPart<'e> {
     expr: &'e Expr,
     span: SpanRange,
@@ -157,8 +158,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// The kind of an expression; reports mistakes inside it. `spans` yields the spans of its parts in the order of
-    /// [`Expr::walk`].
+    /// Determines the kind of an expression and reports the mistakes inside it. `spans` yields the spans of its parts
+    /// in the order of [`Expr::walk`].
     fn infer<'e>(
         &mut self,
         expr: &'e Expr,
@@ -213,7 +214,7 @@ impl SpecCheck<'_> {
         result
     }
 
-    /// The wanted kind, if it was found.
+    /// The kind `wanted`. If the part has another kind, the mistake is reported.
     fn want(&mut self, part: ExprPart<'_>, wanted: FoundName) -> FoundName {
         let ExprPart { expr, span, found } = part;
         if found == wanted || found == FoundName::Wrong {

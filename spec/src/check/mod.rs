@@ -1,8 +1,8 @@
-//! Checks the meaning of a spec: reports every mistake, with its place and help.
+//! Checks the meaning of a spec, and reports every mistake with its position and a help text.
 //!
-//! The macro and the command line run the same checks. Nothing here reads a clock, a file or a device. If a check has
-//! to search, it takes a bounded number of steps, so that the result is the same on every machine. A condition that
-//! depends on a device is an error only if it fails on every known [target](crate::targets).
+//! The macro and the command line run the same checks. The checks read no clock, file or device. A check that has to
+//! search takes a bounded number of steps, so the result is the same on every machine. A condition that depends on a
+//! device is an error only if it fails on every known [target](crate::targets).
 
 mod constants;
 mod expressions;
@@ -19,9 +19,9 @@ pub use source::check_source;
 use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
-/// Every mistake of meaning in a kernel spec, except for names; see [`names`].
+/// Every mistake of meaning in a kernel spec, except in its names; see [`names`].
 ///
-/// Kinds come first: if they or the names are wrong, nothing is evaluated.
+/// Kinds are checked first. If a kind or a name is wrong, nothing is evaluated.
 pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnostics {
     let mut check = SpecCheck {
         kernel,
@@ -35,7 +35,7 @@ pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnosti
     check.diagnostics
 }
 
-/// Every name that has two meanings, is reserved or is undefined.
+/// Every name that has two meanings, is reserved or is not defined.
 pub(crate) fn names(attr: &KernelAttr, function: &KernelFn) -> Diagnostics {
     let mut names = names::DeclaredNames {
         attr,

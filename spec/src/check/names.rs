@@ -1,4 +1,4 @@
-//! Checks names: each has one meaning, and none is reserved.
+//! Checks that each name of a spec has one meaning, and that none is reserved.
 
 use std::collections::BTreeMap;
 
@@ -45,8 +45,8 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// Parameters, type parameters and arguments share one name space: the first two are macros of the source, and
-    /// expressions use all three.
+    /// Parameters, type parameters and arguments must have different names, because expressions use all three.
+    /// Parameters and type parameters are also macros of the source.
     fn distinct(&mut self) {
         let attr = self.attr;
         let params = attr.params.iter().map(|p| (&p.name, "tunable parameter"));
@@ -84,7 +84,7 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// Choices are names in expressions, and `P_choice` in the source.
+    /// A choice is a name in expressions. In the source it is the macro `P_choice`, where `P` is its parameter.
     fn choices(&mut self) {
         let (attr, function) = (self.attr, self.function);
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
@@ -165,7 +165,7 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// Names of `__global__` functions.
+    /// Checks the names of the `__global__` functions.
     fn entries(&mut self) {
         let attr = self.attr;
         let baseline = attr.baseline.as_ref().and_then(|b| b.entry.as_ref());

@@ -1,4 +1,4 @@
-//! Checks lengths, fills and work for the declared problems.
+//! Checks slice lengths, fills and work for the declared problems.
 
 use super::SpecCheck;
 use crate::expr::evaluate_int;
@@ -36,7 +36,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Values computed with the baseline's config must fit the argument, for every declared problem.
+    /// The values of computed arguments with the baseline's config must fit their types, for every declared problem.
     fn computed(&mut self) {
         let kernel = self.kernel;
         let spec = &kernel.spec;
@@ -58,11 +58,11 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// The value must be at least `least` for every declared problem; the first problem that violates this is
-    /// reported.
+    /// The value of the expression must be at least `least` for every declared problem. The first problem that
+    /// violates this is reported.
     fn at_least(&mut self, expr: &SpannedExpr, least: i128, what: &str) {
         let spec = &self.kernel.spec;
-        // A length that depends on the config is checked with the baseline's.
+        // A length that depends on the config is checked with the baseline's config.
         let wrong = |problem: &Problem| {
             let scope = LaunchScope {
                 config: &spec.baseline.config,

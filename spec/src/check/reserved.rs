@@ -1,7 +1,7 @@
-//! Names that a kernel's source cannot redefine.
+//! Names that a kernel's source cannot define as macros.
 
-/// Keywords of C++ and names of CUDA's and HIP's execution model, sorted. A tunable parameter becomes a macro: with
-/// one of these names it would change the meaning of unrelated code.
+/// Keywords of C++ and names of the execution models of CUDA and HIP, sorted. A tunable parameter becomes a macro,
+/// and a macro with one of these names would change the meaning of unrelated code.
 const RESERVED: &[&str] = &[
     "NULL",
     "alignas",
@@ -100,7 +100,7 @@ const RESERVED: &[&str] = &[
     "warpSize",
 ];
 
-/// Why a name cannot be a macro of the source; `None` if it can.
+/// The reason why a name cannot be a macro of the source; `None` if it can.
 pub(super) fn reason(name: &str) -> Option<&'static str> {
     if RESERVED.contains(&name) {
         return Some("a word of the kernel language");

@@ -1,4 +1,4 @@
-//! Checks that constraints and geometry can be satisfied, and that the baseline satisfies them.
+//! Checks that some config satisfies the constraints and the geometry, and that the baseline satisfies them.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ use crate::space::{SearchSpace, SpaceError};
 use crate::targets::{MAX_THREADS_PER_BLOCK, TARGETS};
 use crate::text::diagnostic::SpanRange;
 
-/// The budget of one search: some milliseconds, even in an unoptimised macro.
+/// The budget of one search. It takes some milliseconds, even in an unoptimised macro.
 const BUDGET: LayerBudget = LayerBudget {
     kept: 100_000,
     looked_at: 100_000,
 };
 
-/// Limits that any extent satisfies.
+/// Limits that every extent satisfies.
 const UNLIMITED: DeviceLimits = DeviceLimits {
     max_threads_per_block: u32::MAX,
     max_block: [u32::MAX; 3],
@@ -50,7 +50,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Each config to try first must be in the space of some declared problem on some known target.
+    /// Checks that each config to try first is valid for some declared problem on some known target.
     fn first_configs(&mut self) {
         let spec = &self.kernel.spec;
         let invalid: Vec<(SpanRange, Invalid)> = self
@@ -70,7 +70,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Each constraint alone: can any config satisfy it, and does the baseline?
+    /// Checks each constraint without the others: some config must satisfy it, and the baseline must satisfy it.
     fn constraints(&mut self) {
         let kernel = self.kernel;
         for (i, constraint) in kernel.attr.constraints.iter().enumerate() {
@@ -97,7 +97,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Why the baseline breaks a constraint that it must satisfy: the message and the help.
+    /// The message and the help text if the baseline violates a constraint that it must satisfy.
     fn baseline_breaks(&self, constraint: &Expr) -> Option<(String, String)> {
         let spec = &self.kernel.spec;
         if spec.baseline_is_another_entry() {
@@ -124,7 +124,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// The block alone: reports one that is too large, or empty, in every config.
+    /// Checks the block without the other rules. It is an error if the block is too large or empty in every config.
     fn block(&mut self) {
         let kernel = self.kernel;
         let spec = &kernel.spec;
@@ -147,7 +147,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// The baseline's plan: some known target must be able to launch it.
+    /// Checks that some known target can launch the baseline.
     fn baseline_plan(&mut self) {
         let spec = &self.kernel.spec;
         for problem in &spec.problems {
@@ -156,7 +156,7 @@ impl SpecCheck<'_> {
                 let checked = spec.check_baseline(problem, Some(limits));
                 checked.map_err(|error| why.get_or_insert(error)).is_ok()
             });
-            // Faults of computed arguments and lengths were reported at their own places.
+            // Mistakes in computed arguments and lengths are reported at their own positions.
             let data = spec.check_data(&spec.baseline.config, problem);
             if let Some(why) = why.filter(|_| !valid && data.is_ok()) {
                 let message = format!("the baseline cannot be launched for {problem}: {why}");
@@ -167,7 +167,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// All constraints together, if the baseline does not prove that they can be satisfied.
+    /// Checks all constraints together. A baseline that is a valid config already proves that they can be satisfied.
     fn whole_space(&mut self) {
         let spec = &self.kernel.spec;
         if let Some((problem, rejected)) = never_valid(spec, &known_limits()) {
@@ -182,7 +182,7 @@ impl SpecCheck<'_> {
     }
 }
 
-/// Why the baseline breaks a constraint for a problem; `None` if it satisfies it on some known target.
+/// Why the baseline violates a constraint for a problem. `None` if it satisfies the constraint on some known target.
 fn broken_for(spec: &KernelSpec, constraint: &Expr, problem: &Problem) -> Option<String> {
     let value = |limits: Option<&DeviceLimits>| {
         let scope = LaunchScope {
@@ -206,7 +206,7 @@ fn broken_for(spec: &KernelSpec, constraint: &Expr, problem: &Problem) -> Option
     }
 }
 
-/// Why no declared problem and known target admits a config; `None` if one does.
+/// Why a config is not valid for any declared problem on any known target. `None` if it is valid for one of them.
 fn never_admitted(spec: &KernelSpec, config: &Config) -> Option<Invalid> {
     let mut why = None;
     for problem in spec.all_problems() {
@@ -224,8 +224,8 @@ fn known_limits() -> Vec<DeviceLimits> {
     TARGETS.iter().map(|target| target.limits).collect()
 }
 
-/// The first declared problem for which no config is valid under any of the limits, and how many configs each rule
-/// rejects under the first of them. If the search takes too many steps, the problem counts as valid.
+/// The first declared problem for which no config is valid under any of the limits. Also returns how many configs
+/// each rule rejects under the first limits. If the search takes too many steps, the problem is treated as valid.
 fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<(Problem, Vec<String>)> {
     spec.problems.iter().find_map(|problem| {
         let mut why = None;
@@ -239,8 +239,8 @@ fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<(Problem, V
     })
 }
 
-/// The spec with only the parameters that these expressions use, without constraints and with one thread; `change`
-/// adds the part in question.
+/// The spec with only the parameters that these expressions use, without constraints and with one thread. `change`
+/// adds the part that is checked.
 fn reduced(spec: &KernelSpec, exprs: &[&Expr], change: impl FnOnce(&mut KernelSpec)) -> KernelSpec {
     let names: BTreeSet<&str> = exprs.iter().flat_map(|expr| expr.names()).collect();
     let one = || Geometry {
@@ -252,7 +252,7 @@ fn reduced(spec: &KernelSpec, exprs: &[&Expr], change: impl FnOnce(&mut KernelSp
     reduced.params.retain(|param| names.contains(&*param.name));
     reduced.constraints = Vec::<Constraint>::new();
     reduced.geometry = one();
-    // A separate baseline that is valid everywhere.
+    // The spec gets a separate baseline, which is valid everywhere.
     reduced.baseline.entry = format!("{}_", spec.entry);
     reduced.baseline.geometry = Some(one());
     let first = reduced

@@ -1,4 +1,4 @@
-//! Checks a spec against its source.
+//! Checks a spec against the source of its kernel.
 
 use super::constants;
 use crate::model::ArgSpec;
@@ -8,8 +8,8 @@ use crate::source::{EntryError, EntryPath, SourceScan, is_for_hosts};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
-/// Every difference between a spec and its source: missing entries, another argument list, a parameter that neither
-/// the code nor the launch uses.
+/// Every difference between a spec and its source. Examples are a missing entry, a different argument list, and a
+/// parameter that neither the code nor the launch uses.
 pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     entries(kernel, scan, &mut diagnostics);
@@ -25,8 +25,7 @@ pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     diagnostics
 }
 
-/// Reports headers that only the host has, even if the cpu device could compile them: the kernel would compile
-/// nowhere else.
+/// Reports headers for host code. The `cpu` device may be able to compile them, but no GPU compiler can.
 fn host_headers(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     let name = SpanRange::from(kernel.function.ident.span());
     let span = kernel.attr.source.as_ref().map_or(name, |s| s.span);
@@ -42,7 +41,7 @@ fn host_headers(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diag
     }
 }
 
-/// The entries of the tuned kernel, the baseline and the reference; all take the same arguments.
+/// Checks the entries of the tuned kernel, the baseline and the reference. All of them must have the same arguments.
 fn entries(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     let attr = &kernel.attr;
     let name_span = SpanRange::from(kernel.function.ident.span());
@@ -64,7 +63,8 @@ fn entries(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnosti
             Ok(entry) => {
                 for error in scan.compare_signature(&kernel.spec, &entry) {
                     let span = match error.argument() {
-                        // Another entry differs from the declaration; report it at the place that names it.
+                        // If another entry differs from the declaration, the error is reported where the spec names
+                        // that entry.
                         Some(_) if checked.len() > 1 => span,
                         Some(argument) => kernel.function.args[argument].ty,
                         None => span,
@@ -88,7 +88,8 @@ fn missing(name: &str, span: SpanRange, error: &EntryError, scan: &SourceScan) -
     }
 }
 
-/// Whether another value of the parameter changes the launch of the same code, which reads `blockDim` or `gridDim`.
+/// Whether another value of the parameter can change the launch. The code may then depend on the value through
+/// `blockDim` or `gridDim`, without naming the parameter.
 fn changes_the_launch(kernel: &ParsedKernel, name: &str) -> bool {
     let spec = &kernel.spec;
     let computed = spec.args.iter().filter_map(ArgSpec::computed);
@@ -110,7 +111,7 @@ fn unmentioned(name: &str, span: SpanRange, scan: &SourceScan) -> Diagnostic {
     Diagnostic::new(span, message).help(help)
 }
 
-/// A diagnostic from a message that may end with its own `help:` line.
+/// A diagnostic from a message that may end with a `help:` line.
 fn from_text(span: SpanRange, text: &str) -> Diagnostic {
     match text.split_once("\nhelp: ") {
         Some((message, help)) => Diagnostic::new(span, message).help(help),

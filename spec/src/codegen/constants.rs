@@ -1,9 +1,10 @@
 //! Arguments that fill `__constant__` variables.
 //!
-//! An entry takes an additional pointer for each, after the kernel's own parameters, and does not use it: the launch
-//! first copies the data to the variable. On the cpu device the unit exports a function that does so. For GPUs there
-//! is a text next to each entry, `kiln_constants_<entry>`, which the host reads: one line per variable, with the
-//! index of the argument, the number of bytes to copy and the variable's symbol.
+//! An entry has an additional pointer parameter for each such argument, after the kernel's own parameters. The entry
+//! does not use this pointer. The launch copies the data to the variable before it starts the entry. On the `cpu`
+//! device, the unit exports a function that copies the data. For GPUs, the unit contains a text
+//! `kiln_constants_<entry>` for each entry, which the host reads. The text has one line per variable, with the index
+//! of the argument, the number of bytes to copy and the variable's symbol.
 
 use std::fmt::Write as _;
 
@@ -12,19 +13,19 @@ use crate::config::Config;
 use crate::model::{ArgSpec, ElemType, KernelSpec, SliceArg};
 use crate::problem::Problem;
 
-/// One such argument.
+/// An argument that fills a `__constant__` variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Constant {
-    /// Its index among the arguments of a launch.
+    /// The argument's index among the arguments of a launch.
     place: usize,
     /// The path of the variable in the source, with its namespaces.
     pub path: String,
-    /// The size of the argument in bytes.
+    /// The number of bytes that the argument contains and that are copied.
     bytes: u64,
 }
 
 impl Constant {
-    /// All of them for a config.
+    /// Every argument of the kernel that fills a `__constant__` variable, with its size for a config and a problem.
     pub fn all(
         spec: &KernelSpec,
         config: &Config,
@@ -52,12 +53,12 @@ impl Constant {
         slices.map(constant).collect()
     }
 
-    /// The parameter of an entry for it.
+    /// The declaration of the entry's parameter for this argument.
     pub fn parameter(&self) -> String {
         format!("const void* kiln_argument_{}", self.place)
     }
 
-    /// An assertion on the variable that the compiler checks.
+    /// An assertion that the variable is large enough, which the compiler checks.
     fn check(&self, copy: &str) -> String {
         let (path, bytes) = (&self.path, self.bytes);
         format!(
@@ -67,8 +68,8 @@ impl Constant {
     }
 }
 
-/// The definition of `kiln_fill_<entry>`, which the cpu device calls before it runs blocks; `copy` is the namespace
-/// of the source's copy, or empty.
+/// The definition of `kiln_fill_<entry>`, which the `cpu` device calls before it runs blocks. `copy` is the namespace
+/// of the source's copy. It is empty for a copy at file scope.
 pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
     let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
     let _ = write!(
@@ -84,7 +85,7 @@ pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> S
     text + " }\n"
 }
 
-/// The text next to an entry that tells the host of a GPU which variables to fill.
+/// The definition of the text `kiln_constants_<entry>`, from which the host of a GPU learns which variables to fill.
 pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
     let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
     let lines: String = constants
@@ -101,7 +102,8 @@ pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -
     text
 }
 
-/// The symbol of a variable (Itanium C++ ABI, 5.1.2 and 5.1.3): its own name at file scope, otherwise a nested name.
+/// The symbol of a variable (Itanium C++ ABI, 5.1.2 and 5.1.3): its name at file scope, or a nested name in a
+/// namespace.
 fn mangled(copy: &str, path: &str) -> String {
     let names = || path.split("::");
     let names: Vec<&str> = [copy]

@@ -1,4 +1,4 @@
-//! Tunable parameters and element types as macros.
+//! Defines tunable parameters and element types as macros.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,22 +9,22 @@ use crate::model::{ElemType, KernelSpec, TunableParam};
 use crate::problem::{Problem, ProblemValue};
 use crate::source::lexer::{TokenKind, lex};
 
-/// The macros of one config, in the order they are defined.
+/// The macros of one config, in the order in which they are defined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Defines {
     macros: Vec<(String, String)>,
-    /// Types with a name of several words, for which a macro uses a typedef.
+    /// Element types whose C names have several words. Their macros use a typedef.
     types: BTreeSet<ElemType>,
 }
 
 impl Defines {
-    /// The macros of `config` and of the element types in `problem`.
+    /// The macros for the parameters of `config` and for the element types of `problem`.
     ///
-    /// An integer is its own value; `true` and `false` are 1 and 0. A choice parameter `P` with the value `v` is
-    /// `P_v`, and every `P_v` is the index of `v` among the choices in the spec.
+    /// An integer is defined as its value; `true` and `false` are 1 and 0. A choice parameter `P` with the value `v`
+    /// is defined as `P_v`, and every `P_v` is the index of `v` among the choices in the spec.
     ///
-    /// `partial`: whether parameters may be missing, as for a baseline with its own entry. They then have their first
-    /// value, since other functions of the file may still need one.
+    /// If `partial` is set, `config` need not contain all parameters, as for a baseline with a separate entry. A
+    /// missing parameter gets its first value, because other functions of the file may need it.
     pub fn new(
         spec: &KernelSpec,
         config: &Config,
@@ -80,24 +80,24 @@ impl Defines {
         self.push(param.name.to_string(), text);
     }
 
-    /// The declarations that the macros need before them.
+    /// The typedefs that must come before the macros.
     pub fn typedefs(&self) -> String {
         let line = |ty: &ElemType| format!("typedef {} {};\n", ty.c_name(), ty.macro_name());
         self.types.iter().map(line).collect()
     }
 
-    /// The names, in order.
+    /// The names of the macros, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.macros.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The replacement texts of the names.
+    /// The replacement texts of the macros, in order.
     pub fn values(&self) -> impl Iterator<Item = &str> {
         self.macros.iter().map(|(_, value)| value.as_str())
     }
 
-    /// The macros that the source sees. Names used in an argument of the entry's template are passed there instead;
-    /// as macros they would replace the template's own parameters.
+    /// The macros that the source sees. A name in an argument of the entry's template is not one of them, because the
+    /// value is passed to the template instead. A macro would replace the template's own parameter.
     pub fn without(&self, passed: &BTreeSet<String>) -> Defines {
         let macros = self.macros.iter();
         let kept = macros.filter(|(name, _)| !passed.contains(name));
@@ -107,7 +107,7 @@ impl Defines {
         }
     }
 
-    /// A template argument with these names replaced by their values.
+    /// A template argument, with the names of macros replaced by their values.
     pub fn substitute(&self, argument: &str) -> String {
         let mut text = String::new();
         let mut copied = 0;
@@ -177,7 +177,7 @@ fn check_values(spec: &KernelSpec, config: &Config) -> Result<(), CodegenError> 
     }
 }
 
-/// Names with a meaning in every kernel.
+/// Names that cannot be parameters because they have a meaning in every kernel.
 const WORDS: &[&str] = &[
     "alignas",
     "auto",
@@ -236,7 +236,7 @@ const WORDS: &[&str] = &[
     "warpSize",
 ];
 
-/// Why a name cannot be a macro.
+/// The reason why a name cannot be a macro; `None` if it can.
 fn reserved(name: &str) -> Option<&'static str> {
     let identifier = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         && name.bytes().next().is_some_and(|b| !b.is_ascii_digit());

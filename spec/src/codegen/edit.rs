@@ -1,14 +1,14 @@
-//! Replaces byte ranges of a text.
+//! Edits a text by replacing byte ranges.
 
 use std::ops::Range;
 
-/// Replacements of byte ranges, in any order.
+/// Replacements of byte ranges of one text. They may be added in any order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edits(Vec<(Range<usize>, String)>);
 
 impl Edits {
-    /// Replaces a range. Line breaks of the range that the new text lacks are kept after it, so that line numbers do
-    /// not change.
+    /// Replaces a range. If the new text has fewer line breaks than the range, line breaks are added after it, so
+    /// that line numbers do not change.
     pub fn replace(&mut self, text: &str, range: Range<usize>, with: &str) {
         let had = text[range.clone()].matches('\n').count();
         let has = with.matches('\n').count();
@@ -16,29 +16,30 @@ impl Edits {
         self.0.push((range, with));
     }
 
-    /// Inserts before a byte.
+    /// Inserts a text before the byte at `at`.
     pub fn insert(&mut self, at: usize, with: &str) {
         self.0.push((at..at, with.to_owned()));
     }
 
-    /// Removes a range except for its line breaks.
+    /// Removes a range, but keeps its line breaks.
     pub fn blank(&mut self, text: &str, range: Range<usize>) {
         self.replace(text, range, "");
     }
 
-    /// Removes every edit that touches a range.
+    /// Removes every edit that overlaps a range.
     pub fn forget(&mut self, range: &Range<usize>) {
         self.0
             .retain(|(edit, _)| edit.end <= range.start || edit.start >= range.end);
     }
 
-    /// The text with all edits applied. Edits at one place are applied in the order in which they were added.
+    /// The text with all edits applied. Edits at the same position are applied in the order in which they were added.
     pub fn apply(mut self, text: &str) -> String {
         self.0.sort_by_key(|(range, _)| range.start);
         let mut out = String::with_capacity(text.len() + 1024);
         let mut copied = 0;
         for (range, with) in self.0 {
-            // The ranges belong to different tokens or declarations, which do not overlap.
+            // Ranges belong to different tokens or declarations, so they should not overlap. An overlapping edit is
+            // skipped.
             if range.start < copied {
                 continue;
             }

@@ -1,93 +1,93 @@
-//! Why a translation unit cannot be generated.
+//! Errors of generating a translation unit.
 
 use thiserror::Error;
 
 use crate::plan::PlanError;
 use crate::source::{EntryError, Location};
 
-/// Why a translation unit cannot be generated.
+/// The reason why a translation unit cannot be generated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CodegenError {
-    /// The entry cannot be tuned.
+    /// The entry is not a kernel that can be tuned.
     #[error(transparent)]
     Entry(#[from] EntryError),
-    /// A config without a value for a tunable parameter.
+    /// The config does not set a tunable parameter.
     #[error(
         "config `{config}` gives `{param}` no value\nhelp: a config names every tunable parameter of its kernel"
     )]
     MissingParam {
-        /// The parameter.
+        /// The parameter that is not set.
         param: String,
-        /// The config's canonical text.
+        /// The canonical text of the config.
         config: String,
     },
-    /// A config with a parameter or value that is not in the spec.
+    /// The config sets a parameter or a value that is not in the spec.
     #[error(
         "config `{config}`: `{param}={value}` is not in the spec\nhelp: run `tune space` to see the values of each parameter"
     )]
     UnknownValue {
-        /// The parameter.
+        /// The name of the parameter.
         param: String,
-        /// The value.
+        /// The value that the config sets.
         value: String,
-        /// The config's canonical text.
+        /// The canonical text of the config.
         config: String,
     },
-    /// A problem without a type for a type parameter.
+    /// The problem does not set a type parameter.
     #[error("problem `{problem}` gives the type parameter `{name}` no type")]
     MissingType {
-        /// The type parameter.
+        /// The type parameter that is not set.
         name: String,
-        /// The problem's canonical text.
+        /// The canonical text of the problem.
         problem: String,
     },
-    /// The size of the data for a `__constant__` variable has no value.
+    /// The length of the data for a `__constant__` variable has no value.
     #[error("the length of what fills `{path}`: {cause}")]
     ConstantLength {
-        /// The variable.
+        /// The path of the variable.
         path: String,
-        /// Why.
+        /// Why the length has no value.
         cause: Box<PlanError>,
     },
-    /// Two defines of one name.
+    /// Two definitions would define the same macro.
     #[error(
         "macro `{name}` would be defined twice: by {first} and by {second}\nhelp: rename one of them"
     )]
     MacroTwice {
-        /// The macro.
+        /// The name of the macro.
         name: String,
-        /// What defines it first.
+        /// What defines the macro first.
         first: String,
-        /// What defines it again.
+        /// What defines the macro again.
         second: String,
     },
-    /// The name of a parameter is a keyword or one of Kiln's own names.
+    /// A parameter has the name of a keyword or a name that Kiln reserves.
     #[error(
         "`{name}` cannot be a tunable parameter: {reason}\nhelp: tunable parameters are macros; write them in capitals, as in `BLOCK_M`"
     )]
     MacroName {
-        /// The name.
+        /// The name of the parameter.
         name: String,
-        /// Why it cannot be one.
+        /// Why the name is not allowed.
         reason: &'static str,
     },
-    /// A source that itself defines a tunable parameter.
+    /// The source itself defines a tunable parameter.
     #[error(
         "{at}: the source defines `{param}`, which is a tunable parameter\nhelp: remove the definition, or make it a default: `#ifndef {param}` before it"
     )]
     ParamDefined {
-        /// The parameter.
+        /// The name of the parameter.
         param: String,
-        /// Where it is defined.
+        /// The file and line of the definition.
         at: Location,
     },
-    /// An `extern __shared__` array that the cpu device cannot provide.
+    /// The `cpu` device does not support this form of `extern __shared__` declaration.
     #[error(
         "{at}: this `extern __shared__` declaration is not supported on the cpu device\nhelp: write `extern __shared__ T name[];` inside the kernel"
     )]
     DynamicShared {
-        /// Where it is.
+        /// The file and line of the declaration.
         at: Location,
     },
 }

@@ -1,9 +1,11 @@
-//! Generates translation units: release and receipt entry of one config, from one source.
+//! Generates translation units. A unit contains the release entry and the receipt entry of one config, made from one
+//! source. The release entry is what a program launches. The receipt entry also writes a receipt, which proves what
+//! ran.
 //!
-//! The source itself is kept as it is. The release entry differs from the author's kernel in its name (and in `extern
-//! "C"`, if that was missing). The receipt entry is a second copy in a separate namespace, with one more parameter
-//! and one more statement. Other kernels of the file are left out, so that nothing collides and only launched code is
-//! compiled.
+//! The text of the source is kept. The release entry differs from the author's kernel only in its name, and in
+//! `extern "C"` if the source did not have it. The receipt entry is a second copy in a separate namespace, with one
+//! more parameter and one more statement. Other kernels of the file are left out, so that no names collide and only
+//! launched code is compiled.
 
 mod constants;
 mod defines;

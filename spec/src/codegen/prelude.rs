@@ -1,13 +1,13 @@
-//! The device preludes: headers with which every kernel is compiled. They are embedded, so that crates outside this
-//! workspace have them too. A compiler receives them in a folder named by their hash.
+//! Device preludes: headers with which every kernel is compiled. They are embedded in the program, so that crates
+//! outside this workspace have them too. A compiler receives them in a folder that is named after their hash.
 //!
-//! In each list, the first header is the one to include. Headers that CUDA sources customarily include are there too;
-//! they are empty if the prelude or the compiler itself provides their contents.
+//! The first header of each list is the one to include. The lists also have the headers that CUDA sources customarily
+//! include. Such a header is empty if the prelude or the compiler itself already provides its contents.
 
 use crate::hash::{Hash, Hasher};
 
-/// Headers by name and file. `@device_functions` stands for `kiln.cuh` and its includes, on every target, and
-/// `@stand_ins` for the headers that replace NVIDIA's if the compiler is not NVRTC.
+/// A list of headers, as pairs of name and file. `@device_functions` stands for `kiln.cuh` and its includes, which
+/// every target has. `@stand_ins` stands for the headers that replace NVIDIA's if the compiler is not NVRTC.
 macro_rules! prelude {
     ($($name:literal = $path:literal,)* @stand_ins $($others:tt)*) => {
         prelude! {
@@ -68,8 +68,8 @@ macro_rules! prelude {
     };
 }
 
-/// The headers of the cpu device: name relative to the include folder, and text. All others come from the host's own
-/// standard library.
+/// The headers for the `cpu` device, as pairs of the name relative to the include folder and the text. All other
+/// headers come from the standard library of the host.
 pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cpu.h" = "kiln_cpu.h",
     "cpu/base.h" = "cpu/base.h",
@@ -107,7 +107,7 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     @stand_ins
 };
 
-/// The headers for NVRTC. `cuda_fp16.h`, `cuda_bf16.h` and `mma.h` are NVIDIA's own and come with NVRTC.
+/// The headers for NVRTC. NVRTC itself comes with NVIDIA's `cuda_fp16.h`, `cuda_bf16.h` and `mma.h`.
 pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cuda.h" = "kiln_cuda.h",
     "portable/receipt.h" = "portable/receipt.h",
@@ -142,7 +142,7 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     "vector_types.h" = "shim/empty.h",
 };
 
-/// The headers for clang's compilation for AMD GPUs.
+/// The headers with which clang compiles for AMD GPUs.
 pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_hip.h" = "kiln_hip.h",
     "hip/base.h" = "hip/base.h",
@@ -193,7 +193,7 @@ pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     "utility" = "shim/std/type_traits.h",
 };
 
-/// The hash of a prelude's names and texts, which is part of every tuning key.
+/// The hash of the names and texts of a prelude. It is part of the key of every tuning result.
 pub fn prelude_hash(files: &[(&str, &str)]) -> Hash {
     let mut hasher = Hasher::new("prelude");
     for (name, text) in files {
@@ -214,8 +214,8 @@ mod tests {
             .1
     }
 
-    /// The statements of a header that sign a receipt, without those that differ per target: the atomic addition, the
-    /// size of dynamic shared memory, and the number of threads per warp.
+    /// The statements of a header that sign a receipt, without those that differ between targets: the atomic
+    /// addition, the size of dynamic shared memory, and the number of threads per warp.
     fn signing(header: &'static str) -> Vec<&'static str> {
         let (_, body) = header.split_once("sign_receipt(").expect("it should sign");
         let (body, _) = body.split_once("\n}").expect("the function should end");
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(signing(cpu).len(), 11, "{:?}", signing(cpu));
         for (other, counts) in others {
             assert_eq!(signing(other), signing(cpu));
-            // Every thread counts itself: there is no condition before it.
+            // There must be no condition before the addition, because every thread counts itself.
             assert!(other.contains(counts), "{other}");
         }
     }

@@ -1,4 +1,4 @@
-//! Creates the two copies of a source in a translation unit, as edits of its text.
+//! Makes the two copies of a source in a translation unit, by editing its text.
 
 use std::ops::Range;
 
@@ -10,28 +10,28 @@ use crate::model::{Plain, PlainArg};
 use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
 use crate::source::{Entry, KernelFunction, SourceScan, SourceText};
 
-/// The input of both copies.
+/// What both copies are made from.
 pub(super) struct Rewriter<'a> {
     pub source: &'a SourceText,
     pub scan: &'a SourceScan,
     pub entry: &'a Entry<'a>,
     pub row: &'a TargetRow,
-    /// Macros with a number as value: those of the config.
+    /// The names of the config's macros, which expand to numbers.
     pub params: Vec<&'a str>,
-    /// Structs and arrays that are passed by value, by parameter index.
+    /// The structs and arrays that are passed by value, each with the index of its parameter.
     pub plain: Vec<(usize, &'a PlainArg)>,
-    /// Arguments that fill `__constant__` variables.
+    /// The arguments that fill `__constant__` variables.
     pub constants: &'a [Constant],
-    /// The arguments of the entry's template, with the config's values.
+    /// The arguments of the entry's template, with the values of the config. `None` if the entry is not a template.
     pub instance: Option<&'a [String]>,
 }
 
-/// The namespace of the `__global__` function that calls an instance of a template.
+/// The namespace of the `__global__` function that is generated for a template.
 const INSTANCE: &str = "kiln_instance";
-/// The parameter of a receipt entry.
+/// The additional parameter of a receipt entry.
 const RECEIPT_PARAMETER: &str = "::kiln_receipt* kiln_r";
 
-/// The statement that signs a receipt, and the parameter it writes to.
+/// What the statement that signs a receipt writes.
 pub(super) struct Signing<'a> {
     pub symbol: &'a Symbol,
     pub symbol_hash: u64,
@@ -45,7 +45,7 @@ impl Signing<'_> {
     }
 }
 
-/// A text without line breaks, so that the code after it keeps its line number.
+/// The text without line breaks, so that the code after it keeps its line number.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -55,7 +55,8 @@ impl Rewriter<'_> {
         self.source.text()
     }
 
-    /// The release copy: the entry renamed, other kernels left out, nothing added.
+    /// The release copy of the source: the entry has its symbol as name, other kernels are left out, and nothing is
+    /// added.
     pub fn release(&self, symbol: &Symbol) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
@@ -81,8 +82,9 @@ impl Rewriter<'_> {
         Ok(edits.apply(self.text()))
     }
 
-    /// The receipt copy: to be placed inside a namespace, with the record as last parameter and the signing as first
-    /// statement. It is compiled for size: `unroll` pragmas are dropped.
+    /// The receipt copy of the source, which belongs inside a namespace. The receipt is the last parameter of the
+    /// entry, and the statement that signs it is the first statement. The copy is compiled for size, so `unroll`
+    /// pragmas are removed.
     pub fn receipt(&self, signing: &Signing<'_>) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
@@ -111,7 +113,7 @@ impl Rewriter<'_> {
         Ok(edits.apply(self.text()))
     }
 
-    /// The namespaces of the entry in its copy, each followed by `::`.
+    /// The namespaces that enclose the entry in a copy, each followed by `::`.
     pub fn inside(&self) -> String {
         let namespaces = self.entry.sites.iter().flat_map(|site| &site.namespaces);
         let depth = self.entry.sites.first().map_or(0, |s| s.namespaces.len());
@@ -123,8 +125,8 @@ impl Rewriter<'_> {
             .collect()
     }
 
-    /// Turns a template into a device function, and adds a `__global__` function after it that calls an instance. The
-    /// template's own text stays a template, in which `if constexpr` and type-dependent names keep their meaning.
+    /// Turns a template into a device function, and adds a `__global__` function after it that calls one instance.
+    /// The text of the template is kept, so `if constexpr` and type-dependent names keep their meaning.
     fn instantiate(
         &self,
         edits: &mut Edits,
@@ -198,7 +200,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Adds the parameters for arguments that fill `__constant__` variables, and the last one.
+    /// Appends the parameters for `__constant__` variables, and then the parameter `last`.
     fn append_parameters(&self, edits: &mut Edits, site: &KernelFunction, last: Option<&str>) {
         let constants = self.constants.iter().map(Constant::parameter);
         let added: Vec<String> = constants.chain(last.map(str::to_owned)).collect();
@@ -213,13 +215,13 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Gives the `__constant__` variables that arguments fill a symbol by which the host finds them.
+    /// Makes the symbols of the filled `__constant__` variables visible, so that the host can find the variables.
     fn name_constants(&self, edits: &mut Edits) {
         let mut blanked: Vec<Range<usize>> = Vec::new();
         for variable in self.scan.constants() {
             let path = variable.path();
             let is_filled = self.constants.iter().any(|constant| constant.path == path);
-            // Several variables of one declaration share this word.
+            // Several variables of one declaration share the word `static`.
             if let (true, Some(word)) = (is_filled, &variable.static_word)
                 && !blanked.contains(word)
             {
@@ -229,8 +231,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Makes the compiler compare parameters passed by value with the spec: size, alignment, number of fields and
-    /// their sizes.
+    /// Adds assertions that compare structs and arrays with the spec: size, alignment, number of fields and sizes of
+    /// the fields.
     fn check_layouts(&self, edits: &mut Edits, site: &KernelFunction) {
         let Some(body) = site.body_open else { return };
         for (place, plain) in &self.plain {
@@ -245,8 +247,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Functions with C linkage in two namespaces are the same function, so in the receipt copy only the entry keeps
-    /// it.
+    /// Removes C linkage in the receipt copy from everything except the entry, because functions with C linkage in
+    /// two namespaces are the same function.
     fn take_linkage(&self, edits: &mut Edits) {
         for linkage in self.scan.extern_c() {
             let at = linkage.literal.start;
@@ -293,7 +295,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether a directive inside a function affects the lines after that function.
+    /// Whether a directive inside a function can affect the lines after that function.
     fn shapes_lines(&self, directive: &Range<usize>) -> bool {
         let token = Token {
             kind: TokenKind::Directive,
@@ -307,7 +309,8 @@ impl Rewriter<'_> {
         name.is_some_and(|name| !matches!(name.as_str(), "pragma" | "error" | "warning"))
     }
 
-    /// On the host an incomplete extern array has no memory: it becomes a pointer to the block's memory.
+    /// Replaces `extern __shared__` arrays on the host, where they have no memory, by pointers to the memory of the
+    /// block.
     fn dynamic_shared(&self, edits: &mut Edits) -> Result<(), CodegenError> {
         for array in self.scan.dynamic_shared() {
             if self.is_dropped(array.range.start) {
@@ -323,7 +326,7 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// g++ uses another spelling of `#pragma unroll`; a macro selects the compiler's.
+    /// Replaces `#pragma unroll`, which g++ spells differently, by a macro that selects the compiler's spelling.
     fn unroll_on_host(&self, edits: &mut Edits) {
         for unroll in self.scan.unrolls() {
             let call = match &unroll.count {
@@ -335,8 +338,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether the preprocessor turns this text into a number: g++ does not accept a template parameter or
-    /// `constexpr` variable as unroll count.
+    /// Whether the preprocessor turns this text into a number. g++ does not accept a template parameter or a
+    /// `constexpr` variable as an unroll count.
     fn is_number(&self, count: &str) -> bool {
         let tokens = lex(count).unwrap_or_default();
         !tokens.is_empty()
@@ -355,7 +358,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// Statements that do not compile if a parameter's layout differs from the spec.
+/// Statements that do not compile if the layout of a parameter differs from the spec.
 fn layout_checks(name: &str, value: &Plain) -> String {
     let layout = value.layout();
     let mut text = format!(

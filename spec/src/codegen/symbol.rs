@@ -1,4 +1,4 @@
-//! Names of entries in compiled artifacts.
+//! The symbols of entries in compiled artifacts.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::EntryPath;
 
-/// The name of an entry in an artifact: `<entry>_<16 hexadecimal digits>`, followed by `_receipt` for the receipt
-/// entry.
+/// The symbol of an entry in an artifact: `<entry>_<16 hexadecimal digits>`. The symbol of a receipt entry also ends
+/// with `_receipt`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Symbol(String);
 
 impl Symbol {
-    /// The release symbol of an entry. It starts with the entry's own name, without namespaces and template
+    /// The symbol of a release entry. It starts with the name of the entry, without namespaces and template
     /// arguments.
     pub fn release(entry: &str, hash: u64) -> Symbol {
         Symbol(format!("{}_{hash:016x}", EntryPath::base_name(entry)))
     }
 
-    /// The receipt symbol for this release symbol.
+    /// The symbol of the receipt entry that belongs to this release entry.
     pub fn receipt(&self) -> Symbol {
         Symbol(format!("{}_receipt", self.0))
     }
 
-    /// The name.
+    /// The symbol as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,22 +1,22 @@
-//! The compiler families for which translation units are generated.
+//! The families of compilers for which translation units are generated.
 
 use crate::codegen::prelude::{CPU_PRELUDE, CUDA_PRELUDE, HIP_PRELUDE, prelude_hash};
 use crate::device::Backend;
 use crate::hash::Hash;
 
-/// The compiler family for which a translation unit is generated.
+/// The family of compilers for which a translation unit is generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// C++ for the host processor.
+    /// C++ compilers for the host processor.
     Cpu,
-    /// CUDA C++.
+    /// CUDA C++ compilers.
     Cuda,
-    /// HIP C++.
+    /// HIP C++ compilers.
     Hip,
 }
 
 impl From<Backend> for Target {
-    /// The compiler family for a backend's units.
+    /// The family of compilers that compiles units for a backend.
     fn from(backend: Backend) -> Target {
         match backend {
             Backend::Cpu | Backend::Fake => Target::Cpu,
@@ -26,26 +26,26 @@ impl From<Backend> for Target {
     }
 }
 
-/// The properties in which units of one target differ from those of others.
+/// The properties that differ between the units of different targets.
 pub(super) struct TargetRow {
-    /// Its name, part of every symbol's hash.
+    /// The name of the target, which is part of the hash in every symbol.
     pub name: &'static str,
     /// The header that the unit includes first.
     pub prelude: &'static str,
-    /// The headers that Kiln passes to the compiler.
+    /// The headers that Kiln supplies to the compiler, as pairs of name and text.
     pub headers: &'static [(&'static str, &'static str)],
-    /// The macro that exports an entry to the executor; `None` if the entry itself is loaded.
+    /// The macro that makes an entry loadable on the host. `None` if the entry itself is loaded.
     pub entry_macro: Option<&'static str>,
     /// Whether dynamic shared memory and `#pragma unroll` are rewritten for host compilers.
     pub host: bool,
-    /// Whether inline PTX is reported as an error, instead of reaching the target's assembler.
+    /// Whether inline PTX is an error. Otherwise it is passed to the assembler of the target.
     pub refuses_ptx: bool,
-    /// Whether the compiler supports `#pragma push_macro`; NVRTC does not.
+    /// Whether the compiler supports `#pragma push_macro`. NVRTC does not support it.
     pub pushes_macros: bool,
-    /// Headers of 16-bit floats. They are too costly for the prelude, so only units that use those types include
-    /// them.
+    /// The header of 16-bit floats; `None` if the prelude contains it. It takes long to compile, so only units that
+    /// use the type include it.
     pub half_header: Option<&'static str>,
-    /// The same for bfloat16.
+    /// The header of bfloat16; `None` if the prelude contains it.
     pub bfloat16_header: Option<&'static str>,
 }
 
@@ -88,12 +88,12 @@ impl Target {
         }
     }
 
-    /// The prelude: header names relative to the include folder, and texts.
+    /// The headers of the prelude, as pairs of the name relative to the include folder and the text.
     pub fn prelude(self) -> &'static [(&'static str, &'static str)] {
         self.row().headers
     }
 
-    /// Hash of the prelude.
+    /// Hash of the names and texts of the prelude.
     pub fn prelude_hash(self) -> Hash {
         prelude_hash(self.prelude())
     }

@@ -1,4 +1,4 @@
-//! The translation unit of one entry, config and target.
+//! Generates the translation unit of one entry, config and target.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,14 @@ use crate::problem::Problem;
 use crate::source::lexer::{TokenKind, lex};
 use crate::source::{EntryPath, Include, Mode, SourceScan, SourceText, line_marker};
 
-/// The namespaces of the two copies. If one copy were at file scope, a call in the other with an argument of a global
-/// type (`float4`, `__half`) would find functions of both by argument-dependent lookup, and be ambiguous.
+/// The namespaces of the two copies. If one copy were at file scope, a call in the other copy could be ambiguous: for
+/// an argument of a global type (`float4`, `__half`), argument-dependent lookup would find the functions of both
+/// copies.
 const RELEASE_NAMESPACE: &str = "kiln_release_copy";
 const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
 
-/// `#pragma unroll` for host compilers. clang has its own; g++ has another spelling that accepts only numbers, with
-/// which a loop is unrolled at most 16 times (unrolling two nested loops of 16 takes g++ 4 seconds).
+/// Macros for `#pragma unroll` on host compilers. clang accepts the pragma. g++ has another spelling, which accepts
+/// only numbers. With g++, a loop is unrolled at most 16 times, because two nested loops of 16 take g++ 4 seconds.
 const UNROLL: &str = "\
 #define KILN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
@@ -34,28 +35,28 @@ const UNROLL: &str = "\
 #endif
 ";
 
-/// The translation unit of one entry, config and target: the input of a compiler.
+/// The translation unit of one entry, config and target. This is the input of a compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranslationUnit {
-    /// The text; it includes the target's prelude by name.
+    /// The text of the unit. It includes the prelude of the target by name.
     pub text: String,
-    /// The release entry.
+    /// The symbol of the release entry.
     pub release: Symbol,
-    /// The receipt entry.
+    /// The symbol of the receipt entry.
     pub receipt: Symbol,
-    /// The hash in both symbols, which a receipt reports.
+    /// The hash in both symbols. A receipt contains it.
     pub symbol_hash: u64,
-    /// The hash of the config, which a receipt reports.
+    /// The hash of the config. A receipt contains it.
     pub config_hash: u64,
-    /// How the cpu device runs the kernel's threads.
+    /// How the `cpu` device runs the threads of the kernel.
     pub mode: Mode,
 }
 
-/// The hash in an entry's symbols. It covers the expanded source, the target and its prelude, the entry, and the
-/// config with everything it defines. Element types come from `problem`.
+/// The hash in the symbols of an entry. It covers the expanded source, the target with its prelude, the entry, and
+/// the config with everything that it defines. The element types come from `problem`.
 ///
 /// # Errors
-/// If the config or problem does not fit the spec.
+/// If the config or the problem does not match the spec.
 pub fn symbol_hash(
     source: SourceHash,
     spec: &KernelSpec,
@@ -95,9 +96,9 @@ fn hash(
     hasher.finish().short()
 }
 
-/// The arguments that are structs or arrays, by the index of the kernel's parameter.
+/// The arguments that are structs or arrays, each with the index of its parameter.
 fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
-    // By the index of the kernel's parameter; sizes of the launch are not parameters.
+    // Sizes that only expressions use are not parameters of the kernel.
     let args = spec.passed().map(|(_, arg)| arg).enumerate();
     args.filter_map(|(place, arg)| match arg {
         ArgSpec::Plain(plain) => Some((place, plain)),
@@ -106,7 +107,7 @@ fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
     .collect()
 }
 
-/// The layout of a value that is checked.
+/// The layouts of a value that the compiler checks: of the whole value and of each field.
 fn layouts(value: &Plain) -> Vec<PlainLayout> {
     let fields = match value {
         Plain::Struct { fields, .. } => fields.as_slice(),
@@ -117,17 +118,18 @@ fn layouts(value: &Plain) -> Vec<PlainLayout> {
 }
 
 impl TranslationUnit {
-    /// Generates the unit of `entry` (the spec's own, or its baseline's) for a config; `problem` determines the types
-    /// of type parameters.
+    /// Generates the unit of `entry` for a config. `entry` is the entry of the spec or of its baseline. `problem`
+    /// determines the types of type parameters.
     ///
-    /// The order is: prelude, unconditional `#include <..>` of the source, tuning defines, release copy, receipt
-    /// copy, exports. Includes come before the defines so that a header never sees them. Macros that the source
-    /// defines are undefined between the copies, so that both read the same. Each copy is in a namespace, except that
-    /// the release copy of a source that cannot be in one (see `must_be_global`) is at file scope.
+    /// The unit contains, in this order: the prelude, the unconditional `#include <..>` of the source, the macros of
+    /// the config, the release copy, the receipt copy, and the exports. The includes come first so that the macros do
+    /// not change the headers. Macros that the source defines are undefined between the copies, so that both copies
+    /// have the same meaning. Each copy is in a namespace, with one exception: if the source cannot be in a namespace
+    /// (see `must_be_global`), the release copy is at file scope.
     ///
     /// # Errors
-    /// If the entry cannot be tuned, the config or problem does not fit the spec, or the source defines a tunable
-    /// parameter without an `#ifndef` around it.
+    /// If the entry cannot be tuned, if the config or the problem does not match the spec, or if the source defines a
+    /// tunable parameter without an `#ifndef` around the definition.
     pub fn new(
         source: &SourceText,
         scan: &SourceScan,
@@ -181,7 +183,7 @@ impl TranslationUnit {
     }
 }
 
-/// The source may define a tunable parameter only as a default.
+/// Checks that the source defines tunable parameters only as defaults, inside an `#ifndef`.
 fn check_source_defines(
     source: &SourceText,
     scan: &SourceScan,
@@ -201,8 +203,8 @@ fn check_source_defines(
     }
 }
 
-/// The includes that come before the defines. Each keeps the line number of its file, at which a compiler reports a
-/// missing header.
+/// The includes that come before the macros of the config. Each keeps its file and line, with which the compiler
+/// reports a missing header.
 fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     let unconditional = scan
         .includes()
@@ -221,8 +223,9 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     }
 }
 
-/// Whether a source would have another meaning inside a namespace: it includes headers only under a condition (these
-/// includes stay in place), or uses its own declarations with a global scope prefix (`::load(x)`).
+/// Whether a source would have another meaning inside a namespace. This is so if it includes headers under a
+/// condition, because these includes stay inside the copy. It is also so if the source names its own declarations
+/// with a global prefix (`::load(x)`).
 fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     let text = source.text();
     let tokens = lex(text).unwrap_or_default();
@@ -245,7 +248,7 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     });
     let text_of = |include: &Include| &text[include.range.clone()];
     let includes = scan.includes();
-    // A header that is included before both copies declares nothing more inside them.
+    // A conditional include is harmless if the header is also included before both copies.
     let hoisted = |include: &Include| {
         let mut always = includes.iter().filter(|other| !other.conditional);
         always.any(|other| text_of(other) == text_of(include))
@@ -254,7 +257,7 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     names_itself || includes.iter().any(stays)
 }
 
-/// The headers of 16-bit types that this unit needs and its target's prelude does not include.
+/// The headers of 16-bit types that this unit needs and that the target's prelude does not contain.
 fn type_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
     let (row, scan) = (rewriter.row, rewriter.scan);
     let mentions = |is_type: fn(&str) -> bool| {
@@ -276,7 +279,7 @@ fn type_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
         .collect()
 }
 
-/// The parts of a unit's text.
+/// The parts from which the text of a unit is joined.
 struct Parts<'a> {
     row: &'a TargetRow,
     mode: Mode,
@@ -288,11 +291,11 @@ struct Parts<'a> {
     /// Whether the release copy is at file scope.
     global: bool,
     receipt_copy: String,
-    /// Whether the source has inline assembly.
+    /// Whether the source contains inline assembly.
     inline_ptx: bool,
-    /// The namespaces of both entries in their copies: empty, or each followed by `::`.
+    /// The namespaces that enclose both entries in their copies. Empty, or each namespace is followed by `::`.
     inside: String,
-    /// Arguments that fill `__constant__` variables.
+    /// The arguments that fill `__constant__` variables.
     constants: &'a [Constant],
 }
 
@@ -326,7 +329,8 @@ impl<'a> Parts<'a> {
     fn join(&self, release: &Symbol, receipt: &Symbol) -> String {
         let prelude = self.row.prelude;
         let fibers = u8::from(self.mode == Mode::Fiber);
-        // NVIDIA's assembly has another keyword than the host's and AMD's: theirs is `__asm__`.
+        // Inline PTX uses the keyword `asm`. Inline assembly for the host and for AMD uses `__asm__` and stays
+        // allowed.
         let ptx = if self.row.refuses_ptx && self.inline_ptx {
             ("#define asm KILN_NO_INLINE_PTX\n", "#undef asm\n")
         } else {
@@ -356,7 +360,8 @@ impl<'a> Parts<'a> {
                 self.release_copy
             );
         }
-        // Once more: popping restores the previous state, for the second copy and for the exports.
+        // Save the macros again, because `pop` restores the state before the first copy and the exports need this
+        // state too.
         text += &format!(
             "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",
             self.receipt_copy
@@ -368,7 +373,7 @@ impl<'a> Parts<'a> {
         text
     }
 
-    /// The code that lets the host launch an entry, whose copy of the source is in the namespace `copy`.
+    /// The code that makes an entry available to the host. The entry's copy of the source is in the namespace `copy`.
     fn export(&self, entry: &Symbol, copy: &str) -> String {
         let inside = &self.inside;
         match (self.row.entry_macro, self.constants) {
@@ -384,7 +389,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The code that saves the source's macros before a copy, and restores them after it.
+    /// The code that saves the macros of the source before a copy, and the code that restores them after the copy.
     fn saving_macros(&self) -> (String, String) {
         let of_each =
             |line: fn(&str) -> String| self.macros.iter().map(|name| line(name)).collect();
@@ -395,14 +400,15 @@ impl<'a> Parts<'a> {
                 of_each(|name| format!("#pragma pop_macro(\"{name}\")\n")),
             );
         }
-        // A macro that existed before the source keeps the value that the source leaves; the others are undefined.
+        // A macro that existed before the source keeps the value that the source gives it. Other macros are
+        // undefined.
         let note = |name: &str| format!("#ifdef {name}\n#define KILN_HAD_{name}\n#endif\n");
         let forget = |name: &str| format!("#ifndef KILN_HAD_{name}\n#undef {name}\n#endif\n");
         (of_each(note), of_each(forget))
     }
 }
 
-/// Marks the end of the author's lines, for messages.
+/// Marks the end of the author's lines, so that messages about generated lines do not name the author's file.
 const MARKER: &str = "#line 1 \"kiln generated\"\n";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Tests for lines that generated units must, and must not, contain.
+//! Tests that generated units contain certain lines and do not contain others.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ fn config(values: &[(&str, ParamValue)]) -> Config {
     )
 }
 
-/// The unit of `source` with one parameter `N` of value 4.
+/// The unit of `source` for the config in which the parameter `N` is 4.
 fn generate(source: &str, entry: &str, target: Target) -> Result<TranslationUnit, CodegenError> {
     let source = SourceText::from_expanded(source);
     let scan = SourceScan::new(&source).expect("the source should scan");
@@ -60,7 +60,7 @@ fn unit(source: &str) -> TranslationUnit {
     generate(source, "k", Target::Cpu).expect("the unit should generate")
 }
 
-/// The content of the release copy's namespace.
+/// The text inside the namespace of the release copy.
 fn release_copy(unit: &TranslationUnit) -> &str {
     let start = unit
         .text
@@ -453,8 +453,8 @@ fn the_symbol_needs_no_text() {
     assert_eq!(cheap, unit.symbol_hash);
 }
 
-/// A receipt contains only the hash, which therefore must distinguish the tuned entry from a baseline with the same
-/// config.
+/// A receipt identifies the entry only by its hash. The hash must therefore differ between the tuned entry and a
+/// baseline with the same config.
 #[test]
 fn entries_of_one_source_with_the_same_config_have_numbers_of_their_own() {
     let source = "__global__ void k() {}\n__global__ void other() {}";
@@ -561,7 +561,7 @@ fn a_template_becomes_a_device_function_that_an_entry_calls() {
              T * kiln_1, int kiln_2) {{ k<float, 4>(kiln_0, kiln_1, kiln_2); }} }}"
         );
         assert!(unit.text.contains(&wrapper), "{}", unit.text);
-        // The template's own text and line numbers stay, except for the part that makes it a kernel.
+        // The text and the line numbers of the template are kept, except for the part that makes it a kernel.
         let template =
             "template <typename T, int WIDTH = 2>\n__device__ __forceinline__ void  k(const T*";
         assert_eq!(unit.text.matches(template).count(), 2, "{}", unit.text);
@@ -570,7 +570,7 @@ fn a_template_becomes_a_device_function_that_an_entry_calls() {
             format!("KILN_CPU_ENTRY({release}, kiln_release_copy::rows::kiln_instance::{release})");
         assert_eq!(unit.text.contains(&export), target == Target::Cpu);
     }
-    // Another value gives another symbol, although the source sees no macro.
+    // Another value gives another symbol, although the source does not see a macro for it.
     let other = generate(source, "rows::k<float, (N)>", Target::Cpu).unwrap();
     assert_ne!(
         other.symbol_hash,

@@ -1,4 +1,4 @@
-//! One point of a search space.
+//! Configs: points of a kernel's search space.
 
 #[doc(hidden)]
 pub mod validity;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::expr::{Scope, Value};
 use crate::hash::{ConfigHash, Hash};
 
-/// The value of one tunable parameter.
+/// The value of one tunable parameter in a config.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ParamValue {
@@ -24,7 +24,7 @@ pub enum ParamValue {
 }
 
 impl ParamValue {
-    /// Converts to a value of the expression language.
+    /// The parameter's value as a value of the expression language.
     pub fn value(&self) -> Value {
         match self {
             ParamValue::Bool(x) => Value::Bool(*x),
@@ -46,18 +46,18 @@ impl fmt::Display for ParamValue {
 
 /// One point of the search space: a value for every tunable parameter, in declared order.
 ///
-/// Its canonical text is `NAME=value,NAME=value`, which tables, caches and hashes use.
+/// The canonical text of a config is `NAME=value,NAME=value`. Tables, caches and hashes use this text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Config(Vec<(Arc<str>, ParamValue)>);
 
 impl Config {
-    /// A config with these values, in declared order.
+    /// A config with these values, which must be in declared order.
     pub fn new(values: impl IntoIterator<Item = (Arc<str>, ParamValue)>) -> Config {
         Config(values.into_iter().collect())
     }
 
-    /// The value of a parameter.
+    /// The value of the parameter with this name, if the config has it.
     pub fn get(&self, name: &str) -> Option<&ParamValue> {
         self.0
             .iter()
@@ -80,7 +80,7 @@ impl Config {
         self.0.is_empty()
     }
 
-    /// Hash of the canonical text.
+    /// Hash of the config's canonical text.
     pub fn hash(&self) -> ConfigHash {
         ConfigHash(Hash::of("kiln config", self.to_string().as_bytes()))
     }

@@ -1,4 +1,4 @@
-//! Checks whether a config belongs to a kernel's search space, and if not, why.
+//! Checks whether a config belongs to a kernel's search space, and reports why it does not.
 
 use thiserror::Error;
 
@@ -9,50 +9,50 @@ use crate::model::KernelSpec;
 use crate::plan::{LaunchPlan, LaunchScope, PlanError};
 use crate::problem::Problem;
 
-/// Why a config cannot be used.
+/// The reason why a config is not valid for a problem and a device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Invalid {
-    /// Its parameters are not the kernel's, in the kernel's order.
+    /// The config does not have the kernel's parameters in declared order.
     #[error("config `{found}` does not set {expected}")]
     Params {
-        /// The config.
+        /// The rejected config.
         found: Config,
-        /// The kernel's parameters.
+        /// The names of the kernel's parameters.
         expected: String,
     },
-    /// A value is not allowed for its parameter.
+    /// A value is not one of the parameter's allowed values.
     #[error("{value} is not a value of `{name}`")]
     Value {
-        /// The parameter.
+        /// The name of the parameter.
         name: String,
-        /// The value.
+        /// The rejected value.
         value: String,
     },
     /// A constraint is false.
     #[error("constraint `{expr}` is false with {values}")]
     Constraint {
-        /// The constraint.
+        /// The text of the constraint.
         expr: String,
-        /// The values of its names.
+        /// The values of the names in the constraint.
         values: String,
     },
-    /// A constraint has no value.
+    /// The constraint cannot be evaluated.
     #[error("constraint {error}")]
     Error {
-        /// Why it has no value.
+        /// Why the constraint has no value.
         error: EvalError,
     },
-    /// There is no launch plan, or the device cannot launch it.
+    /// The launch geometry cannot be evaluated, or it exceeds a limit of the device.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
 
 impl KernelSpec {
-    /// Checks that a config gives every parameter one of its values, without checking constraints.
+    /// Checks that a config sets every parameter to one of its allowed values. Constraints are not checked.
     ///
     /// # Errors
-    /// The first difference.
+    /// The first parameter or value that is wrong.
     pub fn check_values(&self, config: &Config) -> Result<(), Invalid> {
         let same_names = config.len() == self.params.len()
             && (config.iter().zip(&self.params)).all(|((name, _), param)| *name == param.name);
@@ -74,11 +74,11 @@ impl KernelSpec {
         Ok(())
     }
 
-    /// Checks that the tuned entry may be launched with a config for a problem. Without limits, conditions that
-    /// depend on the device count as satisfied.
+    /// Checks that the tuned entry may be launched with a config for a problem. Without `limits`, conditions that
+    /// depend on the device are treated as satisfied.
     ///
     /// # Errors
-    /// The first reason why it may not.
+    /// The first reason why the entry may not be launched.
     pub fn check_config(
         &self,
         config: &Config,
@@ -106,14 +106,14 @@ impl KernelSpec {
     /// Checks that the baseline may be launched for a problem; see [`Self::check_config`].
     ///
     /// # Errors
-    /// The first reason why it may not.
+    /// The first reason why the baseline may not be launched.
     pub fn check_baseline(
         &self,
         problem: &Problem,
         limits: Option<&DeviceLimits>,
     ) -> Result<(), Invalid> {
         if self.baseline_is_another_entry() {
-            // Constraints apply only to the tuned entry.
+            // The baseline is a separate entry, and constraints apply only to the tuned entry.
             self.check_values(&self.baseline.config)?;
             self.check_data(&self.baseline.config, problem)?;
             check_plan(self.baseline_plan(problem, limits), limits)

@@ -1,15 +1,16 @@
-//! Splits variables into independent components: those that share no constraint, directly or through others.
+//! Splits variables into independent components. Two variables belong to one component if they share a constraint, or
+//! if a chain of shared constraints connects them.
 
 use super::graph::{ExprGraph, TermId};
 
-/// Variables that depend on each other, and their constraints.
+/// Variables that depend on each other, with the constraints between them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Component {
     pub(super) vars: Vec<usize>,
     pub(super) constraints: Vec<TermId>,
 }
 
-/// The components, ordered by their first variable.
+/// The components of the variables, ordered by their first variable.
 pub(super) fn components(graph: &ExprGraph, constraints: &[TermId]) -> Vec<Component> {
     let mut roots: Vec<usize> = (0..graph.variables.len()).collect();
     for constraint in constraints {
@@ -35,7 +36,7 @@ pub(super) fn components(graph: &ExprGraph, constraints: &[TermId]) -> Vec<Compo
     found
 }
 
-/// The first variable of a set; shortens the path to it.
+/// The first variable of the set that contains `var`. Also shortens the path to it (union-find).
 fn root(roots: &mut [usize], mut var: usize) -> usize {
     while roots[var] != var {
         roots[var] = roots[roots[var]];

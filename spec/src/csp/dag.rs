@@ -1,11 +1,13 @@
-//! The valid configs of one component as a layered graph: a path from the root to the end is a config.
+//! The valid configs of one component as a layered graph, in which every path from the root to the end is a config.
 //!
-//! Every node stores the number of paths from it, so that the i-th config is found by walking down once, and so is
-//! the index of a config. Configs are never listed.
+//! A *place* is the index of a value among the values of its parameter. Each level of the graph sets one parameter,
+//! and each edge has the place of one value. Every node stores how many paths start at it. One walk from the root to
+//! the end therefore finds the config with a given index, or the index of a given config, and configs are never
+//! listed.
 
 use std::ops::{Add, Sub};
 
-/// A number of configs.
+/// An integer type for numbers of configs.
 pub(super) trait Count: Copy + Ord + Add<Output = Self> + Sub<Output = Self> {
     fn of(count: u128) -> Self;
     fn wide(self) -> u128;
@@ -31,29 +33,29 @@ impl Count for u128 {
     }
 }
 
-/// The position of a path at a level.
+/// The node and the edge of a path at one level.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DagStep {
     node: u32,
     edge: usize,
 }
 
-/// A layered graph. Node 0 is the end; the edges of node `n` are those from `first[n]` to `first[n + 1]`, by
-/// ascending place.
+/// A layered graph. Node 0 is the end. The edges of node `n` have the indices from `first[n]` to `first[n + 1]`, and
+/// are sorted by place.
 #[derive(Clone, Debug)]
 pub(super) struct Dag<C> {
-    /// The parameter of each level.
+    /// The parameter that each level sets.
     pub(super) params: Vec<usize>,
-    /// The number of its values.
+    /// For each level, the number of values of its parameter.
     pub(super) domains: Vec<u32>,
-    /// The first node of each level; those of the last level come first.
+    /// The first node of each level. Nodes of the last level have the lowest numbers.
     pub(super) starts: Vec<u32>,
     pub(super) first: Vec<u32>,
-    /// The set of the first 64 places for which a node has an edge.
+    /// For each node, the set of the places below 64 for which it has an edge.
     pub(super) masks: Vec<u64>,
     pub(super) places: Vec<u32>,
     pub(super) children: Vec<u32>,
-    /// The number of configs before those of an edge, among those of its node.
+    /// For each edge, how many configs of its node come before the configs of this edge.
     pub(super) before: Vec<C>,
     pub(super) root: u32,
     pub(super) len: C,
@@ -65,7 +67,7 @@ impl<C: Count> Dag<C> {
         self.first[node] as usize..self.first[node + 1] as usize
     }
 
-    /// The edge of a node for a place.
+    /// The index of the edge that a node has for a place, if it has one.
     fn edge(&self, node: u32, level: usize, place: u32) -> Option<usize> {
         let edges = self.edges(node);
         let domain = self.domains[level];
@@ -84,7 +86,7 @@ impl<C: Count> Dag<C> {
         Some(edges.start + found)
     }
 
-    /// Sets the places of the parameters to those of config `index`.
+    /// Writes the config with this index to `places`.
     pub(super) fn places_of(&self, mut index: C, places: &mut [u32]) {
         let mut node = self.root;
         for param in &self.params {
@@ -97,7 +99,7 @@ impl<C: Count> Dag<C> {
         }
     }
 
-    /// The index of the config with these places.
+    /// The index of the config with these places; `None` if the config is not valid.
     pub(super) fn index_of(&self, places: &[u32]) -> Option<C> {
         if self.len == C::of(0) {
             return None;
@@ -112,9 +114,9 @@ impl<C: Count> Dag<C> {
         Some(index)
     }
 
-    /// Visits the configs that differ from config `index` in one parameter: that parameter, the place of its other
-    /// value, and the index. Sets the places of the parameters to those of config `index`; `path` has room for every
-    /// level.
+    /// Calls `visit` for each valid config that differs from config `index` in one parameter. The arguments of
+    /// `visit` are the parameter, the place of its other value and the index of the other config. Writes the places
+    /// of config `index` to `places`. `path` needs one element per level.
     pub(super) fn neighbours(
         &self,
         index: C,
@@ -151,7 +153,8 @@ impl<C: Count> Dag<C> {
         }
     }
 
-    /// The index, among a node's configs, of the one with these places; `below` is that of the path's node.
+    /// The index of the config with these places among the configs of `node`. `below` is the index that config `path`
+    /// has among the configs of the path's node at this level. `None` if the config is not valid.
     fn rest(
         &self,
         path: &[DagStep],
@@ -175,7 +178,7 @@ impl<C: Count> Dag<C> {
         Some(index)
     }
 
-    /// Bytes on the heap.
+    /// Size of the graph on the heap, in bytes.
     pub(super) fn bytes(&self) -> usize {
         fn of<T>(list: &Vec<T>) -> usize {
             list.capacity() * size_of::<T>()
@@ -190,7 +193,7 @@ impl<C: Count> Dag<C> {
             + of(&self.before)
     }
 
-    /// For each value of each level's parameter, the number of configs.
+    /// For each level and each value of its parameter, the number of configs with this value.
     pub(super) fn marginals(&self) -> Vec<Vec<u128>> {
         let nodes = self.first.len() - 1;
         let mut ways = vec![0u128; nodes];

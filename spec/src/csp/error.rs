@@ -1,37 +1,37 @@
-//! Why a set of configs cannot be built.
+//! Errors of building a set of configs.
 
 use thiserror::Error;
 
-/// Why a set of configs cannot be built.
+/// The reason why a set of configs cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CspError {
-    /// Too many parameters with more than one value.
+    /// Too many parameters have more than one value.
     #[error(
         "{found} parameters have more than one value, more than {most}\nhelp: give parameters that always have the same value only that one"
     )]
     Parameters {
-        /// The number of parameters.
+        /// The number of parameters with more than one value.
         found: usize,
-        /// The maximum.
+        /// The maximum number of them.
         most: usize,
     },
-    /// Too many states, or too many steps from one to the next.
+    /// The construction exceeds its budget of states or of steps between states.
     #[error(
         "gave up: some constraints tie too many parameters together\nhelp: split constraints, or give the parameters that they name fewer values"
     )]
     TooLong,
-    /// Too many states, and hardly any config satisfies the constraints that had to be left out.
+    /// The construction exceeds its budget, and hardly any config satisfies the constraints that had to be left out.
     #[error(
         "gave up: some constraints tie too many parameters together, and of {tried} random configs that meet all others, {accepted} meet them: too few to draw a sample\nhelp: split constraints, or give the parameters that they name fewer values"
     )]
     Hopeless {
-        /// Number of configs that satisfied the constraints.
+        /// Number of tried configs that satisfied the left-out constraints.
         accepted: u64,
-        /// Number of configs that were tried.
+        /// Number of random configs that were tried.
         tried: u64,
     },
-    /// More than 2^128 valid configs.
+    /// There are more than 2^128 valid configs.
     #[error("more than 2^128 configs are valid\nhelp: give parameters fewer values")]
     TooMany,
 }

@@ -1,18 +1,18 @@
-//! The operators and functions of the compiled form.
+//! The operators and functions of expressions in a model.
 
-/// An operator or function. Languages differ in how they treat kinds and signs, so each kind of division has its own
-/// name.
+/// An operator or function. Languages differ in how they treat kinds and signs, so each kind of division is a
+/// separate variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// `-x`
     Neg,
     /// Negation of a boolean.
     Not,
-    /// The truth value of `x`, as in a constraint.
+    /// Whether `x` is true, as a constraint of its language would judge it.
     Truth,
     /// The absolute value.
     Abs,
-    /// The smallest power of two not below `x`.
+    /// The smallest power of two that is not less than `x`.
     NextPowerOfTwo,
     /// `x + y`
     Add,
@@ -34,9 +34,9 @@ pub enum Function {
     DivCeil,
     /// `x ** y`
     Pow,
-    /// The smaller.
+    /// The smaller of two values.
     Min,
-    /// The larger.
+    /// The larger of two values.
     Max,
     /// `x == y`
     Eq,
@@ -50,10 +50,10 @@ pub enum Function {
     Gt,
     /// `x >= y`
     Ge,
-    /// `x and y`; `y` is not evaluated if `x` decides.
+    /// `x and y`. `y` is not evaluated if `x` already determines the result.
     And,
-    /// `x or y`; `y` is not evaluated if `x` decides.
+    /// `x or y`. `y` is not evaluated if `x` already determines the result.
     Or,
-    /// `y` if `x` is true, `z` if it is false.
+    /// `y` if `x` is true, `z` if `x` is false.
     Select,
 }

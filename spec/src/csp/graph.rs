@@ -1,6 +1,6 @@
-//! The expressions of all constraints as one graph. Equal subexpressions are one term, terms of one parameter are
-//! tables, and sums and products of integers are flat, so that for any order of the parameters the part that is known
-//! can be computed first.
+//! The expressions of all constraints as one graph. Equal subexpressions are one term. A term of one parameter is a
+//! table. Sums and products of integers have a flat list of parts, so that for any order of the parameters, the parts
+//! that are already known can be combined first.
 
 use super::function::Function;
 use super::hashing::WordMap;
@@ -9,37 +9,37 @@ use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 use super::varset::VarSet;
 
-/// A term of a [`ExprGraph`].
+/// The identifier of a term in an [`ExprGraph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TermId(pub(super) u32);
 
-/// How a term is computed.
+/// The operation that computes a term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Op {
     Const(Outcome),
-    /// A value for each value of one variable.
+    /// A function of one variable, as a list of its results for each value of the variable.
     Table {
         var: usize,
         values: Vec<Outcome>,
     },
-    /// A constant plus terms times factors; no partial sum leaves the safe integers.
+    /// A constant plus a sum of terms with factors. No partial sum exceeds the safe integers.
     Linear {
         constant: i64,
         terms: Vec<(i64, TermId)>,
     },
-    /// A fold of terms that always have the required kind, in any order.
+    /// An associative and commutative function of terms that always have the required kind.
     Fold(Fold, Vec<TermId>),
     Apply(Function, Vec<TermId>),
 }
 
-/// Associative and commutative functions.
+/// An associative and commutative function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fold {
-    /// Of integers; no partial product leaves the safe integers.
+    /// The product of integers. No partial product exceeds the safe integers.
     Product,
-    /// Of booleans.
+    /// Whether any of the booleans is true.
     Any,
-    /// Of booleans.
+    /// Whether all of the booleans are true.
     All,
 }
 
@@ -50,20 +50,20 @@ pub(super) struct Term {
     pub(super) vars: VarSet,
 }
 
-/// Expressions over a product of parameters. The variables are the parameters with more than one value.
+/// Expressions over the parameters of a model. The variables are the parameters with more than one value.
 #[derive(Clone, Debug)]
 pub struct ExprGraph {
     pub(super) semantics: Semantics,
     pub(super) terms: Vec<Term>,
     known: WordMap<Op, TermId>,
-    /// The term of each parameter.
+    /// For each parameter, its term.
     params: Vec<TermId>,
-    /// The parameter of each variable.
+    /// For each variable, its parameter.
     pub(super) variables: Vec<usize>,
 }
 
 impl ExprGraph {
-    /// A graph over parameters with these values. Parameters beyond the maximum number of variables have no value.
+    /// A graph for parameters with these values. Parameters beyond the maximum number of variables have no value.
     pub(super) fn new(semantics: Semantics, params: &[Vec<Value>]) -> ExprGraph {
         let mut graph = ExprGraph {
             semantics,
@@ -87,7 +87,7 @@ impl ExprGraph {
         graph
     }
 
-    /// The value of a parameter.
+    /// The term whose value is the value of a parameter.
     ///
     /// # Panics
     /// If the parameter does not exist.
@@ -95,22 +95,22 @@ impl ExprGraph {
         self.params[index]
     }
 
-    /// A constant.
+    /// The term of a constant.
     pub fn constant(&mut self, value: Value) -> TermId {
         self.add(Op::Const(Some(value)))
     }
 
-    /// An expression without a value: no config satisfies a constraint that needs it.
+    /// The term of an expression that has no value. No config satisfies a constraint that needs such a term.
     pub fn missing(&mut self) -> TermId {
         self.add(Op::Const(None))
     }
 
-    /// The value of a term that is the same for all configs.
+    /// The value of a term, if it has one and all configs give it the same value.
     pub fn value(&self, id: TermId) -> Outcome {
         self.known(id).flatten()
     }
 
-    /// A function of a parameter, given as its value for each of the parameter's values.
+    /// The term that applies a function to the value of a parameter.
     ///
     /// # Panics
     /// If the parameter does not exist.
@@ -137,7 +137,7 @@ impl ExprGraph {
         self.term(id).kind
     }
 
-    /// The value of a term that depends on no variable.
+    /// The outcome of a term that depends on no variable; `None` if it depends on one.
     pub(super) fn known(&self, id: TermId) -> Option<Outcome> {
         match self.term(id).op {
             Op::Const(value) => Some(value),
@@ -145,7 +145,7 @@ impl ExprGraph {
         }
     }
 
-    /// The value of a constant integer.
+    /// The value of a term that is a constant integer; `None` for other terms.
     pub(super) fn known_int(&self, id: TermId) -> Option<i64> {
         match (&self.term(id).op, self.kind(id)) {
             (Op::Const(_), Kind::Int { least, .. }) => Some(least),
@@ -156,7 +156,7 @@ impl ExprGraph {
         }
     }
 
-    /// The value of a constant or table for one value of the table's variable.
+    /// The outcome of a constant or table at one place (the index of a value) of the table's variable.
     fn at(&self, id: TermId, place: usize) -> Outcome {
         match &self.term(id).op {
             Op::Const(value) => *value,
@@ -175,7 +175,8 @@ impl ExprGraph {
         }
     }
 
-    /// A function of terms that together depend on at most one variable, as a constant or table.
+    /// The function `f` of the arguments as a constant or table. `None` if the arguments depend on more than one
+    /// variable.
     pub(super) fn tabulated(
         &mut self,
         arguments: &[TermId],
@@ -209,7 +210,7 @@ impl ExprGraph {
         }
     }
 
-    /// The term for an operation; an existing one if there is one.
+    /// The term for an operation. Equal operations have the same term.
     pub(super) fn add(&mut self, op: Op) -> TermId {
         if let Some(id) = self.known.get(&op) {
             return *id;
@@ -261,7 +262,7 @@ impl ExprGraph {
         }
     }
 
-    /// The range of a term that is always an integer (or, in Python, a boolean).
+    /// The range of a term that is always an integer. In Python, booleans are integers too.
     pub(super) fn number_range(&self, id: TermId) -> Option<(i128, i128)> {
         self.kind(id).number(self.semantics).range()
     }

@@ -1,12 +1,12 @@
-//! A fast hash for tables that live only during one construction. Nobody benefits from choosing keys that collide: a
-//! collision costs time and never changes a result.
+//! A fast hash for tables that exist only during one construction. It does not resist chosen keys. An attack would
+//! gain nothing, because a collision costs time but never changes a result.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Multiplies and rotates, a word at a time.
+/// Hashes one word after another with a multiplication and a rotation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WordHasher(u64);
 

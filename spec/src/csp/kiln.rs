@@ -1,11 +1,11 @@
-//! The functions with the semantics of Kiln's specs: the evaluator's own arithmetic.
+//! Functions with the semantics of Kiln's specs. They use the arithmetic of the expression evaluator.
 
 use super::function::Function;
 use super::value::{Outcome, Value};
 use crate::expr::BinaryOp;
 use crate::expr::arithmetic::{self, IntResult};
 
-/// Applies a function; `None` if it has no value.
+/// Applies a function. `None` if the result has no value.
 pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     match (function, arguments) {
         (Function::Neg, [x]) => int(*x)?.checked_neg().map(Value::Int),
@@ -46,7 +46,7 @@ fn binary(op: BinaryOp, x: Value, y: Value) -> Outcome {
     }
 }
 
-/// The operator of the expression language; `None` if the language does not have it.
+/// The operator of the expression language that computes a function; `None` if the language does not have one.
 fn operator(function: Function) -> Option<BinaryOp> {
     Some(match function {
         Function::Add => BinaryOp::Add,

@@ -1,14 +1,14 @@
-//! Proves properties of the value of an expression that are independent of its parameters.
+//! Derives the kind and the range that an expression has for all values of its parameters.
 
 use super::function::Function;
 use super::python::{EXACT, floor_div};
 use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 
-/// Bound on integers that are computed without checks.
+/// Integers up to this magnitude are safe: they are computed without overflow checks.
 pub(super) const SAFE: i128 = 1 << 62;
 
-/// The kind of an expression, proven for every combination of its parameters' values.
+/// The kind of an expression, valid for every combination of its parameters' values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// Always an integer in this range.
@@ -19,12 +19,12 @@ pub(super) enum Kind {
     Bool,
     /// Always a name.
     Name,
-    /// Anything, including no value.
+    /// The kind is not known, or the expression may have no value.
     Any,
 }
 
 impl Kind {
-    /// The integers from `least` to `most`, if they are safe.
+    /// The kind of the integers from `least` to `most`. `Any` if the bounds are not safe.
     pub(super) fn ints(least: i128, most: i128) -> Kind {
         if least < -SAFE || most > SAFE {
             return Kind::Any;
@@ -45,7 +45,7 @@ impl Kind {
         }
     }
 
-    /// The kind of all these values.
+    /// The most precise kind that contains all these outcomes.
     pub(super) fn of_all(values: impl IntoIterator<Item = Outcome>) -> Kind {
         let mut values = values.into_iter().map(Kind::of);
         let first = values.next().unwrap_or(Kind::Any);
@@ -77,7 +77,7 @@ impl Kind {
         }
     }
 
-    /// As a number: booleans are 0 or 1 if the semantics treat them as integers.
+    /// The kind as a number: in semantics that treat booleans as integers, a boolean is 0 or 1.
     pub(super) fn number(self, semantics: Semantics) -> Kind {
         match (self, semantics) {
             (Kind::Bool, Semantics::Python) => Kind::Int { least: 0, most: 1 },
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// The range of an integer.
+    /// The range of an integer kind; `None` for other kinds.
     pub(super) fn range(self) -> Option<(i128, i128)> {
         match self {
             Kind::Int { least, most } => Some((least.into(), most.into())),
@@ -93,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// The bounds of a double, or of an integer that converts to one exactly.
+    /// The bounds of a double, or of an integer that can be converted to a double exactly.
     fn doubles(self) -> Option<(f64, f64)> {
         match self {
             Kind::Float { least, most } => Some((least, most)),
@@ -182,7 +182,8 @@ fn integers(semantics: Semantics, function: Function, ranges: &[(i128, i128)]) -
     })
 }
 
-/// The range of a function that is monotone in each argument: its extremes are in the corners.
+/// The range of a function that is monotone in each argument. Its extremes are at the corners of the arguments'
+/// ranges.
 fn corners(
     (a, b): (i128, i128),
     (c, d): (i128, i128),

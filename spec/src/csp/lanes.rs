@@ -1,18 +1,18 @@
-//! Runs the steps of a level, each on all values of its variable at once.
+//! Runs the steps of a level. Each step computes all values of the level's variable at once.
 
 use super::program::{Operand, Program, Step};
 use super::python;
 use super::register::{Code, Values};
 
-/// Buffers for the results of the steps, reused for each state.
+/// Buffers for the results of the steps. They are reused for each state.
 #[derive(Debug, Default)]
 pub(super) struct LaneScratch {
     lanes: Vec<i64>,
-    /// Which of the level's values pass.
+    /// For each value of the level's variable, whether it has passed all checks so far.
     pub(super) passing: Vec<bool>,
 }
 
-/// An operand with its bits.
+/// The bits of an operand: one result for all values, or one result for each value.
 #[derive(Clone, Copy)]
 enum Bits<'a> {
     One(i64),
@@ -28,7 +28,7 @@ impl LaneScratch {
         self.passing.truncate(width);
     }
 
-    /// Runs the steps for one state; `false` if no value passes.
+    /// Runs the steps of a program for one state. `false` if no value passes the checks.
     pub(super) fn run(&mut self, program: &Program, state: &[i64], values: &mut Values) -> bool {
         let width = program.places.len();
         self.passing.fill(true);
@@ -71,7 +71,7 @@ impl LaneScratch {
         true
     }
 
-    /// The bits of an operand for each value.
+    /// The bits of an operand for the value at index `i`.
     pub(super) fn at(&self, operand: Operand, program: &Program, state: &[i64], i: usize) -> i64 {
         bits(operand, program, state, &self.lanes).at(i)
     }
@@ -96,7 +96,7 @@ fn bits<'a>(operand: Operand, program: &'a Program, state: &[i64], lanes: &'a [i
     }
 }
 
-/// Drops the values for which `x` does not have the bits `truth`; `false` if none is left.
+/// Marks the values for which `x` does not have the bits `truth` as failed. `false` if none is left.
 fn retain(passing: &mut [bool], x: Bits<'_>, truth: i64) -> bool {
     match x {
         Bits::One(bits) => bits == truth && passing.contains(&true),
@@ -111,7 +111,7 @@ fn retain(passing: &mut [bool], x: Bits<'_>, truth: i64) -> bool {
     }
 }
 
-/// `f` of the operands, for each value.
+/// Applies `f` to the operands for each value.
 fn map(x: Bits<'_>, y: Bits<'_>, out: &mut [i64], f: impl Fn(i64, i64) -> i64) {
     match (x, y) {
         (Bits::Each(x), Bits::Each(y)) => {
@@ -133,13 +133,13 @@ fn map(x: Bits<'_>, y: Bits<'_>, out: &mut [i64], f: impl Fn(i64, i64) -> i64) {
     }
 }
 
-/// Like [`map`], for doubles.
+/// Like [`map`], for a function of doubles.
 fn map_float(x: Bits<'_>, y: Bits<'_>, out: &mut [i64], f: impl Fn(f64, f64) -> f64) {
     let float = |bits: i64| f64::from_bits(bits as u64);
     map(x, y, out, |x, y| f(float(x), float(y)).to_bits() as i64);
 }
 
-/// Like [`map`], from doubles to a boolean.
+/// Like [`map`], for a comparison of doubles.
 fn test_float(x: Bits<'_>, y: Bits<'_>, out: &mut [i64], f: impl Fn(f64, f64) -> bool) {
     let float = |bits: i64| f64::from_bits(bits as u64);
     map(x, y, out, |x, y| f(float(x), float(y)).into());

@@ -1,6 +1,6 @@
-//! Computes the states of a component, level by level. A state consists of the parts of the values so far that later
-//! levels read. Equal states are merged, so their number depends on what the constraints need to know, not on the
-//! number of configs.
+//! Computes the states of a component, level by level. A state contains what later levels read of the values that are
+//! already set. Equal states are merged, so the number of states depends on what the constraints need to know and not
+//! on the number of configs.
 
 use super::error::CspError;
 use super::hashing::mix;
@@ -8,12 +8,12 @@ use super::lanes::LaneScratch;
 use super::program::{Operand, Program};
 use super::register::Values;
 
-/// The budget of a construction.
+/// Limits on the work and memory of a construction.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerBudget {
-    /// Maximum size of states and the steps between them, in words of 8 bytes.
+    /// Maximum size of the states and the edges between them, in words of 8 bytes.
     pub kept: u64,
-    /// Maximum number of values tried.
+    /// Maximum number of values that are tried.
     pub looked_at: u64,
 }
 
@@ -27,7 +27,7 @@ impl Default for LayerBudget {
 }
 
 impl LayerBudget {
-    /// One of `parts` equal parts.
+    /// The budget divided by `parts`.
     pub(crate) fn share(self, parts: u64) -> LayerBudget {
         LayerBudget {
             kept: self.kept / parts,
@@ -35,7 +35,7 @@ impl LayerBudget {
         }
     }
 
-    /// Subtracts the work done of a part that was granted; memory is returned.
+    /// Subtracts the work of a sub-construction that was granted `granted` and left `left`. The memory is free again.
     pub(super) fn spend_as(&mut self, granted: LayerBudget, left: LayerBudget) {
         self.looked_at -= granted.looked_at - left.looked_at;
     }
@@ -50,16 +50,16 @@ impl LayerBudget {
     }
 }
 
-/// The edges from the states before a level to those after it.
+/// The edges from the states before a level to the states after it.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
-    /// Place of the value, and the next state.
+    /// For each edge, the place (the index of the value) and the number of the next state.
     pub(super) edges: Vec<(u32, u32)>,
-    /// The end of each state's edges.
+    /// For each state, the end of its edges in `edges`.
     pub(super) ends: Vec<u32>,
 }
 
-/// The layers of a component.
+/// The layers of a component, one per level.
 pub(super) fn layers(
     programs: &[Program],
     values: &mut Values,
@@ -129,7 +129,7 @@ struct States {
     width: usize,
     len: usize,
     bits: Vec<i64>,
-    /// An open-addressing hash table of state numbers, each plus one; its length is a power of two.
+    /// An open-addressing hash table with the number of each state plus one. Its length is a power of two.
     slots: Vec<u32>,
 }
 
@@ -147,7 +147,7 @@ impl States {
         &self.bits[number * self.width..][..self.width]
     }
 
-    /// The number of a state.
+    /// The number of a state, which is added if it is new.
     fn insert(&mut self, state: &[i64]) -> u32 {
         if self.width == 0 {
             self.len = 1;

@@ -1,5 +1,5 @@
-//! Lowers terms to registers once the order of the variables is known. Each is computed at the level of its last
-//! variable; sums and products are computed in the order in which their parts become known.
+//! Converts terms to registers, for a fixed order of the variables. Each register is computed at the level of its
+//! last variable. The parts of sums and products are combined in the order in which they become known.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
@@ -9,7 +9,7 @@ use super::register::{Code, Reg, Register, RegisterSource, Repr, Values};
 use super::semantics::Semantics;
 use super::value::Value;
 
-/// The registers of one component, and those that must be true.
+/// The registers of one component, and the registers whose value must be true.
 #[derive(Debug)]
 pub(super) struct Lowered {
     pub(super) registers: Vec<Register>,
@@ -18,7 +18,7 @@ pub(super) struct Lowered {
     pub(super) semantics: Semantics,
 }
 
-/// Lowers constraints; `levels` is the level of each variable.
+/// Converts constraints to registers. `levels` is the level of each variable.
 pub(super) fn lower(graph: &ExprGraph, constraints: &[TermId], levels: &[usize]) -> Lowered {
     let mut lowering = ExprLowering {
         graph,
@@ -125,11 +125,11 @@ impl ExprLowering<'_> {
         self.code(Code::AddInt, sum, constant, Repr::Int)
     }
 
-    /// Combines parts as they become known.
+    /// Combines parts with an operation, in the order in which they become known.
     fn chain(&mut self, code: Code, mut parts: Vec<Reg>, repr: Repr) -> Reg {
         parts.sort_by_key(|reg| (self.level(*reg), *reg));
-        // Combine the parts of one level first: combining them with the earlier ones then takes one operation per
-        // state.
+        // Combine the parts of one level first. Combining the result with the earlier parts then takes one operation
+        // per state.
         let mut whole: Option<Reg> = None;
         let mut parts = parts.into_iter().peekable();
         while let Some(first) = parts.next() {
@@ -202,13 +202,14 @@ impl ExprLowering<'_> {
         Some(self.code(code, x, y, Repr::of(kind)))
     }
 
-    /// A number as a double; its kind guarantees that the conversion is exact.
+    /// The value of a number as a double. `None` if the term is not a number. The kind guarantees that the conversion
+    /// is exact.
     fn float(&mut self, id: TermId) -> Option<Reg> {
         let reg = self.term(id);
         match self.lowered.registers[reg.0 as usize].repr {
             Repr::Float => Some(reg),
             Repr::Int | Repr::Bool => {
-                // A register without a level is never computed, so a constant is converted here.
+                // A register without a level is never computed at run time, so a constant is converted here.
                 let known = match self.lowered.registers[reg.0 as usize].source {
                     RegisterSource::Const(x) => Some(x),
                     _ => None,
@@ -240,7 +241,7 @@ impl Lowered {
         }
     }
 
-    /// The bits of `true` in the general representation.
+    /// The bits of `true` in the representation [`Repr::Any`].
     pub(super) fn truth(&mut self) -> i64 {
         self.values.encode(Some(Value::Bool(true)), Repr::Any)
     }

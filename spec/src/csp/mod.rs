@@ -1,23 +1,26 @@
 //! Constraint satisfaction: finds the valid configs of a product of parameters under constraints, without listing
 //! them.
 //!
-//! A [`Model`] has parameters, expressions (a [`ExprGraph`]) and constraints; [`Model::solve`] returns the [`ConfigSet`].
-//! The steps, each in its own file:
+//! A [`Model`] has parameters, expressions (an [`ExprGraph`]) and constraints. [`Model::solve`] returns the
+//! [`ConfigSet`]. Solving takes the following steps. Each step starts with the names of its files.
 //!
-//! 1. `graph`, `simplify`: expressions as one graph; equal subexpressions are one, functions of one parameter are
-//!    tables, sums and products of integers are flat, comparisons have their constant on the right. `kind` proves the
-//!    possible values.
-//! 2. `components`: parameters that share no constraint are independent. Their product is never expanded.
-//! 3. `order`: the order of a component's parameters that is estimated to leave the fewest states.
-//! 4. `relax`: the consequences of a constraint before all of its parameters have values.
-//! 5. `lower`, `register`, `program`: registers and steps; each is computed once, at the level of its last parameter.
-//! 6. `layers`, `lanes`: the states, level by level; each step runs on all values of a parameter at once.
-//! 7. `reduce`, `dag`: bottom up, the smallest graph in which every path from root to end is a valid config.
-//! 8. `sample`: if the graph does not fit the budget, a graph without some of the constraints, and samples that
+//! 1. `graph`, `simplify`: build one graph of all expressions. Equal subexpressions are one term, functions of one
+//!    parameter are tables, sums and products of integers are flat, and comparisons have their constant on the right.
+//!    `kind` derives the possible values of each term.
+//! 2. `components`: split the parameters into groups that share no constraint. The product of the groups is never
+//!    expanded.
+//! 3. `order`: choose the order of a component's parameters that is estimated to need the fewest states.
+//! 4. `relax`: derive consequences of a constraint that can be checked before all of its parameters have values.
+//! 5. `lower`, `register`, `program`: convert terms to registers and steps. Each is computed once, at the level (the
+//!    position in the order) of its last parameter.
+//! 6. `layers`, `lanes`: compute the states, level by level. Each step computes all values of a parameter at once.
+//! 7. `reduce`, `dag`: build the smallest graph in which every path from the root to the end is a valid config. This
+//!    proceeds from the last level to the first.
+//! 8. `sample`: if the graph exceeds the budget, build a graph without some of the constraints, and draw samples that
 //!    satisfy them.
 //!
-//! Expressions are evaluated with one of two [`Semantics`]. An expression may have no value (a division by zero, a
-//! result beyond 128 bits, kinds that do not mix); a constraint without a value is not satisfied.
+//! Expressions are evaluated with one of two [`Semantics`]. An expression may have no value, because of a division by
+//! zero, a result beyond 128 bits, or operands of different kinds. A constraint without a value is not satisfied.
 
 mod components;
 mod dag;

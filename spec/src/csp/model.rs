@@ -1,4 +1,4 @@
-//! Parameters and constraints, and the construction of the set of configs.
+//! A model of parameters and constraints, from which the set of valid configs is built.
 
 use super::components::{Component, components};
 use super::error::CspError;
@@ -15,20 +15,20 @@ use super::set::ConfigSet;
 use super::value::Value;
 use super::varset::{CAPACITY, VarSet};
 
-/// Parameters with their values, and constraints on them.
+/// Parameters with their values, and constraints on the parameters.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub(super) graph: ExprGraph,
     pub(super) domains: Vec<u32>,
-    /// The conjuncts of each constraint; all must be true.
+    /// For each constraint, the terms of its conjunction. All of them must be true.
     pub(super) constraints: Vec<Vec<TermId>>,
 }
 
 impl Model {
-    /// Parameters with these values, without constraints.
+    /// A model of parameters with these values, without constraints.
     ///
     /// # Errors
-    /// If there are too many parameters with more than one value.
+    /// If too many parameters have more than one value.
     pub fn new(semantics: Semantics, params: &[Vec<Value>]) -> Result<Model, CspError> {
         let found = params.iter().filter(|values| values.len() != 1).count();
         if found > CAPACITY {
@@ -43,7 +43,7 @@ impl Model {
         })
     }
 
-    /// The graph in which expressions are built.
+    /// The graph in which the expressions of constraints are built.
     pub fn graph(&mut self) -> &mut ExprGraph {
         &mut self.graph
     }
@@ -55,7 +55,8 @@ impl Model {
         self.constraints.push(parts);
     }
 
-    /// A conjunction without a value is not satisfied either, just like one with a false part.
+    /// Splits a conjunction into its parts. All parts are true exactly if the conjunction is true, because a
+    /// conjunction without a value has a part that is not true.
     fn conjuncts(&mut self, term: TermId, parts: &mut Vec<TermId>) {
         let inner = match &self.graph.term(term).op {
             Op::Fold(Fold::All, ids) | Op::Apply(Function::And, ids) => ids.clone(),
@@ -77,15 +78,15 @@ impl Model {
     /// The configs that satisfy every constraint.
     ///
     /// # Errors
-    /// If that exceeds the budget, or there are more than 2^128.
+    /// If the construction exceeds the budget, or if there are more than 2^128 valid configs.
     pub fn solve(&self, budget: LayerBudget) -> Result<ConfigSet, CspError> {
         self.solve_where(budget, |_| true)
     }
 
-    /// The configs that satisfy the constraints whose index is wanted.
+    /// The configs that satisfy the constraints for whose index `wanted` returns `true`.
     ///
     /// # Errors
-    /// Those of [`Self::solve`].
+    /// The same errors as [`Self::solve`].
     pub fn solve_where(
         &self,
         mut budget: LayerBudget,
@@ -110,7 +111,7 @@ impl Model {
         ConfigSet::new(&self.domains, solved, false)
     }
 
-    /// Whether no config satisfies some constraint, whatever the parameters are.
+    /// Whether one of the constraints is known to be unsatisfied for all values of the parameters.
     pub(super) fn is_impossible(&self, constraints: &[TermId]) -> bool {
         let known = constraints.iter().filter_map(|id| self.graph.known(*id));
         known
@@ -119,7 +120,7 @@ impl Model {
     }
 }
 
-/// The configs of one component.
+/// The valid configs of one component.
 pub(super) fn solve_component(
     graph: &mut ExprGraph,
     mut component: Component,
@@ -148,7 +149,7 @@ pub(super) fn solve_component(
     reduce(layers, params, domains)
 }
 
-/// Each constraint, preceded by its consequences before all of its variables have values.
+/// The constraints, each after the consequences that can be checked before all of its variables have values.
 fn with_bounds(graph: &mut ExprGraph, constraints: &[TermId], order: &[usize]) -> Vec<TermId> {
     let mut all = Vec::new();
     for constraint in constraints {

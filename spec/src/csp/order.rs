@@ -1,7 +1,8 @@
-//! Chooses the order in which variables get their values: the one that should leave the fewest distinct states.
+//! Chooses the order in which variables get their values, so that there are few distinct states.
 //!
-//! After some variables have values, later ones depend only on the values of the largest complete terms (see
-//! [`super::lower`]). The number of combinations of these is estimated from the number of values that each can take.
+//! After some variables have values, later levels depend only on the values of the largest terms that are complete
+//! (see [`super::lower`]). The number of states is estimated from the number of values that each of these terms can
+//! have.
 
 use super::components::Component;
 use super::function::Function;
@@ -9,24 +10,24 @@ use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::hashing::{WordMap, mix};
 use super::varset::VarSet;
 
-/// Maximum number of first variables tried.
+/// Maximum number of variables that are tried as the first one.
 const STARTS: usize = 4;
 
-/// Number of values that can be tried in the time of one estimate of states.
+/// Number of tried values that cost as much time as one estimate of states.
 const WORTH: f64 = 100.0;
 
 struct CostEstimate<'a> {
     graph: &'a ExprGraph,
     constraints: &'a [TermId],
-    /// Base-2 logarithm of the number of values that a term can take.
+    /// For each term, the base-2 logarithm of the number of values that it can have.
     bits: WordMap<TermId, f64>,
-    /// Upper bounds of terms under the constraints.
+    /// For each term, its upper bound under the constraints.
     limits: WordMap<TermId, i128>,
-    /// Cached estimates.
+    /// Estimates that were already computed, by the set of variables with values.
     known: WordMap<VarSet, f64>,
 }
 
-/// An order of the component's variables.
+/// The order in which the component's variables get their values.
 pub(super) fn order(graph: &ExprGraph, component: &Component) -> Vec<usize> {
     if component.vars.len() <= 1 {
         return component.vars.clone();
@@ -59,7 +60,7 @@ pub(super) fn order(graph: &ExprGraph, component: &Component) -> Vec<usize> {
 }
 
 impl CostEstimate<'_> {
-    /// The number of values that a term, and everything in it, can take.
+    /// The base-2 logarithm of the number of values that a term can have. Records it for every part of the term too.
     fn learn(&mut self, id: TermId) -> f64 {
         if let Some(bits) = self.bits.get(&id) {
             return *bits;
@@ -91,7 +92,8 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The logarithm of the number of values that the part `own` of a sum or product can take under the constraints.
+    /// The base-2 logarithm of the number of values that the parts `own` of a sum or product can have under the
+    /// constraints.
     fn limited(&self, whole: TermId, own: &[TermId]) -> f64 {
         let Some((least, _)) = self.graph.number_range(whole) else {
             return self.width(whole);
@@ -103,7 +105,7 @@ impl CostEstimate<'_> {
         room.map_or(self.width(whole), |room| (room.max(0.0) + 1.0).log2())
     }
 
-    /// The largest value of a product of non-negative factors under the constraints.
+    /// The largest value that the product of the non-negative factors `own` can have under the constraints.
     fn room_of_product(&self, own: &[TermId]) -> Option<f64> {
         let range = |id: &TermId| self.graph.number_range(*id).unwrap_or((0, 0));
         let rooms = self.limits.iter().filter_map(|(id, limit)| {
@@ -122,7 +124,7 @@ impl CostEstimate<'_> {
         rooms.reduce(f64::min)
     }
 
-    /// The logarithm of the length of a term's range.
+    /// The base-2 logarithm of the length of a term's range.
     fn width(&self, id: TermId) -> f64 {
         match self.graph.kind(id) {
             super::kind::Kind::Bool => 1.0,
@@ -139,7 +141,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The number of variables that share a constraint with a variable.
+    /// The number of variables that share a constraint with a variable, including the variable itself.
     fn neighbours(&self, var: usize) -> usize {
         let vars = self.constraints.iter().map(|id| self.graph.term(*id).vars);
         let one = VarSet::one(var);
@@ -147,7 +149,7 @@ impl CostEstimate<'_> {
         shared.fold(one, VarSet::union).len()
     }
 
-    /// The order that starts with `start` and continues each time with the variable that leaves the fewest states.
+    /// The order that starts with `start` and continues with the variable that leaves the fewest states.
     fn forward(&mut self, start: usize, vars: &[usize]) -> Vec<usize> {
         let mut known = VarSet::one(start);
         let mut order = vec![start];
@@ -164,8 +166,8 @@ impl CostEstimate<'_> {
         order
     }
 
-    /// The order built from the end: the last variable is the one that takes the least work there, and so on to the
-    /// first.
+    /// The order chosen from the end: the last variable is the one that takes the least work in this position, then
+    /// the one before it, and so on.
     fn backward(&mut self, vars: &[usize]) -> Vec<usize> {
         let mut order = Vec::with_capacity(vars.len());
         let mut left = vars.to_vec();
@@ -185,7 +187,7 @@ impl CostEstimate<'_> {
         order
     }
 
-    /// The index of the first variable with the least cost.
+    /// The index of the first variable with the lowest cost.
     fn cheapest(
         &mut self,
         vars: &[usize],
@@ -201,7 +203,7 @@ impl CostEstimate<'_> {
         best.2
     }
 
-    /// The estimated number of values tried and states created.
+    /// The estimated work of an order: the number of values tried and of states created.
     fn work(&mut self, order: &[usize]) -> f64 {
         let mut known = VarSet::default();
         let (mut states, mut work) = (0f64, 0.0);
@@ -214,7 +216,7 @@ impl CostEstimate<'_> {
         work
     }
 
-    /// Moves single variables while that saves work, and while searching takes less time than it can save.
+    /// Moves single variables as long as this saves work and the search costs less than it can save.
     fn improve(&mut self, order: &mut Vec<usize>, mut work: f64) {
         let mut moved = true;
         while moved {
@@ -236,7 +238,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The logarithm of the number of states once the variables `known` have values.
+    /// The base-2 logarithm of the number of states after the variables `known` have values.
     fn states(&mut self, known: VarSet) -> f64 {
         if let Some(states) = self.known.get(&known) {
             return *states;
@@ -256,7 +258,7 @@ impl CostEstimate<'_> {
         states
     }
 
-    /// Collects the parts of a term that later variables need.
+    /// Collects the parts of a term that levels after `known` need.
     fn collect(&self, id: TermId, known: &VarSet, carried: &mut Carried, is_root: bool) {
         let term = self.graph.term(id);
         if !term.vars.meets(known) || (is_root && term.vars.within(known)) {
@@ -287,7 +289,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The complete parts of a sum or product form one value.
+    /// Collects a sum or product. Its complete parts form a single value.
     fn collect_parts(
         &self,
         whole: TermId,
@@ -321,10 +323,10 @@ impl CostEstimate<'_> {
     }
 }
 
-/// The values of a state.
+/// The values that a state contains.
 #[derive(Default)]
 struct Carried {
-    /// Their identity, and the logarithm of the number of values that each can take.
+    /// For each value, its identity and the base-2 logarithm of the number of values that it can have.
     bits: Vec<(u64, f64)>,
     vars: VarSet,
 }

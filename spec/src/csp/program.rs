@@ -1,24 +1,24 @@
-//! The work of one level of a construction on a state: computes registers for all values of its variable at once,
-//! drops the values that fail a check, and builds the next state.
+//! The work of one level on a state: it computes registers for all values of the level's variable at once, drops the
+//! values that fail a check, and builds the next states.
 
 use super::function::Function;
 use super::lower::Lowered;
 use super::register::{Code, Reg, RegisterSource, Repr};
 use super::semantics::Semantics;
 
-/// The place of an operand.
+/// Where the value of an operand is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
     Const(i64),
-    /// A value of the state.
+    /// In the state, at this index.
     State(usize),
-    /// A table over the values of the level's variable.
+    /// In this table, which has one element for each value of the level's variable.
     Table(usize),
-    /// The result of an earlier step, for each value.
+    /// In the results of an earlier step, which has one result for each value.
     Lane(usize),
 }
 
-/// A step.
+/// One step of a program.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Code {
@@ -33,7 +33,7 @@ pub(super) enum Step {
         lane: usize,
         repr: Repr,
     },
-    /// Keeps only values for which `x` has these bits.
+    /// Keeps only the values for which `x` has the bits `truth`.
     Check { x: Operand, truth: i64 },
 }
 
@@ -41,17 +41,17 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) semantics: Semantics,
-    /// The places of the values that pass the checks that depend on nothing else.
+    /// The places (indices) of the values that pass the checks on the level's variable alone.
     pub(super) places: Vec<u32>,
-    /// The tables, each with one entry for each of `places`.
+    /// The tables, each with one element for each of `places`.
     pub(super) tables: Vec<i64>,
     pub(super) lanes: usize,
     pub(super) steps: Vec<Step>,
-    /// The values of the next state.
+    /// Where the values of the next state are stored.
     pub(super) next: Vec<Operand>,
 }
 
-/// The programs of all levels; `places` is the number of values of each level's variable.
+/// The programs of all levels. `places` is the number of values of each level's variable.
 pub(super) fn programs(lowered: &mut Lowered, places: &[usize]) -> Vec<Program> {
     let carried: Vec<Vec<Reg>> = (0..=places.len()).map(|at| carried(lowered, at)).collect();
     let mut programs = Vec::with_capacity(places.len());
@@ -75,7 +75,7 @@ pub(super) fn programs(lowered: &mut Lowered, places: &[usize]) -> Vec<Program> 
     programs
 }
 
-/// The registers that are known before a level and read at it or later.
+/// The registers that are known before a level and are read at this level or later.
 fn carried(lowered: &Lowered, level: usize) -> Vec<Reg> {
     let is_known = |reg: &Reg| lowered.register(*reg).level.is_some_and(|at| at < level);
     let mut carried: Vec<Reg> = Vec::new();
@@ -93,9 +93,9 @@ fn carried(lowered: &Lowered, level: usize) -> Vec<Reg> {
 struct Planner<'a> {
     level: usize,
     state: &'a [Reg],
-    /// The places of the registers that this level has used so far.
+    /// For each register, where this level has stored it, if it has.
     operands: Vec<Option<Operand>>,
-    /// The tables, each with one entry for each value.
+    /// The tables, each with one element for every value of the level's variable.
     full: Vec<Vec<i64>>,
     program: Program,
 }
@@ -125,7 +125,7 @@ impl Planner<'_> {
         self.program
     }
 
-    /// The place of a register; computes it if necessary.
+    /// Where a register is stored. Adds the steps that compute it, if this level has not used it yet.
     fn operand(&mut self, lowered: &Lowered, reg: Reg) -> Operand {
         if let Some(operand) = self.operands[reg.0 as usize] {
             return operand;

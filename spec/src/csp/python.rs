@@ -1,14 +1,14 @@
-//! The functions with Python's semantics, on 128-bit integers, doubles, booleans and names.
+//! Functions with Python's semantics, on 128-bit integers, doubles, booleans and names.
 
 use std::cmp::Ordering;
 
 use super::function::Function;
 use super::value::{Outcome, Value};
 
-/// The largest magnitude up to which every integer is a double.
+/// Every integer up to this magnitude can be represented as a double.
 pub(super) const EXACT: i128 = 1 << 53;
 
-/// Applies a function; `None` if Python raises, or if an integer needs more than 128 bits.
+/// Applies a function. `None` if Python raises an exception, or if an integer exceeds 128 bits.
 pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     match (function, arguments) {
         (Function::Not, [x]) => Some(Value::Bool(!truth((*x)?))),
@@ -50,7 +50,7 @@ pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     }
 }
 
-/// An integer or a double; booleans are integers.
+/// The value as an integer or a double; `None` if it is a name. Booleans become integers.
 fn number(x: Value) -> Option<Value> {
     match x {
         Value::Bool(x) => Some(Value::Int(x.into())),
@@ -85,7 +85,7 @@ fn equal(x: Value, y: Value) -> bool {
     }
 }
 
-/// The order of two numbers: `None` if they are not numbers, `Some(None)` if one is NaN.
+/// The order of two numbers. `None` if one of them is not a number, `Some(None)` if one is NaN.
 fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     Some(match (number(x)?, number(y)?) {
         (Value::Int(x), Value::Int(y)) => Some(x.cmp(&y)),
@@ -96,12 +96,12 @@ fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     })
 }
 
-/// Exact, as in Python: the integer is not rounded to a double first.
+/// Compares exactly, as Python does. The integer is not rounded to a double first.
 fn integer_with_double(x: i128, y: f64) -> Option<Ordering> {
     if y.is_nan() {
         return None;
     }
-    // Casts saturate, so that infinities and large doubles compare right.
+    // The cast saturates, so infinities and large doubles compare correctly.
     let whole = y.trunc() as i128;
     Some(x.cmp(&whole).then_with(|| match y - y.trunc() {
         _ if y.abs() >= 2f64.powi(127) => 0.0f64.total_cmp(&y),
@@ -139,20 +139,20 @@ fn integers(function: Function, x: i128, y: i128) -> Outcome {
     .map(Value::Int)
 }
 
-/// The quotient rounded down.
+/// The quotient, rounded down. `None` if `y` is 0.
 pub(super) fn floor_div(x: i128, y: i128) -> Option<i128> {
     let quotient = x.checked_div(y)?;
     Some(quotient - i128::from(x % y != 0 && (x < 0) != (y < 0)))
 }
 
-/// The remainder of floor division: it has the divisor's sign, and no intermediate result can overflow.
+/// The remainder of a division that rounds down. It has the divisor's sign. No intermediate result can overflow.
 fn floor_mod(x: i128, y: i128) -> Option<i128> {
     let rest = x.checked_rem(y)?;
     let other_sign = rest != 0 && (rest < 0) != (y < 0);
     Some(if other_sign { rest + y } else { rest })
 }
 
-/// The double nearest to the exact quotient.
+/// The double nearest to the exact quotient. `None` if `y` is 0.
 fn true_quotient(x: i128, y: i128) -> Option<f64> {
     if y == 0 {
         return None;
@@ -167,7 +167,8 @@ fn true_quotient(x: i128, y: i128) -> Option<f64> {
     ))
 }
 
-/// Long division, one bit at a time, to 64 bits and a sticky bit: a single rounding, that of the cast, then decides.
+/// Long division to 64 bits and a sticky bit, one bit at a time. The result is rounded only once, by the cast to a
+/// double.
 fn long_quotient(over: u128, under: u128, negative: bool) -> f64 {
     let mut quotient = over / under;
     let mut rest = over % under;
@@ -200,7 +201,7 @@ fn doubles(function: Function, x: f64, y: f64) -> Outcome {
     }))
 }
 
-/// Python's `%` of doubles; the divisor is not zero.
+/// Python's `%` of two doubles. The divisor must not be zero.
 pub(super) fn remainder(x: f64, y: f64) -> f64 {
     let rest = x % y;
     if rest == 0.0 {
@@ -212,7 +213,7 @@ pub(super) fn remainder(x: f64, y: f64) -> f64 {
     }
 }
 
-/// Python's `//` of doubles; the divisor is not zero.
+/// Python's `//` of two doubles. The divisor must not be zero.
 pub(super) fn floor_quotient(x: f64, y: f64) -> f64 {
     let rest = x % y;
     let mut quotient = (x - rest) / y;
@@ -230,7 +231,8 @@ pub(super) fn floor_quotient(x: f64, y: f64) -> f64 {
     }
 }
 
-/// `None` if Python raises (zero to a negative power, a result too large) or the result is not real.
+/// Python's `**` of two doubles. `None` if Python raises an exception (zero to a negative power, a result that is too
+/// large) or if the result is not real.
 fn power(x: f64, y: f64) -> Outcome {
     if (x == 0.0 && y < 0.0) || (x < 0.0 && x.is_finite() && y.is_finite() && y.fract() != 0.0) {
         return None;

@@ -1,27 +1,27 @@
-//! Reduces the layers of a construction, bottom up: states without a path to the end are dropped, and states with the
-//! same paths to it become one node.
+//! Reduces the layers of a construction, from the last level to the first. States without a path to the end are
+//! dropped. States with the same paths to the end become one node.
 
 use super::dag::{Count, Dag};
 use super::error::CspError;
 use super::hashing::mix;
 use super::layers::Layer;
 
-/// A graph under construction.
+/// The nodes of a graph under construction.
 struct Nodes {
     first: Vec<u32>,
     masks: Vec<u64>,
     places: Vec<u32>,
     children: Vec<u32>,
-    /// Configs of each node.
+    /// For each node, the number of configs.
     counts: Vec<u128>,
-    /// An open-addressing hash table of the nodes of one level; its length is a power of two.
+    /// An open-addressing hash table of the nodes of one level. Its length is a power of two.
     slots: Vec<u32>,
 }
 
-/// Marks a state without a path to the end.
+/// Marks a state that has no path to the end.
 const DEAD: u32 = u32::MAX;
 
-/// The graph of the layers.
+/// The smallest graph with the same paths as the layers.
 pub(super) fn reduce(
     layers: Vec<Layer>,
     params: Vec<usize>,
@@ -51,7 +51,7 @@ pub(super) fn reduce(
     })
 }
 
-/// A graph whose counts are as wide as it needs.
+/// A graph with 64-bit or 128-bit counts, whichever it needs.
 #[derive(Clone, Debug)]
 pub(super) enum Reduced {
     Narrow(Dag<u64>),
@@ -87,7 +87,7 @@ fn dag<C: Count>(parts: (Nodes, Vec<usize>, Vec<u32>, Vec<u32>, u32), len: C) ->
 }
 
 impl Nodes {
-    /// The node of each state before a level, given those of the states after it.
+    /// The node of each state before a level. `below` has the nodes of the states after the level.
     fn level(&mut self, layer: &Layer, below: &[u32]) -> Result<Vec<u32>, CspError> {
         let slots = (layer.ends.len() * 2).next_power_of_two();
         self.slots.clear();
@@ -102,7 +102,7 @@ impl Nodes {
         Ok(of_state)
     }
 
-    /// The node with these edges; an existing one if there is one.
+    /// The node with these edges. Nodes with equal edges are merged.
     fn node(&mut self, edges: &[(u32, u32)], below: &[u32]) -> Result<u32, CspError> {
         let base = self.places.len();
         let (mut hash, mut mask, mut count) = (0, 0u64, 0u128);
@@ -140,7 +140,7 @@ impl Nodes {
         Ok(node)
     }
 
-    /// Whether a node has the same edges as those starting at `base`.
+    /// Whether a node has the same edges as the list that starts at `base`.
     fn same(&self, node: usize, base: usize) -> bool {
         let edges = self.first[node] as usize..self.first[node + 1] as usize;
         self.children[edges.clone()] == self.children[base..]

@@ -1,16 +1,16 @@
-//! Registers: the results of the steps of a construction, in 64 bits each.
+//! Registers: the results of the steps of a construction, with 64 bits each.
 
 use super::function::Function;
 use super::kind::Kind;
 
-/// The representation of a register's bits.
+/// How a register's bits represent a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Repr {
     Int,
     Float,
     Bool,
     Name,
-    /// An index into the list of values found so far.
+    /// An index into the list of values found so far, for values of any kind.
     Any,
 }
 
@@ -26,7 +26,7 @@ impl Repr {
     }
 }
 
-/// An operation on two registers of known kinds; it cannot fail.
+/// An operation on registers of known kinds. It always has a result. Unary operations use only the left operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Code {
     AddInt,
@@ -46,9 +46,9 @@ pub(super) enum Code {
     LeInt,
     GtInt,
     GeInt,
-    /// Of the left operand.
+    /// The absolute value of the left operand.
     AbsInt,
-    /// Of the left operand.
+    /// The left operand as a double.
     IntToFloat,
     AddFloat,
     SubFloat,
@@ -58,9 +58,9 @@ pub(super) enum Code {
     FloorModFloat,
     MinFloat,
     MaxFloat,
-    /// Of the left operand.
+    /// The negative of the left operand.
     NegFloat,
-    /// Of the left operand.
+    /// The absolute value of the left operand.
     AbsFloat,
     EqFloat,
     NeFloat,
@@ -71,7 +71,8 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The code of a function of integers; `plain` means that the operands' signs make all kinds of division agree.
+    /// The operation for a function of integers. If `plain` is set, the operands have signs for which all kinds of
+    /// division give the same result.
     pub(super) fn of_ints(function: Function, plain: bool) -> Option<Code> {
         Some(match function {
             Function::FloorDiv | Function::TruncDiv if plain => Code::DivInt,
@@ -96,7 +97,7 @@ impl Code {
         })
     }
 
-    /// The code of a function of doubles.
+    /// The operation for a function of doubles.
     pub(super) fn of_floats(function: Function) -> Option<Code> {
         Some(match function {
             Function::Add => Code::AddFloat,
@@ -120,7 +121,7 @@ impl Code {
     }
 }
 
-/// A register, by index.
+/// The index of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Reg(pub(super) u32);
 
@@ -128,10 +129,10 @@ pub(super) struct Reg(pub(super) u32);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RegisterSource {
     Const(i64),
-    /// A value for each value of the level's variable.
+    /// One result for each value of the level's variable.
     Table(Vec<i64>),
     Code(Code, [Reg; 2]),
-    /// A function whose arguments may have any kind, or no value.
+    /// A function whose arguments may have any kind or no value.
     General(Function, Vec<Reg>),
 }
 
@@ -139,11 +140,11 @@ pub(super) enum RegisterSource {
 pub(super) struct Register {
     pub(super) source: RegisterSource,
     pub(super) repr: Repr,
-    /// The level at which it can be computed; `None` for a constant.
+    /// The level at which the register can be computed; `None` for a constant.
     pub(super) level: Option<usize>,
 }
 
-/// The numbered values that have no 64-bit representation of a known kind.
+/// Values that have no 64-bit representation of a known kind, with a number for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     known: Vec<super::value::Outcome>,
@@ -151,7 +152,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// The bits of a value.
+    /// The bits that represent a value.
     pub(super) fn encode(&mut self, value: super::value::Outcome, repr: Repr) -> i64 {
         use super::value::Value;
         match (repr, value) {
@@ -167,7 +168,7 @@ impl Values {
         }
     }
 
-    /// The value with these bits.
+    /// The value that these bits represent.
     pub(super) fn decode(&self, bits: i64, repr: Repr) -> super::value::Outcome {
         use super::value::Value;
         match repr {

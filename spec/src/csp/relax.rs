@@ -1,11 +1,12 @@
-//! Derives the consequences of a constraint while some of its variables have no value yet: bounds of monotone parts.
+//! Derives consequences of a constraint that hold before all of its variables have values, from bounds of monotone
+//! parts.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
 use super::value::Value;
 use super::varset::VarSet;
 
-/// The kind of bound.
+/// Which bound of a term is requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RelaxedBound {
     Least,
@@ -22,8 +23,8 @@ impl RelaxedBound {
 }
 
 impl ExprGraph {
-    /// A condition on only the variables in `known` that is true whenever the constraint can still become true;
-    /// `None` if there is none.
+    /// A condition on the variables in `known` alone. It is true whenever the constraint can still become true.
+    /// `None` if there is no such condition.
     pub(super) fn relaxed(&mut self, constraint: TermId, known: &VarSet) -> Option<TermId> {
         let term = self.term(constraint);
         if term.vars.within(known) {
@@ -91,7 +92,7 @@ impl ExprGraph {
         }
     }
 
-    /// A term over the variables in `known` that bounds this one for all values of the others.
+    /// A term over the variables in `known` alone that bounds this term for all values of the other variables.
     fn bound(&mut self, id: TermId, known: &VarSet, bound: RelaxedBound) -> Option<TermId> {
         let (least, most) = self.number_range(id)?;
         let term = self.term(id);

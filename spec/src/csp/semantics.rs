@@ -1,20 +1,20 @@
-//! The two languages that use the functions.
+//! The languages whose functions a model can use.
 
 use super::function::Function;
 use super::value::Outcome;
 use super::{kiln, python};
 
-/// The language whose rules apply.
+/// The language whose rules apply to an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
-    /// Kiln's specs: exact integers of 128 bits, kinds that do not mix.
+    /// Kiln's specs: exact integers of 128 bits, and an error if the kinds of operands differ.
     Kiln,
-    /// Python's numbers: integers (of 128 bits here) and doubles that mix; booleans are integers.
+    /// Python: integers (here limited to 128 bits) and doubles that can be mixed. Booleans are integers.
     Python,
 }
 
 impl Semantics {
-    /// Applies a function to values, some of which may be missing.
+    /// Applies a function to arguments, each of which may have no value.
     pub fn apply(self, function: Function, arguments: &[Outcome]) -> Outcome {
         match self {
             Semantics::Kiln => kiln::apply(function, arguments),

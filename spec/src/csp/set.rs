@@ -1,20 +1,20 @@
-//! The valid configs: a product of components, which is never expanded.
+//! The valid configs of a model, as a product of components that is never expanded.
 
 use super::dag::{Count, Dag, DagStep};
 use super::error::CspError;
 use super::reduce::Reduced;
 
-/// The configs that satisfy every constraint, numbered from 0. A config is a vector of places: for each parameter,
-/// the index of its value.
+/// The configs that satisfy every constraint, numbered from 0. A config is a list of places: for each parameter, the
+/// index of its value.
 ///
-/// The order depends only on the parameters, their values and the constraints.
+/// The order of the configs depends only on the parameters, their values and the constraints.
 #[derive(Clone, Debug)]
 pub struct ConfigSet {
     params: usize,
-    /// The parameters with one value; they are in no component.
+    /// The parameters with one value. They belong to no component.
     fixed: Vec<usize>,
     components: Vec<Reduced>,
-    /// The number of configs of the components after each one.
+    /// For each component, the number of configs of all components after it.
     weights: Vec<u128>,
     len: u128,
 }
@@ -56,23 +56,23 @@ impl ConfigSet {
         })
     }
 
-    /// The number of configs.
+    /// The number of valid configs.
     pub fn len(&self) -> u128 {
         self.len
     }
 
-    /// Whether it is empty.
+    /// Whether no config is valid.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The number of parameters of a config.
+    /// The number of parameters, including those with one value.
     pub fn params(&self) -> usize {
         self.params
     }
 
-    /// The parameters that depend on each other, ascending, and the number of their configs. Parameters with one
-    /// value are in none.
+    /// The groups of parameters that depend on each other, in ascending order, each with the number of its configs.
+    /// Parameters with one value belong to no group.
     pub fn components(&self) -> impl ExactSizeIterator<Item = (Vec<usize>, u128)> {
         self.components.iter().map(|component| {
             let mut params = with!(component, dag => dag.params.clone());
@@ -81,7 +81,7 @@ impl ConfigSet {
         })
     }
 
-    /// The places of config `index`.
+    /// The places of the config with this index: for each parameter, the index of its value.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -91,10 +91,10 @@ impl ConfigSet {
         places
     }
 
-    /// Like [`Self::places`], into a slice.
+    /// Like [`Self::places`], but writes the places to a slice.
     ///
     /// # Panics
-    /// If the index is not below [`Self::len`], or the slice is too short.
+    /// If the index is not below [`Self::len`], or if the slice is too short.
     pub fn write_places(&self, index: u128, places: &mut [u32]) {
         assert!(index < self.len, "config {index} of {}", self.len);
         let mut rest = index;
@@ -105,7 +105,7 @@ impl ConfigSet {
         }
     }
 
-    /// The index of the config with these places; `None` if it is not valid.
+    /// The index of the config with these places; `None` if the config is not valid.
     pub fn index_of(&self, places: &[u32]) -> Option<u128> {
         let is_fixed = || self.fixed.iter().all(|param| places[*param] == 0);
         if self.len == 0 || places.len() != self.params || !is_fixed() {
@@ -118,8 +118,9 @@ impl ConfigSet {
         Some(index)
     }
 
-    /// Visits the valid configs that differ from config `index` in one parameter: that parameter, the place of its
-    /// other value, and the index. Parameters come in the order of the components.
+    /// Calls `visit` for each valid config that differs from config `index` in one parameter. The arguments of
+    /// `visit` are the parameter, the place of its other value and the index of the other config. The parameters come
+    /// in the order of the components.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -150,8 +151,9 @@ impl ConfigSet {
         }
     }
 
-    /// For each parameter, the number of valid configs for each of its values, as two factors: the counts within its
-    /// component, and the number of configs of all other components. `None` for a parameter with one value.
+    /// For each parameter, how many valid configs have each of its values. Each number is the product of two factors:
+    /// the number within the parameter's component, and the number of configs of all other components. `None` for a
+    /// parameter with one value.
     pub fn marginals(&self) -> Vec<Option<(Vec<u128>, u128)>> {
         let mut all = vec![None; self.params];
         for component in &self.components {
@@ -166,7 +168,7 @@ impl ConfigSet {
         all
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn bytes(&self) -> usize {
         let components = self.components.iter();
         let graphs: usize = components.map(|part| with!(part, dag => dag.bytes())).sum();
@@ -181,12 +183,12 @@ impl Reduced {
     }
 }
 
-/// An index with the width of the graph's counts.
+/// Converts an index to the integer type of the graph's counts.
 fn narrowed<C: Count>(index: u128, _: &Dag<C>) -> C {
     C::of(index)
 }
 
-/// Most spaces fit 64 bits, where division is fast.
+/// The quotient `x / y`. The indices of most spaces fit 64 bits, for which division is fast.
 fn quotient(x: u128, y: u128) -> u128 {
     match (u64::try_from(x), u64::try_from(y)) {
         (Ok(x), Ok(y)) => (x / y).into(),

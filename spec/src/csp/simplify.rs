@@ -1,4 +1,5 @@
-//! Builds terms: folds constants, flattens sums and products, moves constants of integer comparisons to the right.
+//! Builds simplified terms: folds constants, flattens sums and products, and moves constants of integer comparisons
+//! to the right.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
@@ -8,7 +9,7 @@ use super::semantics::Semantics;
 use super::value::Value;
 
 impl ExprGraph {
-    /// A function of terms.
+    /// The term that applies a function to terms.
     pub fn apply(&mut self, function: Function, arguments: &[TermId]) -> TermId {
         let semantics = self.semantics;
         if let Some(id) = self.tabulated(arguments, |values| semantics.apply(function, values)) {
@@ -28,7 +29,7 @@ impl ExprGraph {
         rewritten.unwrap_or_else(|| self.add(Op::Apply(function, arguments.to_vec())))
     }
 
-    /// The sum of terms times factors, if it stays within the safe integers in every order of addition.
+    /// The sum of terms with factors. `None` if a partial sum may exceed the safe integers in some order of addition.
     pub(super) fn sum(&mut self, parts: &[(i64, TermId)]) -> Option<TermId> {
         let mut constant = 0i128;
         let mut terms: Vec<(i64, TermId)> = Vec::new();
@@ -84,7 +85,7 @@ impl ExprGraph {
         Some(self.add(Op::Linear { constant, terms }))
     }
 
-    /// Combines equal terms, and all tables of one variable.
+    /// Merges equal terms, and merges all tables of one variable into one.
     fn collected(&mut self, mut terms: Vec<(i64, TermId)>) -> Option<Vec<(i64, TermId)>> {
         terms.sort_by_key(|(_, id)| *id);
         let mut merged: Vec<(i64, TermId)> = Vec::with_capacity(terms.len());
@@ -114,7 +115,7 @@ impl ExprGraph {
         Some(others)
     }
 
-    /// The sum of tables of one variable times factors, and a constant, as one table.
+    /// The sum of tables of one variable with factors, plus a constant, as one table.
     fn integer_table(&mut self, parts: &[(i64, TermId)], constant: i128) -> Option<TermId> {
         let mut sums: Vec<i128> = Vec::new();
         let mut variable = 0;
@@ -137,7 +138,7 @@ impl ExprGraph {
         Some(self.table(variable, values))
     }
 
-    /// The product of two terms, if every partial product of its factors stays within the safe integers.
+    /// The product of two terms. `None` if a partial product of its factors may exceed the safe integers.
     fn product(&mut self, x: TermId, y: TermId) -> Option<TermId> {
         for (constant, other) in [(x, y), (y, x)] {
             if let Some(factor) = self.known_int(constant) {
@@ -173,7 +174,7 @@ impl ExprGraph {
         self.sum(&[(factor, product)])
     }
 
-    /// A conjunction or disjunction of terms that are always booleans.
+    /// A conjunction or disjunction. `None` if one of the terms is not always a boolean.
     pub(super) fn logic(&mut self, fold: Fold, x: TermId, y: TermId) -> Option<TermId> {
         let mut parts = Vec::new();
         for id in [x, y] {
@@ -203,8 +204,8 @@ impl ExprGraph {
         })
     }
 
-    /// A comparison of integers as a comparison of a sum without constant part with a constant; other comparisons are
-    /// unchanged.
+    /// A comparison of integers, rewritten so that the left side is a sum without a constant and the right side is a
+    /// constant. `None` if it cannot be rewritten.
     fn comparison(&mut self, function: Function, x: TermId, y: TermId) -> Option<TermId> {
         use Function as F;
         if !matches!(function, F::Eq | F::Ne | F::Lt | F::Le | F::Gt | F::Ge) {
@@ -245,7 +246,7 @@ impl ExprGraph {
         Some(self.compared(function, left, right))
     }
 
-    /// `left` compared with a constant.
+    /// The comparison of `left` with a constant.
     pub(super) fn compared(&mut self, function: Function, left: TermId, right: i128) -> TermId {
         let (least, most) = self.number_range(left).unwrap_or((i128::MIN, i128::MAX));
         let always = match function {

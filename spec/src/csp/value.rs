@@ -1,9 +1,9 @@
-//! Values of parameters and expressions.
+//! The values of parameters and expressions in a model.
 
 use std::hash::{Hash, Hasher};
 
-/// A value. Two values are equal if they have the same kind and value (`1` and `1.0` differ here; the `==` of a
-/// language is defined by its operators).
+/// A value of a parameter or an expression. Two values are equal if they have the same kind and the same value, so
+/// `1` and `1.0` differ. The `==` operator of a language may treat them as equal.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
     /// An integer.
@@ -12,18 +12,18 @@ pub enum Value {
     Float(f64),
     /// A boolean.
     Bool(bool),
-    /// A name, numbered by the builder of the expressions.
+    /// A name, represented by a number that the builder of the expressions assigns.
     Name(u32),
 }
 
-/// The value of an expression; `None` if it has none (a division by zero, an overflow, a wrong kind).
+/// The value of an expression. `None` if it has no value: because of a division by zero, an overflow or a wrong kind.
 pub type Outcome = Option<Value>;
 
 impl Value {
-    /// The name that stands for the empty string, the only one that is false in Python.
+    /// The name that represents the empty string. It is the only name that is false in Python.
     pub const EMPTY_NAME: Value = Value::Name(u32::MAX);
 
-    /// Kind and bits, which determine whether two values are equal.
+    /// The kind and the bits, which determine whether two values are equal.
     fn identity(self) -> (u8, u128) {
         match self {
             Value::Int(x) => (0, x as u128),

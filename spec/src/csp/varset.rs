@@ -1,11 +1,11 @@
-//! Sets of parameters, as bits.
+//! Sets of variables, stored as bits.
 
-/// Maximum number of parameters with more than one value.
+/// Maximum number of variables (parameters with more than one value).
 pub(super) const CAPACITY: usize = 256;
 
 const WORDS: usize = CAPACITY / 64;
 
-/// A set of parameters.
+/// A set of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct VarSet([u64; WORDS]);
 

@@ -1,8 +1,9 @@
-//! The launch limits of a device, which a spec uses as `device.*`.
+//! The limits of a device, which a spec reads as `device.*`.
 
 use serde::{Deserialize, Serialize};
 
-/// Launch limits and sizes of one device, as reported by its driver (or listed in an architecture table).
+/// The launch limits and the sizes of one device, as the driver reports them or as a table of architectures lists
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeviceLimits {
     /// Maximum number of threads per block.
@@ -15,19 +16,19 @@ pub struct DeviceLimits {
     pub shared_bytes_per_block: u32,
     /// Threads per warp (wavefront).
     pub warp_size: u32,
-    /// Threads that advance together with one instruction: a warp on a GPU, 1 on a cpu, which runs threads one after
-    /// another.
+    /// Threads that advance together with one instruction: the warp size on a GPU. On the `cpu` device it is 1,
+    /// because that device runs threads one after another.
     #[serde(default = "warp_of_gpu")]
     pub lockstep_threads: u32,
-    /// Streaming multiprocessors, compute units or CPU cores.
+    /// Number of streaming multiprocessors, compute units or CPU cores.
     pub multiprocessors: u32,
-    /// Last-level cache in bytes (0 if unknown).
+    /// Size of the last-level cache in bytes (0 if unknown).
     pub l2_bytes: u64,
-    /// Device memory in bytes (0 if unknown).
+    /// Size of the device memory in bytes (0 if unknown).
     pub memory_bytes: u64,
 }
 
-/// The value for records that are older than the field: they are from GPUs, or for configs with warps.
+/// The default for records without this field. Such records are from GPUs, or for configs that use warps.
 fn warp_of_gpu() -> u32 {
     32
 }
@@ -39,15 +40,15 @@ macro_rules! limits {
         pub enum DeviceLimit { $($(#[$doc])* $variant,)* }
 
         impl DeviceLimit {
-            /// Every limit, in the order the documentation lists them.
+            /// Every limit, in the order of the documentation.
             pub const ALL: &'static [DeviceLimit] = &[$(DeviceLimit::$variant,)*];
 
-            /// The name after `device.`.
+            /// The name after `device.` in an expression.
             pub fn name(self) -> &'static str {
                 match self { $(DeviceLimit::$variant => $name,)* }
             }
 
-            /// Its value on a device.
+            /// The value of this limit on a device.
             pub fn of(self, limits: &DeviceLimits) -> u64 {
                 let get: fn(&DeviceLimits) -> u64 = match self { $(DeviceLimit::$variant => $get,)* };
                 get(limits)
@@ -77,16 +78,16 @@ limits! {
     WarpSize = "warp_size" => |l| u64::from(l.warp_size);
     /// Threads that advance together with one instruction.
     LockstepThreads = "lockstep_threads" => |l| u64::from(l.lockstep_threads);
-    /// Multiprocessors, compute units or CPU cores.
+    /// Number of multiprocessors, compute units or CPU cores.
     Multiprocessors = "multiprocessors" => |l| u64::from(l.multiprocessors);
-    /// Last-level cache in bytes.
+    /// Size of the last-level cache in bytes.
     L2Bytes = "l2_bytes" => |l| l.l2_bytes;
-    /// Device memory in bytes.
+    /// Size of the device memory in bytes.
     MemoryBytes = "memory_bytes" => |l| l.memory_bytes;
 }
 
 impl DeviceLimit {
-    /// The limit with this name, if there is one.
+    /// The limit that has this name after `device.`, if there is one.
     pub fn from_name(name: &str) -> Option<DeviceLimit> {
         Self::ALL.iter().copied().find(|limit| limit.name() == name)
     }

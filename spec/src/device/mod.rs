@@ -1,4 +1,4 @@
-//! The identity of devices, to which baked rows and trials belong.
+//! The identity of devices. Baked rows and trials belong to a device.
 
 #[doc(hidden)]
 pub mod limits;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The kinds of device Kiln launches on.
+/// The kinds of devices on which Kiln launches kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
@@ -17,17 +17,17 @@ pub enum Backend {
     Cuda,
     /// AMD GPUs through the HIP runtime.
     Hip,
-    /// The host processor: the default, always available.
+    /// The host processor. It is the default, and it is always available.
     Cpu,
     /// A scripted device for tests.
     Fake,
 }
 
 impl Backend {
-    /// Every backend, in the order listings use.
+    /// Every backend, in the order in which lists show them.
     pub const ALL: [Backend; 4] = [Backend::Cuda, Backend::Hip, Backend::Cpu, Backend::Fake];
 
-    /// Its name, as in `--device cpu`.
+    /// The backend's name, as in `--device cpu`.
     pub fn name(self) -> &'static str {
         match self {
             Backend::Cuda => "cuda",
@@ -44,11 +44,11 @@ impl fmt::Display for Backend {
     }
 }
 
-/// No backend has this name.
+/// There is no backend with this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unknown backend `{name}` (known: cuda, hip, cpu, fake)")]
 pub struct UnknownBackend {
-    /// The name.
+    /// The unknown name.
     pub name: String,
 }
 
@@ -63,17 +63,18 @@ impl FromStr for Backend {
     }
 }
 
-/// The identity by which a baked row is selected: backend, architecture and product name.
+/// The identity of a device by which a launch selects a baked row: backend, architecture and product name.
 ///
-/// It contains no driver or compiler: those are part of the tuning key, never of a baked row. Its text is
-/// `backend/arch/name`, for example `cuda/sm_89/NVIDIA L4`.
+/// It does not contain the versions of the driver and the compiler. They are part of the key under which trials are
+/// stored, but never of a baked row. The text of an identity is `backend/arch/name`, for example
+/// `cuda/sm_89/NVIDIA L4`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceKey {
-    /// The backend.
+    /// The backend that launches on the device.
     pub backend: Backend,
-    /// The architecture: `sm_89`, `gfx1151`, `x86-64-v4`, …
+    /// The device's architecture: `sm_89`, `gfx1151`, `x86-64-v4`, …
     pub arch: String,
-    /// The product name, as the driver reports it.
+    /// The device's product name, as the driver reports it.
     pub name: String,
 }
 
@@ -83,23 +84,23 @@ impl fmt::Display for DeviceKey {
     }
 }
 
-/// Why a text is not the identity of a device.
+/// The reason why a text is not the identity of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum DeviceKeyError {
-    /// It has fewer than three parts.
+    /// The text has fewer than three parts.
     #[error("device `{text}` is not of the form backend/arch/name")]
     Form {
-        /// The text.
+        /// The rejected text.
         text: String,
     },
-    /// The architecture or the name is empty or unprintable.
+    /// The architecture or the name is empty, or it contains unprintable characters.
     #[error("device `{text}` has an empty or unprintable part")]
     Part {
-        /// The text.
+        /// The rejected text.
         text: String,
     },
-    /// The first part is not a backend.
+    /// The first part is not the name of a backend.
     #[error(transparent)]
     Backend(#[from] UnknownBackend),
 }

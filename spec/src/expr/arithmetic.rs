@@ -1,17 +1,17 @@
-//! Exact integer arithmetic, shared by the evaluator and the compiled constraints of a search space.
+//! Exact integer arithmetic. The evaluator and the constraint models of search spaces share it.
 
 use super::{BinaryOp, BuiltinFunction};
 
-/// Why an operation has no result.
+/// The reason why an operation has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArithmeticFault {
     /// The result does not fit 128 bits.
     Overflow,
-    /// Division or remainder by zero.
+    /// The operation divides by zero, or computes a remainder by zero.
     DivisionByZero,
-    /// Arguments outside the function's domain.
+    /// The arguments are outside the function's domain. The text says what the function requires.
     Domain(&'static str),
-    /// Operands of the wrong kind.
+    /// An operand has the wrong kind.
     Kind,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum IntResult {
     Bool(bool),
 }
 
-/// `x op y` on integers.
+/// The result of `x op y` on integers.
 pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, ArithmeticFault> {
     let result = match op {
         BinaryOp::Add => x.checked_add(y),
@@ -42,7 +42,7 @@ pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, Arit
     result.map(IntResult::Int).ok_or(ArithmeticFault::Overflow)
 }
 
-/// A function of two integers; of more by folding.
+/// The result of a function of two integers. The caller folds it over more arguments.
 pub(crate) fn call_pair(
     function: BuiltinFunction,
     x: i128,
@@ -62,7 +62,7 @@ pub(crate) fn call_pair(
     }
 }
 
-/// The smallest power of two not below `x`.
+/// The smallest power of two that is not less than `x`.
 pub(crate) fn next_power_of_two(x: i128) -> Result<i128, ArithmeticFault> {
     if x < 1 {
         return Err(ArithmeticFault::Domain(

@@ -9,19 +9,19 @@ use crate::device::limits::DeviceLimit;
 /// An expression over tunable parameters, problem sizes and device limits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Expr {
-    /// A literal.
+    /// An integer literal.
     Int(i64),
     /// `true` or `false`.
     Bool(bool),
-    /// A tunable parameter, a problem size, a type parameter, or the name of a choice.
+    /// The name of a tunable parameter, a problem size, a type parameter or a choice.
     Name(String),
-    /// `device.<limit>`.
+    /// A limit of the device: `device.<limit>`.
     Device(DeviceLimit),
-    /// `-x`, `!x`.
+    /// A prefix operator with its operand: `-x`, `!x`.
     Unary(UnaryOp, Box<Expr>),
-    /// `x op y`.
+    /// An infix operator with its operands: `x op y`.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `min(x, y)`, `x.div_ceil(y)`, …
+    /// A function call: `min(x, y)`, `x.div_ceil(y)`, …
     Call(BuiltinFunction, Vec<Expr>),
 }
 
@@ -43,9 +43,9 @@ pub enum BinaryOp {
     Sub,
     /// `x * y`
     Mul,
-    /// `x / y`, towards zero
+    /// `x / y`, rounded towards zero
     Div,
-    /// `x % y`, sign of `x`
+    /// `x % y`, with the sign of `x`
     Rem,
     /// `x == y`
     Eq,
@@ -66,7 +66,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// The operator as written.
+    /// The operator as written in a spec.
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -85,7 +85,7 @@ impl BinaryOp {
         }
     }
 
-    /// Binding strength: larger binds tighter (Rust's order).
+    /// The precedence of the operator. An operator with a larger number binds tighter, as in Rust.
     pub fn precedence(self) -> u8 {
         match self {
             BinaryOp::Or => 1,
@@ -102,19 +102,19 @@ impl BinaryOp {
     }
 }
 
-/// A function of the expression language. The first argument may be written as a receiver:
-/// `n.div_ceil(BLOCK)` is `div_ceil(n, BLOCK)`.
+/// A function of the expression language. The first argument may be written as a receiver: `n.div_ceil(BLOCK)` is
+/// `div_ceil(n, BLOCK)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BuiltinFunction {
-    /// The smaller of two or more.
+    /// The smallest of two or more arguments.
     Min,
-    /// The larger of two or more.
+    /// The largest of two or more arguments.
     Max,
-    /// Quotient rounded up; both arguments non-negative.
+    /// The quotient of two arguments, rounded up. Both must be non-negative.
     DivCeil,
-    /// The smallest power of two not below a positive argument.
+    /// The smallest power of two that is not less than the argument, which must be positive.
     NextPowerOfTwo,
-    /// The bytes of one element of a type: `size_of(T)`.
+    /// The size in bytes of one element of a type: `size_of(T)`.
     SizeOf,
 }
 
@@ -128,7 +128,7 @@ impl BuiltinFunction {
         BuiltinFunction::SizeOf,
     ];
 
-    /// Its name as written.
+    /// The function's name as written in a spec.
     pub fn name(self) -> &'static str {
         match self {
             BuiltinFunction::Min => "min",
@@ -139,14 +139,14 @@ impl BuiltinFunction {
         }
     }
 
-    /// The function with this name.
+    /// The function with this name, if there is one.
     pub fn from_name(name: &str) -> Option<BuiltinFunction> {
         Self::ALL
             .into_iter()
             .find(|function| function.name() == name)
     }
 
-    /// Whether it takes this many arguments.
+    /// Whether the function can be called with this number of arguments.
     pub fn accepts(self, arguments: usize) -> bool {
         match self {
             BuiltinFunction::Min | BuiltinFunction::Max => arguments >= 2,
@@ -157,11 +157,11 @@ impl BuiltinFunction {
 }
 
 impl Expr {
-    /// Maximum nesting depth of an expression. The grammar refuses deeper ones, so that neither the JSON reader (128
-    /// levels) nor the call stack is the limit.
+    /// Maximum nesting depth of an expression. The grammar rejects deeper expressions, before the JSON reader (128
+    /// levels) or the call stack would.
     pub const MAX_DEPTH: usize = 40;
 
-    /// Nesting depth; 1 for a literal or name.
+    /// Nesting depth of the expression; 1 for a literal or a name.
     pub fn depth(&self) -> usize {
         1 + match self {
             Expr::Int(_) | Expr::Bool(_) | Expr::Name(_) | Expr::Device(_) => 0,
@@ -171,7 +171,7 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` on this expression and everything inside it.
+    /// Calls `visit` on this expression and on every expression inside it.
     pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
         visit(self);
         match self {
@@ -185,7 +185,7 @@ impl Expr {
         }
     }
 
-    /// The names in it, sorted.
+    /// The names in the expression, sorted.
     pub fn names(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
         self.walk(&mut |expr| {
@@ -196,7 +196,7 @@ impl Expr {
         names
     }
 
-    /// Whether it depends on the device.
+    /// Whether the expression uses a limit of the device.
     pub fn mentions_device(&self) -> bool {
         let mut found = false;
         self.walk(&mut |expr| found |= matches!(expr, Expr::Device(_)));

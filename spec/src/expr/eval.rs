@@ -1,4 +1,5 @@
-//! Evaluation: exact, checked, and three-valued if a name or the device is unknown.
+//! Evaluates expressions with exact, checked arithmetic. If a name or the device is unknown, the truth of a condition
+//! may be unknown too.
 
 use thiserror::Error;
 
@@ -7,55 +8,55 @@ use super::{BinaryOp, BuiltinFunction, Expr, UnaryOp, Value};
 use crate::device::limits::{DeviceLimit, DeviceLimits};
 use crate::model::ElemType;
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// A name that has no value in the scope (yet).
+    /// A name has no value in the scope, or no value yet.
     #[error("`{0}` has no value here")]
     Unknown(String),
-    /// A device limit without a device.
+    /// The expression uses a device limit, but the scope has no device.
     #[error("`device.{}` is not known here", .0.name())]
     UnknownDevice(DeviceLimit),
-    /// An operand of the wrong kind.
+    /// An operand has the wrong kind.
     #[error("`{expr}`: expected {expected}, found {found}")]
     Kind {
-        /// The operation.
+        /// The operation, as text.
         expr: String,
-        /// The required kind.
+        /// The kind that the operation requires.
         expected: &'static str,
-        /// The actual kind.
+        /// The kind that the operand has.
         found: &'static str,
     },
-    /// A result that does not fit 128 bits.
+    /// A result does not fit 128 bits. The text is the operation.
     #[error("`{0}` overflows")]
     Overflow(String),
-    /// A division or remainder by zero.
+    /// An operation divides by zero. The text is the operation.
     #[error("`{0}` divides by zero")]
     DivisionByZero(String),
-    /// A function outside its domain.
+    /// The arguments of a function are outside its domain.
     #[error("`{expr}`: {reason}")]
     Domain {
-        /// The call.
+        /// The function call, as text.
         expr: String,
-        /// The requirement on its arguments.
+        /// What the function requires of its arguments.
         reason: &'static str,
     },
 }
 
 impl EvalError {
-    /// Whether the value is merely unknown so far, so that a constraint is neither true nor false.
+    /// Whether a value is only unknown so far. A constraint with such an error is neither true nor false yet.
     pub fn is_unknown(&self) -> bool {
         matches!(self, EvalError::Unknown(_) | EvalError::UnknownDevice(_))
     }
 }
 
-/// A source of values for names.
+/// A scope: the source of the values that names and device limits have in an expression.
 pub trait Scope {
-    /// The value of a parameter, problem size, type parameter or choice.
+    /// The value of a parameter, problem size, type parameter or choice. `None` if it is unknown.
     fn value(&self, name: &str) -> Option<Value>;
 
-    /// The limits of the device, if one is given.
+    /// The limits of the device; `None` if the device is unknown.
     fn device(&self) -> Option<&DeviceLimits> {
         None
     }
@@ -71,21 +72,21 @@ impl<S: Scope + ?Sized> Scope for &S {
     }
 }
 
-/// A three-valued boolean.
+/// A truth value that may be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// True for all values of the unknowns.
+    /// True for all values of the unknown names.
     True,
-    /// False for all values of the unknowns.
+    /// False for all values of the unknown names.
     False,
-    /// Depends on an unknown.
+    /// The truth depends on a name or a device that is unknown.
     Unknown,
 }
 
 /// The value of an expression.
 ///
 /// # Errors
-/// If a name is unknown, an operand has the wrong kind, or the arithmetic has no exact result.
+/// If a name is unknown, if an operand has the wrong kind, or if the arithmetic has no exact result.
 pub fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
     match expr {
         Expr::Int(x) => Ok(Value::Int(i128::from(*x))),
@@ -114,7 +115,7 @@ pub fn evaluate(expr: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
 /// The value of an expression that must be an integer.
 ///
 /// # Errors
-/// Those of [`evaluate`], and if the value is not an integer.
+/// The errors of [`evaluate`], and an error if the value is not an integer.
 pub fn evaluate_int(expr: &Expr, scope: &dyn Scope) -> Result<i128, EvalError> {
     match evaluate(expr, scope)? {
         Value::Int(x) => Ok(x),
@@ -125,7 +126,7 @@ pub fn evaluate_int(expr: &Expr, scope: &dyn Scope) -> Result<i128, EvalError> {
 /// The value of an expression that must be a boolean.
 ///
 /// # Errors
-/// Those of [`evaluate`], and if the value is not a boolean.
+/// The errors of [`evaluate`], and an error if the value is not a boolean.
 pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> {
     match evaluate(expr, scope)? {
         Value::Bool(x) => Ok(x),
@@ -133,13 +134,13 @@ pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> 
     }
 }
 
-/// The truth of a constraint if some names or the device may be unknown.
+/// The truth of a constraint in a scope in which some names or the device may be unknown.
 ///
-/// A known result is that of every completion of the scope in which the constraint has a value at all (a completion
-/// may still divide by zero in a part that did not decide).
+/// `True` or `False` remains correct for all values of the unknown names for which the constraint has a value. (For
+/// some values, the constraint may divide by zero in a part that was not needed.)
 ///
 /// # Errors
-/// If it has no value for a reason other than an unknown.
+/// If the constraint has no value for a reason other than an unknown name or device.
 pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
     match evaluate_bool(expr, scope) {
         Ok(true) => Ok(Known::True),
@@ -149,8 +150,8 @@ pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
     }
 }
 
-/// `&&` and `||`; if one side is unknown, the other one may decide alone. As in Rust, the right side is not evaluated
-/// if the left one decides, so `B != 0 && A % B == 0` is safe.
+/// Evaluates `&&` and `||`. If one side is unknown, the other side may determine the result. As in Rust, the right
+/// side is not evaluated if the left side determines the result, so `B != 0 && A % B == 0` cannot fail.
 fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
     let deciding = op == BinaryOp::Or;
     match evaluate_bool(x, scope) {
@@ -158,7 +159,8 @@ fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, E
         Ok(_) => evaluate_bool(y, scope).map(Value::Bool),
         Err(unknown) if unknown.is_unknown() => match evaluate_bool(y, scope) {
             Ok(right) if right == deciding => Ok(Value::Bool(deciding)),
-            // The left side may turn out to decide; an error on the right then does not matter.
+            // The left side may turn out to determine the result, and an error on the right side would then not
+            // matter.
             _ => Err(unknown),
         },
         Err(error) => Err(error),
@@ -209,7 +211,7 @@ fn call(
     Ok(Value::Int(result))
 }
 
-/// `size_of(T)`: the bytes of an element type.
+/// Evaluates `size_of(T)`: the size in bytes of an element type.
 fn size_of(expr: &Expr, argument: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
     match evaluate(argument, scope)? {
         Value::Name(name) => match ElemType::from_name(&name) {
@@ -220,7 +222,7 @@ fn size_of(expr: &Expr, argument: &Expr, scope: &dyn Scope) -> Result<Value, Eva
     }
 }
 
-/// The message of `size_of` for anything else.
+/// The message if the argument of `size_of` is not an element type.
 pub(crate) const NO_ELEMENT_TYPE: &str = "size_of takes an element type";
 
 fn fault(expr: &Expr, fault: ArithmeticFault) -> EvalError {

@@ -1,9 +1,9 @@
 //! The expression language of specs: integers, booleans and names, with checked arithmetic.
 //!
-//! Grammar (see `docs/spec-language.md`): `+ - * / %`, comparisons, `&& || !`, `min`, `max`,
-//! `div_ceil`, `next_power_of_two`, `size_of`, tunable parameters, problem sizes and `device.*` limits.
-//! Arithmetic is exact in 128 bits; overflow and division by zero are errors, never panics.
-//! `/` and `%` truncate towards zero, as in Rust and C.
+//! `docs/spec-language.md` describes the grammar. The language has `+ - * / %`, comparisons, `&& || !`, `min`, `max`,
+//! `div_ceil`, `next_power_of_two`, `size_of`, tunable parameters, problem sizes and `device.*` limits. Arithmetic is
+//! exact in 128 bits. Overflow and division by zero are errors and never panics. `/` and `%` round towards zero, as
+//! in Rust and C.
 
 pub(crate) mod arithmetic;
 mod ast;

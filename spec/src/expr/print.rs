@@ -1,4 +1,4 @@
-//! Canonical text of expressions: parses back to the same expression.
+//! Prints the canonical text of expressions, which parses back to the same expression.
 
 use std::fmt::{self, Display as _};
 
@@ -10,7 +10,7 @@ impl fmt::Display for Expr {
     }
 }
 
-/// Prints `expr` inside an operator of precedence `outer`.
+/// Prints `expr` as an operand of an operator with precedence `outer`.
 fn print(expr: &Expr, outer: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match expr {
         Expr::Int(x) if *x < 0 => write!(f, "({x})"),
@@ -18,7 +18,7 @@ fn print(expr: &Expr, outer: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Expr::Bool(x) => x.fmt(f),
         Expr::Name(name) => f.write_str(name),
         Expr::Device(limit) => write!(f, "device.{}", limit.name()),
-        // Without parentheses this would parse as a negative literal.
+        // Without parentheses, the text would parse as a negative literal.
         Expr::Unary(UnaryOp::Neg, x) if matches!(**x, Expr::Int(value) if value >= 0) => {
             write!(f, "-({x})")
         }
@@ -51,7 +51,7 @@ fn print_binary(
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     let strength = op.precedence();
-    // Comparisons do not chain in Rust's grammar, so both of their sides bind tighter.
+    // Rust's grammar does not allow `a < b < c`, so both sides of a comparison must bind tighter than the comparison.
     let comparison = strength == BinaryOp::Eq.precedence();
     let parenthesised = strength < outer;
     if parenthesised {

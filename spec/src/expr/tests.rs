@@ -1,4 +1,4 @@
-//! Tests printing, evaluation and three-valued logic on random expressions.
+//! Tests the printing, the evaluation and the three-valued logic of random expressions.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::device::limits::{DeviceLimit, DeviceLimits};
 use crate::targets::CPU_LIMITS;
 use crate::testing::{NAMES, any_expr, bool_expr};
 
-/// Values of some names, and perhaps a device.
+/// A scope with values for some names and, optionally, a device.
 #[derive(Clone, Debug, Default)]
 struct Values {
     values: Vec<(&'static str, Value)>,
@@ -30,7 +30,7 @@ impl Scope for Values {
     }
 }
 
-/// Every name with a value of its kind.
+/// A scope with a value of the right kind for every name.
 fn complete() -> impl Strategy<Value = Values> {
     (
         -2i64..20,
@@ -88,7 +88,8 @@ proptest! {
         match (truth(&expr, &partial), full) {
             (Ok(Known::True), Ok(full)) => prop_assert!(full),
             (Ok(Known::False), Ok(full)) => prop_assert!(!full),
-            // An error that no value of the unknowns can avoid stays an error.
+            // `truth` returns an error only if its cause is not an unknown name. The complete scope then gives an
+            // error too.
             (Err(_), full) => prop_assert!(full.is_err()),
             _ => {}
         }

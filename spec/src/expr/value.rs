@@ -3,19 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// A value during evaluation.
+/// The value of an expression during evaluation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// An integer; 128 bits wide, so that products of problem sizes do not overflow in practice.
+    /// An integer. It has 128 bits, so that products of problem sizes do not overflow in practice.
     Int(i128),
     /// A boolean.
     Bool(bool),
-    /// A choice or an element type, by name.
+    /// The name of a choice or of an element type.
     Name(Arc<str>),
 }
 
 impl Value {
-    /// The kind of value, for messages.
+    /// The kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Int(_) => "an integer",

@@ -17,7 +17,7 @@ pub enum ArgSpec {
 }
 
 impl ArgSpec {
-    /// Its name.
+    /// The argument's name in the Rust signature.
     pub fn name(&self) -> &str {
         match self {
             ArgSpec::Scalar(scalar) => &scalar.name,
@@ -26,19 +26,19 @@ impl ArgSpec {
         }
     }
 
-    /// Whether it is passed to the kernel.
+    /// Whether the kernel receives the argument. It does not receive a size that only expressions use (`sizes(..)`).
     pub fn is_passed(&self) -> bool {
         !matches!(self, ArgSpec::Scalar(scalar) if scalar.passing == Passing::Launch)
     }
 
-    /// Whether it is a parameter of the `__global__` function; an argument that fills a `__constant__` variable is
-    /// not.
+    /// Whether the argument is a parameter of the `__global__` function. A slice that fills a `__constant__` variable
+    /// is passed to the kernel but is not a parameter.
     pub fn is_parameter(&self) -> bool {
         let fills = matches!(self, ArgSpec::Slice(slice) if slice.constant.is_some());
         self.is_passed() && !fills
     }
 
-    /// The expression of its value, if callers do not pass it.
+    /// The expression of a `#[computed(..)]` argument; `None` for an argument that callers pass.
     pub fn computed(&self) -> Option<&Expr> {
         match self {
             ArgSpec::Scalar(ScalarArg {
@@ -50,21 +50,21 @@ impl ArgSpec {
     }
 }
 
-/// An argument passed by value: a problem size, or a number with a declared value.
+/// A number that is passed by value: either a problem size, or a number with a declared value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScalarArg {
-    /// Its name.
+    /// The argument's name.
     pub name: String,
-    /// Its type.
+    /// The type of the number.
     pub ty: ScalarType,
-    /// The value for verification, timing and smoke tests (`#[value(..)]`), if it is not a problem size.
+    /// The value for verification, timing and smoke tests (`#[value(..)]`). `None` if the argument is a problem size.
     pub value: Option<ScalarValue>,
-    /// Who supplies it, and who receives it.
+    /// Who supplies the argument, and who receives it.
     #[serde(default, skip_serializing_if = "Passing::is_given")]
     pub passing: Passing,
 }
 
-/// Who supplies a scalar, and who receives it.
+/// Who supplies a scalar argument, and who receives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Passing {
     /// The caller passes it to the launch function, which passes it to the kernel.
@@ -77,56 +77,57 @@ pub enum Passing {
 }
 
 impl Passing {
-    /// Whether it is passed from the caller to the kernel, like most arguments.
+    /// Whether the caller passes the argument and the kernel receives it, as for most arguments.
     pub fn is_given(&self) -> bool {
         *self == Passing::Given
     }
 }
 
-/// A pointer argument.
+/// A pointer argument, declared as a slice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SliceArg {
-    /// Its name.
+    /// The argument's name.
     pub name: String,
-    /// The type of its elements.
+    /// The type of the slice's elements.
     pub elem: ElemRef,
-    /// How the kernel accesses it.
+    /// Whether the kernel reads the slice, writes it, or does both.
     pub access: Access,
-    /// Its length in elements (`#[len(..)]`), over problem sizes; that of an output may depend on tunable
-    /// parameters.
+    /// The slice's length in elements (`#[len(..)]`), as an expression over problem sizes. The length of an output
+    /// may also depend on tunable parameters.
     pub len: Expr,
-    /// How it is filled for verification, timing and smoke tests (`#[fill(..)]`).
+    /// How the slice is filled for verification, timing and smoke tests (`#[fill(..)]`).
     pub fill: Fill,
-    /// Its alignment in elements (`#[align(..)]`), over tunable parameters: a kernel that loads `float4` needs 4.
-    /// Checked at launch.
+    /// The slice's alignment in elements (`#[align(..)]`), as an expression over tunable parameters. For example, a
+    /// kernel that loads `float4` from `float` elements needs 4. Every launch checks the alignment.
     pub align: Option<Expr>,
-    /// Tolerance of this output, if it differs from the kernel's.
+    /// The tolerance of this output; `None` if the kernel's tolerance applies.
     pub tolerance: Option<Tolerance>,
-    /// How this output is compared (`#[compare(..)]`), if not element by element.
+    /// How this output is compared (`#[compare(..)]`); `None` for a comparison of each element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Comparison>,
-    /// The `__constant__` variable of the source that it fills (`#[constant]`), with its namespaces: `tables::taps`.
-    /// The kernel reads the variable; it has no parameter for it.
+    /// The `__constant__` variable that this argument fills (`#[constant]`), with its namespaces, as in
+    /// `tables::taps`. The kernel reads the variable and has no parameter for the argument. `None` for an ordinary
+    /// parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<String>,
 }
 
-/// How an output is compared if two correct configs may write different elements.
+/// How an output is compared with the reference if correct configs may write different elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Comparison {
-    /// The sum of its elements.
+    /// Compare the sum of the elements.
     Sum,
-    /// Its largest element.
+    /// Compare the largest element.
     Max,
-    /// Its smallest element.
+    /// Compare the smallest element.
     Min,
-    /// Not at all: a workspace.
+    /// Do not compare, because the slice is only a workspace.
     None,
 }
 
 impl Comparison {
-    /// All variants, by name.
+    /// Every variant with its name in `#[compare(..)]`.
     pub const ALL: [(&str, Comparison); 4] = [
         ("sum", Comparison::Sum),
         ("max", Comparison::Max),
@@ -135,7 +136,7 @@ impl Comparison {
     ];
 }
 
-/// A fixed element type or a type parameter.
+/// The element type of a slice: a fixed type or a type parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ElemRef {
     /// Always this type.
@@ -147,52 +148,55 @@ pub enum ElemRef {
 /// How a kernel accesses a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Access {
-    /// `&[T]`: read only; must be unchanged after a launch.
+    /// `&[T]`: the kernel only reads the slice. Verification checks that a launch leaves it unchanged.
     In,
-    /// `&mut [T]`: every element is written; poisoned before a verifying launch.
+    /// `&mut [T]`: the kernel writes every element. Verification fills the slice with poison values before a launch.
     Out,
-    /// `#[inout] &mut [T]`: read and written; restored before each verifying launch.
+    /// `#[inout] &mut [T]`: the kernel reads and writes the slice. Verification restores the slice before each
+    /// launch.
     InOut,
 }
 
 impl Access {
-    /// Whether the kernel writes it.
+    /// Whether the kernel writes the slice.
     pub fn is_output(self) -> bool {
         self != Access::In
     }
 }
 
-/// How a slice is filled, from a seed.
+/// How a slice is filled. The same seed gives the same elements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fill {
-    /// Uniform over `[low, high)`; for integer elements, the integers in that range.
+    /// Uniformly distributed numbers in `[low, high)`. Integer elements get the integers of that range.
     Uniform {
         /// Lower bound.
         low: f64,
-        /// Upper bound, excluded.
+        /// Upper bound (exclusive).
         high: f64,
     },
-    /// Integers from 0 up to (not including) an expression over problem sizes: indices, labels.
+    /// Integers from 0 up to, but not including, the value of an expression over problem sizes. Typical uses are
+    /// indices and labels.
     Below(Expr),
-    /// The element's own index.
+    /// Each element is its own index.
     Iota,
-    /// One value everywhere.
+    /// Every element is this number.
     Constant(f64),
 }
 
 /// How far an output may be from the reference.
 ///
-/// With `scale` the root mean square of the reference output, an element passes if `|got - want| <= absolute +
-/// relative * max(|want|, scale)`. NaN and infinities never pass if the reference is finite. Integer outputs are
-/// compared exactly.
+/// Let `scale` be the root mean square of the reference output. An element passes if
+/// `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass if the reference is
+/// finite. Integer outputs are compared exactly.
 ///
-/// For `f16` and `bf16` outputs the rounding to the type is added, half a unit in the last place of `want`: the
-/// tolerance applies to the value before it is rounded, so that one tolerance serves all types. A tolerance of 0
-/// stays exact.
+/// For `f16` and `bf16` outputs, half a unit in the last place of `want` is added to the bound. The tolerance
+/// therefore applies to the value before it is rounded to the output type, and one tolerance serves all types. A
+/// tolerance of 0 still requires equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
-    /// Bound relative to the element or the output's root mean square, whichever is larger.
+    /// Bound relative to the element or to the output's root mean square, whichever is larger. `1e-6` is one
+    /// millionth.
     pub relative: f64,
-    /// Bound in the output's own unit.
+    /// Bound in the unit of the output.
     pub absolute: f64,
 }

@@ -1,23 +1,23 @@
-//! What a baked row rests on.
+//! The kind of evidence that supports a baked row (one config for one problem on one device).
 
 use std::fmt;
 
-/// How good the evidence behind a row is.
+/// The kind of evidence behind a baked row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Evidence {
-    /// Confirmed against the baseline on the device itself.
+    /// `tune` confirmed the config against the baseline on the device itself.
     Proven,
-    /// Taken from trials that were recorded elsewhere.
+    /// The config is the best of trials that were recorded elsewhere.
     Replayed,
-    /// Derived from compile-time facts; never run.
+    /// The config was chosen from compile-time facts and never ran.
     Predicted,
 }
 
 impl Evidence {
-    /// Every grade, best first.
+    /// Every kind of evidence, best first.
     pub const ALL: [Evidence; 3] = [Evidence::Proven, Evidence::Replayed, Evidence::Predicted];
 
-    /// Its name in a table.
+    /// The name of this kind of evidence in a baked table.
     pub fn name(self) -> &'static str {
         match self {
             Evidence::Proven => "proven",

@@ -1,4 +1,4 @@
-//! The kernel spec: everything the author declared, as plain data.
+//! The kernel spec: everything that the author of a kernel declares, as plain data.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::expr::Expr;
 use crate::hash::{Hash, SpecHash};
 use crate::problem::Problem;
 
-/// A kernel, as its author declared it.
+/// The spec of a kernel, as its author declares it.
 ///
-/// The macro builds this value from tokens, the command line from source files; both build the same value. The macro
-/// embeds the value's canonical JSON ([`Self::to_json`]). [`Self::hash`] hashes that JSON without the tuned problems and
-/// the configs to try first.
+/// The macro builds this value from tokens, and the command line builds it from source files. Both build the same
+/// value. The macro embeds the value's canonical JSON ([`Self::to_json`]). [`Self::hash`] hashes that JSON without
+/// the tuned problems and without the configs to try first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpec {
-    /// The name of the launch function, of the baked table and of every record.
+    /// The name of the kernel: its launch function, its baked table and all its records have this name.
     pub name: String,
-    /// Path of the `.cu` as written, relative to the file that declares the kernel.
+    /// Path of the `.cu` file as written in the spec, relative to the file that declares the kernel.
     pub source: String,
-    /// The tuned `__global__` function.
+    /// The tuned `__global__` function: `kernel`, `space::kernel` or `kernel<float, 256>`.
     pub entry: String,
     /// Type parameters: element types over which the launch function is generic.
     pub types: Vec<TypeParam>,
@@ -30,112 +30,113 @@ pub struct KernelSpec {
     pub params: Vec<TunableParam>,
     /// Conditions that a config must satisfy.
     pub constraints: Vec<Constraint>,
-    /// Grid, block and dynamic shared memory of [`Self::entry`].
+    /// Grid, block and dynamic shared memory of the tuned `__global__` function, [`Self::entry`].
     pub geometry: Geometry,
-    /// The simplest correct version.
+    /// The simplest correct version of the kernel.
     pub baseline: Baseline,
-    /// Configs that a search tries before all others, in this order, if the space of the problem and device contains
-    /// them.
+    /// Configs that a search tries first, in this order. A search ignores a config that is not in the space of its
+    /// problem and device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub try_first: Vec<Config>,
-    /// The backends that the kernel supports; all of them if empty.
+    /// The backends that the kernel supports. An empty list means all backends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<Backend>,
-    /// The sizes to tune for; at least one.
+    /// The problems (sets of sizes) that are tuned on every device. There is at least one.
     pub problems: Vec<Problem>,
-    /// Sizes that are tuned only on GPUs: too much work for a host.
+    /// Problems that are tuned only on GPUs, because they are too much work for a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpu_problems: Vec<Problem>,
-    /// Small sizes for verification, in addition to the tuned ones (derived if none are declared).
+    /// Small problems for verification, in addition to the tuned ones. If the author declares none, they are derived.
     pub verify: Vec<Problem>,
-    /// Work of one launch, for the roofline check.
+    /// Floating-point operations and bytes of one launch, for the roofline check.
     pub work: Work,
-    /// Tolerance of outputs that do not declare their own.
+    /// Tolerance of the outputs that do not declare a separate one.
     pub tolerance: Tolerance,
-    /// The reference with which the outputs are compared.
+    /// The reference with which the outputs are compared. `None` if the author declares none.
     pub reference: Option<Reference>,
-    /// The path of the Rust function that generates the inputs, if `#[fill(..)]` alone does not.
+    /// The path of the Rust function that generates the inputs; `None` if `#[fill(..)]` alone generates them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<String>,
     /// Arguments in the order of the kernel's signature.
     pub args: Vec<ArgSpec>,
 }
 
-/// A name that stands for one of several element types.
+/// A type parameter: a name that stands for one of several element types.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeParam {
-    /// Its name, as in `types(T in [f32, f16])`.
+    /// The type parameter's name: `T` in `types(T in [f32, f16])`.
     pub name: Arc<str>,
-    /// The types it may be.
+    /// The element types that the parameter may stand for.
     pub choices: Vec<ElemType>,
 }
 
-/// A number, switch or choice that the tuner sets.
+/// A tunable parameter: an integer, a switch or a named choice whose value the tuner selects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunableParam {
-    /// Its name, which the source reads as a macro.
+    /// The parameter's name. The kernel's source reads the value as a macro of this name.
     pub name: Arc<str>,
-    /// Its values, all of one kind, in declared order (the order of its axis in the search).
+    /// The allowed values, all of one kind, in declared order. The search uses the same order for the parameter's
+    /// axis.
     pub values: Vec<ParamValue>,
 }
 
-/// A condition on configs.
+/// A condition that every config must satisfy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraint {
-    /// Over tunable parameters, problem sizes and device limits.
+    /// A boolean expression over tunable parameters, problem sizes and device limits.
     pub expr: Expr,
 }
 
-/// Launch geometry.
+/// Launch geometry: grid, block and dynamic shared memory, as expressions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
-    /// Blocks per axis: one to three expressions; missing axes are 1.
+    /// Blocks per axis: one to three expressions. A missing axis has extent 1.
     pub grid: Vec<Expr>,
-    /// Threads per axis: one to three expressions; missing axes are 1.
+    /// Threads per block along each axis: one to three expressions. A missing axis has extent 1.
     pub block: Vec<Expr>,
-    /// Dynamic shared memory in bytes.
+    /// Dynamic shared memory per block in bytes; `None` for 0 bytes.
     pub shared_bytes: Option<Expr>,
 }
 
 impl Geometry {
-    /// Every expression.
+    /// Every expression of the geometry.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         let axes = self.grid.iter().chain(&self.block);
         axes.chain(&self.shared_bytes)
     }
 }
 
-/// The simplest correct version: always a candidate, and the winner of every tie.
+/// The simplest correct version of a kernel. It is always a candidate, and it wins every tie.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Its `__global__` function: the tuned entry, or another one of the same source.
+    /// The baseline's `__global__` function: the tuned entry, or another function of the same source.
     pub entry: String,
-    /// The config it is compiled with.
+    /// The config with which the baseline is compiled.
     pub config: Config,
-    /// Its geometry, if it has its own entry.
+    /// The baseline's launch geometry; `None` if the kernel's geometry applies.
     pub geometry: Option<Geometry>,
 }
 
-/// Work of one launch, over problem sizes.
+/// Work of one launch, as expressions over problem sizes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
-    /// Floating-point operations.
+    /// Number of floating-point operations.
     pub flops: Option<Expr>,
-    /// Bytes that must move between memory and the device at least once.
+    /// Bytes that a launch must move between device memory and the processors at least once.
     pub bytes: Option<Expr>,
 }
 
 /// The reference with which the outputs are compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reference {
-    /// A Rust function, by path: same arguments, outputs in higher precision.
+    /// The path of a Rust function with the kernel's arguments. It computes the outputs in higher precision.
     Rust(String),
-    /// A `__global__` function of the same source, launched on the cpu device with the baseline's geometry.
+    /// A `__global__` function of the same source. It runs on the `cpu` device with the baseline's geometry.
     Entry(String),
 }
 
 impl KernelSpec {
-    /// Canonical JSON: fields in declared order, no white space.
+    /// The spec as canonical JSON: fields in declared order, without white space.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self)
             .expect("a kernel spec should always serialise: it holds no maps or foreign types")
@@ -144,14 +145,14 @@ impl KernelSpec {
     /// Parses the output of [`Self::to_json`].
     ///
     /// # Errors
-    /// If the text is not a spec of this version.
+    /// If the text is not the JSON of a spec in this version's form.
     pub fn from_json(json: &str) -> Result<KernelSpec, serde_json::Error> {
         serde_json::from_str(json)
     }
 
-    /// Hash of everything declared except the tuned problems and the configs to try first. Adding a problem leaves
-    /// the results and rows of the others unchanged, because each key contains its own problem. Trying a config
-    /// earlier does not change it.
+    /// Hash of everything declared, except the tuned problems and the configs to try first. An added problem leaves
+    /// the results and rows of the other problems unchanged, because the key of each result contains its problem. The
+    /// order in which configs are tried does not change a result either.
     pub fn hash(&self) -> SpecHash {
         let rest = KernelSpec {
             problems: Vec::new(),
@@ -162,12 +163,12 @@ impl KernelSpec {
         SpecHash(Hash::of("kiln spec 2", rest.to_json().as_bytes()))
     }
 
-    /// Whether the kernel supports a backend's devices. The scripted device runs every kernel.
+    /// Whether the kernel supports the devices of a backend. The scripted test device (`fake`) runs every kernel.
     pub fn runs_on(&self, backend: Backend) -> bool {
         self.only.is_empty() || backend == Backend::Fake || self.only.contains(&backend)
     }
 
-    /// Why the kernel is excluded on a backend's devices, if it is.
+    /// The reason why the kernel is not tuned on the devices of a backend; `None` if the kernel supports them.
     pub fn left_out_on(&self, backend: Backend) -> Option<String> {
         let names: Vec<_> = self.only.iter().map(|backend| backend.name()).collect();
         let only = names.join(", ");
@@ -175,7 +176,8 @@ impl KernelSpec {
             .then(|| format!("its spec says `only({only})`, and this device is of {backend}"))
     }
 
-    /// The problems that are tuned on a backend's devices; none if the kernel does not support them.
+    /// The problems that are tuned on the devices of a backend. There are none if the kernel does not support the
+    /// backend.
     pub fn problems_on(&self, backend: Backend) -> impl Iterator<Item = &Problem> {
         let on_gpu = matches!(backend, Backend::Cuda | Backend::Hip);
         let more: &[Problem] = if on_gpu { &self.gpu_problems } else { &[] };
@@ -183,22 +185,22 @@ impl KernelSpec {
         self.problems.iter().chain(more).filter(move |_| runs)
     }
 
-    /// All declared problems.
+    /// All declared problems, including the problems only for GPUs.
     pub fn all_problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().chain(&self.gpu_problems)
     }
 
-    /// The baseline's geometry.
+    /// The baseline's launch geometry.
     pub fn baseline_geometry(&self) -> &Geometry {
         self.baseline.geometry.as_ref().unwrap_or(&self.geometry)
     }
 
-    /// Whether the baseline has its own entry, rather than being a config of the tuned entry.
+    /// Whether the baseline has a separate `__global__` function, rather than being a config of the tuned one.
     pub fn baseline_is_another_entry(&self) -> bool {
         self.baseline.entry != self.entry
     }
 
-    /// The slice arguments, in order.
+    /// The slice arguments, in declared order.
     pub fn slices(&self) -> impl Iterator<Item = &SliceArg> {
         self.args.iter().filter_map(|arg| match arg {
             ArgSpec::Slice(slice) => Some(slice),
@@ -206,7 +208,7 @@ impl KernelSpec {
         })
     }
 
-    /// The arguments that the kernel receives, with their indices among all arguments.
+    /// The arguments that the kernel receives, each with its index among all arguments.
     pub fn passed(&self) -> impl Iterator<Item = (usize, &ArgSpec)> {
         self.args
             .iter()
@@ -214,14 +216,14 @@ impl KernelSpec {
             .filter(|(_, arg)| arg.is_passed())
     }
 
-    /// The parameters of the `__global__` function, with their indices among all arguments. They come before the
-    /// arguments that fill `__constant__` variables.
+    /// The parameters of the `__global__` function, each with its index among all arguments. The parameters come
+    /// before the arguments that fill `__constant__` variables.
     pub fn parameters(&self) -> impl Iterator<Item = (usize, &ArgSpec)> {
         self.passed().filter(|(_, arg)| arg.is_parameter())
     }
 
-    /// Whether the data of a launch differs between configs for one problem: a length or a computed argument depends
-    /// on a tunable parameter.
+    /// Whether two configs may launch with different data for the same problem. This is so if a slice length or a
+    /// computed argument depends on a tunable parameter.
     pub fn data_depends_on_the_config(&self) -> bool {
         let lens = self.slices().map(|slice| &slice.len);
         let computed = self.args.iter().filter_map(ArgSpec::computed);
@@ -245,13 +247,13 @@ impl KernelSpec {
         }
     }
 
-    /// The tolerance of an output.
+    /// The tolerance of an output: its declared one, or else the kernel's.
     pub fn tolerance_of(&self, slice: &SliceArg) -> Tolerance {
         slice.tolerance.unwrap_or(self.tolerance)
     }
 
-    /// Names of the problem dimensions in declared order: type parameters, then integer scalars to which the problems
-    /// give a value.
+    /// Names of the problem dimensions in declared order. Type parameters come first, then the integer scalars to
+    /// which the problems give a value.
     pub fn dimensions(&self) -> Vec<&str> {
         self.problems
             .first()

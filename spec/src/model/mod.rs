@@ -1,4 +1,4 @@
-//! The declaration of a kernel.
+//! The declaration of a kernel: its spec, arguments, types and baseline.
 
 mod argument;
 mod evidence;

@@ -8,34 +8,34 @@ use crate::expr::Expr;
 /// An argument that is a struct or an array of numbers, passed by value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlainArg {
-    /// Its name.
+    /// The argument's name.
     pub name: String,
-    /// Its type, and the value for verification, timing and smoke tests.
+    /// The argument's type together with its value for verification, timing and smoke tests.
     pub value: Plain,
 }
 
-/// A number, array or struct, with its type and value.
+/// A number, an array or a struct, with its type and its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Plain {
-    /// A number of that type.
+    /// A number of this scalar type.
     Number(ScalarType, PlainNumber),
-    /// Several values of one type.
+    /// An array of values of one type.
     Array(Vec<Plain>),
     /// A `#[repr(C)]` struct.
     Struct {
-        /// Its path in Rust.
+        /// The Rust path of the struct.
         ty: String,
-        /// Its fields, in order.
+        /// The struct's fields, in declared order.
         fields: Vec<PlainField>,
     },
 }
 
-/// A field of a struct.
+/// A field of a `#[repr(C)]` struct.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlainField {
-    /// Its name in Rust.
+    /// The field's name in Rust.
     pub name: String,
-    /// Its type and value.
+    /// The field's type and value.
     pub value: Plain,
 }
 
@@ -51,14 +51,14 @@ pub enum PlainNumber {
 /// The memory layout of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainLayout {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: usize,
-    /// Its alignment in bytes.
+    /// Alignment in bytes.
     pub align: usize,
 }
 
 impl Plain {
-    /// Its layout in C, which is that of `#[repr(C)]`.
+    /// The value's memory layout in C, which `#[repr(C)]` also uses.
     pub fn layout(&self) -> PlainLayout {
         match self {
             Plain::Number(ty, _) => PlainLayout {
@@ -86,7 +86,7 @@ impl Plain {
         }
     }
 
-    /// Every number in it, with its offset in bytes.
+    /// Every number of the value, with its offset in bytes from the start of the value.
     pub fn numbers(&self) -> Vec<(usize, ScalarType, &PlainNumber)> {
         let mut numbers = Vec::new();
         self.collect(0, &mut numbers);
@@ -109,7 +109,7 @@ impl Plain {
         }
     }
 
-    /// The name of its type in messages.
+    /// The name of the value's type, for messages: for example `[f32; 4]`.
     pub fn type_name(&self) -> String {
         match self {
             Plain::Number(ty, _) => ty.name().to_owned(),

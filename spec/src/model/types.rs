@@ -14,22 +14,22 @@ macro_rules! types {
             /// Every type.
             pub const ALL: &'static [$name] = &[$($name::$variant,)*];
 
-            /// Its name in a spec.
+            /// The type's name in a spec.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $rust,)* }
             }
 
-            /// Its name in a kernel's source.
+            /// The type's name in a kernel's source.
             pub fn c_name(self) -> &'static str {
                 match self { $($name::$variant => $c,)* }
             }
 
-            /// Its size in bytes.
+            /// The type's size in bytes.
             pub fn bytes(self) -> usize {
                 match self { $($name::$variant => $bytes,)* }
             }
 
-            /// The type with this name.
+            /// The type that has this name in a spec.
             pub fn from_name(name: &str) -> Option<$name> {
                 Self::ALL.iter().copied().find(|ty| ty.name() == name)
             }
@@ -100,8 +100,8 @@ types! {
 }
 
 impl ElemType {
-    /// The replacement of a type parameter in a kernel's source: one word, if Kiln defines one, so that `T(0)` is a
-    /// cast.
+    /// The text that replaces a type parameter in a kernel's source. For types whose C name has several words, Kiln
+    /// defines one word, so that `T(0)` is a valid cast.
     pub fn macro_name(self) -> &'static str {
         match self {
             ElemType::I64 => "kiln_i64",
@@ -112,12 +112,12 @@ impl ElemType {
         }
     }
 
-    /// Whether its values are real numbers, which are compared within a tolerance; integers are compared exactly.
+    /// Whether the values are real numbers, which are compared within a tolerance. Integers are compared exactly.
     pub fn is_float(self) -> bool {
         self.integer_range().is_none()
     }
 
-    /// Smallest and largest value of an integer type; `None` for real types.
+    /// Smallest and largest value of an integer type; `None` for floating-point types.
     pub fn integer_range(self) -> Option<(i128, i128)> {
         match self {
             ElemType::F64 | ElemType::F32 | ElemType::F16 | ElemType::Bf16 => None,
@@ -134,12 +134,12 @@ impl ElemType {
 }
 
 impl ScalarType {
-    /// Whether it can be a problem size.
+    /// Whether an argument of this type can be a problem size.
     pub fn is_integer(self) -> bool {
         !matches!(self, ScalarType::F32 | ScalarType::F64)
     }
 
-    /// The smallest and the largest integer that it can represent, within 63 bits and a sign.
+    /// The smallest and the largest integer that the type can represent, limited to the range of `i64`.
     pub fn size_range(self) -> (i64, i64) {
         let bits = 8 * self.bytes() as u32;
         if self.holds(-1) {
@@ -150,7 +150,7 @@ impl ScalarType {
         }
     }
 
-    /// Whether it is an integer type that can represent a value.
+    /// Whether this is an integer type that can represent the value.
     pub fn holds(self, value: i64) -> bool {
         match self {
             ScalarType::U32 => u32::try_from(value).is_ok(),
@@ -166,11 +166,11 @@ impl ScalarType {
     }
 }
 
-/// A literal scalar.
+/// A literal number in a spec.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ScalarValue {
     /// An integer.
     Int(i64),
-    /// A real number.
+    /// A floating-point number.
     Float(f64),
 }

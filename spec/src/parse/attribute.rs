@@ -1,4 +1,4 @@
-//! Parses the items between the parentheses of `#[tuned_kernel(..)]`, in any order.
+//! Parses the items between the parentheses of `#[tuned_kernel(..)]`, which may be in any order.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -16,7 +16,7 @@ use crate::model::Tolerance;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
-/// Every item, with the form it has.
+/// Every item, as its keyword and an example.
 const ITEMS: &[(&str, &str)] = &[
     ("source", "source = \"gemm.cu\""),
     ("entry", "entry = \"gemm_tiled\""),
@@ -41,7 +41,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("untuned", "untuned = allow"),
 ];
 
-/// One item: its keyword and the tokens after it.
+/// One item of the attribute: its keyword and the tokens after the keyword.
 struct Item {
     keyword: syn::Ident,
     body: Body,
@@ -49,14 +49,14 @@ struct Item {
 }
 
 enum Body {
-    /// `keyword = tokens`.
+    /// An item of the form `keyword = tokens`.
     Value(TokenStream),
-    /// `keyword(tokens)`.
+    /// An item of the form `keyword(tokens)`.
     List(TokenStream),
 }
 
 impl KernelAttr {
-    /// Parses the attribute's tokens. Mistakes in several items are all reported.
+    /// Parses the tokens of the attribute. Reports the mistakes of all items, not only of the first wrong one.
     pub fn parse(tokens: TokenStream) -> (KernelAttr, Diagnostics) {
         let mut attr = KernelAttr::default();
         let mut diagnostics = Diagnostics::new();
@@ -130,7 +130,8 @@ impl Item {
         )
     }
 
-    /// Adds a help line to the parser's own error, and a place if the parser ran out of tokens.
+    /// Adds a help text to an error of the parser. If the parser ran out of tokens, also sets the position to the
+    /// item.
     fn with_form(&self, error: syn::Error) -> syn::Error {
         let mut diagnostic = Diagnostic::from(error);
         if diagnostic.message.starts_with("unexpected end of input") {
@@ -196,7 +197,7 @@ impl Item {
         })
     }
 
-    /// `untuned = allow`, the only allowed value.
+    /// Parses `untuned = allow`. No other value is valid.
     fn untuned(&self) -> syn::Result<SpanRange> {
         let word: syn::Ident = self.value()?;
         if word == "allow" {
@@ -233,7 +234,7 @@ impl Item {
     }
 }
 
-/// `keyword = ..` or `keyword(..)`, and nothing after it.
+/// Parses `keyword = ..` or `keyword(..)`. Nothing may come after it.
 fn item(input: ParseStream) -> syn::Result<Item> {
     use syn::ext::IdentExt as _;
     let Ok(keyword) = syn::Ident::parse_any(input) else {
@@ -268,13 +269,13 @@ fn item(input: ParseStream) -> syn::Result<Item> {
     })
 }
 
-/// The pieces between top-level commas; empty ones are left out.
+/// The tokens between top-level commas. Empty pieces are left out.
 fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
     let mut pieces = vec![TokenStream::new()];
     for token in tokens {
         match &token {
             TokenTree::Punct(punct) if punct.as_char() == ',' => pieces.push(TokenStream::new()),
-            // Tokens that a macro passed on are wrapped in a group without delimiters.
+            // Tokens that a macro passed on are in a group without delimiters.
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 if let Some(piece) = pieces.last_mut() {
                     piece.extend(group.stream());
@@ -291,7 +292,7 @@ fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
     pieces
 }
 
-/// `flops = .., bytes = ..`.
+/// Parses `flops = .., bytes = ..`.
 fn work(input: ParseStream) -> syn::Result<(Option<SpannedExpr>, Option<SpannedExpr>)> {
     let (mut flops, mut bytes) = (None, None);
     for part in list::<Assign<SpannedExpr>>(input)? {
@@ -313,7 +314,7 @@ fn work(input: ParseStream) -> syn::Result<(Option<SpannedExpr>, Option<SpannedE
     Ok((flops, bytes))
 }
 
-/// `replayed, predicted`: kinds of evidence that are accepted although they are not proven.
+/// Parses `replayed, predicted`: the kinds of evidence that are accepted although they do not prove a row.
 fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
     let mut kinds: Vec<Spanned<Evidence>> = Vec::new();
     for name in list::<syn::Ident>(input)? {
@@ -338,7 +339,7 @@ fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
     Ok(kinds)
 }
 
-/// `cuda, hip`: the backends that the kernel supports.
+/// Parses `cuda, hip`: the backends that the kernel supports.
 fn only(input: ParseStream) -> syn::Result<Vec<Spanned<Backend>>> {
     let mut backends: Vec<Spanned<Backend>> = Vec::new();
     for name in list::<syn::Ident>(input)? {
@@ -368,7 +369,7 @@ fn again(name: &Name) -> syn::Error {
     )
 }
 
-/// `P = v, ..`, `entry = ".."`, `grid(..)`, `block(..)`, `shared(..)`.
+/// Parses the items of a baseline: `P = v, ..`, `entry = ".."`, `grid(..)`, `block(..)`, `shared(..)`.
 fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
     let tokens: TokenStream = input.parse()?;
     let mut baseline = BaselineDecl {
@@ -407,7 +408,7 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
 }
 
 impl NamedValues<ParamValue> {
-    /// Whether it contains a value.
+    /// Whether `value` is one of the values.
     pub fn has(&self, value: &ParamValue) -> bool {
         self.values.iter().any(|v| v.value == *value)
     }

@@ -1,4 +1,5 @@
-//! The declaration as written, with spans: the layer between tokens and [`KernelSpec`](crate::KernelSpec).
+//! The declaration of a kernel as written, with spans. It is the step between tokens and
+//! [`KernelSpec`](crate::KernelSpec).
 
 use std::sync::Arc;
 
@@ -12,175 +13,175 @@ use crate::model::{
 };
 use crate::text::diagnostic::SpanRange;
 
-/// A value with its place.
+/// A value with its position in the source.
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Its place.
+    /// The position at which the value is written.
     pub span: SpanRange,
 }
 
-/// A name with its place.
+/// A name with its position in the source.
 pub type Name = Spanned<Arc<str>>;
 
 /// Everything between the parentheses of `#[tuned_kernel(..)]`.
 #[derive(Clone, Debug, Default)]
 pub struct KernelAttr {
-    /// `source = ".."`.
+    /// `source = ".."`: the path of the `.cu` file.
     pub source: Option<Spanned<String>>,
-    /// `entry = ".."`.
+    /// `entry = ".."`: the `__global__` function.
     pub entry: Option<Spanned<String>>,
-    /// `types(..)`.
+    /// `types(..)`: the type parameters.
     pub types: Vec<NamedValues<ElemType>>,
-    /// `sizes(..)`.
+    /// `sizes(..)`: sizes that only expressions use.
     pub sizes: Vec<SizeDecl>,
-    /// `params(..)`.
+    /// `params(..)`: the tunable parameters.
     pub params: Vec<NamedValues<ParamValue>>,
-    /// `where(..)`.
+    /// `where(..)`: the constraints.
     pub constraints: Vec<SpannedExpr>,
-    /// `baseline(..)`.
+    /// `baseline(..)`: the simplest correct version.
     pub baseline: Option<BaselineDecl>,
-    /// `try_first(..)`.
+    /// `try_first(..)`: configs that a search tries first.
     pub try_first: Vec<ConfigDecl>,
-    /// `grid(..)`, `block(..)`, `shared(..)`.
+    /// `grid(..)`, `block(..)`, `shared(..)`: the launch geometry.
     pub geometry: GeometryDecl,
-    /// `only(..)`.
+    /// `only(..)`: the supported backends.
     pub only: Vec<Spanned<Backend>>,
-    /// `problems(..)`.
+    /// `problems(..)`: the problems to tune.
     pub problems: Vec<ProblemDecl>,
-    /// `gpu_problems(..)`.
+    /// `gpu_problems(..)`: the problems to tune only on GPUs.
     pub gpu_problems: Vec<ProblemDecl>,
-    /// `verify(..)`.
+    /// `verify(..)`: small problems for verification.
     pub verify: Vec<ProblemDecl>,
-    /// `work(flops = ..)`.
+    /// `work(flops = ..)`: floating-point operations of one launch.
     pub flops: Option<SpannedExpr>,
-    /// `work(bytes = ..)`.
+    /// `work(bytes = ..)`: bytes that one launch must move.
     pub bytes: Option<SpannedExpr>,
-    /// `tolerance(..)`.
+    /// `tolerance(..)`: the tolerance of outputs that do not declare one.
     pub tolerance: Option<Spanned<Tolerance>>,
-    /// `inputs = ..`.
+    /// `inputs = ..`: the Rust function that generates the inputs.
     pub inputs: Option<syn::Path>,
-    /// `reference = ..` or `reference(..)`.
+    /// `reference = ..` or `reference(..)`: what outputs are compared with.
     pub reference: Option<ReferenceDecl>,
-    /// `evidence(..)`: accepted kinds of evidence besides proven rows. Not part of the spec: it says which rows a
-    /// program accepts, not what the kernel is.
+    /// `evidence(..)`: kinds of evidence that are accepted in addition to proven rows. The spec does not contain
+    /// them, because they describe which rows a program accepts and not what the kernel is.
     pub evidence: Vec<Spanned<Evidence>>,
-    /// `untuned = allow`: a build does not warn if nothing is baked.
+    /// `untuned = allow`: the build does not warn if the kernel has no baked rows.
     pub untuned: Option<SpanRange>,
 }
 
-/// `NAME in [..]`.
+/// A name with its allowed values: `NAME in [..]`.
 #[derive(Clone, Debug)]
 pub struct NamedValues<T> {
-    /// The name.
+    /// The name of the parameter.
     pub name: Name,
-    /// Its values; the values of a range share its span.
+    /// The allowed values. All values of a range have the span of the range.
     pub values: Vec<Spanned<T>>,
 }
 
-/// `name: type` in `sizes(..)`.
+/// One size in `sizes(..)`: `name: type`.
 #[derive(Clone, Debug)]
 pub struct SizeDecl {
-    /// The name.
+    /// The name of the size.
     pub ident: syn::Ident,
-    /// Its type.
+    /// The integer type of the size.
     pub ty: ScalarType,
-    /// The type, as written.
+    /// The position of the type.
     pub ty_span: SpanRange,
 }
 
-/// `grid(..)`, `block(..)`, `shared(..)`.
+/// The items `grid(..)`, `block(..)` and `shared(..)`.
 #[derive(Clone, Debug, Default)]
 pub struct GeometryDecl {
-    /// Blocks per axis.
+    /// `grid(..)`: blocks per axis.
     pub grid: Option<Spanned<Vec<SpannedExpr>>>,
-    /// Threads per axis.
+    /// `block(..)`: threads per block along each axis.
     pub block: Option<Spanned<Vec<SpannedExpr>>>,
-    /// Dynamic shared memory in bytes.
+    /// `shared(..)`: dynamic shared memory in bytes.
     pub shared_bytes: Option<SpannedExpr>,
 }
 
 impl GeometryDecl {
-    /// Every expression.
+    /// Every expression of the geometry.
     pub fn exprs(&self) -> impl Iterator<Item = &SpannedExpr> {
         let axes = self.grid.iter().chain(&self.block);
         axes.flat_map(|axes| &axes.value).chain(&self.shared_bytes)
     }
 }
 
-/// `baseline(..)`.
+/// The item `baseline(..)`.
 #[derive(Clone, Debug)]
 pub struct BaselineDecl {
-    /// The whole item.
+    /// The position of the whole item.
     pub span: SpanRange,
-    /// `entry = ".."`.
+    /// `entry = ".."`: the baseline's `__global__` function.
     pub entry: Option<Spanned<String>>,
-    /// `P = v`.
+    /// `P = v`: the values of the baseline's config.
     pub values: Vec<(Name, Spanned<ParamValue>)>,
-    /// Its own geometry.
+    /// The baseline's launch geometry, if it differs from the kernel's.
     pub geometry: GeometryDecl,
 }
 
-/// `(BLOCK = 128, VECTOR_WIDTH = 4)`.
+/// A config as written: `(BLOCK = 128, VECTOR_WIDTH = 4)`.
 #[derive(Clone, Debug)]
 pub struct ConfigDecl {
-    /// The parentheses.
+    /// The position of the parentheses.
     pub span: SpanRange,
-    /// A value for each tunable parameter, in the order written.
+    /// The parameters with their values, in the order written.
     pub values: Vec<(Name, Spanned<ParamValue>)>,
 }
 
-/// `(m = 512, n = 512)`.
+/// A problem as written: `(m = 512, n = 512)`.
 #[derive(Clone, Debug)]
 pub struct ProblemDecl {
-    /// The parentheses.
+    /// The position of the parentheses.
     pub span: SpanRange,
-    /// Sizes and element types in the order written.
+    /// The dimensions with their sizes or element types, in the order written.
     pub dims: Vec<(Name, Spanned<DimValue>)>,
 }
 
 impl ProblemDecl {
-    /// The value given to a dimension.
+    /// The value of the dimension with this name, if the problem sets it.
     pub fn get(&self, name: &str) -> Option<&Spanned<DimValue>> {
         let dim = self.dims.iter().find(|(dim, _)| &*dim.value == name);
         dim.map(|(_, value)| value)
     }
 }
 
-/// The value of a dimension, as written.
+/// The value of a problem dimension, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DimValue {
-    /// A size.
+    /// An integer size.
     Size(i64),
-    /// A name: an element type.
+    /// The name of an element type.
     Name(Arc<str>),
 }
 
-/// `reference = ..`.
+/// The item `reference`.
 #[derive(Clone, Debug)]
 pub enum ReferenceDecl {
-    /// A Rust function.
+    /// `reference = path`: a Rust function.
     Rust(syn::Path),
-    /// A `__global__` function of the same source.
+    /// `reference(entry = "..")`: a `__global__` function of the same source.
     Entry(Spanned<String>),
 }
 
-/// The function declared in the foreign block.
+/// The function in the `extern "C"` block below the attribute.
 #[derive(Clone, Debug)]
 pub struct KernelFn {
-    /// Attributes of the block and the function (documentation, `cfg`, lints), in that order.
+    /// The attributes of the block and then of the function (documentation, `cfg`, lints).
     pub attrs: Vec<syn::Attribute>,
-    /// Visibility of the launch function.
+    /// The visibility of the launch function.
     pub vis: syn::Visibility,
-    /// Its name.
+    /// The name of the function.
     pub ident: syn::Ident,
-    /// Its arguments: those of `sizes(..)` first, then those of the block.
+    /// The arguments: first those of `sizes(..)`, then those of the function in the block.
     pub args: Vec<ArgDecl>,
 }
 
 impl KernelFn {
-    /// The function with the arguments of `sizes(..)` before its own.
+    /// The function with the arguments of `sizes(..)` inserted before the other arguments.
     #[must_use]
     pub fn with_sizes(mut self, sizes: &[SizeDecl]) -> KernelFn {
         let sizes = sizes.iter().map(|size| ArgDecl {
@@ -191,7 +192,7 @@ impl KernelFn {
         self
     }
 
-    /// Problem sizes: integer scalars without a declared value, in the order of the signature.
+    /// The problem sizes: the integer scalars without a declared value, in the order of the signature.
     pub fn dimensions(&self) -> impl Iterator<Item = (&syn::Ident, ScalarType)> {
         self.args.iter().filter_map(|arg| match arg.kind {
             ArgKind::Scalar(ty) if arg.is_dimension() => Some((&arg.ident, ty)),
@@ -199,45 +200,45 @@ impl KernelFn {
         })
     }
 
-    /// The arguments that callers pass, with their indices among all arguments.
+    /// The arguments that callers pass, each with its index among all arguments.
     pub fn taken(&self) -> impl Iterator<Item = (usize, &ArgDecl)> {
         let args = self.args.iter().enumerate();
         args.filter(|(_, arg)| arg.computed.is_none())
     }
 }
 
-/// One argument.
+/// One argument of the function.
 #[derive(Clone, Debug)]
 pub struct ArgDecl {
-    /// Its name.
+    /// The argument's name.
     pub ident: syn::Ident,
-    /// Its type, as written.
+    /// The position of the argument's type.
     pub ty: SpanRange,
-    /// By value or by pointer.
+    /// Whether the argument is a number, a struct or array, or a slice.
     pub kind: ArgKind,
-    /// `#[value(..)]`.
+    /// `#[value(..)]`: the value for verification, timing and smoke tests.
     pub value: Option<Spanned<ScalarValue>>,
-    /// `#[len(..)]`.
+    /// `#[len(..)]`: the length of a slice in elements.
     pub len: Option<SpannedExpr>,
-    /// `#[fill(..)]`.
+    /// `#[fill(..)]`: how a slice is filled.
     pub fill: Option<Spanned<Fill>>,
-    /// The expression of `#[fill(below(..))]`.
+    /// The expression in `#[fill(below(..))]`.
     pub fill_expr: Option<SpannedExpr>,
-    /// `#[align(..)]`.
+    /// `#[align(..)]`: the alignment of a slice in elements.
     pub align: Option<SpannedExpr>,
-    /// `#[tolerance(..)]`.
+    /// `#[tolerance(..)]`: the tolerance of an output.
     pub tolerance: Option<Spanned<Tolerance>>,
-    /// `#[inout]`.
+    /// `#[inout]`: the kernel reads and writes the slice.
     pub inout: Option<SpanRange>,
-    /// The type and value of a struct or array.
+    /// The type and the value of a struct or array.
     pub plain: Option<PlainDecl>,
-    /// `#[computed(..)]`.
+    /// `#[computed(..)]`: the expression that gives the value of the argument.
     pub computed: Option<SpannedExpr>,
-    /// `#[compare(..)]`.
+    /// `#[compare(..)]`: how an output is compared.
     pub compare: Option<Spanned<Comparison>>,
-    /// `#[constant]`: the variable that it fills.
+    /// `#[constant]`: the `__constant__` variable that the slice fills.
     pub constant: Option<Spanned<String>>,
-    /// Whether it comes from `sizes(..)`: the kernel does not receive it.
+    /// Whether the argument comes from `sizes(..)`. The kernel does not receive such an argument.
     pub launch_only: bool,
 }
 
@@ -263,18 +264,18 @@ impl ArgDecl {
         }
     }
 
-    /// Whether problems give it a size.
+    /// Whether the argument is a problem size: an integer without `#[value(..)]` and `#[computed(..)]`.
     pub fn is_dimension(&self) -> bool {
         let integer = matches!(self.kind, ArgKind::Scalar(ty) if ty.is_integer());
         integer && self.value.is_none() && self.computed.is_none()
     }
 
-    /// Its name.
+    /// The argument's name.
     pub fn name(&self) -> String {
         self.ident.to_string()
     }
 
-    /// The type of its elements; `None` for scalars.
+    /// The element type of a slice; `None` for other arguments.
     pub fn elem(&self) -> Option<&ElemRef> {
         match &self.kind {
             ArgKind::Scalar(_) | ArgKind::Plain => None,
@@ -282,7 +283,7 @@ impl ArgDecl {
         }
     }
 
-    /// How the kernel accesses it; `None` for scalars.
+    /// How the kernel accesses a slice; `None` for other arguments.
     pub fn access(&self) -> Option<Access> {
         match self.kind {
             ArgKind::Scalar(_) | ArgKind::Plain => None,
@@ -296,15 +297,15 @@ impl ArgDecl {
 /// The type of an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgKind {
-    /// A number by value.
+    /// A number that is passed by value.
     Scalar(ScalarType),
-    /// A struct or array by value.
+    /// A struct or array that is passed by value.
     Plain,
-    /// `&[T]` or `&mut [T]`.
+    /// A slice, `&[T]` or `&mut [T]`.
     Slice {
-        /// Whether it is `&mut`.
+        /// Whether the slice is `&mut [T]`.
         mutable: bool,
-        /// `T`: a known element type, or the name of a type parameter.
+        /// The element type `T`: a fixed element type or a type parameter.
         elem: ElemRef,
     },
 }

@@ -1,12 +1,12 @@
-//! Finds tuned kernels in a source file without compiling it.
+//! Finds tuned kernels in a source file without compiling the file.
 //!
-//! It finds `#[tuned_kernel(..)]`, `#[kiln::tuned_kernel(..)]` or any other path, on an item of the file or of an
-//! inline module, also inside `cfg_attr`. It does not find kernels inside function bodies, or kernels produced by
-//! other macros or `include!`.
+//! It finds `#[tuned_kernel(..)]` under any path (such as `#[kiln::tuned_kernel(..)]`) on items of the file and of
+//! its inline modules, also inside `cfg_attr`. It does not find kernels in function bodies or kernels that other
+//! macros or `include!` produce.
 //!
-//! `cfg` is evaluated as follows: `test` is off, `feature = ".."` is on for the given features, and every other
-//! predicate counts as on unless the known ones already decide. This module reads no files: modules in separate files
-//! are returned with the paths that rustc would try.
+//! In a `cfg`, `test` is off, and `feature = ".."` is on for the features that the caller supplies. Every other
+//! predicate is treated as on, unless the known predicates already determine the result. This module reads no files.
+//! Modules in separate files are returned with the paths that rustc would try.
 
 use std::collections::BTreeSet;
 
@@ -19,58 +19,59 @@ use syn::{Attribute, Item, Meta, Token};
 use super::{ParsedKernel, kernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 
-/// Where a file's modules are located.
+/// In which folder rustc looks for the modules that a file declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleLayout {
-    /// `lib.rs`, `main.rs`, `mod.rs`, or a file named by `#[path]`: its modules are in the same folder.
+    /// The same folder. This applies to `lib.rs`, `main.rs`, `mod.rs` and files that `#[path]` names.
     Root,
-    /// Any other file, with its name without `.rs`: its modules are in a folder with that name.
+    /// A folder with the file's name without `.rs`, which this variant contains. This applies to all other files.
     Named(String),
 }
 
-/// The declarations in a file.
+/// The kernels and modules that a file declares.
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
-    /// Its kernels, in order.
+    /// The kernels that the file declares, in order.
     pub kernels: Vec<FoundKernel>,
-    /// Its modules in separate files, in order.
+    /// The modules in separate files that the file declares, in order.
     pub modules: Vec<ModuleFile>,
 }
 
-/// A kernel in a file.
+/// A kernel that a file declares.
 #[derive(Clone, Debug)]
 pub struct FoundKernel {
-    /// The modules of the file that contain it.
+    /// The path of inline modules that contain the kernel, relative to the file's module.
     pub module: Vec<String>,
-    /// Line of the attribute, from 1.
+    /// Line of the kernel's attribute, from 1.
     pub line: usize,
-    /// The kernel, or the mistakes in it.
+    /// The kernel, or the mistakes in its declaration.
     pub kernel: Result<ParsedKernel, Diagnostics>,
 }
 
-/// A module in a separate file.
+/// A module that a file declares and that is in a separate file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleFile {
-    /// The module path, relative to the file's own module.
+    /// The path of the module, relative to the file's own module.
     pub module: Vec<String>,
-    /// Line of its declaration, from 1.
+    /// Line of the module's declaration, from 1.
     pub line: usize,
-    /// Possible paths of the file, relative to the folder of the declaring file, with `/`, and the layout for each.
-    /// The first that exists is the module.
+    /// The paths at which the file may be, with the layout that each path implies. Paths are relative to the folder
+    /// of the declaring file and use `/`. The first path that exists is the module.
     pub candidates: Vec<(String, ModuleLayout)>,
 }
 
-/// Whether a source file can declare a kernel or a module in a separate file. Most files cannot, and need not be
+/// Whether a source file may declare a kernel or a module in a separate file. Most files do not, and need not be
 /// parsed.
 ///
-/// It only searches for the words, so it is also true for some files that declare neither.
+/// The function only searches for the words, so it also returns `true` for some files that declare neither.
 pub fn may_declare(text: &str) -> bool {
     text.contains("tuned_kernel")
         || text.match_indices("mod").any(|(at, word)| {
             let before = text[..at].chars().next_back();
             let after = &text[at + word.len()..];
             let alone = !before.is_some_and(is_of_a_word) && !after.starts_with(is_of_a_word);
-            // `mod name {` is an inline module. Anything else, including a comment in between, is left to the parser.
+            // `mod name {` is an inline module. The parser decides all other cases, for example a comment between the
+            // words.
             let rest = after.trim_start().trim_start_matches("r#");
             let rest = rest.trim_start_matches(is_of_a_word).trim_start();
             alone && !rest.starts_with('{')
@@ -81,10 +82,10 @@ fn is_of_a_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Finds the kernels and module files of a source file.
+/// Finds the kernels and the module files that a source file declares.
 ///
 /// # Errors
-/// If the text is not Rust.
+/// If the text is not valid Rust.
 pub fn discover(
     text: &str,
     layout: &ModuleLayout,
@@ -110,13 +111,13 @@ pub fn discover(
 struct SourceWalk<'a> {
     features: &'a BTreeSet<String>,
     found: Discovery,
-    /// The enclosing inline modules.
+    /// The inline modules that enclose the current position.
     module: Vec<String>,
-    /// The folder of the innermost module's submodules.
+    /// The folder in which the files of the innermost module's submodules are.
     folder: Vec<String>,
 }
 
-/// An attribute that applies, possibly inside a `cfg_attr` that is on.
+/// An attribute that applies. It may come from a `cfg_attr` that is not known to be off.
 struct Applied {
     meta: Meta,
     line: usize,
@@ -128,7 +129,7 @@ impl SourceWalk<'_> {
             match item {
                 Item::Mod(module) => self.module(module),
                 Item::ForeignMod(block) => self.item(&block.attrs, item),
-                // On any other item the attribute is a mistake, which the grammar reports.
+                // The attribute on any other item is a mistake, which the grammar reports.
                 Item::Fn(function) => self.item(&function.attrs, item),
                 Item::Static(item_static) => self.item(&item_static.attrs, item),
                 _ => {}
@@ -166,7 +167,7 @@ impl SourceWalk<'_> {
         match &module.content {
             Some((_, items)) => {
                 let outer = self.folder.clone();
-                // A path replaces the folder; at the top level it is relative to the file's own folder.
+                // `#[path]` replaces the folder. At the top level of a file, it is relative to the file's own folder.
                 if path.is_some() && self.module.len() == 1 {
                     self.folder.clear();
                 }
@@ -195,7 +196,8 @@ impl SourceWalk<'_> {
                 .join("/")
         };
         match path {
-            // At the top level of a file a path is relative to the file's own folder, whatever its layout.
+            // At the top level of a file, `#[path]` is relative to the file's own folder, whatever the layout of the
+            // file is.
             Some(path) if self.module.len() == 1 => vec![(path, ModuleLayout::Root)],
             Some(path) => vec![(below(&[&path]), ModuleLayout::Root)],
             None => vec![
@@ -208,7 +210,7 @@ impl SourceWalk<'_> {
         }
     }
 
-    /// The attributes, including those inside a `cfg_attr` that is not off.
+    /// The attributes that apply, including those in a `cfg_attr` that is not known to be off.
     fn attributes(&self, attrs: &[Attribute]) -> Vec<Applied> {
         let mut applied = Vec::new();
         for attribute in attrs {
@@ -240,7 +242,7 @@ impl SourceWalk<'_> {
         }
     }
 
-    /// Whether no `cfg` among the attributes is known to be off.
+    /// Whether none of the `cfg` attributes is known to be off.
     fn is_on(&self, attributes: &[Applied]) -> bool {
         attributes.iter().all(|attribute| match &attribute.meta {
             Meta::List(list) if list.path.is_ident("cfg") => {
@@ -251,7 +253,7 @@ impl SourceWalk<'_> {
         })
     }
 
-    /// The value of a `cfg` predicate; `None` if it depends on more than test and features.
+    /// The value of a `cfg` predicate. `None` if it depends on anything except `test` and features.
     fn predicate(&self, predicate: &Meta) -> Option<bool> {
         match predicate {
             Meta::Path(path) if path.is_ident("test") => Some(false),
@@ -277,7 +279,8 @@ impl SourceWalk<'_> {
     }
 }
 
-/// The value of `any` (or `all`): `deciding` if one part has this value, its opposite if all parts have the opposite.
+/// The value of `any` (with `deciding` `true`) or `all` (with `deciding` `false`). It is `deciding` if one part has
+/// this value, and the opposite if all parts have the opposite value. `None` otherwise.
 fn decided(values: impl Iterator<Item = Option<bool>>, deciding: bool) -> Option<bool> {
     let mut all_known = true;
     for value in values {
@@ -289,13 +292,13 @@ fn decided(values: impl Iterator<Item = Option<bool>>, deciding: bool) -> Option
     all_known.then_some(!deciding)
 }
 
-/// Whether it is the attribute, under any path.
+/// Whether an attribute is `tuned_kernel`, under any path.
 fn is_tuned_kernel(meta: &Meta) -> bool {
     let last = meta.path().segments.last();
     last.is_some_and(|segment| segment.ident == "tuned_kernel")
 }
 
-/// The item without the attribute that declares it a kernel, as the macro receives it.
+/// The item as the macro receives it: without the attribute that declares it a kernel.
 fn without_attribute(item: &Item) -> TokenStream {
     match item {
         Item::ForeignMod(block) => {

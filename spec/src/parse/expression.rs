@@ -1,4 +1,4 @@
-//! Converts Rust expressions to [`Expr`], keeping the span of every part.
+//! Converts Rust expressions to [`Expr`], and keeps the span of every part.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use crate::expr::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// An expression with the places of its parts.
+/// An expression with the positions of its parts.
 #[derive(Clone)]
 pub struct SpannedExpr {
     /// The expression.
     pub expr: Expr,
-    /// A span for every node, in the order in which [`Expr::walk`] visits them.
+    /// The span of every part, in the order in which [`Expr::walk`] visits the parts.
     spans: Vec<SpanRange>,
 }
 
@@ -26,12 +26,12 @@ impl SpannedExpr {
         self.spans[0]
     }
 
-    /// The span of every part, in the order in which [`Expr::walk`] visits them.
+    /// The span of every part, in the order in which [`Expr::walk`] visits the parts.
     pub fn spans(&self) -> &[SpanRange] {
         &self.spans
     }
 
-    /// Calls `visit` on the expression and everything inside it, with spans.
+    /// Calls `visit` on the expression and on every expression inside it, each with its span.
     pub fn walk(&self, mut visit: impl FnMut(&Expr, SpanRange)) {
         let mut spans = self.spans.iter();
         self.expr.walk(&mut |expr| {
@@ -40,7 +40,7 @@ impl SpannedExpr {
         });
     }
 
-    /// The place where a name first occurs; the whole expression if it does not.
+    /// The position where a name first occurs. The whole expression if the name does not occur.
     pub fn span_of_name(&self, name: &str) -> SpanRange {
         let mut found = None;
         self.walk(|expr, span| {
@@ -80,12 +80,12 @@ impl Expr {
 const LANGUAGE: &str = "expressions have integers, `true` and `false`, names, `device.<limit>`, \
      `+ - * / %`, comparisons, `&& || !`, min, max, div_ceil, next_power_of_two and size_of";
 
-/// An error at some tokens, with a `help:` line.
+/// An error at these tokens, with a `help:` line.
 pub(super) fn error(tokens: impl ToTokens, message: impl fmt::Display, help: &str) -> syn::Error {
     syn::Error::new_spanned(tokens, format!("{message}\nhelp: {help}"))
 }
 
-/// Like [`error`], at one span.
+/// Like [`error`], but at one span.
 pub(super) fn error_at(span: Span, message: impl fmt::Display, help: &str) -> syn::Error {
     syn::Error::new(span, format!("{message}\nhelp: {help}"))
 }
@@ -185,7 +185,7 @@ fn literal_value(literal: &syn::ExprLit) -> syn::Result<Expr> {
     }
 }
 
-/// The value of an integer literal, or of its negation.
+/// The value of an integer literal, or its negation if `negative` is set.
 pub(super) fn integer(literal: &syn::LitInt, negative: bool) -> syn::Result<i64> {
     if !literal.suffix().is_empty() {
         return Err(error(
@@ -206,7 +206,7 @@ pub(super) fn integer(literal: &syn::LitInt, negative: bool) -> syn::Result<i64>
         })
 }
 
-/// `-5` is a literal; `-(5)` and `-x` are negations.
+/// Converts a prefix operator. `-5` is a literal, but `-(5)` and `-x` are negations.
 fn convert_unary(
     unary: &syn::ExprUnary,
     depth: usize,
@@ -245,7 +245,7 @@ fn operator(op: &syn::BinOp) -> syn::Result<BinaryOp> {
     })
 }
 
-/// The single identifier of a path.
+/// The identifier of a path that has only one segment. Longer paths are an error.
 fn plain_ident(path: &syn::ExprPath) -> syn::Result<&syn::Ident> {
     path.path
         .get_ident()

@@ -1,4 +1,4 @@
-//! Parses the `unsafe extern "C" { fn kernel(..); }` block below the attribute.
+//! Parses the block `unsafe extern "C" { fn kernel(..); }` below the attribute.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens as _;
@@ -17,7 +17,7 @@ use crate::text::spelling::nearest;
 const SHAPE: &str = "write `unsafe extern \"C\" { fn kernel(n: u32, #[len(n)] x: &[f32], \
      #[len(n)] y: &mut [f32]); }`";
 
-/// Attributes of arguments that Kiln interprets.
+/// The attributes of arguments that have a meaning for Kiln.
 const ARGUMENT_ATTRIBUTES: [&str; 9] = [
     "len",
     "fill",
@@ -31,10 +31,10 @@ const ARGUMENT_ATTRIBUTES: [&str; 9] = [
 ];
 
 impl KernelFn {
-    /// Parses the block. Mistakes in several arguments are all reported; `types` are the names of type parameters.
+    /// Parses the block. Reports the mistakes of all arguments. `types` are the names of the type parameters.
     ///
     /// # Errors
-    /// If there is no function.
+    /// If the block has mistakes, or contains no function.
     pub fn parse(item: TokenStream, types: &[&str]) -> Result<KernelFn, Diagnostics> {
         let mut diagnostics = Diagnostics::new();
         let found = foreign_block(item).and_then(|block| {
@@ -108,7 +108,7 @@ fn single_function(block: &syn::ItemForeignMod) -> syn::Result<&syn::ForeignItem
     }
 }
 
-/// Refuses features that a kernel's signature cannot have.
+/// Rejects parts that the signature of a kernel cannot have.
 fn plain_signature(sig: &syn::Signature) -> syn::Result<()> {
     if !sig.generics.params.is_empty() {
         return Err(error(
@@ -162,7 +162,7 @@ fn argument(input: &FnArg, types: &[&str]) -> syn::Result<ArgDecl> {
     Ok(decl)
 }
 
-/// The value of an argument that is a struct or an array.
+/// The value of an argument if it is a struct or an array; `None` for other arguments.
 fn plain_value(typed: &syn::PatType) -> syn::Result<Option<PlainDecl>> {
     let mut values = typed
         .attrs
@@ -202,7 +202,7 @@ fn element(ty: &Type, types: &[&str]) -> syn::Result<ElemRef> {
     let Type::Path(path) = ty else {
         return Err(unsupported(ty));
     };
-    // `half::f16` is `f16`; a type parameter is a plain name.
+    // `half::f16` is the same type as `f16`. A type parameter has no path.
     let Some(last) = path.path.segments.last() else {
         return Err(unsupported(ty));
     };
@@ -298,7 +298,7 @@ fn unknown_attribute(attribute: &Attribute, name: &str) -> syn::Error {
     error(path, format!("unknown attribute `{name}`"), &help)
 }
 
-/// `#[compare(sum)]`.
+/// Parses `#[compare(sum)]`.
 fn comparison(attribute: &Attribute) -> syn::Result<Spanned<Comparison>> {
     let name: Ident = attribute.parse_args()?;
     let known = || Comparison::ALL.iter().map(|(known, _)| *known);
@@ -317,7 +317,7 @@ fn comparison(attribute: &Attribute) -> syn::Result<Spanned<Comparison>> {
     })
 }
 
-/// `#[constant]`, for a variable with the argument's name, or `#[constant(tables::taps)]`.
+/// Parses `#[constant]`, which names a variable like the argument, or `#[constant(tables::taps)]`.
 fn constant_variable(attribute: &Attribute, argument: &Ident) -> syn::Result<Spanned<String>> {
     let value = if let syn::Meta::Path(_) = attribute.meta {
         argument.to_string()
@@ -354,7 +354,7 @@ fn scalar_value(attribute: &Attribute) -> syn::Result<Spanned<ScalarValue>> {
 
 const FILLS: &str = "fills are uniform(-1, 1), below(n), iota and constant(0)";
 
-/// The `count` numbers between the parentheses of a fill.
+/// The numbers between the parentheses of a fill, of which there must be `count`.
 fn numbers(kind: &Ident, arguments: TokenStream, count: usize) -> syn::Result<Vec<Spanned<f64>>> {
     let numbers = list::<Spanned<f64>>.parse2(arguments)?;
     if numbers.len() == count {
@@ -365,7 +365,7 @@ fn numbers(kind: &Ident, arguments: TokenStream, count: usize) -> syn::Result<Ve
     }
 }
 
-/// `uniform(low, high)`, `below(e)`, `iota`, `constant(x)`.
+/// Parses `uniform(low, high)`, `below(e)`, `iota` or `constant(x)`.
 fn fill(input: ParseStream) -> syn::Result<(Fill, Option<SpannedExpr>)> {
     let kind: Ident = input.parse()?;
     let arguments: TokenStream = if input.peek(syn::token::Paren) {

@@ -1,9 +1,10 @@
-//! The grammar of `#[tuned_kernel(..)]`, shared by the macro and the command line.
+//! The grammar of `#[tuned_kernel(..)]`. The macro and the command line share it.
 //!
-//! It has two layers. [`KernelAttr`] and [`KernelFn`] are the declaration as written, with spans; lowering turns them
-//! into a [`KernelSpec`](crate::model::KernelSpec). [`check`](crate::check) then checks the meaning, using both.
+//! Parsing has two steps. [`KernelAttr`] and [`KernelFn`] contain the declaration as written, with spans. The module
+//! `lower` converts them to a [`KernelSpec`](crate::model::KernelSpec). [`check`](crate::check) then uses both to
+//! check the meaning.
 //!
-//! The grammar is described in `docs/spec-language.md`.
+//! `docs/spec-language.md` describes the grammar.
 
 mod attribute;
 pub mod declaration;
@@ -25,7 +26,8 @@ pub use parsed::ParsedKernel;
 
 use crate::text::diagnostic::Diagnostics;
 
-/// Parses and checks a kernel: the tokens inside `#[tuned_kernel(..)]` and the block below it.
+/// Parses and checks a kernel. `attribute` contains the tokens inside `#[tuned_kernel(..)]`, and `item` the block
+/// below it.
 ///
 /// # Errors
 /// Every mistake of form or, if the form is right, every mistake of meaning.
@@ -45,7 +47,7 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> Result<ParsedKernel,
     }
 }
 
-/// The declaration as written, before its meaning is checked.
+/// Parses the declaration as written. Its meaning is not checked yet.
 fn form(attribute: TokenStream, item: TokenStream) -> Result<(KernelAttr, KernelFn), Diagnostics> {
     let (attr, mut diagnostics) = KernelAttr::parse(attribute);
     let types: Vec<_> = attr.types.iter().map(|ty| &*ty.name.value).collect();

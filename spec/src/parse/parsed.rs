@@ -3,13 +3,13 @@
 use super::declaration::{KernelAttr, KernelFn};
 use crate::model::KernelSpec;
 
-/// A kernel spec and its declaration as written.
+/// A kernel spec, together with its declaration as written.
 #[derive(Clone, Debug)]
 pub struct ParsedKernel {
-    /// The spec.
+    /// The spec of the kernel.
     pub spec: KernelSpec,
-    /// The attribute, with spans.
+    /// The attribute as written, with spans.
     pub attr: KernelAttr,
-    /// The function, with spans, attributes and visibility.
+    /// The function as written, with spans, attributes and visibility.
     pub function: KernelFn,
 }

@@ -1,4 +1,5 @@
-//! Values of structs and arrays that are passed by value: `Params { scale: 0.5f32, taps: [0.25f32; 4], n: n as u32 }`.
+//! Parses the values of structs and arrays that are passed by value, such as
+//! `Params { scale: 0.5f32, taps: [0.25f32; 4], n: n as u32 }`.
 
 use quote::ToTokens as _;
 use syn::Expr as Syntax;
@@ -13,18 +14,18 @@ const HELP: &str = "write each number with its type, and sizes as casts: \
 /// Maximum number of elements of an array.
 const MAX_ELEMENTS: usize = 1024;
 
-/// A value as written.
+/// The value of a struct or array, as written.
 #[derive(Clone, Debug)]
 pub struct PlainDecl {
-    /// The argument's type.
+    /// The type of the argument.
     pub ty: syn::Type,
-    /// The value.
+    /// The value with its layout and numbers.
     pub value: Plain,
-    /// The problem sizes in it.
+    /// The expressions over problem sizes that the value contains.
     pub sizes: Vec<SpannedExpr>,
 }
 
-/// Whether a `#[value(..)]` is that of a struct or an array.
+/// Whether a `#[value(..)]` contains a struct or an array.
 pub(super) fn is_plain(value: &Syntax) -> bool {
     matches!(
         value,
@@ -33,7 +34,7 @@ pub(super) fn is_plain(value: &Syntax) -> bool {
 }
 
 impl PlainDecl {
-    /// Parses a value.
+    /// Parses the value of an argument of type `ty`.
     pub(super) fn new(ty: &syn::Type, value: &Syntax) -> syn::Result<PlainDecl> {
         let mut sizes = Vec::new();
         let value = plain(value, &mut sizes)?;

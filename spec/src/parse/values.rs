@@ -1,4 +1,4 @@
-//! Parses literals and small pieces that the items of the attribute and the arguments share.
+//! Parses literals and other small pieces that occur both in the attribute and in the attributes of arguments.
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
@@ -32,13 +32,13 @@ impl Parse for Name {
     }
 }
 
-/// Parses `a, b, c` up to the end of the input.
+/// Parses the list `a, b, c` up to the end of the input.
 pub(super) fn list<T: Parse>(input: ParseStream) -> syn::Result<Vec<T>> {
     let items = Punctuated::<T, Token![,]>::parse_terminated(input)?;
     Ok(items.into_iter().collect())
 }
 
-/// Parses `name = <T>`.
+/// The pair `name = value`.
 pub(super) struct Assign<T> {
     pub(super) name: Name,
     pub(super) value: T,
@@ -65,7 +65,7 @@ impl Parse for Spanned<i64> {
     }
 }
 
-/// A finite real number, with or without fraction.
+/// A finite real number, with or without a fraction.
 impl Parse for Spanned<f64> {
     fn parse(input: ParseStream) -> syn::Result<Spanned<f64>> {
         let minus: Option<Token![-]> = input.parse()?;
@@ -197,7 +197,7 @@ impl Parse for NamedValues<ParamValue> {
     }
 }
 
-/// `low..high` or `low..=high`; `end` is the last value.
+/// The range `low..high` or `low..=high`. `last` is the last value that it contains.
 struct Range {
     low: i64,
     last: i64,
@@ -387,7 +387,7 @@ pub(super) fn quoted(names: impl IntoIterator<Item = impl AsRef<str>>) -> String
     quoted.join(", ")
 }
 
-/// A name that a kernel's source can use too.
+/// Checks that a kernel's source can use this name too.
 pub(super) fn plain_name(ident: &Ident) -> syn::Result<Ident> {
     let text = ident.to_string();
     if text.starts_with("r#") || !text.is_ascii() {

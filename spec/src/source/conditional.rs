@@ -1,25 +1,25 @@
-//! Tracks the `#if` groups around a place, without evaluating them.
+//! Tracks the `#if` groups that enclose a position in a source, without evaluating their conditions.
 
-/// Prefix of the guards that replace `#pragma once` in a flattened source.
+/// Prefix of the include guards that replace `#pragma once` in a flattened source.
 pub(super) const ONCE_GUARD: &str = "KILN_ONCE_";
 
-/// One open `#if` group.
+/// An `#if` group that is open at a position of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionalFrame {
-    /// The number of the group, counted from the start of the source.
+    /// The number of the group in the order of the source.
     group: usize,
-    /// The branch: 0 for `#if`, incremented by each `#elif` or `#else`.
+    /// The branch of the group: 0 after `#if`, one more after each `#elif` or `#else`.
     branch: usize,
-    /// The name in `#ifndef NAME` or `#if !defined(NAME)`, while in branch 0.
+    /// The name in `#ifndef NAME` or `#if !defined(NAME)`. `None` for other conditions and in later branches.
     guard: Option<String>,
 }
 
-/// The open groups, outermost first.
+/// The groups that are open at a position of the source, outermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenConditionals(Vec<ConditionalFrame>);
 
 impl OpenConditionals {
-    /// Enters a group.
+    /// Opens a group. `guard` is the name in `#ifndef NAME`, if the group begins with this condition.
     pub fn open(&mut self, group: usize, guard: Option<String>) {
         let branch = 0;
         self.0.push(ConditionalFrame {
@@ -29,7 +29,7 @@ impl OpenConditionals {
         });
     }
 
-    /// Moves to the next branch; `false` if no group is open.
+    /// Continues with the next branch of the innermost group. Returns `false` if no group is open.
     pub fn next_branch(&mut self) -> bool {
         self.0.last_mut().is_some_and(|frame| {
             frame.branch += 1;
@@ -38,7 +38,7 @@ impl OpenConditionals {
         })
     }
 
-    /// Leaves a group; `false` if none is open.
+    /// Closes the innermost group. Returns `false` if no group is open.
     pub fn close(&mut self) -> bool {
         self.0.pop().is_some()
     }
@@ -48,7 +48,8 @@ impl OpenConditionals {
         self.0.is_empty()
     }
 
-    /// Whether every open group is the guard of a file with `#pragma once`, which is true for the first inclusion.
+    /// Whether every open group is the guard of a file with `#pragma once`. Such a condition is true for the first
+    /// inclusion.
     pub fn hold_at_first(&self) -> bool {
         let mut guards = self.0.iter().map(|frame| frame.guard.as_deref());
         guards.all(|guard| guard.is_some_and(|name| name.starts_with(ONCE_GUARD)))
@@ -59,15 +60,15 @@ impl OpenConditionals {
         self.0.len()
     }
 
-    /// Whether this place is compiled only if `name` was not defined before.
+    /// Whether this position is compiled only if `name` is not defined before.
     pub fn guards(&self, name: &str) -> bool {
         self.0
             .iter()
             .any(|frame| frame.guard.as_deref() == Some(name))
     }
 
-    /// Whether at most one of two places is compiled: they are in different branches of one group, or both under a
-    /// guard with the same name.
+    /// Whether the compiler sees at most one of two positions. This is so if they are in different branches of one
+    /// group, or if both are under a guard with the same name.
     pub fn excludes(&self, other: &OpenConditionals) -> bool {
         self.0.iter().any(|frame| {
             other.0.iter().any(|theirs| {

@@ -1,4 +1,4 @@
-//! `__constant__` variables.
+//! Finds `__constant__` variables in a source.
 
 use std::ops::Range;
 
@@ -8,31 +8,31 @@ use super::lexer::{Token, TokenKind};
 /// A `__constant__` variable at file or namespace scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstantVariable {
-    /// Its name.
+    /// The variable's name, without namespaces.
     pub name: String,
-    /// The type of its elements, with single spaces between tokens.
+    /// The type of the variable's elements, with single spaces between tokens.
     pub ty: String,
-    /// Its dimensions as written: the text in each pair of brackets.
+    /// The array dimensions as written: the text in each pair of brackets.
     pub dimensions: Vec<String>,
-    /// Whether the source initialises it.
+    /// Whether the source initialises the variable.
     pub initialised: bool,
-    /// The enclosing namespaces, outermost first; an anonymous one has an empty name.
+    /// The enclosing namespaces, outermost first. An anonymous namespace has an empty name.
     pub namespaces: Vec<String>,
-    /// The word `static` before it.
+    /// The byte range of the word `static` in the declaration, if it has one.
     pub static_word: Option<Range<usize>>,
-    /// The place of its name.
+    /// The file and line of the variable's name.
     pub at: Location,
 }
 
 impl ConstantVariable {
-    /// Its name with its namespaces: `tables::taps`.
+    /// The variable's name with its namespaces, as in `tables::taps`.
     pub fn path(&self) -> String {
         let names = self.namespaces.iter().chain([&self.name]);
         names.map(String::as_str).collect::<Vec<_>>().join("::")
     }
 }
 
-/// Words of a declaration that are not part of the type.
+/// Words of a declaration that do not belong to the type of the variable.
 const SPECIFIERS: [&str; 7] = [
     "__constant__",
     "static",
@@ -43,7 +43,7 @@ const SPECIFIERS: [&str; 7] = [
     "__device__",
 ];
 
-/// The variables in a declaration, if it declares `__constant__` variables.
+/// The `__constant__` variables that a declaration declares. Other declarations have none.
 pub(super) fn variables(
     text: &str,
     tokens: &[Token],
@@ -74,7 +74,8 @@ pub(super) fn variables(
         } else if token.kind == TokenKind::Identifier && !is_specifier {
             words.push(*token);
         } else if ends_declarator(token) && words.len() > 1 {
-            // In `float a, b` the second declarator begins after the type, which stays.
+            // In `float a, b` the second declarator has no type words before it, so `words` keeps the type for all
+            // declarators.
             let Some(name) = words.pop() else { break };
             let (dimensions, next) = dimensions(text, &tokens, i);
             let follows = tokens.get(next);
@@ -88,7 +89,7 @@ pub(super) fn variables(
                 at: locate(name.start),
             });
             i = next;
-            // Skip the initialiser, to the next declarator.
+            // Skip the initialiser and continue at the next declarator.
             while tokens
                 .get(i)
                 .is_some_and(|t| !t.is_punct(b',') && !t.is_punct(b';'))
@@ -112,12 +113,12 @@ fn join(text: &str, words: &[Token]) -> String {
     words.join(" ")
 }
 
-/// The index of the bracket that closes the one at `open`, or `open` if there is none.
+/// The index of the bracket that closes the one at `open`. If there is none, `open` itself.
 fn closing(tokens: &[Token], open: usize) -> usize {
     super::kernel_function::matching(tokens, open).unwrap_or(open)
 }
 
-/// The texts in the brackets at `i`, and the index after them.
+/// The texts in the pairs of brackets at `i`, and the index of the token after them.
 fn dimensions(text: &str, tokens: &[Token], mut i: usize) -> (Vec<String>, usize) {
     let mut dimensions = Vec::new();
     while tokens.get(i).is_some_and(|token| token.is_punct(b'[')) {

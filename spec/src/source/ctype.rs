@@ -1,47 +1,47 @@
-//! C types of kernel parameters, as far as a spec can name them.
+//! Parses C types of kernel parameters, to the extent that a spec can declare them.
 
 use std::collections::BTreeMap;
 
 use crate::model::{ElemType, ScalarType};
 
-/// The possible meanings of a name: the types of its `typedef`s, `using`s and `#define`s, as text.
+/// The possible meanings of each type name: the types that `typedef`, `using` and `#define` give it, as text.
 pub type Aliases = BTreeMap<String, Vec<String>>;
 
-/// Maximum number of meanings of one alias.
+/// Maximum number of types that one alias may stand for.
 const MEANINGS: usize = 16;
 
-/// A parameter's type, with the different spellings of one type unified.
+/// The type of a kernel parameter. Different spellings of one type (`unsigned`, `unsigned int`) give the same value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CType {
     /// The type without `const`, pointers and `__restrict__`.
     pub base: Base,
-    /// Whether the target of a pointer is `const`.
+    /// Whether the pointer's target is `const`.
     pub pointee_const: bool,
-    /// Levels of pointers.
+    /// Number of pointer levels: 2 for `float**`.
     pub pointers: usize,
-    /// Whether it is a C++ reference.
+    /// Whether the type is a C++ reference.
     pub reference: bool,
 }
 
 /// A type without `const` and pointers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// A number that can be passed by value.
+    /// A number that a spec can declare as a scalar argument.
     Scalar(ScalarType),
-    /// An element type that is not a scalar argument.
+    /// An element type that a spec can declare only as the element of a slice.
     Elem(ElemType),
-    /// A vector of elements, as `float4`.
+    /// A vector of elements, such as `float4`: the element type and the number of elements.
     Vector(ElemType, u32),
     /// `void`.
     Void,
-    /// A known C type that no spec can name, by its spelling (`bool`, `long double`).
+    /// A known C type that a spec cannot declare (`bool`, `long double`), as written.
     Foreign(String),
-    /// A name that the source does not resolve: a type parameter or a type of the author.
+    /// A name that the source does not define: a type parameter, or a type of the author.
     Named(String),
 }
 
 impl Base {
-    /// The element type it is, if it is one.
+    /// The element type that this type is; `None` for a type that is not an element type.
     pub fn elem(&self) -> Option<ElemType> {
         match self {
             Base::Scalar(scalar) => ElemType::from_name(scalar.name()),
@@ -52,8 +52,8 @@ impl Base {
 }
 
 impl CType {
-    /// Parses a type in the form of [`super::Parameter::ty`]. Returns every type that it may be, at least one, since
-    /// an alias may have another meaning in each branch of an `#if`.
+    /// Parses a type in the form of [`super::Parameter::ty`]. Returns every type that it may be, and at least one.
+    /// There are several if an alias has another meaning in each branch of an `#if`.
     pub fn meanings(text: &str, aliases: &Aliases) -> Vec<CType> {
         CType::resolve(text, aliases, 8)
     }
@@ -65,7 +65,7 @@ impl CType {
             match word {
                 "*" => pointers += 1,
                 "&" => reference = true,
-                // After the first `*`, `const` refers to the pointer, which does not matter here.
+                // After the first `*`, `const` describes the pointer itself, which the caller cannot observe.
                 "const" if pointers == 0 => pointee_const = true,
                 "const" | "volatile" | "__restrict__" | "__restrict" | "restrict" => {}
                 ":" | "std" | "struct" | "typename" | "__grid_constant__" => {}
@@ -99,7 +99,7 @@ impl CType {
     }
 }
 
-/// The base type with these words; `None` for an unknown name.
+/// The base type that these words spell; `None` if a name is unknown.
 fn base(words: &[&str]) -> Option<Base> {
     if let [name] = words
         && let Some(base) = single(name)
@@ -120,7 +120,7 @@ fn single(name: &str) -> Option<Base> {
         "int8_t" => Base::Scalar(ScalarType::I8),
         "uint8_t" | "uchar" => Base::Scalar(ScalarType::U8),
         "int64_t" | "ssize_t" | "ptrdiff_t" | "intptr_t" => Base::Scalar(ScalarType::I64),
-        // 64 bits on every supported device.
+        // `size_t` has 64 bits on every supported device.
         "uint64_t" | "size_t" | "uintptr_t" | "ulong" => Base::Scalar(ScalarType::U64),
         "__half" | "half" | "_Float16" => Base::Elem(ElemType::F16),
         "__nv_bfloat16" | "nv_bfloat16" | "__hip_bfloat16" | "hip_bfloat16" | "__bf16" => {
@@ -159,7 +159,7 @@ fn vector(name: &str) -> Option<Base> {
     Some(Base::Vector(elem, width))
 }
 
-/// `unsigned`, `long long int`, `char`, … in any order.
+/// An integer type spelled with `unsigned`, `long`, `int`, `char` and similar words in any order.
 fn integer(words: &[&str]) -> Option<Base> {
     let count = |word: &str| words.iter().filter(|w| **w == word).count();
     let (unsigned, signed, long) = (count("unsigned"), count("signed"), count("long"));
@@ -170,7 +170,7 @@ fn integer(words: &[&str]) -> Option<Base> {
     }
     let base = match (char, short, long, unsigned) {
         (1, 0, 0, 1) => Base::Scalar(ScalarType::U8),
-        // Plain `char` is signed where kernels are compiled (`-fsigned-char`).
+        // Plain `char` is signed, because kernels are compiled with `-fsigned-char`.
         (1, 0, 0, 0) => Base::Scalar(ScalarType::I8),
         (0, 1, 0, 1) => Base::Scalar(ScalarType::U16),
         (0, 1, 0, 0) => Base::Scalar(ScalarType::I16),

@@ -1,80 +1,80 @@
-//! Kernels of a source that can be tuned, and why others cannot.
+//! Finds the kernels of a source that can be tuned, and reports why other kernels cannot.
 
 use thiserror::Error;
 
 use super::error::Location;
 use super::kernel_function::{KernelFunction, Parameter};
 
-/// Why a name is not an entry.
+/// The reason why a name is not an entry (a kernel that can be tuned).
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EntryError {
-    /// No `__global__` function has that name.
+    /// The source has no `__global__` function with this name.
     #[error("no `__global__` function `{name}` in the source (found: {found})\nhelp: {help}")]
     Unknown {
         /// The requested name.
         name: String,
-        /// The existing names.
+        /// The names of the `__global__` functions that the source has.
         found: String,
-        /// The help.
+        /// How to correct the name.
         help: String,
     },
-    /// A form of kernel that is not supported.
+    /// The kernel has a form that Kiln does not support.
     #[error("{at}: kernel `{name}` {what}\nhelp: {help}")]
     Unsupported {
-        /// The kernel.
+        /// The name of the kernel.
         name: String,
-        /// Its place.
+        /// The file and line of the kernel.
         at: Location,
-        /// The form.
+        /// What is unsupported, as the end of a sentence that starts with the kernel's name.
         what: String,
-        /// The help.
+        /// How to write the kernel instead.
         help: String,
     },
-    /// The kernel only has prototypes.
+    /// The source declares the kernel but does not define it.
     #[error(
         "{at}: kernel `{name}` is declared but not defined\nhelp: its body must be in the source or in a file it includes"
     )]
     Undefined {
-        /// The kernel.
+        /// The name of the kernel.
         name: String,
-        /// The place of the declaration.
+        /// The file and line of the declaration.
         at: Location,
     },
-    /// Two definitions are compiled together.
+    /// The compiler would see two definitions of the kernel.
     #[error(
         "{second}: kernel `{name}` is defined twice, first at {first}\nhelp: give each kernel a name of its own"
     )]
     Twice {
-        /// The kernel.
+        /// The name of the kernel.
         name: String,
-        /// The first definition.
+        /// The file and line of the first definition.
         first: Location,
-        /// The second definition.
+        /// The file and line of the second definition.
         second: Location,
     },
 }
 
-/// A kernel that can be tuned: every declaration and definition of one name.
+/// A kernel that can be tuned, with every declaration and definition of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'s> {
-    /// Its name.
+    /// The kernel's name, without namespaces and template arguments.
     pub name: &'s str,
-    /// Its prototypes and definitions, in source order.
+    /// The kernel's prototypes and definitions, in source order.
     pub sites: Vec<&'s KernelFunction>,
-    /// The arguments of its template, as in the spec.
+    /// The template arguments from the spec; `None` if the kernel is not a template.
     pub arguments: Option<Vec<String>>,
 }
 
 impl<'s> Entry<'s> {
-    /// The parameters of its first definition.
+    /// The parameters of the kernel's first definition.
     pub fn params(&self) -> &'s [Parameter] {
         let definition = self.sites.iter().find(|site| site.body_open.is_some());
         definition.map_or(&[], |site| &site.params)
     }
 }
 
-/// Why a declaration cannot be that of an entry.
+/// The reason why a declaration has an unsupported form; `None` if it can belong to an entry.
 pub(super) fn unsupported(site: &KernelFunction) -> Option<EntryError> {
     let (what, help) = site.obstacle?.describe();
     Some(refused(site, what, help))
@@ -89,7 +89,7 @@ fn refused(site: &KernelFunction, what: &str, help: impl Into<String>) -> EntryE
     }
 }
 
-/// The error if a kernel is named without its namespaces, or with other ones.
+/// The error for a kernel that the spec names without its namespaces or with other namespaces.
 pub(super) fn in_another_namespace(site: &KernelFunction) -> EntryError {
     if let Some(error) = unsupported(site) {
         return error;
@@ -106,7 +106,7 @@ pub(super) fn in_another_namespace(site: &KernelFunction) -> EntryError {
     refused(site, "is declared in a namespace", help)
 }
 
-/// Why template arguments do not fit a kernel; `None` if they do.
+/// The reason why template arguments do not match a kernel; `None` if they match.
 pub(super) fn wrong_arguments(
     site: &KernelFunction,
     arguments: Option<&[String]>,
@@ -140,7 +140,7 @@ pub(super) fn wrong_arguments(
     }
 }
 
-/// Two definitions that are compiled together, if there are any.
+/// Two definitions that the compiler would see together, if there are any.
 pub(super) fn twice(definitions: &[&KernelFunction]) -> Option<EntryError> {
     let pairs = definitions
         .iter()

@@ -1,20 +1,20 @@
-//! The name of a kernel in a spec: `kernel`, `space::kernel`, `kernel<float, 256>`.
+//! Parses the name of a kernel in a spec: `kernel`, `space::kernel`, `kernel<float, 256>`.
 
 use super::lexer::{TokenKind, lex};
 
-/// The name of a kernel, with its namespaces and the arguments of its template.
+/// The name of a kernel, with its namespaces and template arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryPath {
     /// The enclosing namespaces, outermost first.
     pub namespaces: Vec<String>,
-    /// Its own name.
+    /// The kernel's name, without namespaces and template arguments.
     pub name: String,
-    /// The arguments of its template, as written; `None` for a kernel that is not a template.
+    /// The template arguments as written; `None` for a kernel that is not a template.
     pub arguments: Option<Vec<String>>,
 }
 
 impl EntryPath {
-    /// Parses a name; `None` if it is not one.
+    /// Parses a name. `None` if the text is not the name of a kernel.
     pub fn parse(text: &str) -> Option<EntryPath> {
         let text = text.trim();
         let (path, arguments) = match text.split_once('<') {
@@ -32,18 +32,18 @@ impl EntryPath {
         })
     }
 
-    /// The name alone, with which a symbol starts.
+    /// The name without namespaces and template arguments. Symbols start with it.
     pub fn base_name(text: &str) -> &str {
         let path = text.split('<').next().unwrap_or(text);
         path.rsplit("::").next().unwrap_or(path).trim()
     }
 
-    /// Whether an argument of the template contains a name: a tunable parameter or a type parameter.
+    /// Whether a template argument contains this name of a tunable parameter or type parameter.
     pub fn mentions(&self, name: &str) -> bool {
         self.argument_names().any(|found| found == name)
     }
 
-    /// Every name in the arguments of the template.
+    /// Every name in the template arguments.
     pub fn argument_names(&self) -> impl Iterator<Item = String> + '_ {
         let arguments = self.arguments.iter().flatten();
         arguments.flat_map(|text| {
@@ -56,7 +56,8 @@ impl EntryPath {
     }
 }
 
-/// The pieces between top-level commas; `None` if a bracket is not closed or a character is not allowed.
+/// The template arguments, split at top-level commas. `None` if a bracket is not closed or a character is not
+/// allowed.
 fn arguments(text: &str) -> Option<Vec<String>> {
     let mut pieces = vec![String::new()];
     let mut depth = 0_u32;

@@ -1,16 +1,16 @@
-//! Errors of a kernel's source.
+//! Errors of reading, expanding and scanning a kernel's source.
 
 use std::path::PathBuf;
 use std::{fmt, io};
 
 use thiserror::Error;
 
-/// A place in a source file.
+/// A file and line of a kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file name that the reader uses.
+    /// The name of the file, as the reader uses it.
     pub file: String,
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: u32,
 }
 
@@ -20,26 +20,26 @@ impl fmt::Display for Location {
     }
 }
 
-/// Why a reader cannot return the text of a file.
+/// The reason why a reader cannot return the text of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// A link that leads out of the package.
+    /// The path is a link that leads out of the package.
     #[error("it is a link to a file outside the package")]
     LinkOutside,
-    /// A path that has too many `..`.
+    /// The path leaves the package through `..`.
     #[error("the path leaves the package")]
     PathOutside,
-    /// Bytes that are not UTF-8.
+    /// The file is not UTF-8 text.
     #[error("it is not UTF-8 text")]
     NotText,
-    /// A folder, a pipe or a device.
+    /// The path is not a regular file but, for example, a folder, a pipe or a device.
     #[error("it is not a regular file")]
     NotAFile,
-    /// A file that exceeds the reader's limit.
+    /// The file is larger than the reader allows.
     #[error("it is larger than {limit_bytes} bytes")]
     TooLarge {
-        /// The limit.
+        /// The reader's limit in bytes.
         limit_bytes: u64,
     },
     /// The path cannot be resolved to a file.
@@ -47,21 +47,21 @@ pub enum ReadError {
     Unresolved {
         /// The path.
         path: PathBuf,
-        /// The system's message.
+        /// The message of the operating system.
         message: String,
     },
-    /// The file cannot be read.
+    /// The file exists but cannot be read.
     #[error("{message}")]
     Io {
         /// The kind of failure.
         kind: io::ErrorKind,
-        /// The system's message.
+        /// The message of the operating system.
         message: String,
     },
 }
 
 impl ReadError {
-    /// The error of a path that cannot be resolved.
+    /// The error for a path that the operating system cannot resolve.
     pub fn unresolved(path: impl Into<PathBuf>, error: &io::Error) -> ReadError {
         ReadError::Unresolved {
             path: path.into(),
@@ -79,7 +79,7 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// The help for a kernel's source that cannot be read.
+/// The help text for a kernel source that cannot be read.
 fn root_help(error: &ReadError) -> &'static str {
     match error {
         ReadError::LinkOutside | ReadError::PathOutside => {
@@ -90,18 +90,18 @@ fn root_help(error: &ReadError) -> &'static str {
     }
 }
 
-/// Why a source cannot be expanded or scanned.
+/// The reason why a source cannot be expanded or scanned.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The source itself cannot be read.
+    /// The `.cu` file cannot be read.
     #[error(
         "cannot read kernel source `{name}`: {error}\nhelp: {}", root_help(.error)
     )]
     Root {
-        /// Its name.
+        /// The name of the file.
         name: String,
-        /// Why it cannot be read.
+        /// Why the file cannot be read.
         error: ReadError,
     },
     /// An included file cannot be read.
@@ -109,81 +109,81 @@ pub enum SourceError {
         "{at}: cannot read included file `{name}`: {error}\nhelp: Kiln inlines `#include \"..\"` so that it can hash it; write a system header as `#include <..>`"
     )]
     Include {
-        /// The missing file.
+        /// The name of the included file.
         name: String,
-        /// The place of the include.
+        /// The file and line of the `#include`.
         at: Location,
-        /// Why it cannot be read.
+        /// Why the file cannot be read.
         error: ReadError,
     },
-    /// An include that leaves the package or has an absolute path.
+    /// An `#include` has an absolute path or a path that leaves the package.
     #[error(
         "{at}: `#include \"{path}\"` leaves the package\nhelp: keep included files inside the package, so that its hash covers them"
     )]
     Outside {
         /// The path as written.
         path: String,
-        /// The place of the include.
+        /// The file and line of the `#include`.
         at: Location,
     },
-    /// An include whose file is known only to the preprocessor.
+    /// The file name of an `#include` is a macro, which only the preprocessor can expand.
     #[error(
         "{at}: `#include` of a macro is not supported\nhelp: name the file, so that the source's hash covers it"
     )]
     Computed {
-        /// Its place.
+        /// The file and line of the `#include`.
         at: Location,
     },
-    /// A file that includes itself without a guard.
+    /// A file includes itself, directly or through other files, without an include guard.
     #[error("{at}: `{name}` includes itself: {chain}\nhelp: add `#pragma once` to `{name}`")]
     Cycle {
-        /// The file.
+        /// The name of the file.
         name: String,
-        /// The files on the way, joined by arrows.
+        /// The files of the cycle, joined by arrows.
         chain: String,
-        /// The place at which the cycle closes.
+        /// The file and line of the `#include` that closes the cycle.
         at: Location,
     },
-    /// Includes nested too deeply.
+    /// Includes are nested too deeply.
     #[error(
         "{at}: includes are nested more than {limit} deep\nhelp: a file that includes itself over others needs `#pragma once`"
     )]
     TooDeep {
-        /// The place at which the limit is exceeded.
+        /// The file and line of the `#include` that exceeds the limit.
         at: Location,
-        /// The limit.
+        /// The maximum nesting depth.
         limit: usize,
     },
-    /// An expanded source that is too large.
+    /// The expanded source is too large.
     #[error(
         "the expanded source of `{name}` is larger than {limit} bytes\nhelp: include with `#include <..>` what is not the kernel's own"
     )]
     TooLarge {
-        /// The root file.
+        /// The name of the `.cu` file.
         name: String,
-        /// The limit in bytes.
+        /// The maximum size in bytes.
         limit: usize,
     },
-    /// A zero byte, which no source may contain.
+    /// The source contains a NUL byte.
     #[error("{at}: the source holds a NUL byte\nhelp: a kernel source is UTF-8 text")]
     Nul {
-        /// Its place.
+        /// The file and line of the NUL byte.
         at: Location,
     },
-    /// A comment or literal without an end.
+    /// A comment or a literal does not end.
     #[error("{at}: unterminated {what}")]
     Unterminated {
-        /// The unterminated item.
+        /// What does not end, in words.
         what: &'static str,
-        /// The place where it begins.
+        /// The file and line where the comment or literal begins.
         at: Location,
     },
-    /// Conditionals that do not match.
+    /// An `#if`, `#else`, `#elif` or `#endif` has no partner.
     #[error("{at}: {what}")]
     Conditional {
-        /// The mistake.
+        /// What is wrong, in words.
         what: &'static str,
-        /// Its place.
+        /// The file and line of the directive.
         at: Location,
     },
 }

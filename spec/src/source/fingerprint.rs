@@ -1,25 +1,24 @@
-//! The hash of a source, computed from its tokens, so that a comment or another line break does not make a baked row
-//! stale.
+//! Hashes a source by its tokens, so that a comment or another line break does not make a baked row stale.
 //!
 //! White space is hashed only if it changes the token sequence: between operators (`a - -b` is not `a --b`) and after
-//! the macro name in a `#define` (`F (x)` is not `F(x)`). More is hashed if the source can observe its own text. A
-//! stringifying macro (`#x`) adds the spacing. `__LINE__`, `__FILE__` or another name that exposes a source location
-//! adds every byte.
+//! the macro name in a `#define` (`F (x)` is not `F(x)`). If the source can observe its own text, more is hashed. If
+//! a macro stringifies (`#x`), all spacing is hashed. If the source uses `__LINE__`, `__FILE__` or another name that
+//! exposes a source location, every byte is hashed.
 
 use super::lexer::{LexError, Token, TokenKind, lex, lex_directive};
 use crate::hash::{Hash, Hasher, SourceHash};
 
-/// Names through which a source sees its own line or file. The line that a failing `assert` prints does not count: it
-/// changes a message, not a result.
+/// Names through which a source can observe its own line or file. `assert` is not among them, although it prints a
+/// line when it fails, because the line changes a message and not a result.
 const PLACES: [&str; 4] = ["__LINE__", "__FILE__", "__FILE_NAME__", "source_location"];
 
-/// The hash of an expanded source.
+/// The hash of an expanded source: of its tokens or, if these are not enough, of its text.
 pub(super) fn of(text: &str) -> SourceHash {
     let hash = tokens(text).unwrap_or_else(|| Hash::of("kiln source text", text.as_bytes()));
     SourceHash(hash)
 }
 
-/// The hash of its tokens; `None` if its text matters, or if it cannot be split into tokens.
+/// The hash of the tokens. `None` if the source exposes its location, or if it cannot be split into tokens.
 fn tokens(text: &str) -> Option<Hash> {
     let lines = every_line(text).ok()?;
     let all = || lines.iter().flatten();
@@ -29,7 +28,7 @@ fn tokens(text: &str) -> Option<Hash> {
     let spacing = lines.iter().any(|line| stringifies(text, line));
     let mut hasher = Hasher::new("kiln source 2");
     for line in &lines {
-        // The beginning and end of a directive matter.
+        // A directive and the same tokens outside a directive have different hashes.
         hasher.field(if is_directive(line) { b"#" } else { b"" });
         let mut before: Option<&Token> = None;
         for (i, token) in line.iter().enumerate() {
@@ -47,10 +46,11 @@ fn tokens(text: &str) -> Option<Hash> {
     Some(hasher.finish())
 }
 
-/// The index of the name among the tokens of a `#define`: after `#` and `define`.
+/// The index of the macro's name among the tokens of a `#define`, after `#` and `define`.
 const MACRO_NAME: usize = 2;
 
-/// The tokens: those of each directive (with its `#`), and those between two directives. Line markers are left out.
+/// The tokens in groups: one group per directive (with its `#`), and one group for the code between two directives.
+/// Line markers are left out.
 fn every_line(text: &str) -> Result<Vec<Vec<Token>>, LexError> {
     let mut lines = vec![Vec::new()];
     for token in lex(text)? {
@@ -72,7 +72,7 @@ fn every_line(text: &str) -> Result<Vec<Vec<Token>>, LexError> {
         lines.push([&[hash][..], &inner].concat());
         lines.push(Vec::new());
     }
-    // Directives around nothing, such as those of an inlined file, leave empty lines between them.
+    // Two directives with no code between them, such as those around an inlined file, leave an empty group.
     lines.retain(|line| !line.is_empty());
     Ok(lines)
 }
@@ -85,14 +85,14 @@ fn is_define(text: &str, line: &[Token]) -> bool {
     is_directive(line) && line.get(1).is_some_and(|name| name.is_name(text, "define"))
 }
 
-/// Pairs of punctuation bytes that are, or begin or end, one operator; `>*` and `=>` are of `->*` and `<=>`.
+/// Pairs of punctuation bytes that form an operator or a part of one. `>*` and `=>` are parts of `->*` and `<=>`.
 const JOINED: [&[u8; 2]; 32] = [
     b"++", b"--", b"&&", b"||", b"<<", b">>", b"==", b"!=", b"<=", b">=", b"+=", b"-=", b"*=",
     b"/=", b"%=", b"&=", b"|=", b"^=", b"->", b"::", b"##", b"..", b".*", b">*", b"=>", b"<:",
     b":>", b"<%", b"%>", b"%:", b"//", b"/*",
 ];
 
-/// Whether two tokens without a gap may be a single one for a compiler: an operator, or a literal with its suffix.
+/// Whether a compiler may read two tokens without a gap as one: as an operator, or as a literal with its suffix.
 fn may_join(before: &Token, token: &Token) -> bool {
     match (before.kind, token.kind) {
         (TokenKind::Punct(first), TokenKind::Punct(second)) => JOINED.contains(&&[first, second]),
@@ -101,13 +101,13 @@ fn may_join(before: &Token, token: &Token) -> bool {
     }
 }
 
-/// Whether two tokens are separated by nothing but line continuations.
+/// Whether nothing but line continuations separates two tokens.
 fn is_adjacent(text: &str, before: &Token, token: &Token) -> bool {
     let between = &text[before.end..token.start];
     between.is_empty() || between.replace("\\\n", "").is_empty()
 }
 
-/// Whether a `#define` stringifies its arguments: it contains a `#` that is not half of a `##`.
+/// Whether a `#define` stringifies an argument: it contains a `#` that is not half of a `##`.
 fn stringifies(text: &str, line: &[Token]) -> bool {
     let is_hash = |token: Option<&Token>| token.is_some_and(|token| token.is_punct(b'#'));
     is_define(text, line)
@@ -163,7 +163,7 @@ mod tests {
         assert!(!same("f(\"// a\")", "f(\"// b\")"));
         assert!(!same("\"a\"_s", "\"a\" _s"));
         assert!(same("a -\\\n- b", "a -- b") && !same("a -\\\n- b", "a - - b"));
-        // Half of a directive is not code.
+        // The end of a directive is hashed: `b` is code in the first text and a part of the macro in the second.
         assert!(!same("#define A\nb", "#define A b"));
     }
 
@@ -175,7 +175,7 @@ mod tests {
         let spelt = "#define S(x) #x\nf(S(a+b));";
         assert!(!same(spelt, "#define S(x) #x\nf(S(a + b));"));
         assert!(same(spelt, "// A comment.\n#define S(x) #x\nf(S(a+b));"));
-        // `##` does not stringify.
+        // `##` joins tokens and does not stringify them.
         let joined = "#define J(x) x##1\nf(J(a+b));";
         assert!(same(joined, "#define J(x) x##1\nf(J(a + b));"));
     }

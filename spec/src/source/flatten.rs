@@ -1,4 +1,4 @@
-//! Expands a kernel's source: every local include is inlined, so that a single text is hashed and compiled.
+//! Expands a kernel's source: inlines every local include, so that one text can be hashed and compiled.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use super::lines::LineMap;
 use super::path;
 use crate::hash::{Hash, SourceHash};
 
-/// Headers that Kiln itself provides: an `#include` of one is left unchanged, and the prelude's own hash covers them.
+/// Headers that Kiln itself provides. An `#include` of such a header is left unchanged, because the hash of the
+/// prelude covers the header.
 pub const PRELUDE_HEADERS: &[&str] = &["kiln.cuh"];
 
 /// Maximum size of an expanded source, in bytes.
@@ -22,20 +23,20 @@ pub const MAX_INCLUDE_DEPTH: usize = 64;
 /// Reads a file of the package by its normalised name.
 pub type Reader<'r> = dyn FnMut(&str) -> Result<String, ReadError> + 'r;
 
-/// One file of an expanded source.
+/// One file that an expanded source contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The file name that the reader uses.
+    /// The name of the file, as the reader uses it.
     pub name: String,
-    /// Hash of its text.
+    /// Hash of the file's text.
     pub hash: Hash,
 }
 
 /// A kernel's source with its local includes inlined.
 ///
-/// `#include "local.cuh"` is replaced by the file's text between `#line` markers. `#pragma once` becomes an include
-/// guard, so that it works under `#if` too. `#include <..>` and Kiln's own headers ([`PRELUDE_HEADERS`]) stay. Line
-/// endings become `\n`.
+/// `#include "local.cuh"` is replaced by the text of the file between `#line` markers. `#pragma once` is replaced by
+/// an include guard, which also works if the first inclusion is under an `#if`. `#include <..>` and the headers of
+/// Kiln ([`PRELUDE_HEADERS`]) are left unchanged. Line endings become `\n`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     text: String,
@@ -44,12 +45,12 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Expands `root_name`. Calls `reader` for each file with a name relative to the same root (`/` between
-    /// components, no `.` or `..`).
+    /// Reads `root_name` and inlines its local includes. `reader` is called for each file. The names that it receives
+    /// are relative to the same root, with `/` between components and without `.` or `..`.
     ///
     /// # Errors
-    /// If a file cannot be read; an include is computed, circular, too deep or leaves the root; or the text is too
-    /// large or cannot be split into tokens.
+    /// If a file cannot be read. If an include is computed, is circular, is nested too deeply or leaves the root. If
+    /// the text is too large or cannot be split into tokens.
     pub fn load(root_name: &str, reader: &mut Reader<'_>) -> Result<SourceText, SourceError> {
         let unread = |error| SourceError::Root {
             name: root_name.into(),
@@ -74,7 +75,7 @@ impl SourceText {
         })
     }
 
-    /// A source that is already expanded, as the macro embeds it.
+    /// Wraps a source that is already expanded, such as the one that the macro embeds.
     pub fn from_expanded(text: impl Into<String>) -> SourceText {
         let text = text.into();
         SourceText {
@@ -89,24 +90,24 @@ impl SourceText {
         &self.text
     }
 
-    /// Every file in it, the `.cu` first; empty for [`Self::from_expanded`].
+    /// Every file of the source, the `.cu` file first. Empty for a source from [`Self::from_expanded`].
     pub fn files(&self) -> &[SourceFile] {
         &self.files
     }
 
-    /// Hash of the expanded source by its tokens: comments, blank lines and indentation do not matter. If a source
-    /// uses `__LINE__` or `__FILE__`, every byte counts.
+    /// Hash of the tokens of the expanded source. Comments, blank lines and indentation do not change it, unless the
+    /// source uses `__LINE__` or `__FILE__`.
     pub fn hash(&self) -> SourceHash {
         self.hash
     }
 
-    /// The file and line of a byte of the expanded text, from its `#line` markers.
+    /// The file and line of a byte of the expanded text, computed from the `#line` markers.
     pub fn locate(&self, offset: usize) -> Location {
         self.lines(&lex(&self.text).unwrap_or_default())
             .locate(offset)
     }
 
-    /// The map of its lines, given its tokens.
+    /// The map from bytes of the text to files and lines. `tokens` are the tokens of the text.
     pub(super) fn lines(&self, tokens: &[Token]) -> LineMap {
         let root = self.files.first().map_or("source", |file| &file.name);
         LineMap::new(&self.text, tokens, root)
@@ -117,16 +118,16 @@ struct Flattener<'a, 'r> {
     reader: &'a mut Reader<'r>,
     root: String,
     files: Vec<SourceFile>,
-    /// Guarded files that were inlined outside every conditional: later includes of them are empty.
+    /// Guarded files that were inlined outside every `#if`. A later include of such a file adds nothing.
     seen_unconditionally: BTreeSet<String>,
-    /// Files being inlined, outermost first, with whether each has a guard.
+    /// The files that are being inlined, outermost first. The flag is `true` if the file has an include guard.
     open: Vec<(String, bool)>,
-    /// Number of open `#if` groups at this point, over all open files.
+    /// Number of `#if` groups that are open at this position, in all open files together.
     conditionals: usize,
     out: String,
 }
 
-/// The effect of a directive here.
+/// What the flattener does with a directive.
 enum Action {
     Include(String),
     Once,
@@ -266,19 +267,19 @@ fn is_device_header(path: &str) -> bool {
         .any(|(name, _)| *name == path)
 }
 
-/// The line of a byte, from 1.
+/// The line number of a byte, from 1.
 fn line_of(text: &str, offset: usize) -> u32 {
     let newlines = text.as_bytes()[..offset].iter().filter(|&&b| b == b'\n');
     1 + u32::try_from(newlines.count()).unwrap_or(u32::MAX - 1)
 }
 
-/// A `#line` marker: the next line is `line` of `name`.
+/// A `#line` marker, which declares that the next line is line `line` of the file `name`.
 pub(crate) fn line_marker(line: u32, name: &str) -> String {
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
     format!("#line {line} \"{name}\"\n")
 }
 
-/// The effect of a directive for the flattener; `None` for a computed include.
+/// What the flattener does with a directive. `None` for an `#include` of a macro.
 fn action(text: &str, directive: &Token) -> Option<Action> {
     let inner = lex_directive(text, directive);
     let Some(name) = inner.first() else {
@@ -311,7 +312,7 @@ fn is_pragma_once(text: &str, token: &Token) -> bool {
             [pragma, once, ..] if pragma.is_name(text, "pragma") && once.is_name(text, "once"))
 }
 
-/// Whether a file is completely inside `#ifndef X`, `#define X`, …, `#endif`.
+/// Whether the whole file is between `#ifndef X`, `#define X` and the matching `#endif`.
 fn has_guard(text: &str, tokens: &[Token]) -> bool {
     let [first, second, .., last] = tokens else {
         return false;

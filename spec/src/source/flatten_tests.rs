@@ -80,7 +80,8 @@ fn pragma_once_is_honoured_and_diamonds_expand_once() {
 
 #[test]
 fn pragma_once_holds_under_conditionals() {
-    // Inlined in both branches, each time under the same guard, so that either branch sees it.
+    // The file is inlined in both branches under the same guard, so that either branch sees it. The last include also
+    // inlines it, because the flattener does not evaluate conditions.
     let source = load(&[
         (
             "a.cu",
@@ -167,7 +168,8 @@ fn a_source_over_the_limits_is_refused() {
         Ok(format!("#include \"{}.cu\"\n", number + 1))
     });
     assert!(matches!(deep, Err(SourceError::TooDeep { limit: 64, .. })));
-    // Each file includes the next twice: 2^n copies must end at the size limit, not in memory.
+    // Each file includes the next one twice, which gives 2^n copies. The size limit must stop the expansion before
+    // the memory is exhausted.
     let wide = SourceText::load("0.cu", &mut |name| {
         let number: u32 = name.split('.').next().unwrap().parse().unwrap();
         let next = format!("#include \"{}.cu\"\n", number + 1);

@@ -1,6 +1,6 @@
-//! Headers that compilers for GPUs do not have, or reject.
+//! Headers that compilers for GPUs do not have or do not accept.
 
-/// Those of the C++ and C standard libraries, of POSIX and of CUDA's host libraries.
+/// Headers of the C++ and C standard libraries, of POSIX and of CUDA's host libraries.
 const HOST_HEADERS: &[&str] = &[
     "algorithm",
     "any",
@@ -78,7 +78,7 @@ const HOST_HEADERS: &[&str] = &[
     "vector",
 ];
 
-/// Folders whose headers are all for the host.
+/// Folders that contain only headers for host code.
 const HOST_FOLDERS: &[&str] = &["sys/", "thrust/", "cub/device/", "bits/"];
 
 /// Whether a header is only for host code.

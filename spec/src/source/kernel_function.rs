@@ -1,4 +1,4 @@
-//! `__global__` functions, as written.
+//! Parses `__global__` functions.
 
 use std::ops::Range;
 
@@ -7,36 +7,36 @@ use super::error::Location;
 use super::lexer::{Token, TokenKind};
 use super::template::Template;
 
-/// A parameter of a kernel.
+/// A parameter of a `__global__` function, as written in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its type with single spaces between tokens, as in `const float * __restrict__`.
+    /// The parameter's type with single spaces between tokens, as in `const float * __restrict__`.
     pub ty: String,
-    /// Its name; empty if it has none.
+    /// The parameter's name. Empty if the source does not name the parameter.
     pub name: String,
 }
 
-/// Why a `__global__` function cannot be an entry.
+/// The reason why a `__global__` function cannot be an entry (a kernel that can be tuned).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// A specialisation or an explicit instantiation of a template.
+    /// The function is a specialisation or an explicit instantiation of a template.
     Template,
-    /// Declared inside an anonymous namespace.
+    /// The function is declared inside an anonymous namespace.
     Namespace,
-    /// Declared inside a class or a function.
+    /// The function is declared inside a class or a function.
     Nested,
-    /// Does not return `void`.
+    /// The function does not return `void`.
     NotVoid,
-    /// A parameter with a default value.
+    /// A parameter has a default value.
     DefaultArgument,
-    /// Ends in `...`.
+    /// The parameter list ends in `...`.
     Variadic,
-    /// A preprocessor directive in the middle of the signature.
+    /// A preprocessor directive is in the middle of the signature.
     Directive,
 }
 
 impl Obstacle {
-    /// A description, and the help.
+    /// What is wrong, and the help text.
     pub fn describe(self) -> (&'static str, &'static str) {
         match self {
             Obstacle::Template => (
@@ -65,60 +65,60 @@ impl Obstacle {
     }
 }
 
-/// One declaration or definition of a `__global__` function.
+/// One declaration or definition of a `__global__` function. Ranges are byte ranges of the expanded source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelFunction {
-    /// Its name.
+    /// The function's name, without namespaces.
     pub name: String,
-    /// From the first token of the declaration to the closing brace or semicolon.
+    /// The range from the first token of the declaration to the closing brace or semicolon.
     pub range: Range<usize>,
     /// The enclosing namespaces, outermost first.
     pub namespaces: Vec<String>,
-    /// Its template parameters, if it is a template.
+    /// The template parameters; `None` if the function is not a template.
     pub template: Option<Template>,
-    /// The word `__global__`.
+    /// The range of the word `__global__`.
     pub global_range: Range<usize>,
-    /// `__launch_bounds__(..)`, if it has one.
+    /// The range of `__launch_bounds__(..)`, if the function has launch bounds.
     pub bounds_range: Option<Range<usize>>,
-    /// The name.
+    /// The range of the name.
     pub name_range: Range<usize>,
-    /// The text between the parentheses of the parameter list.
+    /// The range between the parentheses of the parameter list.
     pub params_range: Range<usize>,
-    /// The opening brace of the body; `None` for a declaration.
+    /// The byte of the body's opening brace; `None` for a declaration without a body.
     pub body_open: Option<usize>,
-    /// The place for `extern "C"`: before the first specifier.
+    /// The byte before the first specifier, where `extern "C"` can be inserted.
     pub specifiers_start: usize,
-    /// Storage-class specifiers that cannot be combined with `extern "C"`.
+    /// The ranges of storage-class specifiers that cannot be combined with `extern "C"`.
     pub static_words: Vec<Range<usize>>,
-    /// Whether `extern "C"` is directly before it.
+    /// Whether `extern "C"` is directly before the declaration.
     pub extern_c: bool,
-    /// Whether it is inside an `extern "C" { … }` block.
+    /// Whether the declaration is inside an `extern "C" { … }` block.
     pub in_extern_c_block: bool,
-    /// The text inside `__launch_bounds__(..)`.
+    /// The text in the parentheses of `__launch_bounds__(..)`.
     pub launch_bounds: Option<String>,
-    /// Its parameters.
+    /// The function's parameters, in order.
     pub params: Vec<Parameter>,
-    /// Why it cannot be an entry.
+    /// The reason why the function cannot be an entry; `None` if it can.
     pub obstacle: Option<Obstacle>,
-    /// The `#if` groups around it.
+    /// The `#if` groups around the declaration.
     pub conditions: OpenConditionals,
-    /// The place of its name.
+    /// The file and line of the name.
     pub at: Location,
 }
 
-/// The tokens after `__global__`, up to the body or semicolon.
+/// The parsed tokens after `__global__`, up to the body or semicolon. Indices are indices of tokens.
 pub(super) struct Signature {
     pub name: Token,
-    /// Indices of the parentheses of the parameter list.
+    /// Indices of the parentheses around the parameter list.
     pub parens: (usize, usize),
-    /// Index of `{` or `;`.
+    /// Index of the `{` or `;` that ends the signature.
     pub end: usize,
     pub obstacle: Option<Obstacle>,
-    /// Index of `__launch_bounds__`.
+    /// Index of `__launch_bounds__`, if the signature contains it.
     pub launch_bounds: Option<usize>,
 }
 
-/// The index of the bracket that closes the one at `open`.
+/// The index of the bracket that closes the one at `open`, if there is one.
 pub(super) fn matching(tokens: &[Token], open: usize) -> Option<usize> {
     let TokenKind::Punct(opening) = tokens.get(open)?.kind else {
         return None;
@@ -143,8 +143,8 @@ pub(super) fn matching(tokens: &[Token], open: usize) -> Option<usize> {
     None
 }
 
-/// Parses the signature of the kernel whose `__global__` is at `global`; `None` if this is not a function (the name
-/// is hidden in a macro, say).
+/// Parses the signature of the kernel whose `__global__` is at `global`. `None` if the tokens are not a function, for
+/// example because a macro produces the name.
 pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<Signature> {
     let mut i = global + 1;
     let mut saw_void = false;
@@ -178,8 +178,8 @@ fn is_call(tokens: &[Token], i: usize) -> bool {
     open.is_some_and(|token| token.is_punct(b'('))
 }
 
-/// The function with its name at `name`, the end of its parameter list at `close` and the end of its declaration at
-/// `end`.
+/// The signature of the function whose name is at `name`. Its parameter list closes at `close`, and its declaration
+/// ends at `end`.
 fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize) -> Signature {
     let open = argument_list(tokens, name + 1);
     let directive = tokens[name..end].iter().any(Token::is_directive);
@@ -193,7 +193,7 @@ fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize)
     }
 }
 
-/// The index after the template arguments at `i`, or `i` if there are none.
+/// The index of the token after the template arguments at `i`. If there are no template arguments, `i` itself.
 fn argument_list(tokens: &[Token], i: usize) -> usize {
     if !tokens.get(i).is_some_and(|t| t.is_punct(b'<')) {
         return i;
@@ -214,7 +214,7 @@ fn argument_list(tokens: &[Token], i: usize) -> usize {
 }
 
 /// The index of the `{` or `;` that ends a declaration whose parameter list closed before `i`. `None` if another name
-/// follows, which means that the closed parentheses were those of a macro before the name.
+/// follows, because then the closed parentheses belong to a macro before the function's name.
 fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
     const TRAILING: [&str; 5] = [
         "__attribute__",
@@ -236,12 +236,12 @@ fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
     }
 }
 
-/// The index of `__launch_bounds__` in a range of tokens.
+/// The index of `__launch_bounds__` in a range of tokens, if the range contains it.
 pub(super) fn bounds(text: &str, tokens: &[Token], mut range: Range<usize>) -> Option<usize> {
     range.find(|&i| tokens[i].is_name(text, "__launch_bounds__"))
 }
 
-/// The parameters between two parentheses, and the obstacle that prevents the kernel from being an entry, if any.
+/// The parameters in a parameter list, and the first reason in it why the kernel cannot be an entry, if any.
 pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Option<Obstacle>) {
     let mut params = Vec::new();
     let mut obstacle = None;
@@ -265,7 +265,7 @@ pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Optio
     (params, obstacle)
 }
 
-/// The tokens between commas outside all brackets (`<` counts as one: `pair<int, int> p`).
+/// The tokens between commas outside all brackets. `<` is treated as a bracket, as in `pair<int, int> p`.
 fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0i32);
@@ -284,7 +284,7 @@ fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     parts
 }
 
-/// Words that end a type, and so are not a parameter name.
+/// Words that may end a type. Such a word is not the name of a parameter.
 const TYPE_WORDS: [&str; 17] = [
     "const",
     "volatile",
@@ -305,7 +305,7 @@ const TYPE_WORDS: [&str; 17] = [
     "half",
 ];
 
-/// Splits `const float* __restrict__ a` into type and name. `a[]` is a pointer.
+/// Splits `const float* __restrict__ a` into a type and a name. `a[]` has a pointer type.
 fn parameter(text: &str, words: &[Token]) -> Parameter {
     let array = words.iter().position(|t| t.is_punct(b'['));
     let end = array.unwrap_or(words.len());

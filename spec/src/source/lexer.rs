@@ -1,5 +1,5 @@
-//! A lexer for C++ sources: just enough to find names, directives and braces without being misled by comments,
-//! strings, raw strings or line continuations.
+//! A lexer for C++ sources. It finds names, directives and braces, and is not misled by comments, strings, raw
+//! strings or line continuations. It does not classify operators and keywords.
 
 use std::borrow::Cow;
 
@@ -8,38 +8,38 @@ use thiserror::Error;
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A name or keyword.
+    /// A name or a keyword.
     Identifier,
-    /// A preprocessing number.
+    /// A number, as the preprocessor defines it: `1.0f` or `0x1Fu` is one token.
     Number,
-    /// A string literal, with its prefix.
+    /// A string literal with its prefix.
     Str,
-    /// A character literal, with its prefix.
+    /// A character literal with its prefix.
     Char,
     /// One punctuation byte.
     Punct(u8),
-    /// A whole directive, from `#` to the end of its (continued) line.
+    /// A whole preprocessor directive, from `#` to the end of its (continued) line.
     Directive,
 }
 
-/// One token: a byte range of the source.
+/// One token of a source, as a byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its kind.
+    /// The kind of the token.
     pub kind: TokenKind,
-    /// First byte.
+    /// The first byte of the token.
     pub start: usize,
-    /// One past the last byte.
+    /// One past the last byte of the token.
     pub end: usize,
-    /// Physical line of the first byte, from 1.
+    /// The physical line of the first byte, from 1.
     pub line: u32,
 }
 
 impl Token {
-    /// Its text, with line continuations removed.
+    /// The text of the token, with line continuations removed.
     pub fn text<'s>(&self, source: &'s str) -> Cow<'s, str> {
         let text = &source[self.start..self.end];
-        // Line continuations have no meaning in a raw string.
+        // A raw string keeps its text, because line continuations have no meaning in it.
         let raw =
             self.kind == TokenKind::Str && text.split('"').next().is_some_and(|p| p.ends_with('R'));
         if !raw && text.contains("\\\n") {
@@ -49,35 +49,36 @@ impl Token {
         }
     }
 
-    /// Whether it is this identifier.
+    /// Whether the token is the identifier `name`.
     pub fn is_name(&self, source: &str, name: &str) -> bool {
         self.kind == TokenKind::Identifier && self.text(source) == name
     }
 
-    /// Whether it is this punctuation byte.
+    /// Whether the token is the punctuation `byte`.
     pub fn is_punct(&self, byte: u8) -> bool {
         self.kind == TokenKind::Punct(byte)
     }
 
-    /// Whether it is a directive.
+    /// Whether the token is a preprocessor directive.
     pub fn is_directive(&self) -> bool {
         self.kind == TokenKind::Directive
     }
 }
 
-/// An unterminated literal or comment.
+/// A literal or a comment that does not end.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unterminated {what}")]
 pub struct LexError {
-    /// The unterminated item.
+    /// What does not end, in words.
     pub what: &'static str,
-    /// Physical line where it begins, from 1.
+    /// The physical line where the literal or comment begins, from 1.
     pub line: u32,
 }
 
-/// The tokens of a source. Directives are single tokens; [`lex_directive`] looks inside.
+/// The tokens of a source. Each directive is a single token; [`lex_directive`] splits it.
 ///
-/// A quote without a partner ends with its line, as in the text of `#error` and of skipped groups.
+/// A quote without a closing quote ends at the end of its line. Such quotes occur in `#error` texts and in skipped
+/// `#if` groups.
 ///
 /// # Errors
 /// If a block comment or a raw string is not terminated.
@@ -98,12 +99,12 @@ pub fn lex(source: &str) -> Result<Vec<Token>, LexError> {
     }
 }
 
-/// The tokens of a directive after its `#`: its name, then its operands.
+/// The tokens of a directive after its `#`: first its name, then its operands.
 pub fn lex_directive(source: &str, directive: &Token) -> Vec<Token> {
     let mut lexer = Lexer::new(source, directive.start, directive.end, directive.line);
     lexer.bump();
     let mut tokens = Vec::new();
-    // The directive was lexed once without an error, so there is none now.
+    // `lex` has already read the directive without an error, so no error is expected here.
     while lexer.skip_blank(false).is_ok() && lexer.peek(0).is_some() {
         match lexer.token() {
             Ok(token) => tokens.push(token),
@@ -138,7 +139,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips line continuations, so that `pos` is at a significant byte.
+    /// Skips line continuations. Afterwards `pos` is at a byte that is not part of one.
     fn skip_continuations(&mut self) {
         while self.bytes[self.pos..].starts_with(b"\\\n") {
             self.pos += 2;
@@ -146,7 +147,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The byte at the distance `ahead`, not counting line continuations.
+    /// The byte `ahead` bytes after the current one. Line continuations are skipped.
     fn peek(&self, ahead: usize) -> Option<u8> {
         let mut pos = self.pos;
         for left in (0..=ahead).rev() {
@@ -169,8 +170,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips white space and comments; stops before a newline unless `newlines`. Returns whether the
-    /// next token is the first of its line.
+    /// Skips white space and comments. Stops before a newline unless `newlines` is set. Returns whether the next
+    /// token is the first one of its line.
     fn skip_blank(&mut self, newlines: bool) -> Result<bool, LexError> {
         loop {
             self.skip_continuations();
@@ -224,7 +225,7 @@ impl<'s> Lexer<'s> {
                 Some(_) => end = self.token()?.end,
             }
         }
-        // A trailing comment belongs to the directive, since nothing else is left on the line.
+        // A comment at the end of the line belongs to the directive.
         end = end.max(self.pos);
         Ok(Token {
             kind: TokenKind::Directive,
@@ -299,7 +300,7 @@ impl<'s> Lexer<'s> {
         kind
     }
 
-    /// `R"delimiter( … )delimiter"`: line continuations have no meaning inside.
+    /// A raw string, `R"delimiter( … )delimiter"`. Line continuations have no meaning in it.
     fn raw_string(&mut self) -> Result<TokenKind, LexError> {
         let unterminated = LexError {
             what: "raw string",

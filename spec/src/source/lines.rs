@@ -1,21 +1,22 @@
-//! Maps bytes of an expanded source back to the author's files.
+//! Maps bytes of an expanded source to files and lines of the author.
 
 use super::error::Location;
 use super::lexer::{Token, TokenKind, lex_directive};
 
-/// The `#line` markers and line starts of one text.
+/// The `#line` markers and the line starts of one expanded text.
 #[derive(Clone, Debug)]
 pub struct LineMap {
     /// The first byte of each physical line.
     starts: Vec<usize>,
-    /// The end of each marker, its physical line, and the place that it gives to the next line.
+    /// For each marker: the byte after it, its physical line, and the file and line that it declares for the next
+    /// line.
     markers: Vec<(usize, usize, Location)>,
-    /// The file of the text before the first marker.
+    /// The name of the file that contains the text before the first marker.
     root: String,
 }
 
 impl LineMap {
-    /// The map of a text and its tokens.
+    /// The map of `text`, whose tokens are `tokens`.
     pub fn new(text: &str, tokens: &[Token], root: &str) -> LineMap {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let mut map = LineMap {
@@ -40,13 +41,13 @@ impl LineMap {
         self.starts.partition_point(|&start| start <= offset)
     }
 
-    /// The author's file and line of a byte.
+    /// The author's file and line for a byte of the text.
     pub fn locate(&self, offset: usize) -> Location {
         let line = self.physical(offset);
         let marker = self.markers.partition_point(|(end, ..)| *end <= offset);
         let distance = |from: usize| u32::try_from(line.saturating_sub(from)).unwrap_or(u32::MAX);
         match marker.checked_sub(1).map(|i| &self.markers[i]) {
-            // The line after the marker is the one that it names.
+            // The marker declares the location of the line after the marker.
             Some((_, at, named)) => Location {
                 file: named.file.clone(),
                 line: named.line.saturating_add(distance(at + 1)),
@@ -59,7 +60,7 @@ impl LineMap {
     }
 }
 
-/// The place in a `#line` directive.
+/// The location that a `#line` directive declares; `None` for other directives.
 fn marker(text: &str, directive: &Token) -> Option<Location> {
     let inner = lex_directive(text, directive);
     let [name, line, file] = inner.as_slice() else {

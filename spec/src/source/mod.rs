@@ -1,7 +1,8 @@
-//! Kernel sources: flattening of local includes, and a token scan of the `.cu`.
+//! Reads kernel sources: inlines local includes, and scans the tokens of the result.
 //!
-//! Nothing here evaluates the preprocessor or understands C++: a small lexer finds names, braces and directives, and
-//! anything that it cannot follow is refused with a message. [`SourceScan`] lists the supported forms of kernels.
+//! These modules do not evaluate the preprocessor and do not parse C++. A small lexer finds names, braces and
+//! directives. A kernel whose form the scan cannot follow is rejected with an error. [`SourceScan`] lists the
+//! supported forms.
 
 mod conditional;
 mod constant;

@@ -1,4 +1,4 @@
-//! The parts of a source that a scan records, except for kernels.
+//! The parts of a source that a scan records, other than kernels. Ranges are byte ranges of the expanded source.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,58 +6,58 @@ use std::ops::Range;
 use super::conditional::OpenConditionals;
 use super::error::Location;
 
-/// A `#define` in the source.
+/// A `#define` or `#undef` in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MacroDefinition {
-    /// Its name.
+    /// The name of the macro.
     pub name: String,
-    /// The directive.
+    /// The range of the directive.
     pub range: Range<usize>,
-    /// The `#if` groups around it.
+    /// The `#if` groups around the directive.
     pub conditions: OpenConditionals,
-    /// The names in its replacement.
+    /// The names in the replacement text of the macro.
     pub mentions: BTreeSet<String>,
-    /// Whether this is `#undef NAME` rather than `#define NAME`.
+    /// Whether the directive is `#undef NAME`.
     pub undef: bool,
 }
 
-/// An `#include` that was left in the expanded text.
+/// An `#include` that is left in the expanded text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Include {
-    /// The directive.
+    /// The range of the directive.
     pub range: Range<usize>,
     /// The header name, without the brackets or quotes.
     pub header: String,
-    /// The author's file and line.
+    /// The author's file and line of the directive.
     pub at: Location,
-    /// Whether it is under an `#if`.
+    /// Whether the directive is inside an `#if` group.
     pub conditional: bool,
 }
 
-/// A `#pragma unroll`.
+/// A `#pragma unroll` in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unroll {
-    /// The directive.
+    /// The range of the directive.
     pub range: Range<usize>,
-    /// Its operand, if it has one.
+    /// The operand of the directive, if it has one.
     pub count: Option<String>,
 }
 
 /// A declaration `extern __shared__ T name[];`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicShared {
-    /// From its first token to the semicolon.
+    /// The range from the declaration's first token to its semicolon.
     pub range: Range<usize>,
-    /// Element type and name; `None` if the declaration has another form.
+    /// The element type and the name; `None` if the declaration has another form.
     pub declares: Option<(String, String)>,
-    /// Whether it is outside every function.
+    /// Whether the declaration is outside every function.
     pub file_scope: bool,
 }
 
-/// An `extern "C"`.
+/// An `extern "C"` in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExternC {
-    /// The literal `"C"`.
+    /// The range of the literal `"C"`.
     pub literal: Range<usize>,
     /// Whether a declaration without a body follows.
     pub declaration: bool,

@@ -1,11 +1,11 @@
-//! Names of source files: relative to the package, `/` between components.
+//! Resolves the names of source files. A name is relative to the package and has `/` between its components.
 
-/// A path without `.` and `..`; `None` if it is absolute, empty or leaves its root.
+/// The path without `.` and `..` components. `None` if it is absolute, empty or leaves its root.
 pub fn normalise(path: &str) -> Option<String> {
     resolve("", path)
 }
 
-/// The name of the file to which `path`, written in `includer`, refers.
+/// The name of the file to which `path` refers if the file `includer` includes it. `None` as for [`normalise`].
 pub fn resolve(includer: &str, path: &str) -> Option<String> {
     if path.is_empty() || path.starts_with(['/', '\\']) || path.contains([':', '\0', '\n']) {
         return None;

@@ -1,21 +1,22 @@
-//! Determines what a kernel can reach in its source, to decide whether it needs fibres on the cpu device.
+//! Determines which names a kernel can reach in its source. A kernel that reaches a barrier runs as fibres on the
+//! `cpu` device.
 
 use std::collections::BTreeSet;
 
 use super::parts::MacroDefinition;
 
-/// One declaration at file or namespace scope.
+/// A declaration at file or namespace scope, as the sets of names in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
-    /// Names outside its braces: the names it declares, and its types.
+    /// Names outside the declaration's braces: the names that it declares, and the names of its types.
     pub head: BTreeSet<String>,
-    /// All names.
+    /// All names in the declaration.
     pub all: BTreeSet<String>,
-    /// The kernel it defines.
+    /// The name of the kernel that the declaration defines, if it defines one.
     pub kernel: Option<String>,
 }
 
-/// Names whose use means that threads of a block wait for each other. A trailing `*` matches the rest.
+/// Names whose use means that the threads of a block wait for each other. A name with a trailing `*` is a prefix.
 const BARRIERS: &[&str] = &[
     "__syncthreads*",
     "__syncwarp",
@@ -29,7 +30,7 @@ const BARRIERS: &[&str] = &[
     "__reduce_*",
     "cooperative_groups",
     "cub",
-    // Functions of kiln.cuh of this kind.
+    // Functions of `kiln.cuh` that wait for other threads.
     "shuffle",
     "shuffle_down",
     "shuffle_up",
@@ -66,15 +67,16 @@ fn is_barrier(name: &str) -> bool {
 }
 
 impl Unit {
-    /// Whether code uses it without naming it: `using` directives and operators.
+    /// Whether code can use the declaration without its name, as with `using` directives and operators.
     fn is_implicit(&self) -> bool {
         self.head.contains("using") || self.head.contains("operator")
     }
 }
 
-/// The barriers that any of `roots`, or a declaration or macro that they reach by name, uses.
+/// The barriers that `roots` use, directly or through declarations and macros that they reach by name.
 ///
-/// A declaration is reached if a name outside its braces is used: this includes more than is called, never less.
+/// A declaration is reached if a name outside its braces is used. The result therefore may contain barriers that are
+/// never called, but it does not miss one.
 pub fn reached_barriers<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],
@@ -85,7 +87,7 @@ pub fn reached_barriers<'s>(
     reached.into_iter().collect()
 }
 
-/// Words that many declarations share, so that they would lead from one to all others.
+/// Words that occur in many declarations. If they were followed, one declaration would lead to all others.
 const COMMON: &[&str] = &[
     "__device__",
     "__forceinline__",
@@ -116,12 +118,13 @@ const COMMON: &[&str] = &[
     "void",
 ];
 
-/// Whether a name is too common to identify a declaration.
+/// Whether a name occurs in too many declarations to identify one.
 pub fn is_common(name: &str) -> bool {
     COMMON.contains(&name)
 }
 
-/// Every name that `roots` use, or a declaration or macro that they reach by a name that is not skipped.
+/// Every name that `roots` use, directly or through declarations and macros that they reach. A name for which
+/// `is_skipped` returns `true` is not followed.
 pub fn reachable<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],

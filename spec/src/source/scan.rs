@@ -1,4 +1,4 @@
-//! The token scan: the names that a kernel source declares and uses.
+//! Scans the tokens of a kernel source for the names that it declares and uses.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,24 +11,33 @@ use super::kernel_function::KernelFunction;
 use super::parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
 use super::reach::{Unit, is_common, reachable, reached_barriers};
 
-/// How the cpu device runs the threads of a block.
+/// How the `cpu` device runs the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// One after another, in a loop that vectorises: the kernel has no barrier and no warp operation.
+    /// One thread after another, in a loop that the compiler can vectorise. The kernel uses no barrier and no warp
+    /// operation.
     Loop,
-    /// As fibres that switch at barriers and warp operations.
+    /// Each thread as a fibre: the device switches between the threads at barriers and warp operations.
     Fiber,
 }
 
 /// The names that a kernel source declares and uses, found without evaluating the preprocessor.
 ///
-/// A kernel that can be tuned is a `__global__ void` function that is written out (not produced by a macro), at file
-/// scope, in a named namespace or in an `extern "C"` block. A template is named with its arguments. A kernel may have
-/// launch bounds, attributes, prototypes, several definitions in different branches of one `#if`, and other kernels
-/// next to it in the file. Kernels that are not tuned may have any form. Not supported, each with its own message if
-/// it concerns the entry: specialised templates, anonymous namespaces, default arguments, `...`, a directive inside
-/// the parameter list, two definitions that are compiled together, a parameter list produced by a macro. Host code is
-/// not part of a kernel source: it belongs under `#ifndef KILN`.
+/// A kernel that can be tuned is a `__global__ void` function at file scope, in a named namespace or in an
+/// `extern "C"` block. The source must contain the function itself, not a macro that produces it. A spec names a
+/// template with its arguments. A kernel may have launch bounds, attributes, prototypes, and several definitions in
+/// different branches of one `#if`. Other kernels in the same file may have any form.
+///
+/// These forms are not supported. Each is reported with its own message if the tuned kernel has it:
+///
+/// - specialised templates
+/// - anonymous namespaces
+/// - default arguments and `...`
+/// - a directive inside the parameter list
+/// - a parameter list that a macro produces
+/// - two definitions that are compiled together
+///
+/// Host code is not part of a kernel source and belongs under `#ifndef KILN`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceScan {
     pub(super) kernels: Vec<KernelFunction>,
@@ -39,26 +48,26 @@ pub struct SourceScan {
     pub(super) unrolls: Vec<Unroll>,
     pub(super) dynamic_shared: Vec<DynamicShared>,
     pub(super) extern_c: Vec<ExternC>,
-    /// The meanings that `typedef`, `using` and `#define` give a name: every type that it may be.
+    /// Every type that `typedef`, `using` and `#define` give to a name.
     pub(super) aliases: Aliases,
     pub(super) constants: Vec<ConstantVariable>,
     pub(super) units: Vec<Unit>,
 }
 
 impl SourceScan {
-    /// Every `__global__` function, in source order; a name may occur more than once.
+    /// Every `__global__` function, in source order. A name may occur more than once.
     pub fn kernels(&self) -> &[KernelFunction] {
         &self.kernels
     }
 
-    /// Whether the source declares this name at file or namespace scope, or may do so: a name outside the braces of a
-    /// declaration counts.
+    /// Whether the source declares this name at file or namespace scope. The answer is also `true` for names that a
+    /// declaration only uses outside its braces.
     pub fn declares(&self, name: &str) -> bool {
         self.units.iter().any(|unit| unit.head.contains(name))
     }
 
-    /// Whether code uses this name: comments, strings, and directives that only define it or test whether it is
-    /// defined, do not count.
+    /// Whether code uses this name. Comments and strings are ignored, as are directives that only define the name or
+    /// test whether it is defined.
     pub fn mentions(&self, name: &str) -> bool {
         self.identifiers.contains(name)
     }
@@ -73,12 +82,12 @@ impl SourceScan {
         &self.macros
     }
 
-    /// Every `#include` left in the text.
+    /// Every `#include` that is left in the expanded text.
     pub fn includes(&self) -> &[Include] {
         &self.includes
     }
 
-    /// Every directive.
+    /// The byte range of every directive.
     pub fn directives(&self) -> &[Range<usize>] {
         &self.directives
     }
@@ -93,7 +102,7 @@ impl SourceScan {
         &self.dynamic_shared
     }
 
-    /// Every `extern "C"`.
+    /// Every `extern "C"` of the source.
     pub fn extern_c(&self) -> &[ExternC] {
         &self.extern_c
     }
@@ -101,7 +110,7 @@ impl SourceScan {
     /// The kernel with this name (`kernel`, `space::kernel`, `kernel<float, 256>`), if it can be tuned.
     ///
     /// # Errors
-    /// If there is none, or it has an unsupported form.
+    /// If there is no kernel with this name, or if it has an unsupported form.
     pub fn entry(&self, name: &str) -> Result<Entry<'_>, EntryError> {
         let path = EntryPath::parse(name).ok_or_else(|| self.unknown(name))?;
         let named = || self.kernels.iter().filter(|k| k.name == path.name);
@@ -171,14 +180,15 @@ impl SourceScan {
         }
     }
 
-    /// The `__constant__` variables that an entry can reach, by name.
+    /// The `__constant__` variables that an entry can reach by name.
     pub fn constants_of(&self, entry: &str) -> Vec<&ConstantVariable> {
         let name = EntryPath::base_name(entry);
         let roots = self
             .units
             .iter()
             .filter(|unit| unit.kernel.as_deref() == Some(name));
-        // Not through the variables' own declarations: a variable that is reached only by its type is not read.
+        // Declarations of `__constant__` variables are not followed, because a kernel that only shares a type with a
+        // variable does not read the variable.
         let is_constant = |unit: &Unit| unit.head.contains("__constant__");
         let units: Vec<Unit> = self
             .units
@@ -198,8 +208,8 @@ impl SourceScan {
         &self.constants
     }
 
-    /// How the cpu device runs a kernel. This depends on whether the kernel, or any part of the source that it can
-    /// reach, uses a barrier or a warp operation.
+    /// How the `cpu` device runs a kernel: as fibres if the kernel, or a part of the source that it can reach, uses a
+    /// barrier or a warp operation.
     pub fn mode(&self, entry: &str) -> Mode {
         if self.barriers(entry).is_empty() {
             Mode::Loop
@@ -208,7 +218,7 @@ impl SourceScan {
         }
     }
 
-    /// The barriers and warp operations that an entry can reach, by name.
+    /// The names of the barriers and warp operations that an entry can reach.
     pub fn barriers(&self, entry: &str) -> Vec<&str> {
         let name = EntryPath::base_name(entry);
         let roots = self

@@ -1,4 +1,4 @@
-//! Compares a spec's arguments with the parameters of its kernel.
+//! Compares the arguments of a spec with the parameters of its kernel.
 
 use thiserror::Error;
 
@@ -12,50 +12,50 @@ use crate::model::{
     Access, ArgSpec, ElemRef, ElemType, KernelSpec, Plain, PlainArg, ScalarArg, SliceArg,
 };
 
-/// A difference between a spec's arguments and a kernel's parameters.
+/// A difference between the arguments of a spec and the parameters of its kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// The number of arguments differs.
+    /// The spec and the source have different numbers of arguments.
     #[error(
         "kernel `{kernel}` takes {in_source} arguments in the source ({at}) but {in_spec} in its spec\nhelp: the source declares ({params})"
     )]
     Count {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// Number of arguments in the spec.
+        /// Number of arguments in the spec that are parameters of the kernel.
         in_spec: usize,
         /// Number of parameters in the source.
         in_source: usize,
-        /// The parameters as written.
+        /// The parameters in the source, as written.
         params: String,
-        /// The place of the kernel.
+        /// The file and line of the kernel.
         at: Location,
     },
-    /// The type of an argument differs.
+    /// An argument has different types in the spec and in the source.
     #[error(
         "argument `{arg}` of `{kernel}` is `{in_spec}` in the spec but `{in_source}` in the source ({at})\nhelp: {help}"
     )]
     Type {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
         /// The argument's name in the spec.
         arg: String,
-        /// Its index in the argument list, from 0.
+        /// The argument's index in the argument list, from 0.
         index: usize,
-        /// Its type in the spec.
+        /// The argument's type in the spec.
         in_spec: String,
-        /// Its type in the source.
+        /// The argument's type in the source.
         in_source: String,
-        /// The help.
+        /// How to make the types equal.
         help: String,
-        /// The place of the kernel.
+        /// The file and line of the kernel.
         at: Location,
     },
 }
 
 impl SignatureError {
-    /// The index of the argument that differs, from 0; `None` for the whole list.
+    /// The index of the argument that differs, from 0. `None` if the numbers of arguments differ.
     pub fn argument(&self) -> Option<usize> {
         match self {
             SignatureError::Count { .. } => None,
@@ -65,12 +65,15 @@ impl SignatureError {
 }
 
 impl SourceScan {
-    /// Every difference between a spec's arguments and the parameters of an entry, over all of its
-    /// definitions.
+    /// Every difference between the arguments of a spec and the parameters of an entry, in all definitions of the
+    /// entry.
     ///
-    /// Names may differ. A vector pointer (`float4*`) matches a slice of its elements that declares `#[align(..)]`; a
-    /// type parameter matches its own name; a type that the source does not resolve matches behind a pointer. An
-    /// input may lack `const`: verification proves that it is not written.
+    /// Names may differ. These types match:
+    ///
+    /// - a pointer to vectors (`float4*`) and a slice of their elements that declares `#[align(..)]`
+    /// - a type parameter and its own name
+    /// - a pointer to a type that the source does not define and any slice
+    /// - a pointer without `const` and an input, because verification proves that the kernel does not write it
     pub fn compare_signature(&self, spec: &KernelSpec, entry: &Entry<'_>) -> Vec<SignatureError> {
         let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
         let mut errors: Vec<SignatureError> = Vec::new();
@@ -87,8 +90,8 @@ impl SourceScan {
         errors
     }
 
-    /// The help if a slice cannot fill a `__constant__` variable; `None` if it can. Bytes can fill a variable of any
-    /// type.
+    /// The help text if a slice cannot fill a `__constant__` variable; `None` if it can. A slice of bytes can fill a
+    /// variable of any type.
     pub fn compare_constant(
         &self,
         slice: &SliceArg,
@@ -100,7 +103,7 @@ impl SourceScan {
         let meanings = CType::meanings(&constant.ty, &self.aliases);
         let same = meanings.iter().any(|ty| match (&slice.elem, &ty.base) {
             (ElemRef::Param(name), Base::Named(found)) => name == found,
-            // A struct, or a type from a header.
+            // The variable's type is a struct or comes from a header, so the comparison is left to the compiler.
             (ElemRef::Fixed(_), Base::Named(_)) => true,
             (ElemRef::Fixed(elem), Base::Vector(found, _)) => elem == found,
             (ElemRef::Fixed(elem), base) => base.elem() == Some(*elem),
@@ -135,7 +138,7 @@ impl SourceScan {
             let types = types.into_iter().filter(|(param, _)| param.ty.is_none());
             aliases.extend(types.map(|(param, ty)| (param.name.clone(), vec![ty.to_owned()])));
         }
-        // A type parameter has the types in the spec, whatever default the source has.
+        // A type parameter stands for the types in the spec, even if the source defines a default for its name.
         for ty in &spec.types {
             aliases.remove(&*ty.name);
         }
@@ -165,7 +168,7 @@ impl SourceScan {
     }
 }
 
-/// The help; `None` if an argument matches one of the types that a parameter may have.
+/// The help text if an argument matches none of the types that a parameter may have; `None` if it matches one.
 fn mismatch(
     param: &str,
     aliases: &Aliases,
@@ -212,7 +215,7 @@ fn type_error(
     }
 }
 
-/// The help if a scalar does not match; `None` if it does.
+/// The help text if a scalar does not match the parameter; `None` if it does.
 fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     if ty.pointers > 0 {
         return Some(format!(
@@ -230,8 +233,8 @@ fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     }
 }
 
-/// The help if a struct or array does not match; `None` if it does, judging by names: the size of the type is
-/// compared when the kernel is compiled.
+/// The help text if a struct or array does not match the parameter; `None` if it does. Only names are compared here.
+/// The size of the type is compared when the kernel is compiled.
 fn plain_mismatch(plain: &PlainArg, ty: &CType) -> Option<String> {
     let by_value = ty.pointers == 0 && !ty.reference;
     let same = match (&plain.value, &ty.base) {
@@ -249,7 +252,7 @@ fn plain_mismatch(plain: &PlainArg, ty: &CType) -> Option<String> {
     })
 }
 
-/// The help if a slice does not match; `None` if it does.
+/// The help text if a slice does not match the parameter; `None` if it does.
 fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
     if ty.pointers != 1 || ty.reference {
         return Some(format!("a slice is one pointer: take `{}`", pointer(slice)));
@@ -286,7 +289,7 @@ fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
     })
 }
 
-/// Compares a type parameter of the spec with a name of the source.
+/// The help text if a type parameter of the spec has another name in the source.
 fn named_mismatch(param: &str, found: &str) -> Option<String> {
     (param != found).then(|| format!("name the type parameter `{found}`, or take `{param}*`"))
 }

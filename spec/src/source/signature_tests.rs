@@ -1,4 +1,4 @@
-//! Tests of comparing specs with signatures.
+//! Tests of the comparison of specs with kernel signatures.
 
 use super::*;
 use crate::expr::Expr;

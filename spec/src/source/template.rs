@@ -1,31 +1,32 @@
-//! The parameters of a template, as far as the instantiation of a kernel needs them.
+//! Parses template parameters, to the extent that the instantiation of a kernel needs them.
 
 use std::ops::Range;
 
 use super::lexer::{Token, TokenKind};
 
-/// `template <typename T, int N = 4>`.
+/// The parameter list of a template, such as `template <typename T, int N = 4>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     /// The text from `<` to `>`.
     pub text: String,
-    /// Its parameters; `None` if one is a pack, a template or has no name.
+    /// The template's parameters; `None` if one of them is a pack, is a template or has no name.
     pub params: Option<Vec<TemplateParam>>,
 }
 
 /// A parameter of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateParam {
-    /// The type of a value; `None` for a type.
+    /// The type of a value parameter; `None` for a type parameter.
     pub ty: Option<String>,
-    /// Its name.
+    /// The parameter's name.
     pub name: String,
-    /// Its default.
+    /// The parameter's default, if it has one.
     pub default: Option<String>,
 }
 
 impl Template {
-    /// Parses the template among the specifiers of a declaration; `None` if there is none, or a specialisation.
+    /// Parses the template among the specifiers of a declaration. `None` if there is none, or if it is a
+    /// specialisation.
     pub(super) fn of(text: &str, tokens: &[Token], specifiers: Range<usize>) -> Option<Template> {
         let template = specifiers
             .clone()
@@ -42,7 +43,7 @@ impl Template {
         })
     }
 
-    /// The parameters with these arguments, or with their defaults; `None` if the number of arguments does not fit.
+    /// The parameters with these arguments, or with their defaults. `None` if the number of arguments does not match.
     pub fn with<'t>(
         &'t self,
         arguments: &'t [String],
@@ -60,7 +61,7 @@ impl Template {
     }
 }
 
-/// The `>` that closes the `<` at `open`.
+/// The index of the `>` that closes the `<` at `open`.
 fn close(tokens: &[Token], open: usize) -> Option<usize> {
     let mut depth = 0_u32;
     for (i, token) in tokens.iter().enumerate().skip(open) {

@@ -1,4 +1,4 @@
-//! The configs of a space: all of them in a graph, or a sample in a list.
+//! Stores the configs of a space: all of them as a graph, or a sample as a list.
 
 use crate::csp::{ConfigSet, ListedSet};
 
@@ -17,7 +17,7 @@ impl Configs {
         }
     }
 
-    /// The number of valid configs, if it is known.
+    /// The number of valid configs, if it is known exactly.
     pub(super) fn valid(&self) -> Option<u128> {
         match self {
             Configs::Exact(set) => Some(set.len()),
@@ -39,7 +39,8 @@ impl Configs {
         }
     }
 
-    /// Visits the configs that differ in one parameter: that parameter, the place of its other value, and the index.
+    /// Calls `visit` for each config that differs in one parameter, with that parameter, the ordinal of its other
+    /// value and the index of the config.
     pub(super) fn neighbours(&self, index: usize, mut visit: impl FnMut(usize, u32, usize)) {
         match self {
             Configs::Exact(set) => set.neighbours(index as u128, |param, place, other| {
@@ -51,7 +52,7 @@ impl Configs {
         }
     }
 
-    /// The graph whose paths are the configs, or a superset of them from which they were drawn.
+    /// The graph whose paths are the configs. For a sample, its paths are a superset of the valid configs.
     pub(super) fn graph(&self) -> &ConfigSet {
         match self {
             Configs::Exact(set) => set,

@@ -1,4 +1,4 @@
-//! Why a search space cannot be built.
+//! Errors of building a search space.
 
 use thiserror::Error;
 
@@ -7,55 +7,55 @@ use crate::config::validity::Invalid;
 use crate::csp::CspError;
 use crate::problem::Problem;
 
-/// Why a search space cannot be built.
+/// The reason why a search space cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpaceError {
-    /// An expression uses a name that is neither a parameter, a problem size nor a choice.
+    /// An expression uses a name that is not a parameter, a problem size or a choice.
     #[error("`{0}` mentions a name that has no value for this problem")]
     Unknown(String),
-    /// The product of all values does not fit 128 bits.
+    /// The product of the numbers of values exceeds 2^128.
     #[error("the product of {axes} parameters is beyond 2^128\nhelp: give parameters fewer values")]
     Product {
-        /// Number of parameters.
+        /// The number of parameters.
         axes: usize,
     },
-    /// More valid configs than the limit.
+    /// The space has more valid configs than the limit.
     #[error(
         "more than {limit} valid configs for {problem}\nhelp: add constraints, or give parameters fewer values"
     )]
     TooMany {
-        /// The problem.
+        /// The problem of the space.
         problem: Problem,
-        /// The limit.
+        /// The maximum number of configs.
         limit: usize,
     },
-    /// The construction takes too many steps.
+    /// Finding the valid configs takes too many steps.
     #[error("{error}\nnote: for {problem}")]
     Csp {
-        /// The problem.
+        /// The problem of the space.
         problem: Problem,
-        /// The limit that was reached.
+        /// Which limit was reached.
         error: CspError,
     },
     /// No config is valid.
     #[error("no config is valid for {problem} on this device: {}\nhelp: `tune space` lists what each constraint rejects", .rejected.join("; "))]
     Empty {
-        /// The problem.
+        /// The problem of the space.
         problem: Problem,
-        /// The rules and the number of configs that each rejected, largest first.
+        /// Each rule with the number of configs that it rejects, as text. The rule that rejects most comes first.
         rejected: Vec<String>,
     },
-    /// The baseline cannot be launched.
+    /// The baseline cannot be launched for the problem on the device.
     #[error(
         "the baseline {baseline} is not valid for {problem}: {why}\nhelp: the baseline must run on every device and problem"
     )]
     Baseline {
-        /// Its config.
+        /// The baseline's config.
         baseline: Config,
-        /// The problem.
+        /// The problem of the space.
         problem: Problem,
-        /// Why it is not valid.
+        /// Why the baseline is not valid.
         why: Box<Invalid>,
     },
 }
@@ -66,7 +66,7 @@ impl SpaceError {
         SpaceError::Csp { problem, error }
     }
 
-    /// The error of a space without configs; `rejected` lists how many each rule rejected.
+    /// The error of a space without valid configs. `rejected` lists how many configs each rule rejects.
     pub(super) fn empty(problem: &Problem, rejected: Vec<String>) -> SpaceError {
         let problem = problem.clone();
         SpaceError::Empty { problem, rejected }

@@ -1,4 +1,5 @@
-//! Lowers expressions of a spec to terms of a model: problem sizes, device limits and choices become constants.
+//! Converts expressions of a spec to terms of a constraint model. Problem sizes, device limits and choices become
+//! constants.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +7,12 @@ use crate::csp::{self, ExprGraph, TermId};
 use crate::expr::{BinaryOp, BuiltinFunction, Expr, Scope, UnaryOp, Value};
 use crate::model::{ElemType, KernelSpec};
 
-/// Numbers for the names of choices and element types.
+/// The numbers by which the model represents names of choices and element types.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ParamNames(BTreeMap<String, u32>);
 
 impl ParamNames {
-    /// Converts a value to one of the model.
+    /// Converts a value of the expression language to a value of the model.
     pub(super) fn value(&mut self, value: &Value) -> csp::Value {
         match value {
             Value::Int(x) => csp::Value::Int(*x),
@@ -23,7 +24,7 @@ impl ParamNames {
         }
     }
 
-    /// The bytes of the element type with this name.
+    /// The size in bytes of the element type that this name stands for.
     fn size(&self, value: csp::Value) -> csp::Outcome {
         let csp::Value::Name(number) = value else {
             return None;
@@ -33,22 +34,22 @@ impl ParamNames {
     }
 }
 
-/// The environment in which expressions are lowered.
+/// What the conversion of expressions needs.
 pub(super) struct Lowering<'a> {
     pub(super) spec: &'a KernelSpec,
-    /// Problem sizes, limits and choices.
+    /// The values of problem sizes, device limits and choices.
     pub(super) constants: &'a dyn Scope,
     pub(super) names: ParamNames,
 }
 
-/// A term, and whether a name or limit in it has no value.
+/// A term, and whether it contains a name or limit that has no value.
 struct LoweredSpace {
     term: TermId,
     missing: bool,
 }
 
 impl Lowering<'_> {
-    /// The term of an expression; `None` if it needs a name or limit that has no value.
+    /// The term of an expression. `None` if the expression needs a name or limit that has no value.
     pub(super) fn lower(&mut self, expr: &Expr, graph: &mut ExprGraph) -> Option<TermId> {
         let lowered = self.part(expr, graph);
         (!lowered.missing).then_some(lowered.term)
@@ -131,7 +132,7 @@ impl Lowering<'_> {
         settled(term, &parts, graph)
     }
 
-    /// Only a name has a size: that of a parameter's value, or of a constant.
+    /// The term of `size_of`. Its argument must be a name: a parameter or a constant.
     fn size_of(&mut self, argument: &Expr, graph: &mut ExprGraph) -> LoweredSpace {
         let axis = match argument {
             Expr::Name(name) => self.spec.params.iter().position(|p| &*p.name == name),
@@ -171,7 +172,7 @@ fn missing(graph: &mut ExprGraph) -> LoweredSpace {
     }
 }
 
-/// If a term is known without its missing parts, nothing is missing.
+/// If the value of a term is known although some of its parts have no value, nothing is missing.
 fn settled(term: TermId, parts: &[LoweredSpace], graph: &ExprGraph) -> LoweredSpace {
     LoweredSpace {
         term,

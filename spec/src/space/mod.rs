@@ -1,8 +1,9 @@
-//! The valid configs of a kernel for one problem on one device.
+//! Search spaces: the valid configs of a kernel for one problem on one device.
 //!
-//! Constraints, and the conditions on launch plans, become a model of [`crate::csp`], which finds the valid configs
-//! without listing them: the size of a space is limited only by the numbering of its configs. If the graph would be
-//! too large, the space is a list of distinct valid configs drawn at random.
+//! Constraints and the conditions on launch plans become a model of [`crate::csp`], which finds the valid configs
+//! without listing them. The size of a space is therefore limited only by the numbers that its configs have
+//! ([`SearchSpace::MAX_CONFIGS`]). If the graph of the configs would be too large, the space is a list of distinct
+//! valid configs drawn at random.
 
 mod configs;
 mod error;
@@ -29,9 +30,9 @@ use configs::Configs;
 use rejection::{in_words, rejections};
 use rules::Rules;
 
-/// The valid configs of a kernel for one problem on one device, numbered from 0 in an order that depends only on the
-/// spec, the problem and the device. If constraints tie too many parameters together, a sample of them
-/// ([`Self::sampled`]).
+/// The valid configs of a kernel for one problem on one device, numbered from 0. The order depends only on the spec,
+/// the problem and the device. If constraints tie too many parameters together, the space contains only a sample of
+/// the valid configs; see [`Self::sampled`].
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     spec: KernelSpec,
@@ -44,13 +45,13 @@ pub struct SearchSpace {
 }
 
 impl SearchSpace {
-    /// Maximum number of valid configs.
+    /// Maximum number of valid configs in a space.
     pub const MAX_CONFIGS: usize = 1_000_000_000_000;
 
     /// Finds the valid configs.
     ///
     /// # Errors
-    /// If there are none or too many, or the baseline cannot be launched.
+    /// If there are no valid configs or too many, or if the baseline cannot be launched.
     pub fn build(
         spec: &KernelSpec,
         problem: &Problem,
@@ -62,7 +63,7 @@ impl SearchSpace {
     /// Like [`Self::build`], with another limit on the number of valid configs.
     ///
     /// # Errors
-    /// Those of [`Self::build`].
+    /// The same errors as [`Self::build`].
     pub fn build_at_most(
         spec: &KernelSpec,
         problem: &Problem,
@@ -74,8 +75,8 @@ impl SearchSpace {
         SearchSpace::build_or_sample(spec, problem, limits, max_configs, budget, size)
     }
 
-    /// Like [`Self::build_at_most`], with a budget for the construction; if it is exceeded, a sample with its own
-    /// budget.
+    /// Like [`Self::build_at_most`], with a budget for the construction. If the construction exceeds the budget, the
+    /// space is a sample, and drawing the sample has a separate budget.
     pub(crate) fn build_or_sample(
         spec: &KernelSpec,
         problem: &Problem,
@@ -89,7 +90,7 @@ impl SearchSpace {
         })
     }
 
-    /// Like [`Self::build_at_most`], with a budget for the construction; exceeding it is an error.
+    /// Like [`Self::build_at_most`], with a budget for the construction. Exceeding the budget is an error.
     #[cfg(any(test, feature = "parse"))]
     pub(crate) fn build_within(
         spec: &KernelSpec,
@@ -140,7 +141,7 @@ impl SearchSpace {
         })
     }
 
-    /// Number of valid configs, or of those in the sample; never 0.
+    /// Number of valid configs or, for a sample, of configs in the sample. It is at least 1.
     #[expect(
         clippy::len_without_is_empty,
         reason = "an empty space is an error of `build`"
@@ -149,7 +150,7 @@ impl SearchSpace {
         usize::try_from(self.configs.len()).expect("a length within the limit should fit")
     }
 
-    /// The size of the space behind a sample; `None` if the space is exact.
+    /// How many configs the sample contains, and how many are estimated to be valid. `None` if the space is exact.
     pub fn sampled(&self) -> Option<Sampled> {
         match &self.configs {
             Configs::Exact(_) => None,
@@ -160,17 +161,17 @@ impl SearchSpace {
         }
     }
 
-    /// Number of configs before any constraint.
+    /// Number of combinations of parameter values before any constraint.
     pub fn product_len(&self) -> u128 {
         self.product
     }
 
-    /// The parameters, in the order of a config.
+    /// The parameters, in the order in which a config lists them.
     pub fn axes(&self) -> &[TunableParam] {
         &self.spec.params
     }
 
-    /// The problem for which it was built.
+    /// The problem of the space.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -185,7 +186,8 @@ impl SearchSpace {
         Config::new(values.map(|(param, i)| (param.name.clone(), param.values[i].clone())))
     }
 
-    /// For each axis, the ordinal of the value that the config with this index has.
+    /// The values of the config with this index: for each axis, the ordinal of its value among the values of the
+    /// parameter.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -194,19 +196,19 @@ impl SearchSpace {
         places.into_iter().map(|place| place as usize).collect()
     }
 
-    /// The index of a config; `None` if it is not in the space.
+    /// The index of a config; `None` if the space does not contain it.
     pub fn index_of(&self, config: &Config) -> Option<usize> {
         self.spec.check_values(config).ok()?;
         self.index_at(&sampled::places(&self.spec.params, config)?)
     }
 
-    /// The index of the config with these values, given by their ordinals; `None` if it is not in the space.
+    /// The index of the config whose values have these ordinals; `None` if the space does not contain it.
     pub fn index_at(&self, ordinals: &[u32]) -> Option<usize> {
         self.configs.index_of(ordinals)
     }
 
-    /// The configs of the space that differ in one parameter: first those with a neighbouring value, then by
-    /// distance, then in declared order.
+    /// The indices of the configs that differ in one parameter. Configs with an adjacent value come first, then those
+    /// with more distant values. At equal distance the parameters are in declared order.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -221,7 +223,7 @@ impl SearchSpace {
         indices.map(|(.., neighbour)| neighbour).collect()
     }
 
-    /// The index of the baseline; `None` if it has a separate entry.
+    /// The index of the baseline; `None` if the baseline has a separate entry.
     pub fn baseline(&self) -> Option<usize> {
         if self.spec.baseline_is_another_entry() {
             return None;
@@ -229,7 +231,8 @@ impl SearchSpace {
         self.index_of(&self.spec.baseline.config)
     }
 
-    /// The number of configs of the product that each constraint and limit rejects; counted by the first call.
+    /// How many combinations of parameter values each constraint and limit rejects. The first call computes the
+    /// numbers.
     pub fn rejections(&self) -> &[Rejection] {
         self.rejections.get_or_init(|| {
             let (product, configs) = (self.product, &self.configs);
@@ -237,8 +240,8 @@ impl SearchSpace {
         })
     }
 
-    /// The parameters that depend on each other, and the number of their configs. Parameters with one value are in
-    /// none; the product of the counts is [`Self::len`]. Empty for a sample.
+    /// The groups of parameters that depend on each other, each with the number of its valid combinations. Parameters
+    /// with one value belong to no group. The product of the numbers is [`Self::len`]. Empty for a sample.
     pub fn components(&self) -> Vec<(Vec<&str>, u128)> {
         let name = |param: &usize| &*self.spec.params[*param].name;
         let Configs::Exact(set) = &self.configs else {
@@ -250,8 +253,8 @@ impl SearchSpace {
             .collect()
     }
 
-    /// The values that no valid config has, by parameter. For a sample, those that the constraints exclude that were
-    /// not left out.
+    /// For each parameter, the values that no valid config has. For a sample, the values that are excluded by the
+    /// constraints with which the graph was built.
     pub fn dead_values(&self) -> Vec<(&str, Vec<&ParamValue>)> {
         let mut dead = Vec::new();
         for (param, counts) in self
@@ -271,7 +274,7 @@ impl SearchSpace {
         dead
     }
 
-    /// Why a config is not in the space; `None` if it is.
+    /// Why a config is not in the space. `None` if the config is valid.
     pub fn why_invalid(&self, config: &Config) -> Option<String> {
         let checked = self
             .spec
@@ -280,7 +283,7 @@ impl SearchSpace {
     }
 }
 
-/// The number of configs before any constraint.
+/// The number of combinations of parameter values before any constraint.
 fn product(params: &[TunableParam]) -> Result<u128, SpaceError> {
     let mut lengths = params.iter().map(|param| param.values.len() as u128);
     lengths

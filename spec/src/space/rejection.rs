@@ -1,4 +1,4 @@
-//! Counts the configs of the product that each rule rejects.
+//! Counts the combinations of parameter values that each rule rejects.
 
 use super::configs::Configs;
 use super::rules::{Rule, Rules};
@@ -6,31 +6,33 @@ use crate::csp::LayerBudget;
 use crate::device::limits::DeviceLimits;
 use crate::model::KernelSpec;
 
-/// The configs of the product that one rule rejects. Several rules may reject the same config.
+/// How many combinations of parameter values one rule rejects. Several rules may reject the same combination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// The rule.
+    /// The rule that rejects them.
     pub rule: Rule,
-    /// The constraint as written, or the limit in words.
+    /// The constraint as written, or the device limit in words.
     pub text: String,
-    /// Configs of the product that it rejects, independent of other rules; `None` if counting takes too long.
+    /// Number of combinations that the rule rejects, whether or not other rules reject them. `None` if counting takes
+    /// too long.
     pub configs: Option<u128>,
-    /// Configs that no other rule rejects, so that they would be valid without this one; `None` if counting takes too
-    /// long.
+    /// Number of combinations that only this rule rejects. Without this rule they would be valid. `None` if counting
+    /// takes too long.
     pub only: Option<u128>,
 }
 
 impl Rejection {
-    /// Whether it is known to reject nothing.
+    /// Whether the rule is known to reject nothing.
     pub fn cuts_nothing(&self) -> bool {
         self.configs == Some(0)
     }
 }
 
-/// Divisor of the budget for each rule of a space that is too large to build: many rules may be expensive to count.
+/// Divisor of the budget per rule if the space is too large to build, because then many rules may be expensive to
+/// count.
 const OF_MANY: u64 = 16;
 
-/// The number of configs among `product` that each rule rejects.
+/// For each rule, how many of the `product` combinations it rejects.
 pub(super) fn rejections(
     rules: &Rules,
     spec: &KernelSpec,
@@ -59,7 +61,7 @@ pub(super) fn rejections(
     .collect()
 }
 
-/// The rules and the number of configs that each rejected, largest first, in words.
+/// The rules as text with the number of configs that each rejects, largest number first.
 pub(super) fn in_words(mut rejections: Vec<Rejection>) -> Vec<String> {
     rejections.sort_by_key(|rejection| std::cmp::Reverse(rejection.configs));
     let rejected = rejections

@@ -1,4 +1,4 @@
-//! The conditions on every config: constraints, and limits of launch plans on a device.
+//! The conditions on every config: the constraints, and the limits of launch plans on a device.
 
 use super::error::SpaceError;
 use super::lower::{Lowering, ParamNames};
@@ -12,20 +12,20 @@ use crate::problem::Problem;
 /// A rule that may reject a config.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// The declared constraint with this index.
+    /// A declared constraint, by its index in the spec.
     Constraint(usize),
-    /// The grid is invalid, or larger than the device allows.
+    /// The grid must have valid extents that the device allows.
     Grid,
-    /// The block is invalid, or larger than the device allows.
+    /// The block must have valid extents that the device allows.
     Block,
-    /// More dynamic shared memory than the device allows.
+    /// The dynamic shared memory must not exceed the device's limit.
     SharedMemory,
-    /// A computed argument does not fit its type, or a length is negative.
+    /// Computed arguments must fit their types, and lengths must not be negative.
     Arguments,
 }
 
 impl Rule {
-    /// The constraint as written, or the limit in words.
+    /// The constraint as written, or the device limit in words.
     pub(super) fn text(&self, spec: &KernelSpec, limits: &DeviceLimits) -> String {
         match self {
             Rule::Constraint(index) => spec.constraints[*index].expr.to_string(),
@@ -43,12 +43,12 @@ impl Rule {
     }
 }
 
-/// The rules of a space, as a model to solve.
+/// The rules of a space, as a constraint model.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) rules: Vec<Rule>,
     pub(super) model: Model,
-    /// The rule of each constraint of the model.
+    /// For each constraint of the model, the index of its rule.
     pub(super) rule_of: Vec<usize>,
 }
 
@@ -128,7 +128,7 @@ impl RuleBuilder<'_> {
         Ok(())
     }
 
-    /// The arguments that depend on the config.
+    /// Adds the rule for the arguments and lengths that depend on the config.
     fn data(&mut self, spec: &KernelSpec) -> Result<(), SpaceError> {
         if !spec.data_depends_on_the_config() {
             return Ok(());
@@ -159,7 +159,7 @@ impl RuleBuilder<'_> {
         Ok(extents)
     }
 
-    /// Requires, for the last rule, a term from `least` to `most`.
+    /// Adds to the last rule: the value of the term is from `least` to `most`.
     fn within(&mut self, term: TermId, least: i64, most: i64) {
         for (function, end) in [(Function::Ge, least), (Function::Le, most)] {
             let graph = self.rules.model.graph();
@@ -169,7 +169,7 @@ impl RuleBuilder<'_> {
         }
     }
 
-    /// Requires, for the last rule, a term to be true.
+    /// Adds to the last rule: the term is true.
     fn add(&mut self, term: TermId) {
         self.rules.model.constrain(term);
         self.rules.rule_of.push(self.rules.rules.len() - 1);

@@ -1,4 +1,5 @@
-//! Spaces of which only a sample is searched: some constraints tie too many parameters together for an exact graph.
+//! Spaces of which only a sample is searched, because constraints tie too many parameters together for an exact
+//! graph.
 
 use std::fmt;
 
@@ -10,21 +11,22 @@ use crate::device::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 
-/// The size of the space behind a sample.
+/// How large a sample is, and how many valid configs there are in total.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
     /// Number of configs in the sample.
     pub listed: usize,
-    /// Number of valid configs.
+    /// Number of valid configs in total, as an estimate.
     pub valid: Estimate,
-    /// Whether the sample contains all of them.
+    /// Whether the sample contains all valid configs.
     pub is_complete: bool,
-    /// The constraints and limits that were left out while building, and checked config by config.
+    /// The constraints and limits with which the graph was not built. They were checked for each drawn config
+    /// instead.
     pub left_out: Vec<String>,
 }
 
 impl Sampled {
-    /// The size of the space behind a kernel's sample.
+    /// Describes the sample of a kernel.
     pub(super) fn of(
         list: &ListedSet,
         rules: &Rules,
@@ -55,7 +57,7 @@ impl fmt::Display for Sampled {
     }
 }
 
-/// All configs, or a sample that depends only on the kernel's name, the problem and the constraints.
+/// All valid configs, or a sample that depends only on the kernel's name, the problem and the constraints.
 pub(super) fn solve_or_list(
     rules: &Rules,
     spec: &KernelSpec,
@@ -75,7 +77,7 @@ pub(super) fn solve_or_list(
     Ok(Configs::Listed(list))
 }
 
-/// For each parameter, the index of a config's value.
+/// For each parameter, the ordinal of the config's value among the values of the parameter.
 pub(super) fn places(params: &[TunableParam], config: &Config) -> Option<Vec<u32>> {
     let values = config.iter().zip(params);
     let places = values.map(|((_, value), param)| {

@@ -1,4 +1,4 @@
-//! Tests of search spaces against brute force, and of the problems for verification.
+//! Compares search spaces with brute force, and checks the problems for verification.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::targets::CPU_LIMITS;
 use crate::testing::{plain_spec, random_spec};
 use crate::verification::verification_problems;
 
-/// Every config of the product, in declared order.
+/// Every combination of parameter values, in declared order.
 fn product(spec: &KernelSpec) -> Vec<Config> {
     let mut configs = vec![Vec::new()];
     for param in &spec.params {
@@ -280,7 +280,8 @@ impl Expr {
     }
 }
 
-/// Twelve parameters of 64 values whose sum has a remainder; the baseline is a config of the space.
+/// Twelve parameters with 64 values each, and a constraint on the remainder of their weighted sum. The baseline is a
+/// config of the space.
 fn tied(remainder: i64) -> KernelSpec {
     let names: Vec<String> = (0..12).map(|i| format!("P{i}")).collect();
     let mut spec = plain_spec(names.iter().map(|name| ints(name, 0..64)).collect());

@@ -1,25 +1,26 @@
-//! The resources of a workgroup processor of AMD's RDNA architectures.
+//! The resources of a workgroup processor in AMD's RDNA architectures.
 
-/// A workgroup processor: two compute units with two SIMDs each, whose waves can belong to one workgroup. Kernels are
-/// compiled for this mode unless they request the other one (`-mcumode`); HIP counts these as multiprocessors.
+/// A workgroup processor (WGP): two compute units with two SIMDs each. The waves of one workgroup can run on all four
+/// SIMDs. Kernels are compiled for this mode unless they request compute-unit mode (`-mcumode`). HIP reports
+/// workgroup processors as multiprocessors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AmdWgp {
-    /// SIMDs.
+    /// Number of SIMDs.
     pub simds: u32,
     /// Threads per wave.
     pub wave_size: u32,
     /// Maximum number of resident waves per SIMD.
     pub waves_per_simd: u32,
-    /// Vector registers per SIMD, for each lane.
+    /// Number of vector registers per SIMD, for each lane.
     pub vector_registers: u32,
     /// Maximum number of vector registers per thread.
     pub registers_per_thread: u32,
-    /// Allocation granularity of vector registers per wave.
+    /// Allocation granularity: each wave gets a multiple of this number of vector registers.
     pub register_granularity: u32,
     /// Size of the local data share, in bytes.
     pub shared_bytes: u32,
-    /// Allocation granularity of the local data share per workgroup, in bytes.
+    /// Allocation granularity: each workgroup gets a multiple of this number of bytes of local data share.
     pub shared_granularity: u32,
-    /// Maximum number of resident workgroups with more than one wave: each uses a barrier.
+    /// Maximum number of resident workgroups with more than one wave. Each of them needs a barrier.
     pub max_barriers: u32,
 }

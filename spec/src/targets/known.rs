@@ -1,71 +1,72 @@
-//! The known facts about a target.
+//! The types of the target table: what is known about each target.
 
 use super::amd::AmdWgp;
 use super::nvidia::NvidiaSm;
 use crate::device::Backend;
 use crate::device::limits::DeviceLimits;
 
-/// An architecture, with the sizes of one product.
+/// A target: an architecture together with the sizes and peaks of one product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownTarget {
     /// The architecture: `sm_89`, `gfx1151`, `cpu`.
     pub arch: &'static str,
-    /// The product that has these sizes and peaks, as its driver names it.
+    /// The product with these sizes and peaks, as its driver reports the name.
     pub product: &'static str,
-    /// The backend that launches on it.
+    /// The backend that launches kernels on the target.
     pub backend: Backend,
-    /// Launch limits of the architecture, sizes of the product.
+    /// Launch limits of the architecture, and sizes of the product.
     pub limits: DeviceLimits,
     /// The resources of one multiprocessor.
     pub multiprocessor: Multiprocessor,
     /// The peaks of the product; `None` for the host processor.
     pub peaks: Option<Peaks>,
-    /// The sources of the figures.
+    /// The documents from which the figures come.
     pub sources: &'static [Source],
 }
 
-/// The resources of one multiprocessor, by vendor, since vendors allocate registers and shared memory differently.
+/// The resources of one multiprocessor. There is one variant per vendor, because vendors allocate registers and
+/// shared memory differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiprocessor {
-    /// A streaming multiprocessor.
+    /// A streaming multiprocessor of NVIDIA.
     Nvidia(NvidiaSm),
-    /// A workgroup processor.
+    /// A workgroup processor of AMD.
     Amd(AmdWgp),
-    /// The host processor: blocks run one after another on each core.
+    /// The host processor, on which each core runs blocks one after another.
     Host,
 }
 
-/// The peaks of a product: upper bounds that no kernel reaches.
+/// The theoretical peaks of a product. No kernel exceeds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peaks {
     /// Boost clock of the multiprocessors, in Hz.
     pub clock_hz: u64,
-    /// Bytes per second from and to device memory.
+    /// Bytes per second to and from device memory.
     pub memory_bytes_per_s: u64,
-    /// Single-precision operations per second, outside the matrix units.
+    /// Single-precision operations per second, without the matrix units.
     pub f32_flops_per_s: u64,
-    /// Operations per second of the matrix units on half-precision inputs with single-precision sums, dense.
+    /// Operations per second of the matrix units on dense half-precision inputs with single-precision accumulation.
     pub f16_matrix_flops_per_s: u64,
 }
 
-/// The source of a row's figures.
+/// The document from which some figures of a target come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The figures.
+    /// Which figures they are.
     pub figures: &'static str,
-    /// The document and the place in it.
+    /// The document, and the page or table in it.
     pub read_in: &'static str,
 }
 
-/// Maximum shared memory per block without an opt-in, on any CUDA device, in bytes; also the maximum of static shared
-/// memory.
+/// Maximum shared memory per block without an opt-in, in bytes, on every CUDA device. It is also the maximum of
+/// static shared memory.
 pub const STATIC_SHARED_BYTES: u32 = 48 * 1024;
 
 /// Maximum number of threads per block, on every target.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
-/// The default limits of the cpu device: those that all GPUs in the table have in common, so that a spec that runs
-/// there runs on them.
+/// The default limits of the `cpu` device. All GPUs in the table have at least these limits, so a spec that is valid
+/// on the `cpu` device is valid on them.
 pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
     max_threads_per_block: MAX_THREADS_PER_BLOCK,
     max_block: [1024, 1024, 64],

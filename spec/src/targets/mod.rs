@@ -1,8 +1,8 @@
 //! Known targets: their launch limits, resources and peaks, for work without a device.
 //!
 //! A constraint over `device.*` is an error in a spec only if it fails on *every* target here. `tune inspect` and
-//! `tune run --compile-only` take limits and occupancy from this table. At run time limits come from the driver,
-//! never from this table. [`Source`] states the source of each figure.
+//! `tune run --compile-only` read limits and occupancy from this table. A launch reads its limits from the driver and
+//! never from this table. [`Source`] names the document from which each figure comes.
 
 mod amd;
 mod known;
@@ -19,7 +19,7 @@ pub use known::{
 pub use nvidia::NvidiaSm;
 pub use rows::TARGETS;
 
-/// The target with this architecture.
+/// The target with this architecture, if the table contains it.
 pub fn target(arch: &str) -> Option<&'static KnownTarget> {
     TARGETS.iter().find(|target| target.arch == arch)
 }
@@ -55,8 +55,8 @@ mod tests {
 
     #[test]
     fn peaks_are_what_units_times_clock_give() {
-        // Lanes per multiprocessor times two operations (a fused multiply-add), times multiprocessors, times the
-        // clock.
+        // The peak is lanes per multiprocessor times two operations (a fused multiply-add) times multiprocessors
+        // times the clock.
         for (arch, operations) in [
             ("sm_86", 256),
             ("sm_89", 256),

@@ -1,28 +1,28 @@
 //! The resources of a streaming multiprocessor of NVIDIA.
 
-/// A streaming multiprocessor: threads, registers and shared memory that its blocks share.
+/// A streaming multiprocessor (SM): the threads, registers and shared memory that its resident blocks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NvidiaSm {
     /// Maximum number of resident threads.
     pub max_threads: u32,
     /// Maximum number of resident blocks.
     pub max_blocks: u32,
-    /// 32-bit registers.
+    /// Number of 32-bit registers.
     pub registers: u32,
     /// Maximum number of 32-bit registers per block.
     pub registers_per_block: u32,
     /// Maximum number of 32-bit registers per thread.
     pub registers_per_thread: u32,
-    /// Allocation granularity of registers per warp.
+    /// Allocation granularity: each warp gets a multiple of this number of registers.
     pub register_granularity: u32,
-    /// Partitions with a scheduler and a register file each; a warp belongs to one of them.
+    /// Number of partitions. Each has a scheduler and a register file, and a warp belongs to one partition.
     pub partitions: u32,
-    /// Shared memory, in bytes.
+    /// Size of the shared memory, in bytes.
     pub shared_bytes: u32,
-    /// Shared memory per block that the driver reserves, in bytes.
+    /// Shared memory that the driver reserves for each block, in bytes.
     pub reserved_shared_bytes: u32,
-    /// Allocation granularity of shared memory per block, in bytes.
+    /// Allocation granularity: each block gets a multiple of this number of bytes of shared memory.
     pub shared_granularity: u32,
-    /// Block barriers; `None` if they are not a separate limit.
+    /// Number of block barriers; `None` if barriers are not a separate limit.
     pub barriers: Option<u32>,
 }

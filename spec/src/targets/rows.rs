@@ -1,5 +1,5 @@
-//! The table itself: one row per target. To add a row, copy the most similar one; `docs/targets.md` describes the
-//! other steps.
+//! The table of targets, with one row per target. To add a row, copy the most similar one. `docs/targets.md`
+//! describes the other steps.
 
 use super::amd::AmdWgp;
 use super::known::{CPU_LIMITS, KnownTarget, MAX_THREADS_PER_BLOCK, Multiprocessor, Peaks, Source};
@@ -7,7 +7,7 @@ use super::nvidia::NvidiaSm;
 use crate::device::Backend;
 use crate::device::limits::DeviceLimits;
 
-/// The values that all targets of compute capability 8.6 to 9.0 have in common.
+/// The values that all targets of compute capability 8.6 to 9.0 share.
 const SM: NvidiaSm = NvidiaSm {
     max_threads: 1536,
     max_blocks: 16,
@@ -135,7 +135,7 @@ pub const TARGETS: &[KnownTarget] = &[
             shared_bytes_per_block: 64 * 1024,
             warp_size: 32,
             lockstep_threads: 32,
-            // Workgroup processors with two compute units each, as HIP counts them.
+            // Number of workgroup processors (two compute units each), because HIP reports these as multiprocessors.
             multiprocessors: 20,
             l2_bytes: 2 << 20,
             memory_bytes: 96 << 30,

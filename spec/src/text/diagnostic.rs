@@ -1,16 +1,16 @@
-//! Diagnostics: the mistakes in a spec, with place and help.
+//! Diagnostics: the mistakes in a spec, each with its position in the source and a help text.
 //!
-//! The macro turns [`Diagnostics`] into one `syn::Error`, so that rustc underlines every mistake; the command line
-//! prints the same values with file, line and carets.
+//! The macro converts [`Diagnostics`] to one `syn::Error`, so that rustc underlines every mistake. The command line
+//! prints the same mistakes with file name, line and carets.
 
 use std::fmt::Write as _;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
-/// First to last token of a piece of source.
+/// The range from the first to the last token of a piece of source.
 ///
-/// Two spans rather than one, because stable proc-macros cannot join spans.
+/// The range has two spans, because a procedural macro cannot join spans on stable Rust.
 #[derive(Clone, Copy, Debug)]
 pub struct SpanRange {
     /// Span of the first token.
@@ -20,7 +20,7 @@ pub struct SpanRange {
 }
 
 impl SpanRange {
-    /// The range of some tokens; without tokens, the macro's call site.
+    /// The range of these tokens. Without tokens, the call site of the macro.
     pub fn of(tokens: &impl ToTokens) -> SpanRange {
         let mut spans = tokens.to_token_stream().into_iter().map(|t| t.span());
         let start = spans.next().unwrap_or_else(Span::call_site);
@@ -48,21 +48,21 @@ impl From<Span> for SpanRange {
     }
 }
 
-/// One mistake.
+/// One mistake in a spec.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// Its place.
+    /// The marked piece of the source.
     pub span: SpanRange,
-    /// The mistake, in lower case.
+    /// What is wrong. The text starts with a lower-case letter.
     pub message: String,
-    /// A description of the marked piece, if the message does not contain one.
+    /// A description of the marked piece, if the message does not describe it.
     pub label: Option<String>,
-    /// The help.
+    /// How to correct the mistake, printed after `help:`.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A mistake at a place.
+    /// A mistake at a position, without a label and without a help text.
     pub fn new(span: impl Into<SpanRange>, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             span: span.into(),
@@ -72,27 +72,27 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a description of the marked piece.
+    /// Adds a description of the marked piece of source.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = Some(label.into());
         self
     }
 
-    /// Adds the help.
+    /// Adds a help text.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Line (from 1) and column (from 1, in characters) where it starts, in the text that was parsed.
+    /// Line (from 1) and column (from 1, in characters) of the marked piece's start in the parsed text.
     pub fn position(&self) -> (usize, usize) {
         let start = self.span.start.start();
         (start.line, start.column + 1)
     }
 
-    /// Converts it to an error that rustc shows at the span.
+    /// Converts the mistake to an error that rustc shows at the marked piece.
     pub fn to_syn_error(&self) -> syn::Error {
         let mut text = self.message.clone();
         if let Some(label) = &self.label {
@@ -109,7 +109,7 @@ impl Diagnostic {
         syn::Error::new_spanned(tokens, text)
     }
 
-    /// Formats it with the marked line and carets under it; `text` is the whole file.
+    /// Formats the mistake with the marked line and carets under it. `text` is the content of the whole file.
     pub fn render(&self, file: &str, text: &str) -> String {
         let (line, column) = self.position();
         let mut out = format!("error: {}\n", self.message);
@@ -130,8 +130,8 @@ impl Diagnostic {
         out
     }
 
-    /// Spaces up to the column (tabs are kept, so that the lines align) and carets to the end of the span or of its
-    /// first line.
+    /// The indentation up to the column and the carets. The indentation keeps tabs, so that the carets align. The
+    /// carets end at the end of the span or of its first line.
     fn carets(&self, source: &str, line: usize, column: usize) -> (String, String) {
         let indent = source
             .chars()
@@ -164,7 +164,8 @@ impl From<syn::Error> for Diagnostic {
             lines.truncate(at);
             help
         });
-        // If spans cannot be joined, the error's own span is a single token; its tokens contain both ends.
+        // Where spans cannot be joined, the span of a `syn::Error` is a single token. The tokens of the error contain
+        // both ends of the range.
         Diagnostic {
             span: SpanRange::of(&error.to_compile_error()),
             message: lines,
@@ -174,27 +175,27 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// All mistakes in one spec.
+/// All mistakes that were found in one spec.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// No mistakes.
+    /// An empty collection.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds a mistake.
+    /// Appends a mistake.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.0.push(diagnostic);
     }
 
-    /// Adds every error a parser returned.
+    /// Appends every error that a parser returned.
     pub fn push_syn(&mut self, error: syn::Error) {
         self.0.extend(error.into_iter().map(Diagnostic::from));
     }
 
-    /// Adds all of another collection.
+    /// Appends all mistakes of another collection.
     pub fn append(&mut self, other: Diagnostics) {
         self.0.extend(other.0);
     }
@@ -204,20 +205,20 @@ impl Diagnostics {
         self.0.len()
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no mistakes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The mistakes in the order in which they were found.
+    /// The mistakes, in the order in which they were found.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }
 
-    /// The value, if there are no mistakes.
+    /// Returns `value` if there are no mistakes.
     ///
     /// # Errors
-    /// The mistakes, if there are any.
+    /// All mistakes, if there are any.
     pub fn into_result<T>(self, value: T) -> Result<T, Diagnostics> {
         if self.is_empty() {
             Ok(value)
@@ -226,7 +227,7 @@ impl Diagnostics {
         }
     }
 
-    /// All of them as one error, for the macro; `None` if there are none.
+    /// All mistakes as one error, for the macro. `None` if there are no mistakes.
     pub fn to_syn_error(&self) -> Option<syn::Error> {
         self.0
             .iter()
@@ -237,7 +238,7 @@ impl Diagnostics {
             })
     }
 
-    /// All of them with source lines, sorted by position, for the command line.
+    /// All mistakes with their source lines, sorted by position, for the command line.
     pub fn render(&self, file: &str, text: &str) -> String {
         let mut sorted: Vec<_> = self.0.iter().collect();
         sorted.sort_by_key(|diagnostic| diagnostic.position());

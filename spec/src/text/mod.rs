@@ -1,4 +1,4 @@
-//! Parses the text of configs and problems, as typed on a command line or stored in a table.
+//! Parses the text of configs and problems, as typed on a command line or stored in a baked table.
 
 #[cfg(feature = "parse")]
 pub mod diagnostic;
@@ -14,47 +14,48 @@ use crate::model::{ArgSpec, KernelSpec};
 use crate::problem::{Problem, ProblemValue};
 use crate::text::spelling::nearest;
 
-/// Why a text is not a config or problem of a kernel. Messages contain no more of the text than the offending piece,
-/// cut at 64 characters.
+/// Why a text is not a config or problem of a kernel. Messages quote only the wrong part of the text, and at most 64
+/// characters of it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TextError {
-    /// A piece that is not `name=value`.
+    /// The text between two commas is not `name=value`.
     #[error("`{0}` is not of the form name=value")]
     Form(String),
-    /// A name that the kernel does not have.
+    /// The kernel has no parameter or dimension with this name.
     #[error("unknown {what} `{name}`\nhelp: {help}")]
     Name {
-        /// Parameter or dimension.
+        /// Whether a parameter or a dimension was expected, in words.
         what: &'static str,
-        /// The name.
+        /// The unknown name.
         name: String,
-        /// The most similar name, or all names.
+        /// The most similar known name, or all known names.
         help: String,
     },
-    /// A name given twice.
+    /// The text sets this name twice.
     #[error("`{0}` is given twice")]
     Twice(String),
-    /// Names without a value.
+    /// The text does not set these names.
     #[error("no value for {0}")]
     Missing(String),
-    /// A value that the name cannot have.
+    /// The value is not allowed for its name.
     #[error("`{value}` is not a value of `{name}`\nhelp: {help}")]
     Value {
-        /// The name.
+        /// The name of the parameter or dimension.
         name: String,
-        /// The value.
+        /// The rejected value.
         value: String,
-        /// The allowed values.
+        /// A description of the allowed values.
         help: String,
     },
 }
 
 impl KernelSpec {
-    /// Parses a config: `NAME=value,NAME=value`, in any order; the result is in declared order.
+    /// Parses a config such as `NAME=value,NAME=value`. The text may be in any order; the result is in declared
+    /// order.
     ///
     /// # Errors
-    /// If a parameter is unknown, missing or given twice, or a value is not allowed.
+    /// If a parameter is unknown, missing or set twice, or if a value is not allowed.
     pub fn parse_config(&self, text: &str) -> Result<Config, TextError> {
         let names: Vec<_> = self.params.iter().map(|p| &*p.name).collect();
         let given = assignments(text, "tunable parameter", &names)?;
@@ -72,11 +73,11 @@ impl KernelSpec {
         ))
     }
 
-    /// Parses a problem: `m=512,n=512`, in any order; the result is in declared order. The kernel need not be tuned
-    /// for it.
+    /// Parses a problem such as `m=512,n=512`. The text may be in any order; the result is in declared order. The
+    /// problem need not be one of the tuned problems.
     ///
     /// # Errors
-    /// If a dimension is unknown, missing or given twice, or a value is not a size or type of it.
+    /// If a dimension is unknown, missing or set twice, or if a value is not a size or element type of its dimension.
     pub fn parse_problem(&self, text: &str) -> Result<Problem, TextError> {
         let names = self.dimensions();
         let given = assignments(text, "dimension", &names)?;
@@ -105,7 +106,7 @@ impl KernelSpec {
             ArgSpec::Scalar(scalar) if scalar.name == name => Some(scalar.ty),
             _ => None,
         });
-        // Only the printed form is accepted: no `+5`, no `007`.
+        // Only the printed form of a size is valid: `+5` and `007` are not.
         let size = text.parse().ok().filter(|size: &i64| {
             size.to_string() == text && *size >= 0 && ty.is_none_or(|ty| ty.holds(*size))
         });
@@ -118,7 +119,7 @@ impl KernelSpec {
     }
 }
 
-/// The value text of each name, in the order of `names`.
+/// The text of each name's value, in the order of `names`.
 fn assignments<'a>(
     text: &'a str,
     what: &'static str,
@@ -163,7 +164,7 @@ fn list(items: impl Iterator<Item = impl ToString>) -> String {
     items.join(", ")
 }
 
-/// At most 64 printable characters of a text from outside.
+/// At most 64 characters of a text from outside, with control characters replaced.
 pub(crate) fn shorten(text: &str) -> String {
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut short: String = text.chars().take(64).map(printable).collect();

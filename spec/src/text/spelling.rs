@@ -1,4 +1,4 @@
-//! Finds the most similar spelling, for `help: did you mean ..?`.
+//! Finds the most similar name, for `help: did you mean ..?`.
 
 /// The candidate most similar to `wrong`, if it is similar enough to be a typo.
 pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -14,7 +14,7 @@ pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// Number of edits (insert, delete, replace, swap of neighbours) between two texts.
+/// The minimum number of edits (insert, delete, replace, or swap two neighbours) that turn one text into the other.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];

@@ -1,9 +1,9 @@
-//! Formats times for people.
+//! Formats durations for people.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A time, shown in the appropriate unit and with at most three digits: `2.5 s`.
+/// A duration, displayed with at most three digits in the unit that suits it: `2.5 s`.
 ///
 /// ```
 /// # use kiln_spec::time::Nanoseconds;
@@ -18,14 +18,14 @@ impl From<Duration> for Nanoseconds {
     }
 }
 
-/// Units with their length in nanoseconds, longest first.
+/// Units with their lengths in nanoseconds, longest first.
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
 
 impl fmt::Display for Nanoseconds {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown of it")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;
-        // A value that would round to a thousand of one unit uses the next unit.
+        // A value that would round to 1000 of one unit is shown in the next longer unit.
         let unit = UNITS.iter().find(|(_, length)| ns >= length * 0.9995);
         let (name, length) = unit.unwrap_or(&UNITS[UNITS.len() - 1]);
         let number = ns / length;

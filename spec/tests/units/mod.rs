@@ -1,4 +1,4 @@
-//! Generates, compiles and disassembles units with the compilers of this machine.
+//! Generates units, and compiles and disassembles them with the compilers of this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use kiln_spec::{
     TunableParam, TypeParam, Work,
 };
 
-/// The compilers of this machine; prints the missing ones once.
+/// The compilers that are installed on this machine. Prints the missing ones once.
 pub fn compilers() -> &'static [&'static str] {
     static FOUND: OnceLock<Vec<&'static str>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -28,18 +28,18 @@ pub fn compilers() -> &'static [&'static str] {
     })
 }
 
-/// One kernel with a value for each parameter.
+/// A kernel with one value for each parameter.
 pub struct Case {
-    /// The entry.
+    /// The name of the entry.
     pub entry: &'static str,
-    /// Parameters: name, value, and the choices if it is a choice parameter.
+    /// The parameters, each with its name, its value and, for a choice parameter, its choices.
     pub params: Vec<(&'static str, ParamValue, Vec<ParamValue>)>,
-    /// The element type of `T`, if the source uses it.
+    /// The element type that replaces `T`, if the source uses it.
     pub elem: Option<ElemType>,
 }
 
 impl Case {
-    /// An entry with integer parameters.
+    /// A kernel that has only integer parameters.
     pub fn new(entry: &'static str, params: &[(&'static str, i64)]) -> Case {
         let params = params
             .iter()
@@ -51,7 +51,7 @@ impl Case {
         }
     }
 
-    /// The unit of a source with several files, the root first.
+    /// The unit of a source that consists of these files. The first file is the `.cu` file.
     pub fn unit(&self, files: &[(&str, &str)]) -> TranslationUnit {
         let mut reader = |name: &str| {
             let file = files.iter().find(|(file, _)| *file == name);
@@ -125,7 +125,8 @@ impl Case {
     }
 }
 
-/// A shared object of a unit's text, for the same processor on every machine.
+/// Compiles the text of a unit to a shared object. The processor for which it is compiled is the same on all
+/// machines.
 pub fn compile(cxx: &str, text: &str) -> Result<PathBuf, String> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -179,7 +180,7 @@ pub fn compile(cxx: &str, text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The output of a command.
+/// The standard output of a command that must succeed.
 fn output(program: &str, arguments: &[&str], file: &Path) -> String {
     let output = Command::new(program).args(arguments).arg(file).output();
     let output = output.expect("binutils should be installed beside a compiler");
@@ -191,7 +192,7 @@ fn output(program: &str, arguments: &[&str], file: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The dynamic symbols that an object exports.
+/// The dynamic symbols that a shared object exports.
 pub fn exports(object: &Path) -> Vec<String> {
     let listing = output("nm", &["-D", "--defined-only"], object);
     listing
@@ -200,7 +201,7 @@ pub fn exports(object: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The instructions of each function whose name `wanted` accepts, sorted; addresses are left out.
+/// The instructions of each function whose name `wanted` accepts, without addresses. The functions are sorted.
 pub fn instructions(object: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
     let listing = output(
         "objdump",
@@ -227,13 +228,13 @@ pub fn instructions(object: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Vec<Str
     functions
 }
 
-/// Whether a line is not an instruction, or only padding for alignment.
+/// Whether a line is only padding for alignment, or not an instruction.
 fn is_padding(line: &str) -> bool {
     let heading = line.starts_with("Disassembly");
     heading || line.contains("nop") || line.trim() == "xchg %ax,%ax"
 }
 
-/// An instruction without comments, jump targets and offsets from the instruction pointer.
+/// The instruction without comments, jump targets, and offsets from the instruction pointer.
 fn without_addresses(line: &str) -> String {
     let code = line.split('#').next().unwrap_or_default().trim();
     let words = code

@@ -1,12 +1,12 @@
-//! Reads the commands that the README promises.
+//! Reads the commands in the README that must work on a new machine.
 
 use super::options::Only;
 use crate::step;
 
-/// The README's two commands, or one of them.
+/// The two commands of the README, or one of them.
 ///
 /// # Errors
-/// If the README does not contain such a command: then it and this task no longer agree.
+/// If the README does not contain the command, because this task must run what the README promises.
 pub fn of_readme(only: Option<Only>) -> Result<Vec<String>, String> {
     let path = step::root().join("README.md");
     let text = std::fs::read_to_string(&path)

@@ -1,23 +1,23 @@
-//! Resources of the host for the machine: the tool that creates it, the package mirrors, and Rust.
+//! What the machine gets from the host: the tool that creates it, package mirrors, network settings, and Rust.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::step;
 
-/// A program that unpacks a minimal Debian.
+/// A program that unpacks a minimal Debian into a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// The quicker one.
+    /// `mmdebstrap`, which is faster.
     Mmdebstrap,
-    /// The older one.
+    /// `debootstrap`, which is older.
     Debootstrap,
 }
 
-/// The installed program.
+/// The program that is installed on this host.
 ///
 /// # Errors
-/// If this is not Linux, not root, or a program is missing.
+/// If this host is not Linux, if the user is not root, or if a program is missing.
 pub fn bootstrap_tool() -> Result<Tool, String> {
     if !cfg!(target_os = "linux") {
         return Err("fresh: a Debian in a folder needs Linux\nhelp: run it in a container".into());
@@ -46,7 +46,7 @@ pub fn bootstrap_tool() -> Result<Tool, String> {
     }
 }
 
-/// The mirror from which this host takes Debian's packages, or Debian's own.
+/// The address from which this host downloads Debian packages. Debian's own address if none is found.
 pub fn mirror() -> String {
     let mut files = vec![PathBuf::from("/etc/apt/sources.list")];
     let more = std::fs::read_dir("/etc/apt/sources.list.d")
@@ -72,8 +72,8 @@ fn mirror_in(text: &str) -> Option<String> {
     mirror.map(str::to_owned)
 }
 
-/// Files with network settings: the resolver, certificates, and the settings of apt, pip and cargo. Each is copied to
-/// the same path.
+/// The files with network settings: of the resolver, certificates, apt, pip and cargo. Each is copied to the same
+/// path in the machine.
 pub fn network_files() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = [
         "/etc/resolv.conf",
@@ -98,14 +98,14 @@ pub fn network_files() -> Vec<PathBuf> {
     files
 }
 
-/// The host's `config.toml` of cargo, which may name a registry's mirror.
+/// The host's `config.toml` of cargo, which may name a mirror of the registry. `None` if there is no such file.
 pub fn cargo_config() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")))?;
     Some(home.join("config.toml")).filter(|file| file.is_file())
 }
 
-/// Variables with network settings, as `NAME=value`.
+/// The environment variables with network settings, as `NAME=value`.
 pub fn network_variables() -> Vec<String> {
     let of_network = |name: &str| {
         let lower = name.to_lowercase();
@@ -120,10 +120,10 @@ pub fn network_variables() -> Vec<String> {
         .collect()
 }
 
-/// The folder of the Rust toolchain that runs this.
+/// The folder of the Rust toolchain with which this program runs.
 ///
 /// # Errors
-/// If `rustc` does not report it.
+/// If `rustc` does not report the folder.
 pub fn rust() -> Result<PathBuf, String> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     said(rustc.args(["--print", "sysroot"]).current_dir(step::root()))
@@ -131,7 +131,7 @@ pub fn rust() -> Result<PathBuf, String> {
         .ok_or_else(|| "fresh: `rustc --print sysroot` fails".into())
 }
 
-/// The first line of a command's output, if it succeeds.
+/// The first line of a command's output; `None` if the command fails.
 pub fn said(command: &mut Command) -> Option<String> {
     let output = command
         .output()

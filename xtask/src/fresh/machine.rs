@@ -1,4 +1,4 @@
-//! The machine: a minimal Debian in a folder.
+//! The machine: a minimal Debian in a folder, entered with `chroot`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,16 +12,16 @@ use crate::step;
 
 /// The Debian release of the machine.
 const SUITE: &str = "bookworm";
-/// The README's requirements besides Rust and a compiler, and tools to fetch the clone: git and certificates.
+/// The README's requirements except Rust and a compiler, and what cloning needs: git and certificates.
 const PACKAGES: &str = "python3,git,ca-certificates";
 /// The path of the clone in the machine.
 const CLONE: &str = "/root/kiln";
 /// The path of the host's Rust in the machine.
 const RUST: &str = "/opt/rust";
 
-/// Mounts the file systems that every machine has, and the host's Rust, then runs a command in the clone. It runs in
-/// its own namespaces, so that the mounts end with it. `$1`: the machine's folder, `$2`: Rust's, the rest: the
-/// command.
+/// A script that mounts the file systems that every machine has, mounts the host's Rust, and runs a command in the
+/// clone. The script runs in separate namespaces, so the mounts end when it ends. `$1` is the folder of the machine,
+/// `$2` is the folder of Rust, and the other arguments are the command.
 const ENTER: &str = r#"
 set -eu
 root=$1 rust=$2; shift 2
@@ -47,7 +47,7 @@ fi
 exec chroot "$root" "$@"
 "#;
 
-/// A minimal Debian in a folder.
+/// A machine: a minimal Debian in a folder.
 #[derive(Debug)]
 pub struct Machine {
     root: PathBuf,
@@ -56,10 +56,10 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine that will be created below this folder.
+    /// A machine that will be created in the folder `root` below `folder`.
     ///
     /// # Errors
-    /// If one already exists, or the host has no Rust.
+    /// If a machine already exists there, or if the host has no Rust.
     pub fn at(folder: &Path, compiler: Compiler) -> Result<Machine, String> {
         let root = folder.join("root");
         if root.exists() {
@@ -78,12 +78,12 @@ impl Machine {
         })
     }
 
-    /// The folder that is its `/`.
+    /// The folder that is `/` in the machine.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The command that unpacks Debian.
+    /// The command that unpacks Debian into the folder.
     pub fn bootstrap(&self, tool: Tool) -> Command {
         let compiler = match self.compiler {
             Compiler::Gcc => "g++",
@@ -101,10 +101,10 @@ impl Machine {
         command
     }
 
-    /// Copies the host's network settings, and a clean clone.
+    /// Copies the host's network settings and a clean clone into the machine.
     ///
     /// # Errors
-    /// If a file cannot be copied, or git fails.
+    /// If a file cannot be copied, or if git fails.
     pub fn furnish(&self) -> Result<(), String> {
         let mut files: Vec<(PathBuf, PathBuf)> = Vec::new();
         for file in host::network_files() {
@@ -116,7 +116,7 @@ impl Machine {
         for (from, to) in files {
             let to = self.inside(&to);
             make(to.parent().unwrap_or(&self.root))?;
-            // A link would lead out of the machine.
+            // Remove a link at the destination, because copying through it could write outside the machine.
             let _ = fs::remove_file(&to);
             fs::copy(&from, &to).map_err(|error| format!("fresh: {}: {error}", from.display()))?;
         }
@@ -129,7 +129,7 @@ impl Machine {
         self.clone_head()
     }
 
-    /// Clones HEAD, without any files of the working tree.
+    /// Clones the commit HEAD. Changes in the working tree are not cloned.
     fn clone_head(&self) -> Result<(), String> {
         let head = host::said(git().args(["rev-parse", "HEAD"]).current_dir(step::root()));
         let head = head.ok_or("fresh: git does not know HEAD")?;
@@ -148,12 +148,12 @@ impl Machine {
         step::run("fresh: HEAD", check_out.current_dir(&clone))
     }
 
-    /// A shell command in the clone, on the machine.
+    /// The command that runs a shell command in the clone, in the machine.
     pub fn command(&self, words: &str) -> Command {
         let mut command = in_namespaces();
         command.args(["sh", "-c", ENTER, "enter"]);
         command.arg(&self.root).arg(&self.rust);
-        // Of the host's variables, only those of the network are passed.
+        // From the host's environment, the command gets only network settings and the variables listed below.
         command.args(["env", "-i", "HOME=/root", "TERM=dumb"]);
         command.arg(format!(
             "PATH={RUST}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -175,7 +175,7 @@ impl Machine {
         command
     }
 
-    /// Removes it. Its mounts ended with the commands, so nothing of the host is below it.
+    /// Removes the machine. Its mounts ended with its commands, so no file of the host is below the folder.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -190,13 +190,13 @@ impl Machine {
         )
     }
 
-    /// A path of the machine as seen from the host.
+    /// A path in the machine, as the host sees it.
     fn inside(&self, path: &Path) -> PathBuf {
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 }
 
-/// Runs a command with its own mounts and processes, all of which end when it is killed.
+/// A command prefix that runs a command with separate mounts and processes. All of them end if the command is killed.
 fn in_namespaces() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "--pid", "--fork"]);
@@ -204,12 +204,12 @@ fn in_namespaces() -> Command {
     command
 }
 
-/// Git, without the settings of this user and host.
+/// A git command that ignores the settings of this user and host.
 fn git() -> Command {
     let mut git = Command::new("git");
     git.env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null");
-    // With sudo the checkout belongs to another user.
+    // With sudo, the repository belongs to another user, which git would not trust.
     git.args(["-c", "safe.directory=*"]);
     git
 }

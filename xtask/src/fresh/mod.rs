@@ -1,7 +1,7 @@
 //! `cargo xtask fresh`: runs the two commands of the README on a machine that has only the README's requirements.
 //!
-//! The machine is a minimal Debian in a folder, entered with `chroot` in its own namespaces: its mounts and processes
-//! end with it in any case.
+//! The machine is a minimal Debian in a folder. Commands enter it with `chroot` in separate namespaces, so its mounts
+//! and processes end with each command, even if the command is killed.
 
 mod commands;
 mod host;
@@ -21,10 +21,10 @@ pub use options::Options;
 
 use crate::step;
 
-/// Builds the machine, runs the commands in it, and removes it.
+/// Creates the machine, runs the commands in it, and removes it.
 ///
 /// # Errors
-/// If the machine cannot be created, or a command fails in it.
+/// If the machine cannot be created, or if a command fails in it.
 pub fn run(options: &Options) -> Result<(), String> {
     let stopped = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     result
 }
 
-/// Warns that uncommitted changes are not tested.
+/// Warns if there are uncommitted changes, because they are not tested.
 fn warn_of_changes() {
     let mut status = Command::new("git");
     status
@@ -69,7 +69,7 @@ fn warn_of_changes() {
     }
 }
 
-/// One run, which prints and logs the output of commands.
+/// Runs commands, and prints and logs their output.
 struct Run {
     log: File,
     stopped: Arc<AtomicBool>,
@@ -80,11 +80,11 @@ impl Run {
         for command in commands {
             self.stage(command, &mut machine.command(command))?;
         }
-        // The README's commands must leave no file behind that git would show.
+        // The commands must not leave files that git would show as new.
         self.stage("a clean tree", &mut machine.command(CLEAN_TREE))
     }
 
-    /// Runs one command to its end, or to Ctrl-C.
+    /// Runs one command until it ends or the user presses Ctrl-C.
     fn stage(&self, title: &str, command: &mut Command) -> Result<(), String> {
         self.say(&format!("xtask: fresh: {title}"));
         let start = Instant::now();
@@ -101,13 +101,14 @@ impl Run {
         Ok(())
     }
 
-    /// Prints and logs the output of a command until it ends or is stopped.
+    /// Prints and logs the output of a command until the command ends or is stopped.
     fn shown(&self, command: &mut Command) -> std::io::Result<ExitStatus> {
         let (from, to) = std::io::pipe()?;
         command.stdin(Stdio::null());
         command.stdout(to.try_clone()?).stderr(to);
         let mut child = command.spawn()?;
-        // These are ends of the pipe too: while they are open, the reader never sees the end of the output.
+        // `command` still has write ends of the pipe. While they are open, the reader would not see the end of the
+        // output.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -128,7 +129,7 @@ impl Run {
 
     fn say(&self, line: &str) {
         println!("{line}");
-        // A full disk shows in the commands themselves.
+        // If the disk is full, the commands themselves fail.
         let _ = writeln!(&self.log, "{line}");
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::step;
 
-/// The README's commands to run.
+/// A single command of the README.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
     /// `cargo tune`.
@@ -13,7 +13,7 @@ pub enum Only {
     Test,
 }
 
-/// The C++ compiler of the machine.
+/// The C++ compiler that the machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compiler {
     /// Debian's `g++`.
@@ -22,24 +22,24 @@ pub enum Compiler {
     Clang,
 }
 
-/// The options.
+/// The options of `cargo xtask fresh`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// One command instead of both.
+    /// The only command to run; `None` for both commands.
     pub only: Option<Only>,
-    /// The compiler.
+    /// The C++ compiler that the machine has.
     pub compiler: Compiler,
-    /// Whether the machine is kept.
+    /// Whether the machine is kept after the run.
     pub keep: bool,
-    /// The folder of the machine and the log.
+    /// The folder in which the machine and the log are created.
     pub folder: PathBuf,
 }
 
 impl Options {
-    /// Reads the words after `fresh`.
+    /// Parses the words after `fresh`.
     ///
     /// # Errors
-    /// The invalid word, and the valid ones.
+    /// If a word is not valid. The message lists the valid words.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options {
             only: None,

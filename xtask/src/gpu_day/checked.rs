@@ -5,15 +5,15 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of bytes, in hexadecimal: Python and coreutils can compute it without further packages.
+/// The SHA-256 of bytes, in hexadecimal. Python and coreutils can compute the same hash without further packages.
 pub(super) fn hash_of(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }
 
-/// The SHA-256 of a file.
+/// The SHA-256 of a file, in hexadecimal.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub(super) fn hash_of_file(path: &Path) -> Result<String, String> {
     Ok(hash_of(&read(path)?))
 }
@@ -21,7 +21,7 @@ pub(super) fn hash_of_file(path: &Path) -> Result<String, String> {
 /// The content of a file.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the file cannot be read.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("gpu-day: {}: {error}", path.display()))
 }
@@ -29,7 +29,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
 /// The length of a file in bytes.
 ///
 /// # Errors
-/// If it cannot be queried.
+/// If the operating system does not report it.
 pub(super) fn size_of(path: &Path) -> Result<u64, String> {
     let about = fs::metadata(path);
     about

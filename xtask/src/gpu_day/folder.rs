@@ -13,7 +13,7 @@ use super::manifest::MANIFEST;
 use super::{Options, programs};
 use crate::step::{self, cargo};
 
-/// Maximum size of a copy to a borrowed machine.
+/// Maximum size of the folder, in bytes. A borrowed machine may not accept more.
 const MAX_BYTES: u64 = 60 << 20;
 
 /// The file that marks a folder as built by this command.
@@ -22,7 +22,7 @@ const MARK: &str = "day.json";
 /// The package whose kernels are copied.
 const PACKAGE: &str = "kiln-kernels";
 
-/// The copied paths, and their destinations in the folder.
+/// The paths to copy, each with its destination in the folder.
 const COPIED: [(&str, &str); 5] = [
     ("kernels/Cargo.toml", "kernels/Cargo.toml"),
     ("kernels/src", "kernels/src"),
@@ -31,16 +31,16 @@ const COPIED: [(&str, &str); 5] = [
     ("benches/gpu-day", "day"),
 ];
 
-/// Builds the folder, replacing an earlier one.
+/// Builds the folder. Replaces a folder that an earlier run built.
 ///
 /// # Errors
-/// If something does not build, or the folder is too large to be copied.
+/// If something does not build, or if the folder is too large to be copied.
 pub(super) fn build(options: &Options) -> Result<(), String> {
     let out = options.out.as_path();
     clear(out)?;
     let programs = out.join("bin");
     make(&programs)?;
-    // First, so that the next run recognises a half-built folder.
+    // Write this file first, so that the next run recognises a folder that was only partly built.
     write(&out.join(MARK), &described()?)?;
     for (from, to) in COPIED {
         copy(&step::root().join(from), &out.join(to))?;
@@ -58,7 +58,7 @@ pub(super) fn build(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes a folder that this command built, and nothing else.
+/// Removes a folder that this command built. Any other existing folder is an error.
 fn clear(out: &Path) -> Result<(), String> {
     let results = out.join("results");
     if results.join(MANIFEST).exists() {
@@ -81,7 +81,8 @@ fn clear(out: &Path) -> Result<(), String> {
     fs::remove_dir_all(out).map_err(|error| failed(out, &error))
 }
 
-/// The facts against which results are checked when they come back: the version, the commit, and the copied tables.
+/// The facts with which results are compared when they are imported: the version, the commit, and hashes of the
+/// tables.
 fn described() -> Result<Value, String> {
     let mut tables = BTreeMap::new();
     for table in files(&step::root().join("kernels/tuned"))? {
@@ -106,7 +107,8 @@ fn described() -> Result<Value, String> {
     Ok(json!({"kiln": env!("CARGO_PKG_VERSION"), "commit": commit, "tables": tables}))
 }
 
-/// Cargo's description of the workspace, reduced to the copied package: the others are not there.
+/// Cargo's description of the workspace with only the copied package, because the other packages are not in the
+/// folder.
 fn metadata() -> Result<Value, String> {
     let mut ask = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
     let said = ask.output();
@@ -128,7 +130,7 @@ fn metadata() -> Result<Value, String> {
     Ok(answer)
 }
 
-/// The size of a folder, if it is small enough to be copied.
+/// The size of a folder in bytes. It is an error if the folder is larger than `most` bytes.
 fn small_enough(folder: &Path, most: u64) -> Result<u64, String> {
     let mut sizes = Vec::new();
     for file in files(folder)? {
@@ -163,7 +165,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         {
             continue;
         }
-        // The relative path of a file below itself is empty.
+        // For a single file, the relative path is empty.
         let to = if inside.as_os_str().is_empty() {
             to.to_owned()
         } else {
@@ -175,7 +177,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The files in a folder and its subfolders; for a file, itself.
+/// The files in a folder and its subfolders. For a file, the file itself.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Imports results: checks them, then copies the tables to the kernels and the raw results to the figures.
+//! Imports results: checks them, copies their tables to the kernels, and writes a report with the raw results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use super::checked::{hash_of, read};
 use super::manifest::{MANIFEST, Manifest, STEPS};
 use crate::step;
 
-/// The folder of tables, in results and below the kernels.
+/// The name of the folder with tables, both in the results and in the package of the kernels.
 const TUNED: &str = "tuned";
 
-/// The index of tables.
+/// The name of the index of tables.
 const INDEX: &str = "index.toml";
 
-/// A table to copy.
+/// A table that is imported.
 struct Import {
     name: String,
     bytes: Vec<u8>,
 }
 
-/// Imports results into this repository, or a copy of it.
+/// Imports results into this repository or, with `into`, into another folder.
 ///
 /// # Errors
-/// If results are damaged, foreign or do not fit; nothing is written then.
+/// If the results are damaged, come from another version or do not match the repository. Nothing is written then.
 pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> {
     let manifest = Manifest::read(results)?;
     manifest.check_files(results)?;
@@ -64,7 +64,7 @@ pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> 
     Ok(())
 }
 
-/// The tables among the results: undamaged, of a kernel of the library, and made from the present tables.
+/// The tables in the results. Each must belong to a kernel of the library, and importing it must not lose rows.
 fn tables(results: &Path, manifest: &Manifest, root: &Path) -> Result<Vec<Import>, String> {
     let mut tables = Vec::new();
     for file in manifest.files.keys() {
@@ -81,7 +81,7 @@ fn tables(results: &Path, manifest: &Manifest, root: &Path) -> Result<Vec<Import
     Ok(tables)
 }
 
-/// Checks that a table is TOML, and belongs to a kernel of the library.
+/// Checks that a table is valid TOML and belongs to a kernel of the library.
 fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     let help = "help: `tune bake` on the machine writes it anew";
     let text = String::from_utf8_lossy(bytes);
@@ -110,8 +110,8 @@ fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that no rows get lost: a table that changed here after the folder was built has rows that the one of the
-/// results lacks.
+/// Checks that an import loses no rows. If the table here changed after the folder was built, it may have rows that
+/// the table in the results does not have.
 fn check_unchanged(name: &str, here: &Path, manifest: &Manifest, new: &[u8]) -> Result<(), String> {
     let (carried, here_is) = (manifest.tables.get(name), fs::read(here).ok());
     let now = here_is.as_deref().map(hash_of);
@@ -128,7 +128,7 @@ fn check_unchanged(name: &str, here: &Path, manifest: &Manifest, new: &[u8]) -> 
     ))
 }
 
-/// Every step's line, with its output.
+/// The records of all steps, each with the output of its step.
 fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
     let Some(file) = manifest.files.get(STEPS) else {
         return Err(format!(
@@ -143,7 +143,7 @@ fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
             format!("gpu-day: a line of {STEPS} is not JSON: {error}\nhelp: copy the results again from the machine")
         })?;
         let file = step["file"].as_str().unwrap_or_default();
-        // A name that is not in the manifest was not checked.
+        // A file that the manifest does not name was not checked, so it is not read.
         if manifest.files.contains_key(file) {
             step["output"] = output(&results.join(file))?;
         }
@@ -152,7 +152,7 @@ fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
     text.lines().map(read_line).collect()
 }
 
-/// The output of a step: JSON, JSON lines or text, by the extension of the file.
+/// The output of a step as JSON, JSON lines or text. The extension of the file determines which.
 fn output(path: &Path) -> Result<Value, String> {
     let bytes = read(path)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -167,11 +167,11 @@ fn output(path: &Path) -> Result<Value, String> {
         }
         _ => None,
     };
-    // An interrupted step may leave half a line.
+    // An interrupted step may leave an incomplete line.
     Ok(parsed.unwrap_or(Value::String(text)))
 }
 
-/// `<device>-<date>`, with characters that are valid in a file name.
+/// The name `<device>-<date>`, with only characters that are valid in a file name.
 fn report_name(manifest: &Manifest) -> String {
     let plain = |c: char| match c {
         c if c.is_ascii_alphanumeric() || c == '_' => c.to_ascii_lowercase(),
@@ -181,7 +181,7 @@ fn report_name(manifest: &Manifest) -> String {
     named.chars().map(plain).collect()
 }
 
-/// The file of a report: that of an earlier import of the same one, or a new one.
+/// The path of a report: the file of an earlier import with the same content, or else a new file.
 fn free_path(folder: &Path, name: &str, report: &str) -> PathBuf {
     let numbered = (2_u32..).map(|number| format!("{name}-{number}.json"));
     let mut paths = std::iter::once(format!("{name}.json"))
@@ -262,7 +262,7 @@ mod tests {
         assert!(error.contains("was none, and is "), "{error}");
         manifest.tables.insert("gemm.toml".into(), hash_of(b"old"));
         assert_eq!(check(&manifest), Ok(()));
-        // Imported before.
+        // The table was imported before.
         fs::write(&here, "new").expect("it should be written");
         assert_eq!(check(&manifest), Ok(()));
     }

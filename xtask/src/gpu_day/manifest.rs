@@ -1,4 +1,4 @@
-//! Describes the results of a machine: `manifest.json`, written by `benches/gpu-day/recorder.py`.
+//! Reads the description of a machine's results: `manifest.json`, which `benches/gpu-day/recorder.py` writes.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -8,42 +8,42 @@ use serde_json::Value;
 
 use super::checked::{hash_of, read};
 
-/// Its name.
+/// The file name of the manifest.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// The steps, one per line.
+/// The file name of the records of all steps, one per line.
 pub(super) const STEPS: &str = "results.jsonl";
 
-/// The version of its layout.
+/// The version of the manifest's layout.
 const SCHEMA: u64 = 1;
 
-/// The description of a day's results.
+/// The description of the results of one run.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Manifest {
     pub schema: u64,
-    /// The version of Kiln that measured.
+    /// The version of Kiln that ran.
     pub kiln: String,
     pub commit: String,
     pub device: Device,
-    /// The day it began.
+    /// The date on which the run began.
     pub date: String,
     pub quick: bool,
     pub versions: BTreeMap<String, Value>,
-    /// The result of each part.
+    /// For each part of the run, its result.
     pub parts: BTreeMap<String, String>,
-    /// Hashes of the tables that were copied there.
+    /// The hashes of the tables that were copied to the machine.
     pub tables: BTreeMap<String, String>,
     pub files: BTreeMap<String, File>,
 }
 
-/// The requested device, and its own description.
+/// The requested device, and the identity that the device reports.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Device {
     pub name: String,
     pub key: String,
 }
 
-/// A file of results.
+/// The hash and the length of a file in the results.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct File {
     pub sha256: String,
@@ -51,11 +51,11 @@ pub(super) struct File {
 }
 
 impl Manifest {
-    /// Reads the manifest of a folder of results, and checks that it belongs to this version of Kiln and names its
+    /// Reads the manifest in a folder of results. Checks that it belongs to this version of Kiln and names its
     /// device.
     ///
     /// # Errors
-    /// If something is missing or foreign.
+    /// If a part is missing, or if the results come from another version.
     pub(super) fn read(results: &Path) -> Result<Manifest, String> {
         let path = results.join(MANIFEST);
         let bytes = read(&path).map_err(|error| {
@@ -74,7 +74,7 @@ impl Manifest {
                  help: import them with the Kiln that built the folder, or build the folder and measure again"
             )
         };
-        // First of all, since another schema has other fields.
+        // Check the schema first, because another schema has other fields.
         if value["schema"] != SCHEMA {
             let theirs = value["schema"].to_string();
             return Err(foreign("the schema", &theirs, &SCHEMA.to_string()));
@@ -96,7 +96,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// An empty manifest.
+    /// A manifest without files, for tests.
     #[cfg(test)]
     pub(super) fn for_tests() -> Manifest {
         Manifest {
@@ -116,10 +116,10 @@ impl Manifest {
         }
     }
 
-    /// Checks that every file exists, and is unchanged since the manifest was written.
+    /// Checks that every file exists and is unchanged since the manifest was written.
     ///
     /// # Errors
-    /// The first that is not.
+    /// If a file is missing or has changed.
     pub(super) fn check_files(&self, results: &Path) -> Result<(), String> {
         for (name, file) in &self.files {
             file.check(results, name)?;
@@ -148,7 +148,8 @@ impl File {
         let missing =
             |error| format!("{error}\nhelp: copy the results again from the machine, all of them");
         let mut bytes = read(&results.join(name)).map_err(missing)?;
-        // Lines are added to the steps before the manifest is rewritten: a run may be interrupted in between.
+        // A step appends its line before the manifest is written again. If the run is interrupted between the two,
+        // the file has an additional line, which is ignored.
         if name == STEPS && bytes.len() as u64 > self.bytes {
             bytes.truncate(usize::try_from(self.bytes).unwrap_or(usize::MAX));
         }

@@ -1,5 +1,5 @@
-//! `cargo xtask gpu-day`: builds a folder that proves, times and tunes the kernels on a machine with a GPU but
-//! without Rust and internet access; and imports the measurements of such a machine.
+//! `cargo xtask gpu-day`: builds a folder that verifies, times and tunes the kernels on a machine with a GPU, but
+//! without Rust and internet access. Also imports the results of such a machine.
 
 mod checked;
 mod folder;
@@ -13,7 +13,7 @@ pub use options::Options;
 /// Builds the folder, or imports results.
 ///
 /// # Errors
-/// If something cannot be built or does not fit, or the results are invalid.
+/// If something cannot be built, if the folder is too large, or if the results are invalid.
 pub fn run(options: &Options) -> Result<(), String> {
     match &options.import {
         Some(results) => import::import(results, options.into.as_deref()),

@@ -4,26 +4,26 @@ use std::path::PathBuf;
 
 use crate::step;
 
-/// The options.
+/// The options of `cargo xtask gpu-day`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The folder to build.
     pub out: PathBuf,
-    /// The cargo profile in which the programs are built.
+    /// The cargo profile with which the programs are built.
     pub profile: String,
-    /// Whether to leave out the program that calls cuBLAS.
+    /// Whether the program that calls cuBLAS is left out.
     pub without_cublas: bool,
-    /// Results to import; nothing is built then.
+    /// The folder of the results to import. If it is set, nothing is built.
     pub import: Option<PathBuf>,
-    /// The repository to import them into, if not this one.
+    /// The folder into which results are imported; `None` for this repository.
     pub into: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads the words after `gpu-day`.
+    /// Parses the words after `gpu-day`.
     ///
     /// # Errors
-    /// The invalid word, and the valid ones.
+    /// If a word is not valid. The message lists the valid words.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options {
             out: step::root().join("target/gpu-day"),

@@ -1,4 +1,4 @@
-//! Builds the copied programs, finds them in cargo's output, and strips their debug information.
+//! Builds the programs for the folder, finds them in cargo's output, and removes their debug information.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,22 @@ use serde_json::Value;
 use super::Options;
 use crate::step::{self, cargo};
 
-/// The test programs that need no cargo, and one of `tune`'s, since building it also builds `tune`.
+/// The test programs to build: those that run without cargo, and one of the package of `tune`, with which cargo also
+/// builds `tune`.
 const PROGRAMS: [&str; 4] = ["conformance", "library", "device_prelude", "program"];
 
-/// Those that are copied.
+/// The programs that are copied into the folder.
 const CARRIED: [&str; 4] = ["tune", "conformance", "library", "device_prelude"];
 
-/// The cuBLAS peer, from a separate workspace.
+/// The program that calls cuBLAS, which is in a separate workspace.
 const CUBLAS: &str = "kiln-cublas-peer";
 
-/// Builds all of them and copies them into a folder.
+/// Builds the programs and copies them into a folder.
 ///
 /// # Errors
-/// If something does not build, or cannot be copied.
+/// If a program does not build, or cannot be copied.
 pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
-    // For the whole workspace, as the suite builds them: with the same features, so that they are built only once.
+    // Build for the whole workspace, as the suite does. The features are then the same, and nothing is built twice.
     let mut build = cargo(&["test", "--no-run", "--workspace"]);
     build.args(["--profile", &options.profile]);
     for test in PROGRAMS {
@@ -43,7 +44,7 @@ pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a cargo command that builds, and copies the executables with these names.
+/// Runs a cargo command that builds programs, and copies the executables with these names.
 fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), String> {
     build.args(["--message-format", "json-render-diagnostics"]);
     eprintln!("xtask: gpu-day: building {}", names.join(", "));
@@ -63,7 +64,7 @@ fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), Stri
     Ok(())
 }
 
-/// The target and file of the executable in a message of cargo.
+/// The target name and the path of an executable in a message of cargo; `None` for other messages.
 fn executable(line: &str) -> Option<(String, PathBuf)> {
     let message: Value = serde_json::from_str(line).ok()?;
     let path = message["executable"].as_str()?;
@@ -71,7 +72,7 @@ fn executable(line: &str) -> Option<(String, PathBuf)> {
     Some((target.to_owned(), path.into()))
 }
 
-/// Copies a program without its debug information; unchanged if `strip` is missing.
+/// Copies a program without its debug information. If `strip` is missing, the copy is unchanged.
 fn strip(from: &Path, to: &Path) -> Result<(), String> {
     let mut strip = Command::new("strip");
     if strip

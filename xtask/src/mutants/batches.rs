@@ -1,13 +1,13 @@
-//! Decides which mutations share a build.
+//! Decides which mutations (lines of the product that are broken on purpose) share a build.
 //!
-//! A test must fail because of its own mutation and no other. Two mutations therefore share a build only if neither
-//! is in a package from which the other one's test is built, or if the list vouches for them as one group. `--alone`
-//! tries each separately, which shows whether a group is valid.
+//! A test must fail because of its own mutation and not because of another one. Two mutations therefore share a build
+//! only if neither is in a package from which the other one's test is built, or if the list puts both into one group.
+//! `--alone` builds each mutation separately, which shows whether a group is valid.
 
 use super::list::Mutation;
 use super::packages::Packages;
 
-/// The mutations in batches, in the order of the list.
+/// Splits the mutations into batches that share a build. Mutations keep the order of the list within a batch.
 pub fn of<'m>(mutations: &[&'m Mutation], packages: &Packages) -> Vec<Vec<&'m Mutation>> {
     let mut batches: Vec<Vec<&Mutation>> = Vec::new();
     for &mutation in mutations {
@@ -23,7 +23,7 @@ pub fn of<'m>(mutations: &[&'m Mutation], packages: &Packages) -> Vec<Vec<&'m Mu
     batches
 }
 
-/// Whether neither of two mutations can make the test of the other fail.
+/// Whether neither of two mutations can make the test of the other one fail.
 fn fit(a: &Mutation, b: &Mutation, packages: &Packages) -> bool {
     if a.file == b.file || a.test == b.test {
         return false;

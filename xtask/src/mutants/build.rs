@@ -1,4 +1,4 @@
-//! Builds tests in the copy, and finds their programs.
+//! Builds tests in the copy of the work tree, and finds the programs that cargo built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use super::list::Test;
 use super::tree::Tree;
 use crate::suite::PROFILE;
 
-/// The program of each package and test file, and the folder in which it runs.
+/// For each package and test file, the program that contains its tests.
 pub type Programs = BTreeMap<(String, String), Program>;
 
 /// A program that runs tests.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The program.
+    /// The path of the program.
     pub file: PathBuf,
-    /// The folder of its package.
+    /// The folder of the program's package, in which its tests run.
     pub folder: PathBuf,
 }
 
 /// The result of a build.
 pub enum Built {
-    /// Every program that cargo built.
+    /// The build succeeded. Contains every test program that cargo built.
     Programs(Programs),
-    /// The compiler's errors.
+    /// The build failed. Contains the errors of the compiler.
     Failed(String),
 }
 
-/// Builds the programs of some tests, and the programs that they run. The command is always for the whole workspace, as
-/// in the suite: if packages were named, features would differ from one command to the next, and each set of features
-/// would be one more build of the library.
+/// Builds the programs of these tests, and the programs that the tests run. The command is always for the whole
+/// workspace, as in the suite. If it named packages, different commands would have different features, and each set
+/// of features would need another build of the library.
 ///
 /// # Errors
 /// If cargo cannot be started.
@@ -47,7 +47,7 @@ pub fn build<'t>(tree: &Tree, tests: impl Iterator<Item = &'t Test>) -> Result<B
     run(tests_of(tree, &binaries))
 }
 
-/// A test file of the package of `tune`: cargo builds the programs of a package for its test files.
+/// A test file in the package of `tune`. When cargo builds it, it also builds the programs of the package.
 const TESTS_OF_TUNE: &str = "program";
 
 fn tests_of(tree: &Tree, binaries: &BTreeSet<&str>) -> Command {
@@ -78,7 +78,7 @@ fn run(mut cargo: Command) -> Result<Built, String> {
     Ok(Built::Failed(said))
 }
 
-/// Cargo in the copy, without variables that would change the build.
+/// A cargo command in the copy, without environment variables that would change the build.
 fn cargo(tree: &Tree, words: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(words).current_dir(tree.folder());
@@ -87,7 +87,8 @@ fn cargo(tree: &Tree, words: &[&str]) -> Command {
     command
 }
 
-/// Variables that change what is built or tested; those with the paths of tools and data stay.
+/// Environment variables that change what is built or tested. Variables with paths of tools and data are not among
+/// them.
 const CHANGES: [&str; 10] = [
     "KILN_BARS",
     "KILN_CACHE_BYTES",
@@ -101,7 +102,7 @@ const CHANGES: [&str; 10] = [
     "KILN_TUNED",
 ];
 
-/// The environment of builds and tests.
+/// Sets the environment for builds and tests.
 pub fn clean(command: &mut Command, tree: &Tree) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -109,14 +110,14 @@ pub fn clean(command: &mut Command, tree: &Tree) {
             command.env_remove(&name);
         }
     }
-    // In CI a test fails if a tool is missing, which would look like a caught mutation.
+    // In CI a test fails if a tool is missing, which would look like a mutation that was caught.
     command.env_remove("CI").env_remove("CARGO_MANIFEST_DIR");
     command.env("CARGO_TARGET_DIR", tree.target());
-    // Each mutation changes a line.
+    // Build incrementally, because each mutation changes only one line.
     command.env("CARGO_INCREMENTAL", "1");
 }
 
-/// Cargo's message about one program or one error.
+/// A message of cargo about one program or one error.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -170,7 +171,8 @@ fn programs(messages: &[Message]) -> Programs {
     programs
 }
 
-/// The name in a package's id: `…/runtime#kiln@0.1.0`, or `…/xtask#0.1.0` if the folder has that name.
+/// The name of the package with this id: `kiln` for `…/runtime#kiln@0.1.0`. If the id has no name, as in
+/// `…/xtask#0.1.0`, the name of the folder.
 fn package(id: &str) -> String {
     let (place, version) = id.rsplit_once('#').unwrap_or((id, ""));
     let name = match version.split_once('@') {

@@ -1,4 +1,4 @@
-//! The list of mutations: `xtask/mutants/*.toml`, one file for each area of the product.
+//! Reads the list of mutations: `xtask/mutants/*.toml`, with one file for each area of the product.
 
 use std::fmt;
 use std::fs;
@@ -6,41 +6,41 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// One line of the product, broken.
+/// A mutation: one line of the product that is broken on purpose.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mutation {
-    /// The broken behaviour, in a short sentence.
+    /// What the mutation breaks, in a short sentence.
     pub name: String,
-    /// The file of the product.
+    /// The file that the mutation changes.
     pub file: String,
-    /// Text that occurs once in the file. It may include lines around the one that changes.
+    /// A text that occurs exactly once in the file. It may contain lines around the line that changes.
     pub from: String,
-    /// Its replacement: the same except for one line.
+    /// The text that replaces `from`. It differs in one line.
     pub to: String,
-    /// The test that must fail.
+    /// The test that must fail with the mutation.
     pub test: Test,
-    /// Mutations of one group may share a build although the rule of `batches.rs` would separate them: the author of
-    /// the list vouches that none of them can make another's test fail.
+    /// The name of a group. Mutations of one group may share a build, even if the rule of `batches.rs` would separate
+    /// them. The author of the list vouches that none of them can make another one's test fail.
     pub group: Option<String>,
 }
 
-/// A test.
+/// A test of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
-    /// Its package.
+    /// The package that contains the test.
     pub package: String,
-    /// The name of its test file, or `lib`.
+    /// The name of the test file, or `lib`.
     pub binary: String,
-    /// Its full name, including modules.
+    /// The full name of the test, including modules.
     pub name: String,
-    /// Whether it runs the program `tune`, which is then built first.
+    /// Whether the test runs the program `tune`, which must then be built first.
     #[serde(default)]
     pub tune: bool,
 }
 
-/// The mutations of one file.
+/// The content of one file of the list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Area {
@@ -50,7 +50,7 @@ struct Area {
 /// Reads the whole list.
 ///
 /// # Errors
-/// A file that cannot be read, or is not such a list.
+/// If a file cannot be read, or is not a list of mutations.
 pub fn load(root: &Path) -> Result<Vec<Mutation>, String> {
     let folder = root.join("xtask/mutants");
     let cannot_read = |error| format!("cannot read {}: {error}", folder.display());
@@ -69,10 +69,10 @@ pub fn load(root: &Path) -> Result<Vec<Mutation>, String> {
 }
 
 impl Mutation {
-    /// The text of the file below `root`, with the mutation applied.
+    /// The text of the file below `root` with the mutation applied.
     ///
     /// # Errors
-    /// Why the mutation does not apply to it.
+    /// If the mutation cannot be applied to the file.
     pub fn edit(&self, root: &Path) -> Result<String, String> {
         let file = root.join(&self.file);
         let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", self.file))?;

@@ -1,8 +1,8 @@
-//! `cargo xtask mutants`: tests the tests. Each mutation of the list breaks one line of the product, and the test
-//! that the list names must fail.
+//! `cargo xtask mutants`: tests the tests. Each mutation in the list breaks one line of the product, and the test
+//! that the list names for it must fail.
 //!
-//! Mutations are made in a copy of the work tree, never in the tree itself. Several of them share a build if none can
-//! make another's test fail: see `batches.rs`.
+//! Mutations are applied in a copy of the work tree and never in the tree itself. Several mutations share a build if
+//! none can make the test of another one fail; see `batches.rs`.
 
 mod batches;
 mod build;
@@ -26,7 +26,7 @@ use crate::step;
 /// Runs the selected mutations.
 ///
 /// # Errors
-/// If one of them is not caught, or nothing could be run.
+/// If a mutation is not caught, or if no mutation could be run.
 pub fn run(options: &Options) -> Result<(), String> {
     let root = step::root();
     let mutations = list::load(&root)?;
@@ -47,7 +47,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     bench.judge(options.alone)
 }
 
-/// The copy, and the mutations to try in it.
+/// The copy of the work tree, and the mutations to try in it.
 struct Bench<'m> {
     tree: Tree,
     mutations: &'m [&'m Mutation],
@@ -96,7 +96,8 @@ impl Bench<'_> {
         ))
     }
 
-    /// Mutations that cannot be judged: the test must pass without them, and they must apply.
+    /// The mutations that cannot be judged: those that cannot be applied, and those whose test fails even without
+    /// them.
     fn unfit(&self) -> Result<BTreeMap<&str, Verdict>, String> {
         let mut unfit = BTreeMap::new();
         eprintln!("xtask: building the tests without any mutation, then running them");
@@ -129,8 +130,7 @@ impl Bench<'_> {
         Ok(unfit)
     }
 
-    /// Builds some mutations together and runs the test of each; mutations that do not build together are tried one
-    /// at a time.
+    /// Builds mutations together and runs the test of each. If they do not build together, each is built separately.
     fn judge_batch<'b>(
         &self,
         batch: &[&'b Mutation],

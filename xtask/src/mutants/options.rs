@@ -2,22 +2,22 @@
 
 use super::list::Mutation;
 
-/// The options.
+/// The options of `cargo xtask mutants`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Only print the list of mutations.
+    /// Whether to only print the list of mutations.
     pub list: bool,
-    /// Build each mutation separately.
+    /// Whether to build each mutation separately.
     pub alone: bool,
-    /// Words to select mutations by name; all of them if empty.
+    /// Words that select mutations. Without words, all mutations are selected.
     pub names: Vec<String>,
 }
 
 impl Options {
-    /// Reads the words after `mutants`.
+    /// Parses the words after `mutants`.
     ///
     /// # Errors
-    /// The unknown option.
+    /// If an option is unknown.
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options::default();
         for &word in words {
@@ -35,7 +35,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Whether a mutation is selected: its name or its file contains one of the words.
+    /// Whether a mutation is selected, because its name or its file contains one of the words.
     pub fn chooses(&self, mutation: &Mutation) -> bool {
         let has = |word: &String| mutation.name.contains(word) || mutation.file.contains(word);
         self.names.is_empty() || self.names.iter().any(has)

@@ -6,18 +6,18 @@ use std::path::Path;
 
 use toml::Table;
 
-/// The packages of the workspace that are folders of its root.
+/// The packages of the workspace whose folders are in the root folder.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
-    /// By name: the folder, and the names of its dependencies.
+    /// For each package, its folder and the names of its dependencies.
     known: BTreeMap<String, (String, BTreeSet<String>)>,
 }
 
 impl Packages {
-    /// Reads their manifests.
+    /// Reads the manifests of the packages.
     ///
     /// # Errors
-    /// A file that is not a manifest.
+    /// If a `Cargo.toml` is not a valid manifest.
     pub fn read(root: &Path) -> Result<Packages, String> {
         let folders = fs::read_dir(root).map_err(|error| format!("{}: {error}", root.display()))?;
         let mut packages = Packages::default();
@@ -49,7 +49,7 @@ impl Packages {
         self.known.get(package).map(|(folder, _)| folder.as_str())
     }
 
-    /// Whether tests of a package are built from the code in a folder.
+    /// Whether building the tests of a package uses the code in a folder.
     pub fn is_built_from(&self, package: &str, folder: &str) -> bool {
         let (mut seen, mut left) = (BTreeSet::new(), vec![package]);
         while let Some(name) = left.pop() {

@@ -1,4 +1,4 @@
-//! The copy of the work tree in which mutations are made.
+//! Makes the copy of the work tree in which mutations are applied.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use std::process::Command;
 use super::list::Mutation;
 use crate::setup;
 
-/// The copy, in `target/mutants/tree`.
+/// The copy of the work tree, in `target/mutants/tree`.
 pub struct Tree {
-    /// `target/mutants`.
+    /// The folder `target/mutants`.
     home: PathBuf,
-    /// The copy.
+    /// The folder of the copy.
     folder: PathBuf,
-    /// Held while mutations run: two runs would break each other's copy.
+    /// The lock that prevents another run, which would change the same copy.
     _lock: File,
 }
 
 impl Tree {
-    /// Makes the copy equal to the work tree. Equal files are left alone, so that cargo builds little. Written files
-    /// are new to cargo, even if an earlier run was interrupted.
+    /// Makes the copy equal to the work tree. Equal files are not written, so that cargo has little to build. Files
+    /// that an interrupted run left changed are written, so that cargo builds them again.
     ///
     /// # Errors
-    /// If another run uses the copy, or it cannot be made.
+    /// If another run uses the copy, or if the copy cannot be made.
     pub fn prepare(root: &Path) -> Result<Tree, String> {
         let home = root.join("target/mutants");
         let folder = home.join("tree");
@@ -53,7 +53,7 @@ impl Tree {
         &self.folder
     }
 
-    /// The folder in which it is built.
+    /// The target folder for builds of the copy.
     pub fn target(&self) -> PathBuf {
         self.home.join("target")
     }
@@ -63,15 +63,15 @@ impl Tree {
         self.home.join("output")
     }
 
-    /// The cache for compiles by tests without a mutation, kept from run to run.
+    /// The cache of compiled kernels for tests without a mutation. It is kept between runs.
     pub fn cache(&self) -> PathBuf {
         self.home.join("cache")
     }
 
-    /// An empty cache: artifacts of a broken program may be wrong.
+    /// An empty cache of compiled kernels. With a mutation, artifacts may be wrong and must not be reused.
     pub fn broken_cache(&self) -> PathBuf {
         let cache = self.home.join("broken-cache");
-        // If it cannot be removed, it does not exist.
+        // If the folder cannot be removed, it does not exist.
         let _ = fs::remove_dir_all(&cache);
         cache
     }
@@ -79,7 +79,7 @@ impl Tree {
     /// Applies a mutation until the returned value is dropped.
     ///
     /// # Errors
-    /// If it does not apply, or the file cannot be written.
+    /// If the mutation cannot be applied, or if the file cannot be written.
     pub fn apply(&self, mutation: &Mutation) -> Result<Applied, String> {
         let file = self.folder.join(&mutation.file);
         let original = fs::read_to_string(&file).map_err(|error| said(&file, &error))?;
@@ -89,7 +89,7 @@ impl Tree {
     }
 }
 
-/// An applied mutation; the file is restored on drop.
+/// A mutation that is applied. The file is restored when this value is dropped.
 pub struct Applied {
     file: PathBuf,
     original: String,
@@ -97,12 +97,12 @@ pub struct Applied {
 
 impl Drop for Applied {
     fn drop(&mut self) {
-        // If the file cannot be restored here, the next run does it.
+        // If the file cannot be restored here, the next run restores it.
         let _ = fs::write(&self.file, &self.original);
     }
 }
 
-/// The tracked files of the work tree, and new ones that git does not ignore.
+/// The tracked files of the work tree, and the new files that git does not ignore.
 fn files_of(root: &Path) -> Result<Vec<PathBuf>, String> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others"])
@@ -131,7 +131,7 @@ fn copy(root: &Path, folder: &Path, file: &Path) -> Result<(), String> {
     let parent = to.parent().unwrap_or(folder);
     fs::create_dir_all(parent).map_err(|error| said(parent, &error))?;
     fs::write(&to, content).map_err(|error| said(&to, &error))?;
-    // Whether it can be executed.
+    // Copy the permissions too, because the file may be a program.
     let mode = fs::metadata(&from).map(|meta| meta.permissions());
     mode.and_then(|mode| fs::set_permissions(&to, mode))
         .map_err(|error| said(&to, &error))
@@ -154,7 +154,7 @@ fn remove_others(folder: &Path, files: &[PathBuf]) -> Result<(), String> {
     Ok(())
 }
 
-/// Tests look for the tools below the `target/` of their own tree.
+/// Links the installed tools, because tests look for them below the `target/` of their own tree.
 fn link_tools(root: &Path, folder: &Path) -> Result<(), String> {
     for tool in setup::folders() {
         let (there, here) = (root.join(tool), folder.join(tool));

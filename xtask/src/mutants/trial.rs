@@ -1,4 +1,4 @@
-//! Runs one test.
+//! Runs one test of a built program.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,31 +12,31 @@ use super::list::{Mutation, Test};
 use super::tree::Tree;
 use crate::step;
 
-/// A test that has not ended by then is inconclusive.
+/// Maximum duration of a test. The result of a test that takes longer is inconclusive.
 const DEADLINE: Duration = Duration::from_secs(600);
 
-/// The result of a test.
+/// The result of running a test.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tried {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// It failed, or its process died.
+    /// The test failed, or its process died.
     Failed {
-        /// How long it took.
+        /// How long the test ran, in seconds.
         seconds: f64,
     },
-    /// It skipped its actual check; the reason.
+    /// The test skipped its actual check. Contains the reason.
     Skipped(String),
-    /// The test does not exist.
+    /// The program does not contain the test.
     NotThere,
-    /// It did not end.
+    /// The test did not end before the deadline.
     Endless,
 }
 
-/// Runs a test of a built program, with a mutation or without any. Its output is kept.
+/// Runs a test of a built program, with or without a mutation. The output is stored in a file.
 ///
 /// # Errors
-/// If it cannot be started.
+/// If the program cannot be started.
 pub fn run(
     tree: &Tree,
     programs: &Programs,
@@ -73,7 +73,7 @@ pub fn run(
     Ok(read(status.success(), &said, seconds))
 }
 
-/// Runs a command to its end, or to the deadline; its output goes to a file.
+/// Runs a command until it ends or reaches the deadline, and writes its output to a file. `None` if it did not end.
 fn wait(command: &mut Command, file: &Path) -> Result<Option<ExitStatus>, String> {
     let failed = |error| format!("{}: {error}", file.display());
     let output = File::create(file).map_err(failed)?;
@@ -90,20 +90,20 @@ fn wait(command: &mut Command, file: &Path) -> Result<Option<ExitStatus>, String
     Ok(None)
 }
 
-/// Interprets the output of a test program that ran one test.
+/// Determines the result from the output of a test program that was told to run one test.
 fn read(succeeded: bool, said: &str, seconds: f64) -> Tried {
     let skip = said.lines().find_map(|line| line.strip_prefix("skipped: "));
     if !said.contains("running 1 test") {
         Tried::NotThere
     } else if !succeeded {
-        // It was the only test that ran, so it is the one that failed, even if its process died.
+        // Only this test ran. If the program did not succeed, this test failed, even if the process died.
         Tried::Failed { seconds }
     } else {
         skip.map_or(Tried::Passed, |why| Tried::Skipped(why.to_owned()))
     }
 }
 
-/// A file name for the output of a test.
+/// The name of the file for the output of a test.
 fn file_name(name: &str, test: &Test) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let last = test.name.rsplit("::").next().unwrap_or_default();
@@ -111,7 +111,8 @@ fn file_name(name: &str, test: &Test) -> String {
     name + ".txt"
 }
 
-/// The folder of Rust's own libraries, with which tests of macros are linked.
+/// The library path for tests of macros. It contains the folder of Rust's libraries, with which these tests are
+/// linked.
 fn libraries() -> OsString {
     let mut rustc = Command::new("rustc");
     let output = rustc.args(["--print", "target-libdir"]).output();
@@ -122,7 +123,7 @@ fn libraries() -> OsString {
     std::env::join_paths(folders).unwrap_or(earlier)
 }
 
-/// Recorded tuning data, which tests look for next to their tree.
+/// The folder of recorded tuning data. Tests would otherwise look for it next to the copy.
 fn recorded_data() -> Option<PathBuf> {
     let beside = step::root().join("../shared/data");
     let given = std::env::var_os("KILN_DATA").map(PathBuf::from);

@@ -1,4 +1,4 @@
-//! The verdict on a mutation.
+//! The verdict on a mutation: whether its test catches it.
 
 use std::fmt;
 
@@ -8,25 +8,25 @@ use super::trial::Tried;
 /// The verdict on a mutation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// The test failed.
+    /// The test failed with the mutation, as it must.
     Caught {
-        /// The test.
+        /// The test that failed.
         test: Test,
-        /// How long it took.
+        /// How long the test ran, in seconds.
         seconds: f64,
     },
-    /// The test passed.
+    /// The test passed with the mutation.
     Survived(Test),
-    /// The text does not occur exactly once, or the replacement is invalid.
+    /// The text to replace does not occur exactly once, or the replacement is invalid.
     DoesNotApply(String),
-    /// The compiler's errors.
+    /// The mutation does not build. Contains the errors of the compiler.
     DoesNotBuild(String),
-    /// The test is inconclusive: it does not pass without the mutation, or has not ended with it.
+    /// The test is inconclusive, because it does not pass without the mutation or does not end with it.
     SaysNothing(String),
 }
 
 impl Verdict {
-    /// The verdict after a test without a mutation; `None` if it passed.
+    /// The verdict after the test ran without the mutation; `None` if it passed.
     pub fn without(tried: Tried) -> Option<Verdict> {
         let why = match tried {
             Tried::Passed => return None,
@@ -38,7 +38,7 @@ impl Verdict {
         Some(Verdict::SaysNothing(why))
     }
 
-    /// The verdict after its test with the mutation.
+    /// The verdict after the test ran with the mutation.
     pub fn with(tried: Tried, test: &Test) -> Verdict {
         let test = test.clone();
         match tried {
@@ -49,7 +49,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the suite caught it.
+    /// Whether the test caught the mutation.
     pub fn is_caught(&self) -> bool {
         matches!(self, Verdict::Caught { .. })
     }

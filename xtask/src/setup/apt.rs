@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::step;
 
-/// Installs Debian packages, if this is a Debian machine and the user has the right to. It prints what it does first,
-/// and the reason if it cannot.
+/// Installs Debian packages if this is a Debian machine and the user has the right to install them. Prints the
+/// packages first, and the reason if the installation fails. Returns whether the packages were installed.
 pub(crate) fn apt(packages: &[&str]) -> bool {
     if !step::there("apt-get") {
         return false;
     }
-    // apt-get refuses to run twice at the same time.
+    // apt-get fails if it already runs, so only one thread calls it at a time.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     eprintln!(
@@ -20,7 +20,7 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     );
     let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
     install.extend(packages);
-    // The package lists may be old or absent.
+    // If the installation fails, the package lists may be old or missing, so update them and try again.
     let installed =
         quiet(&install).or_else(|_| quiet(&["update", "-qq"]).and_then(|()| quiet(&install)));
     match installed {
@@ -30,7 +30,7 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     installed.is_ok()
 }
 
-/// Runs apt-get non-interactively; returns its first error if it fails.
+/// Runs apt-get without questions. Returns the first line of its errors if it fails.
 fn quiet(arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("apt-get");
     command

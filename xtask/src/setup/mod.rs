@@ -1,4 +1,4 @@
-//! Installs the missing tools that the tests need, after printing what it will install, and where.
+//! Installs the tools that the tests need and that are missing. Prints what will be installed, and where.
 
 mod apt;
 pub mod environment;
@@ -20,15 +20,16 @@ pub fn folders() -> Vec<&'static str> {
 /// Looks for each tool that the tests need, and installs the missing ones if possible.
 ///
 /// # Errors
-/// If `CI=true` and a required tool is neither installed nor available.
+/// If `CI=true` and a required tool is missing and cannot be installed.
 pub fn run() -> Result<(), String> {
     run_beside(|| Ok(()))
 }
 
-/// The same, with some work that needs none of the Python packages while these are downloaded.
+/// Like [`run`], but also does some other work while Python packages are downloaded. The work must not need these
+/// packages.
 ///
 /// # Errors
-/// Those of [`run`], then those of the work.
+/// The errors of [`run`], then the errors of the work.
 pub fn run_beside(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let parts = parts();
     let (there, absent): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_there());
@@ -39,7 +40,7 @@ pub fn run_beside(work: impl FnOnce() -> Result<(), String>) -> Result<(), Strin
     let packages = absent.iter().flat_map(|part| part.packages());
     let packages: Vec<&str> = packages.collect();
     if !packages.is_empty() {
-        // One by one if not all are available: some are better than none.
+        // If this fails because a package is not available, the packages are installed one by one below.
         let _ = apt(&packages);
     }
     packages_of_lock_file()?;
@@ -52,7 +53,7 @@ pub fn run_beside(work: impl FnOnce() -> Result<(), String>) -> Result<(), Strin
     })
 }
 
-/// Installs tools at the same time: most of it is downloading, each into a folder of its own.
+/// Installs tools in parallel, because most of the time is spent downloading. Each tool has a separate folder.
 fn install_all(absent: &[&Part]) -> Result<(), String> {
     thread::scope(|scope| {
         let started: Vec<_> = absent
@@ -81,7 +82,7 @@ fn announce(absent: &[&Part]) {
     }
 }
 
-/// Installs one tool; returns how to do it by hand if that fails.
+/// Installs one tool. If this fails, returns how to install it by hand.
 fn install(part: &Part) -> Result<(), String> {
     if part.is_there() {
         return Ok(());
@@ -104,7 +105,8 @@ fn install(part: &Part) -> Result<(), String> {
     }
 }
 
-/// A missing tool is an error in CI and a notice elsewhere: the tests that need it are then skipped and counted.
+/// Reports a missing tool. It is an error in CI. Elsewhere it is a notice, and the tests that need the tool are
+/// skipped and counted.
 fn missing(part: &Part, how: &str) -> Result<(), String> {
     if step::in_ci() && !part.is_optional {
         return Err(format!(
@@ -119,8 +121,8 @@ fn missing(part: &Part, how: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Downloads every package of the lock file: crates that tests create are built offline, with features that the
-/// workspace does not use.
+/// Downloads every package of the lock file. Tests build crates offline, with features that the workspace does not
+/// use.
 fn packages_of_lock_file() -> Result<(), String> {
     let fetched = step::cargo(&["fetch", "--locked", "--quiet"]).status();
     if fetched.is_ok_and(|status| status.success()) {

@@ -1,4 +1,4 @@
-//! The tools that the tests need, how to detect them, and their sources.
+//! Lists the tools that the tests need, how to detect each, and from where to install it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,33 +7,33 @@ use std::path::{Path, PathBuf};
 use super::environment::{Environment, KERNEL_TUNER, SCHEMAS};
 use crate::step;
 
-/// One tool that tests need.
+/// A tool that tests need.
 pub(super) struct Part {
-    /// Its name in messages.
+    /// The name of the tool in messages.
     pub name: String,
-    /// How to detect it.
+    /// How to detect the tool.
     found: Found,
-    /// Its source.
+    /// From where to install the tool.
     pub source: Source,
-    /// Whether CI passes without it.
+    /// Whether CI succeeds without the tool.
     pub is_optional: bool,
 }
 
 /// How to detect a tool.
 enum Found {
-    /// A program with this name answers.
+    /// A program with this name answers `--version`.
     Program(String),
-    /// A file.
+    /// A file with this path exists.
     File(&'static str),
-    /// In the folder of its source, unless a variable names another one.
+    /// The folder of the tool's source contains it, or an environment variable names another folder.
     InFolder { variable: Option<&'static str> },
 }
 
-/// The source of a tool.
+/// From where to install a tool.
 pub(super) enum Source {
-    /// Debian packages with these names.
+    /// From the Debian packages with these names.
     Debian(Vec<String>),
-    /// Python wheels, unpacked into a folder below the root for the files in them.
+    /// From Python wheels, which are unpacked into a folder below the root. Only the files in the wheels are used.
     Wheels {
         folder: &'static str,
         wheels: &'static [&'static str],
@@ -59,7 +59,7 @@ impl fmt::Display for Source {
 }
 
 impl Part {
-    /// Whether it is installed.
+    /// Whether the tool is installed.
     pub fn is_there(&self) -> bool {
         match &self.found {
             Found::Program(program) => step::there(program),
@@ -70,7 +70,7 @@ impl Part {
         }
     }
 
-    /// The Debian packages that contain it.
+    /// The Debian packages that contain the tool. Empty for other sources.
     pub fn packages(&self) -> impl Iterator<Item = &str> {
         let packages = match &self.source {
             Source::Debian(packages) => packages.as_slice(),
@@ -88,7 +88,7 @@ impl Part {
         }
     }
 
-    /// A file of Debian packages. Tests that need it are skipped without it, even in CI.
+    /// A tool that is a file of Debian packages. Without it, tests that need it are skipped, even in CI.
     fn optional(file: &'static str, packages: &[&str]) -> Part {
         let packages = packages.iter().map(|&package| package.to_owned());
         Part {
@@ -99,13 +99,13 @@ impl Part {
         }
     }
 
-    /// A part of AMD's runtime (which reports here that it has no device), or its headers. Tests need no part of ROCm
-    /// but these packages.
+    /// A part of AMD's runtime, or its headers. The runtime reports that this machine has no device. Tests need no
+    /// other packages of ROCm.
     fn of_rocm(file: &'static str, package: &str) -> Part {
         Part::optional(file, &[package])
     }
 
-    /// A daemon of Slurm's. Only Debian's builds are known to run several nodes on one machine.
+    /// A daemon of Slurm. Only Debian's builds are known to run several nodes on one machine.
     fn of_slurm(file: &'static str, package: &str) -> Part {
         Part::optional(file, &[package, "slurm-client"])
     }
@@ -150,12 +150,12 @@ impl Source {
     }
 }
 
-/// The value of a variable, unless it is empty.
+/// The value of an environment variable; `None` if it is unset or empty.
 fn given(variable: &str) -> Option<OsString> {
     std::env::var_os(variable).filter(|value| !value.is_empty())
 }
 
-/// The programs that tests use, and the Debian packages that contain them.
+/// The programs that tests use, each with the Debian packages that contain it.
 const TOOLS: [(&str, &[&str]); 4] = [
     ("g++", &["g++"]),
     ("python3", &["python3", "python3-venv"]),
@@ -163,11 +163,11 @@ const TOOLS: [(&str, &[&str]); 4] = [
     ("git", &["git"]),
 ];
 
-/// The versions of clang with which kernels are compiled, newest first. One of them is enough.
+/// The versions of clang that can compile kernels for the tests, newest first. One of them is enough.
 const CLANG: [u32; 2] = [22, 19];
 
-/// The companions of a version of clang: the linker for AMD GPUs, the sanitizers, and the program that adds line
-/// numbers to their reports.
+/// The programs that belong to a version of clang: the compiler with sanitizers, the linker for AMD GPUs, and the
+/// program that adds line numbers to the reports of sanitizers.
 fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
     [
         (
@@ -185,8 +185,8 @@ fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
     ]
 }
 
-/// All tools that tests need. Of the versions of clang, the newest one installed, or else the oldest, which Debian
-/// has.
+/// All tools that tests need. They include one version of clang: the newest version that is installed or, if none is
+/// installed, the oldest version, because Debian has it.
 pub(super) fn parts() -> Vec<Part> {
     let here = CLANG
         .iter()
@@ -215,11 +215,11 @@ pub(super) fn folders() -> Vec<&'static str> {
     folders.collect()
 }
 
-/// Tools that are not Debian programs: compilers for GPUs, their headers, and the tuner with which files are
+/// The tools that are not programs from Debian: compilers for GPUs, their headers, and tools with which files are
 /// exchanged.
 fn others() -> [Part; 14] {
     [
-        // NVIDIA's compiler as a library, which needs no GPU, and the CUDA headers.
+        // NVIDIA's compiler as a library, which needs no GPU. It includes the CUDA headers.
         Part::wheels(
             "NVRTC",
             Some("KILN_NVRTC"),
@@ -227,8 +227,9 @@ fn others() -> [Part; 14] {
             &["nvidia-cuda-nvrtc==13.5.37"],
             has_nvrtc,
         ),
-        // Earlier toolkits, which match the drivers of most GPUs. Each comes with its headers, which these versions
-        // do not bundle; `tests/src/capability.rs` looks for the same folders.
+        // Earlier toolkits, which match the drivers of most GPUs. These versions of the compiler do not contain the
+        // headers, so each is installed together with its headers. `tests/src/capability.rs` looks for the same
+        // folders.
         Part::wheels(
             "NVRTC 12.1",
             None,
@@ -256,7 +257,7 @@ fn others() -> [Part; 14] {
             &["nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-runtime==13.0.96"],
             has_nvrtc,
         ),
-        // NVIDIA's disassembler, which reads the machine code of kernels.
+        // NVIDIA's disassembler, with which tests read the machine code of kernels.
         Part::wheels(
             "nvdisasm",
             None,
@@ -264,7 +265,7 @@ fn others() -> [Part; 14] {
             &["nvidia-cuda-nvdisasm==13.5.37"],
             |folder| folder.join("nvidia/cu13/bin/nvdisasm").is_file(),
         ),
-        // One header, with which occupancy is compared.
+        // The header with whose results Kiln's occupancy is compared.
         Part::wheels(
             "cuda_occupancy.h",
             Some("KILN_CUDA_OCCUPANCY"),
@@ -284,14 +285,14 @@ fn others() -> [Part; 14] {
         ),
         Part::of_rocm("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
         Part::optional("/usr/bin/ssh-keygen", &["openssh-client"]),
-        // A cluster of eight nodes on loopback, on which plans are run.
+        // A Slurm cluster of eight nodes on the loopback network, on which tests run plans.
         Part::of_slurm("/usr/sbin/slurmctld", "slurmctld"),
         Part::of_slurm("/usr/sbin/slurmd", "slurmd"),
         Part::optional("/usr/bin/parallel", &["parallel"]),
     ]
 }
 
-/// Whether a virtual environment or folder of packages contains the library.
+/// Whether a virtual environment or a folder of packages contains NVRTC.
 fn has_nvrtc(folder: &Path) -> bool {
     let mut packages = vec![folder.join("nvidia")];
     let environments = entries(&folder.join("lib")).into_iter();

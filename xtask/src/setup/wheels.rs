@@ -1,4 +1,4 @@
-//! Unpacks Python wheels into a folder for the files in them: compilers and headers, no Python.
+//! Unpacks Python wheels into a folder. The wheels contain compilers and headers, not Python code.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use super::apt::apt;
 use crate::step;
 
-/// Unpacks wheels into a folder below the root; returns how to get them by hand if that fails.
+/// Unpacks wheels into a folder below the root.
 ///
 /// # Errors
-/// If pip is missing, or a wheel is not available.
+/// If pip is missing or a wheel is not available. The text says how to get the wheels by hand.
 pub(super) fn install(
     folder: &str,
     wheels: &[&str],
@@ -18,7 +18,7 @@ pub(super) fn install(
     let path = step::root().join(folder);
     let venv = path.join("venv");
     let make = || run(Command::new("python3").arg("-m").arg("venv").arg(&venv));
-    // Debian's Python has pip only in virtual environments, and these need a separate package.
+    // Debian's Python has pip only in virtual environments, and these need another Debian package.
     let in_venv = || {
         make().or_else(|why| {
             if apt(&["python3-venv"]) {
@@ -52,7 +52,7 @@ fn pip(python: &Path, folder: &Path, wheels: &[&str]) -> Result<(), String> {
     run(install.arg(folder).args(wheels))
 }
 
-/// Runs a command to its end; returns the last line of its output if it fails.
+/// Runs a command until it ends. Returns the last line of its errors if it fails.
 pub(super) fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -1,4 +1,4 @@
-//! Runs the tests: all but the doctests with nextest, if it is installed.
+//! Runs the tests. If nextest is installed, it runs all tests except the doctests.
 
 mod programs;
 
@@ -8,24 +8,24 @@ use std::process::Command;
 
 use crate::step::{self, cargo};
 
-/// The profile of `Cargo.toml` in which all of them are built, so that the workspace is built only once.
+/// The profile of `Cargo.toml` with which everything is built, so that the workspace is built only once.
 pub const PROFILE: &str = "suite";
 
-/// Builds everything, and tests it.
+/// Builds everything and runs all tests.
 ///
 /// # Errors
-/// Those of [`build`] and [`test()`].
+/// The errors of [`build`] and [`test()`].
 pub fn run() -> Result<(), String> {
     build()?;
     test()
 }
 
-/// Checks the baked tables, runs the doctests, then all other tests. Everything is built.
+/// Checks the baked tables, runs the doctests, and then runs all other tests. Everything must already be built.
 ///
 /// # Errors
 /// If a test fails.
 pub fn test() -> Result<(), String> {
-    // Separate from the user's kernels.
+    // A cache that is separate from the cache of the user's kernels.
     let cache = step::root().join("target/tests-cache");
     let mut tables = Command::new(target_dir().join(PROFILE).join("tune"));
     tables.args(["bake", "--check"]).current_dir(step::root());
@@ -34,7 +34,7 @@ pub fn test() -> Result<(), String> {
     let doctests = doctests.args(["--profile", PROFILE]);
     step::run("doctests", doctests.env("KILN_CACHE", &cache))?;
     let skips = step::root().join("target/kiln-skips.txt");
-    // The file of an earlier run, if there is one.
+    // Remove the file of an earlier run, if it exists.
     let _ = fs::remove_file(&skips);
     let result = tests(&cache);
     let skipped = fs::read_to_string(&skips).unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn test() -> Result<(), String> {
     result
 }
 
-/// Builds every test, and `tune` with them, for the steps that follow.
+/// Builds every test, and `tune`, for the steps that follow.
 ///
 /// # Errors
 /// If cargo fails.
@@ -69,14 +69,14 @@ fn tests(cache: &Path) -> Result<(), String> {
     step::run("tests", tests.env("KILN_CACHE", cache))
 }
 
-/// Number of tests that run in parallel: more than there are processors, since tests spend much of their time waiting
-/// for child processes.
+/// Number of tests that run in parallel. It is larger than the number of processors, because tests spend much of
+/// their time waiting for child processes.
 fn lanes() -> usize {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     processors + processors.div_ceil(2)
 }
 
-/// The target directory of cargo.
+/// The target folder of cargo.
 fn target_dir() -> std::path::PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| step::root().join("target"), Into::into)
 }

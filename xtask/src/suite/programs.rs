@@ -1,5 +1,5 @@
-//! Runs the test programs without nextest: as many in parallel as there are cores, the tests of each one after
-//! another.
+//! Runs the test programs without nextest. Several programs run in parallel, and the tests of each program run one
+//! after another.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,14 +15,14 @@ use crate::step::cargo;
 
 /// A test program that cargo built.
 struct Program {
-    /// Its package and target.
+    /// The name of the program's package and target.
     name: String,
     path: PathBuf,
-    /// The folder of its package, in which its tests run.
+    /// The folder of the program's package, in which its tests run.
     folder: PathBuf,
 }
 
-/// The test counts of one program, or of all.
+/// How many tests passed, failed and were ignored, in one program or in all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     passed: usize,
@@ -30,7 +30,7 @@ struct Counts {
     ignored: usize,
 }
 
-/// Programs whose tests take minutes. They begin first, so that none of them runs alone at the end.
+/// Programs whose tests take minutes. They start first, so that none of them runs alone at the end.
 const LONG: [&str; 8] = [
     "regressions",
     "device_prelude",
@@ -45,7 +45,7 @@ const LONG: [&str; 8] = [
 /// Builds all test programs and runs them.
 ///
 /// # Errors
-/// If one does not build, or a test fails.
+/// If a program does not build, or if a test fails.
 pub(super) fn run(environment: &[(&str, &Path)]) -> Result<(), String> {
     let mut programs = build()?;
     programs.sort_by_key(|program| !LONG.iter().any(|long| program.name.ends_with(long)));
@@ -74,7 +74,7 @@ pub(super) fn run(environment: &[(&str, &Path)]) -> Result<(), String> {
     summary(&done)
 }
 
-/// Builds the test programs; cargo's output names them.
+/// Builds the test programs, and finds them in cargo's output.
 fn build() -> Result<Vec<Program>, String> {
     let mut build = cargo(&["test", "--workspace", "--no-run", "--profile", PROFILE]);
     build.args(["--lib", "--bins", "--tests"]);
@@ -88,7 +88,7 @@ fn build() -> Result<Vec<Program>, String> {
     Ok(said.lines().filter_map(program).collect())
 }
 
-/// The test program in a message of cargo.
+/// The test program in a message of cargo; `None` for other messages.
 fn program(line: &str) -> Option<Program> {
     let message: Value = serde_json::from_str(line).ok()?;
     if message["profile"]["test"] != true {
@@ -104,7 +104,7 @@ fn program(line: &str) -> Option<Program> {
     })
 }
 
-/// Runs the tests of a program, and prints its output if one fails.
+/// Runs the tests of a program. Prints its output if a test fails.
 fn run_one(program: &Program, environment: &[(&str, &Path)]) -> Option<Counts> {
     let start = Instant::now();
     let mut command = Command::new(&program.path);
@@ -133,7 +133,8 @@ fn run_one(program: &Program, environment: &[(&str, &Path)]) -> Option<Counts> {
     counts
 }
 
-/// The counts in the last line of a test program; `None` if it has no such line, for example after a crash.
+/// The counts in the last line of a test program's output. `None` if there is no such line, for example after a
+/// crash.
 fn counts(output: &Output) -> Option<Counts> {
     let text = String::from_utf8_lossy(&output.stdout);
     let line = text
@@ -151,7 +152,7 @@ fn counts(output: &Output) -> Option<Counts> {
     })
 }
 
-/// Prints the counts of all programs.
+/// Prints the counts of all programs. It is an error if a test failed.
 fn summary(done: &[(&str, Option<Counts>)]) -> Result<(), String> {
     let mut all = Counts::default();
     let mut failed = Vec::new();

@@ -1,8 +1,8 @@
-//! Tables that must be refused.
+//! Tests that invalid tables are rejected.
 
 use super::*;
 
-/// Each entry: the fault, the text of the table, a part of the expected message.
+/// For each invalid table: what is wrong with it, its text, and a part of the expected message.
 fn hostile_tables() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let good = one_row();
     let line = good

@@ -1,4 +1,4 @@
-//! Merges with git itself.
+//! Merges tables with git.
 
 use std::process::Command;
 
@@ -26,7 +26,7 @@ fn union(base: &str, ours: &str, theirs: &str) -> String {
     String::from_utf8(merged.stdout).unwrap()
 }
 
-/// Merges the tables of two branches and compares the result.
+/// Merges the tables of two branches, and compares the result with the expected rows.
 #[track_caller]
 fn merges(base: &[Row], ours: &[Row], theirs: &[Row], merged: &[Row]) {
     let [base, ours, theirs] = [base, ours, theirs].map(|rows| table(rows).to_text());
@@ -35,7 +35,7 @@ fn merges(base: &[Row], ours: &[Row], theirs: &[Row], merged: &[Row]) {
     assert_eq!(parsed, table(merged), "{text}");
 }
 
-/// A row of the same device, with another config.
+/// The row with another config.
 fn changed(row: &Row) -> Row {
     Row {
         config: OTHER.into(),
@@ -43,7 +43,7 @@ fn changed(row: &Row) -> Row {
     }
 }
 
-/// A row of the same device, for another problem.
+/// The row with another problem.
 fn larger(row: &Row) -> Row {
     Row {
         problem: LARGE.into(),
@@ -62,7 +62,7 @@ fn two_machines_that_add_the_first_sections_merge_in_git() {
     let both = [l4.clone(), rtx.clone()];
     let [l4, rtx] = [[l4], [rtx]];
     merges(&[], &l4, &rtx, &both);
-    // Both branches create the file: the common ancestor is empty.
+    // If both branches create the file, the common ancestor is empty.
     let text = union("", &table(&l4).to_text(), &table(&rtx).to_text());
     assert_eq!(parse(&text).unwrap(), table(&both), "{text}");
 }

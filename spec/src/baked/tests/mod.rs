@@ -1,4 +1,5 @@
-//! Round trips and rows. The modules of this folder test merges with git and tables that must be refused.
+//! Tests that tables can be written and read back, and that rows are checked. The modules of this folder test merges
+//! with git and invalid tables.
 
 mod hostile;
 mod merge;
@@ -71,7 +72,7 @@ fn table(rows: &[Row]) -> BakedTable {
     table
 }
 
-/// A valid table with one row, as text.
+/// The text of a valid table with one row.
 fn one_row() -> String {
     table(&[row(&gemm(), L4, SMALL, WINNER)]).to_text()
 }

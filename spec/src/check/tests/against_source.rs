@@ -1,4 +1,4 @@
-//! The example against sources that differ from it.
+//! Checks the example spec against sources that differ from it.
 
 use super::super::check_source;
 use super::{GEMM_ATTRIBUTE, GEMM_ITEM};
@@ -46,7 +46,7 @@ fn a_parameter_that_nothing_uses_is_reported_with_the_nearest_name() {
 
 #[test]
 fn a_parameter_of_the_grid_the_block_or_the_shared_memory_need_not_be_in_the_source() {
-    // THREADS is in the block, BLOCK_M and BLOCK_N in the grid.
+    // THREADS occurs in the block, BLOCK_M and BLOCK_N occur in the grid. The source need not use them.
     let source = SOURCE.replace("BLOCK_M * BLOCK_N / THREADS", "1024");
     assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
     let attribute = GEMM_ATTRIBUTE.replace("block(", "shared(4 * BLOCK_K), block(");
@@ -68,7 +68,7 @@ fn a_constant_variable_that_nobody_gives_a_value_is_an_error() {
         ]
     );
     assert_eq!(with("__constant__ float taps[9] = {1.0f};"), [""; 0]);
-    // A constant of another kernel does not concern this one.
+    // A `__constant__` variable that this kernel does not read is not reported.
     let other = format!("__constant__ float other[9];\n{SOURCE}");
     assert_eq!(differences(GEMM_ATTRIBUTE, &other), [""; 0]);
 }

@@ -1,4 +1,5 @@
-//! Evaluates constraints for one config: each part once, and none after the first constraint that is not satisfied.
+//! Evaluates constraints for one config. Each part is evaluated once. Evaluation stops at the first constraint that
+//! is not satisfied.
 
 use super::super::function::Function;
 use super::super::graph::{ExprGraph, Fold, Op, TermId};
@@ -6,16 +7,16 @@ use super::super::hashing::WordMap;
 use super::super::semantics::Semantics;
 use super::super::value::{Outcome, Value};
 
-/// Constraints, with their parts before the whole.
+/// Constraints as a list of parts, in which each part comes after the parts that it uses.
 #[derive(Clone, Debug)]
 pub(super) struct Checks {
     semantics: Semantics,
     parts: Vec<CheckPart>,
-    /// The index of each constraint's part.
+    /// For each constraint, the index of its part.
     constraints: Vec<usize>,
 }
 
-/// How a part is computed from earlier ones.
+/// How a part is computed from earlier parts.
 #[derive(Clone, Debug)]
 enum CheckPart {
     Const(Outcome),
@@ -46,7 +47,8 @@ impl Checks {
         }
     }
 
-    /// Whether the config with these places satisfies all constraints. `outcomes` is a reused buffer.
+    /// Whether the config with these places (indices of values) satisfies all constraints. `outcomes` is a reused
+    /// buffer.
     pub(super) fn hold(&self, places: &[u32], outcomes: &mut Vec<Outcome>) -> bool {
         outcomes.clear();
         self.constraints.iter().all(|constraint| {
@@ -98,8 +100,8 @@ impl Checks {
     }
 }
 
-/// The number that a part of a sum or product has: its kind guarantees one, and that the sum or product does not
-/// overflow.
+/// The value of a part of a sum or product as an integer. The kind of the part guarantees that it is a number, and
+/// the kind of the whole guarantees that it does not overflow.
 fn number(outcome: Outcome) -> Option<i128> {
     match outcome? {
         Value::Int(x) => Some(x),
@@ -115,7 +117,7 @@ struct CheckCompiler<'a> {
 }
 
 impl CheckCompiler<'_> {
-    /// The index of a term's part; it is added if it is new.
+    /// The index of a term's part, which is added if it is new.
     fn number(&mut self, id: TermId) -> usize {
         if let Some(number) = self.numbers.get(&id) {
             return *number;

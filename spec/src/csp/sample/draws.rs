@@ -1,11 +1,11 @@
-//! Random indices that depend only on a seed: the same on every machine and in every version.
+//! Random numbers that depend only on a seed. They are the same on every machine and in every version.
 
 use blake3::{Hasher, OutputReader};
 
-/// Number of bytes generated at once.
+/// Number of bytes that are generated at once.
 const AHEAD: usize = 4096;
 
-/// A stream of random numbers: the extended output of the hash of a seed.
+/// A stream of random numbers: the extended output of the BLAKE3 hash of a seed.
 pub(super) struct Draws {
     stream: OutputReader,
     ahead: [u8; AHEAD],
@@ -21,7 +21,7 @@ impl Draws {
         }
     }
 
-    /// A uniform number below `end`.
+    /// A random number that is uniformly distributed from 0 to `end - 1`.
     ///
     /// # Panics
     /// If `end` is 0.

@@ -1,14 +1,14 @@
-//! Estimates the number of valid configs from the fraction of random ones that are valid.
+//! Estimates the number of valid configs from the fraction of random configs that are valid.
 
 use std::fmt;
 
-/// The normal quantile of a 99 % interval.
+/// The normal quantile for a 99 % interval.
 const QUANTILE: f64 = 2.576;
 
-/// A number of valid configs: exact if all were checked, otherwise with a 99 % interval.
+/// A number of valid configs. It is exact if all configs were checked. Otherwise it has a 99 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The estimate.
+    /// The estimated number.
     pub about: f64,
     /// The lower end of the interval.
     pub least: f64,
@@ -27,8 +27,8 @@ impl Estimate {
         }
     }
 
-    /// The estimate if `accepted` of `tried` random configs among `all` were valid (Wilson's score interval). `known`
-    /// is the number that exists for certain.
+    /// The estimate after `accepted` of `tried` random configs were valid (Wilson's score interval). The configs were
+    /// drawn from `all` configs, of which `known` are known to be valid.
     pub(super) fn of(accepted: u64, tried: u64, all: u128, known: usize) -> Estimate {
         let (all, tried) = (all as f64, tried as f64);
         let share = accepted as f64 / tried;
@@ -45,7 +45,7 @@ impl Estimate {
         }
     }
 
-    /// The number, if it is exact.
+    /// The number of valid configs if it is exact; `None` if it is estimated.
     pub fn exact(&self) -> Option<u128> {
         self.exact
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Four digits, and a power of ten for much longer numbers.
+/// The number as text: rounded to an integer, or with four digits and a power of ten if it is a million or more.
 fn shown(count: f64) -> String {
     if count < 1e6 {
         return format!("{count:.0}");

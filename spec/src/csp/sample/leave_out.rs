@@ -1,5 +1,5 @@
-//! Chooses the constraints to leave out. Components that can be built stay as they are. In each of the others,
-//! constraints are added, those with few parameters first, as long as it can still be built.
+//! Chooses the constraints to leave out. Components that fit the budget keep all their constraints. For every other
+//! component, constraints are added as long as the graph can still be built, those with few parameters first.
 
 use super::super::components::{Component, components};
 use super::super::error::CspError;
@@ -11,22 +11,23 @@ use super::super::set::ConfigSet;
 use super::checks::Checks;
 use super::relaxed::RelaxedSet;
 
-/// One part in this many of the budget's work is the maximum for one attempt to build a component.
+/// One attempt to build a component may use this fraction of the budget's work: 1 / `SHARE`.
 const SHARE: u64 = 16;
 
-/// The same for its memory. Samples walk the graph at random, so it should fit a cache.
+/// One attempt may use this fraction of the budget's memory: 1 / `MEMORY`. The graph should be small enough for a
+/// cache, because samples walk it at random.
 const MEMORY: u64 = 64;
 
 /// Maximum total number of attempts to build components with fewer constraints.
 const TRIES: u32 = 64;
 
 impl Model {
-    /// The configs that satisfy every constraint if that fits the budget, as [`Self::solve`] returns them. Otherwise
-    /// the configs that satisfy as many of the constraints as fit, and the remaining constraints to check. This may
-    /// take three times the budget.
+    /// The configs that satisfy every constraint if their graph fits the budget, as [`Self::solve`] returns them.
+    /// Otherwise the configs that satisfy as many constraints as fit, together with the remaining constraints, which
+    /// have to be checked for each config. The construction may take three times the budget.
     ///
     /// # Errors
-    /// If there are more than 2^128.
+    /// If there are more than 2^128 valid configs, or if more than 2^128 configs satisfy the constraints that fit.
     pub fn relaxed(&self, budget: LayerBudget) -> Result<RelaxedSet, CspError> {
         let constraints: Vec<TermId> = self.constraints.iter().flatten().copied().collect();
         if self.is_impossible(&constraints) {
@@ -61,7 +62,7 @@ impl Model {
         let numbers = numbers.filter(|(_, ids)| ids.iter().any(|id| left_out.contains(id)));
         let numbers = numbers.map(|(number, _)| number).collect();
         let checks = Checks::new(&self.graph, &left_out);
-        // With constraints left out, the overflow does not mean too many valid configs.
+        // If constraints were left out, the overflow does not mean that there are too many valid configs.
         let set = ConfigSet::new(&self.domains, solved, false).map_err(|error| match error {
             CspError::TooMany if !left_out.is_empty() => CspError::TooLong,
             other => other,
@@ -73,10 +74,11 @@ impl Model {
 struct WithoutBuilder<'a> {
     graph: ExprGraph,
     domains: &'a [u32],
-    /// The remaining budget for components with all of their constraints, and the initial one.
+    /// The remaining budget for components with all of their constraints. `refill` is the amount of the last refill.
     exact: LayerBudget,
     refill: LayerBudget,
-    /// The remaining budget for components with fewer constraints, and the part of it for one attempt.
+    /// The remaining budget for components with fewer constraints. `share` is the part of it that one attempt may
+    /// use.
     left: LayerBudget,
     share: LayerBudget,
     tries: u32,
@@ -90,7 +92,8 @@ impl WithoutBuilder<'_> {
         match solve_component(graph, component.clone(), domains, &mut self.exact) {
             Ok(found) => self.solved.push(found),
             Err(CspError::TooLong) => {
-                // Refill for later components, with half as much each time, so that it terminates.
+                // Refill the budget for later components. Each refill is half of the previous one, so the total is
+                // bounded.
                 self.refill = self.refill.share(2);
                 self.exact = self.refill;
                 self.relax(component)?;
@@ -100,8 +103,8 @@ impl WithoutBuilder<'_> {
         Ok(())
     }
 
-    /// Adds a component that is too large with the constraints that fit. Tries halves of the remaining constraints,
-    /// then quarters, and so on: if most constraints fit, few attempts suffice.
+    /// Adds a component that is too large with as many constraints as fit. Adds half of the constraints at once, then
+    /// smaller groups if the graph becomes too large. If most constraints fit, few attempts are enough.
     fn relax(&mut self, component: Component) -> Result<(), CspError> {
         let mut pending = component.constraints;
         pending.sort_by_key(|id| (self.graph.term(*id).vars.len(), *id));

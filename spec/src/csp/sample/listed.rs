@@ -1,4 +1,4 @@
-//! Distinct valid configs, drawn at random once and listed.
+//! A list of distinct valid configs, drawn at random once.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use super::super::hashing::WordHasher;
 use super::estimate::Estimate;
 use super::relaxed::{RelaxedSet, Sampler};
 
-/// Minimum number of random configs for the estimate, even if fewer would fill the list.
+/// Minimum number of random configs for the estimate, even if fewer fill the list.
 const ESTIMATED_FROM: u64 = 1 << 14;
 
-/// Drawing gives up if less than one config in this many is valid.
+/// Drawing stops with an error if fewer than one in this many configs is valid.
 const HOPELESS: u64 = 1_000_000;
 
-/// The size of a sample.
+/// Limits of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSize {
     /// Maximum number of configs in the list.
     pub configs: usize,
-    /// Maximum number of random configs tried to find them.
+    /// Maximum number of random configs that are tried.
     pub tries: u64,
 }
 
@@ -31,21 +31,22 @@ impl Default for SampleSize {
     }
 }
 
-/// Valid configs drawn uniformly without replacement, numbered from 0, with 16 bytes each. All valid configs, if the
-/// set that they are drawn from is small enough to check completely.
+/// Distinct valid configs, drawn uniformly and numbered from 0. Each takes 16 bytes. If the set from which they are
+/// drawn is small, all its configs are checked, and the list may contain every valid config.
 #[derive(Clone, Debug)]
 pub struct ListedSet {
     relaxed: RelaxedSet,
-    /// The indices in the relaxed set, ascending.
+    /// The indices of the listed configs in the relaxed set, in ascending order.
     listed: Vec<u128>,
     valid: Estimate,
 }
 
 impl RelaxedSet {
-    /// A list of valid configs that depends only on the seed and the set. It contains `with` if that is valid.
+    /// A list of valid configs that depends only on the seed and the set. If `with` is a valid config, the list
+    /// contains it.
     ///
     /// # Errors
-    /// If hardly any of the configs that satisfy the constraints not left out is valid.
+    /// If hardly any config of the set satisfies the constraints that were left out.
     pub fn list(
         self,
         seed: &[u8],
@@ -68,7 +69,7 @@ impl RelaxedSet {
         })
     }
 
-    /// Checks every config.
+    /// Checks every config of the set.
     fn walked(&self, seed: &[u8], size: SampleSize, with: Option<u128>) -> (Vec<u128>, Estimate) {
         let mut sampler = Sampler::new(self, seed);
         let mut found: Vec<u128> = (0..self.set().len())
@@ -92,7 +93,7 @@ impl RelaxedSet {
         (found, valid)
     }
 
-    /// Checks random configs.
+    /// Checks random configs of the set.
     fn drawn(
         &self,
         seed: &[u8],
@@ -123,7 +124,7 @@ impl RelaxedSet {
 }
 
 impl ListedSet {
-    /// The number of listed configs.
+    /// The number of configs in the list.
     pub fn len(&self) -> usize {
         self.listed.len()
     }
@@ -133,7 +134,7 @@ impl ListedSet {
         self.listed.is_empty()
     }
 
-    /// The number of valid configs.
+    /// The number of valid configs in total, as an estimate.
     pub fn valid(&self) -> Estimate {
         self.valid
     }
@@ -148,7 +149,7 @@ impl ListedSet {
         &self.relaxed
     }
 
-    /// The places of config `index`.
+    /// The places of the config with this index: for each parameter, the index of its value.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -156,13 +157,13 @@ impl ListedSet {
         self.relaxed.set().places(self.listed[index])
     }
 
-    /// The index of the config with these places; `None` if it is not listed.
+    /// The index of the config with these places; `None` if the list does not contain it.
     pub fn index_of(&self, places: &[u32]) -> Option<usize> {
         self.number(self.relaxed.set().index_of(places)?)
     }
 
-    /// Visits the listed configs that differ from config `index` in one parameter: that parameter, the place of its
-    /// other value, and the index.
+    /// Calls `visit` for each listed config that differs from config `index` in one parameter. The arguments of
+    /// `visit` are the parameter, the place of its other value and the index of the other config.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -175,12 +176,12 @@ impl ListedSet {
         });
     }
 
-    /// The index of a config of the relaxed set.
+    /// The index in the list of a config with this index in the relaxed set; `None` if the list does not contain it.
     fn number(&self, index: u128) -> Option<usize> {
         self.listed.binary_search(&index).ok()
     }
 
-    /// Its size in bytes.
+    /// Size in bytes, including the graph of the relaxed set.
     pub fn bytes(&self) -> usize {
         self.relaxed.set().bytes() + self.listed.capacity() * size_of::<u128>()
     }

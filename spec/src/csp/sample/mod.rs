@@ -1,10 +1,11 @@
-//! Uniform samples of valid configs, for spaces whose exact graph does not fit its budget.
+//! Uniform samples of valid configs, for spaces whose exact graph exceeds its budget.
 //!
-//! 1. `leave_out`: a component that is too large is built without some of its constraints; all others stay exact. The
-//!    result is a [`RelaxedSet`], a superset of the valid configs that can be indexed.
-//! 2. `checks`: the constraints left out, evaluated for one config. A random config of the superset that satisfies
-//!    them is a uniform sample of the valid ones.
-//! 3. `listed`: distinct samples, numbered: a [`ListedSet`]. `estimate`: the number of valid configs.
+//! 1. `leave_out`: builds a component that is too large without some of its constraints. All other components stay
+//!    exact. The result is a [`RelaxedSet`], a superset of the valid configs in which each config has an index.
+//! 2. `checks`: evaluates the left-out constraints for one config. A random config of the superset that satisfies
+//!    them is a uniform sample of the valid configs.
+//! 3. `listed`: draws distinct samples and numbers them, as a [`ListedSet`]. `estimate`: estimates the number of
+//!    valid configs.
 
 mod checks;
 mod draws;

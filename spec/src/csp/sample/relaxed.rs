@@ -1,4 +1,4 @@
-//! A superset of the valid configs, with the constraints that distinguish them.
+//! A superset of the valid configs, together with the constraints that were left out.
 
 use super::super::set::ConfigSet;
 use super::super::value::Outcome;
@@ -6,7 +6,7 @@ use super::checks::Checks;
 use super::draws::Draws;
 use super::estimate::Estimate;
 
-/// The configs that satisfy all constraints but those left out, and the means to check these.
+/// The configs that satisfy all constraints except those left out, with the means to check the left-out constraints.
 #[derive(Clone, Debug)]
 pub struct RelaxedSet {
     set: ConfigSet,
@@ -23,17 +23,17 @@ impl RelaxedSet {
         }
     }
 
-    /// The configs that satisfy the other constraints.
+    /// The configs that satisfy the constraints that were not left out.
     pub fn set(&self) -> &ConfigSet {
         &self.set
     }
 
-    /// Whether no constraint was left out, so that the set contains exactly the valid configs.
+    /// Whether no constraint was left out. The set then contains exactly the valid configs.
     pub fn is_exact(&self) -> bool {
         self.left_out.is_empty()
     }
 
-    /// Only the configs that satisfy the other constraints.
+    /// The configs that satisfy the constraints that were not left out, without the means to check the others.
     pub fn into_set(self) -> ConfigSet {
         self.set
     }
@@ -43,12 +43,12 @@ impl RelaxedSet {
         &self.left_out
     }
 
-    /// Whether a config satisfies every constraint.
+    /// Whether the config with these places satisfies every constraint.
     pub fn is_valid(&self, places: &[u32]) -> bool {
         self.set.index_of(places).is_some() && self.checks.hold(places, &mut Vec::new())
     }
 
-    /// Estimates the number of valid configs from `tries` random ones.
+    /// Estimates the number of valid configs from `tries` random configs of the set.
     pub fn estimate(&self, seed: &[u8], tries: u64) -> Estimate {
         if self.set.is_empty() || tries == 0 {
             return Estimate::of(0, tries.max(1), self.set.len(), 0);
@@ -58,7 +58,7 @@ impl RelaxedSet {
         Estimate::of(accepted as u64, tries, self.set.len(), 0)
     }
 
-    /// The valid ones among `tries` random configs; they are uniform over the valid configs.
+    /// Draws `tries` random configs of the set and returns the valid ones. They are uniform over the valid configs.
     pub fn draw(&self, seed: &[u8], tries: u64) -> Vec<Vec<u32>> {
         if self.set.is_empty() {
             return Vec::new();
@@ -69,7 +69,7 @@ impl RelaxedSet {
     }
 }
 
-/// Draws random configs of a relaxed set.
+/// Draws random configs of a relaxed set, and checks them.
 pub(super) struct Sampler<'a> {
     relaxed: &'a RelaxedSet,
     draws: Draws,
@@ -87,19 +87,19 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The index of a random config, if it is valid.
+    /// Draws a random config. Returns its index if the config is valid.
     pub(super) fn draw(&mut self) -> Option<u128> {
         let index = self.draws.below(self.relaxed.set.len());
         self.is_valid(index).then_some(index)
     }
 
-    /// Whether the config with this index is valid.
+    /// Whether the config with this index in the relaxed set is valid.
     pub(super) fn is_valid(&mut self, index: u128) -> bool {
         self.relaxed.set.write_places(index, &mut self.places);
         self.relaxed.checks.hold(&self.places, &mut self.outcomes)
     }
 
-    /// A random index into a list.
+    /// A random index into a list of length `len`.
     pub(super) fn place(&mut self, len: usize) -> usize {
         usize::try_from(self.draws.below(len as u128)).unwrap_or(0)
     }

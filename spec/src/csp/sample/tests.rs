@@ -1,4 +1,4 @@
-//! Samples of models that do not fit a tiny budget, compared with all of their configs.
+//! Compares samples of models that exceed a tiny budget with all configs of these models.
 
 use super::*;
 use crate::csp::{CspError, Function, LayerBudget, Model, Semantics, TermId, Value};
@@ -28,7 +28,7 @@ impl Built {
         self.model.graph().apply(function, &[x, y])
     }
 
-    /// The sum of the parameters, each times a factor.
+    /// The sum of the parameters, each multiplied by a factor.
     fn sum(&mut self, factors: &[i128]) -> TermId {
         let mut sum = self.int(0);
         for (param, factor) in factors.iter().enumerate() {
@@ -45,7 +45,7 @@ impl Built {
         self.model.constrain(holds);
     }
 
-    /// The valid configs, sorted.
+    /// All valid configs, sorted.
     fn valid(&self) -> Vec<Vec<u32>> {
         let set = self.model.solve(LayerBudget::default()).unwrap();
         let mut valid: Vec<_> = (0..set.len()).map(|index| set.places(index)).collect();
@@ -54,7 +54,8 @@ impl Built {
     }
 }
 
-/// Four parameters with seven values in a sum with a remainder, and two more in a separate component.
+/// Four parameters with seven values each, with a constraint on the remainder of their sum, and two more parameters
+/// in a separate component.
 fn tied() -> Built {
     let mut built = Built::new(6, 7);
     let sum = built.sum(&[170, 53, 291, 1009]);
@@ -123,7 +124,7 @@ fn lists_of_distinct_samples_hold_every_config_as_often() {
                 counts[valid.binary_search(&places).unwrap_or(usize::MAX)] += 1;
             }
         }
-        // Each count is binomial: one eighth of the lists.
+        // The number of lists that contain a config is binomial with probability 1/8.
         let share = size.configs as f64 / valid.len() as f64;
         let mean = f64::from(lists) * share;
         let variance = mean * (1.0 - share);

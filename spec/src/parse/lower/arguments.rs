@@ -1,4 +1,5 @@
-//! Lowers arguments: defaults, and attributes that a kind of argument must not have.
+//! Converts arguments to their form in the spec. Adds defaults, and reports attributes that an argument must not
+//! have.
 
 use super::Lower;
 use crate::expr::Expr;
@@ -29,7 +30,7 @@ impl Lower<'_> {
         args
     }
 
-    /// A launch passes the data for `__constant__` variables after the kernel's own parameters.
+    /// Checks the order of the arguments: a launch passes the data for `__constant__` variables after all parameters.
     fn constants_come_last(&mut self) {
         let passed = || self.function.args.iter().filter(|arg| !arg.launch_only);
         let fills = |arg: &&ArgDecl| arg.elem().is_some() && arg.constant.is_some();
@@ -43,7 +44,7 @@ impl Lower<'_> {
         self.report(span, message, help);
     }
 
-    /// If no output of a kernel were compared, it could compute anything.
+    /// Checks that at least one output is compared. Otherwise a kernel with any result would pass.
     fn something_is_compared(&mut self) {
         let mut outputs = (self.function.args.iter())
             .filter(|arg| arg.access().is_some_and(Access::is_output))
@@ -225,7 +226,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The data for a `__constant__` variable is only read, and its length must be known when the kernel is compiled.
+    /// Checks an argument that fills a `__constant__` variable. The kernel only reads the data, and the length must
+    /// be known when the kernel is compiled.
     fn constant_slice(&mut self, arg: &ArgDecl, access: Access) {
         let Some(constant) = &arg.constant else {
             return;
@@ -262,7 +264,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The help on lengths, with the sizes of this kernel.
+    /// The help text about lengths, which names the sizes of this kernel.
     fn length_help(&self) -> String {
         let sizes: Vec<String> = (self.function.args.iter())
             .filter(|arg| arg.value.is_none())
@@ -306,7 +308,7 @@ impl Lower<'_> {
                 continue;
             };
             let whole = high.fract() == 0.0 && low.fract() == 0.0;
-            // The upper bound of `uniform` is excluded.
+            // The upper bound of `uniform` is exclusive.
             let reached = high as i128 - i128::from(low < high);
             if !whole || (low as i128) < min || reached > max {
                 let message = format!("fill from {low} to {high} does not suit {ty} elements");

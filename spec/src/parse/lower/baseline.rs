@@ -1,4 +1,4 @@
-//! Lowers the baseline: a config of the tuned entry, or a separate entry.
+//! Converts the baseline to its form in the spec: a config of the tuned entry, or a separate entry.
 
 use super::Lower;
 use super::config::Missing;
@@ -28,7 +28,7 @@ impl Lower<'_> {
     }
 
     fn baseline_config(&mut self, decl: &BaselineDecl, other_entry: bool) -> Config {
-        // A separate entry reads few of the macros: a parameter without a value takes its first one.
+        // A separate entry reads few of the macros, so a parameter that the spec does not set gets its first value.
         let missing = if other_entry {
             Missing::TakesFirst
         } else {

@@ -1,4 +1,5 @@
-//! Lowers configs that the author writes: the baseline's, and those to try first.
+//! Converts configs that the author writes to their form in the spec: the baseline's config and the configs to try
+//! first.
 
 use super::Lower;
 use crate::config::{Config, ParamValue};
@@ -7,19 +8,19 @@ use crate::parse::values::quoted;
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// How a parameter without a value is treated.
+/// What happens to a parameter that a config does not set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// It takes the first value of its list.
+    /// The parameter gets the first value of its list.
     TakesFirst,
-    /// It is a mistake.
+    /// The mistake is reported.
     IsAnError,
 }
 
 type Value = (Name, Spanned<ParamValue>);
 
 impl Lower<'_> {
-    /// The configs of `try_first(..)`.
+    /// The configs in `try_first(..)`.
     pub(super) fn try_first(&mut self) -> Vec<Config> {
         let attr = self.attr;
         let decls = attr.try_first.iter();
@@ -41,7 +42,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a config. `who` is its description in messages.
+    /// Converts a config. `who` describes the config in messages.
     pub(super) fn config(
         &mut self,
         who: &str,
@@ -85,7 +86,7 @@ impl Lower<'_> {
         };
         if !param.values.is_empty() && !param.has(&value.value) {
             let values = quoted(param.values.iter().map(|v| v.value.to_string()));
-            // "baseline outside the space", "a config to try first outside the space".
+            // The message starts with "baseline outside the space" or "a config to try first outside the space".
             let what = who.strip_prefix("the ").unwrap_or(who);
             let message = format!(
                 "{what} outside the space: {} is not a value of `{}`",

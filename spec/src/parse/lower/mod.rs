@@ -1,4 +1,5 @@
-//! Lowers a declaration to the kernel spec: defaults, products and normal order.
+//! Converts a declaration to a kernel spec. Adds defaults, expands problems over element types, and sorts names into
+//! declared order.
 
 mod arguments;
 mod baseline;
@@ -15,13 +16,13 @@ use crate::model::{
 };
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
-/// The default tolerance if every output is `f32` or an integer.
+/// The default tolerance of outputs with `f32` or integer elements.
 const DEFAULT_TOLERANCE: Tolerance = Tolerance {
     relative: 1e-5,
     absolute: 0.0,
 };
 
-/// The default tolerance of an `f64` output.
+/// The default tolerance of `f64` outputs.
 const DOUBLE_TOLERANCE: Tolerance = Tolerance {
     relative: 1e-12,
     absolute: 0.0,
@@ -33,7 +34,7 @@ pub(super) struct Lower<'a> {
     diagnostics: Diagnostics,
 }
 
-/// The spec, if all required parts are present.
+/// Converts a declaration to a spec. Missing required parts are mistakes.
 pub(super) fn lower(attr: KernelAttr, function: KernelFn) -> Result<ParsedKernel, Diagnostics> {
     let mut lower = Lower {
         attr: &attr,
@@ -50,7 +51,7 @@ pub(super) fn lower(attr: KernelAttr, function: KernelFn) -> Result<ParsedKernel
 }
 
 impl Lower<'_> {
-    /// The name's span, at which missing parts are reported.
+    /// The span of the kernel's name, at which missing parts are reported.
     fn name_span(&self) -> SpanRange {
         self.function.ident.span().into()
     }
@@ -204,7 +205,8 @@ impl Lower<'_> {
         DEFAULT_TOLERANCE
     }
 
-    /// The tolerance of one output: its own, or that of doubles if the kernel declares none.
+    /// The tolerance that one output declares or, for an `f64` output of a kernel without a tolerance, the default.
+    /// `None` if the kernel's tolerance applies.
     fn output_tolerance(&self, arg: &ArgDecl, elem: &ElemRef) -> Option<Tolerance> {
         let choices = self.elem_choices(elem);
         let all_doubles = choices.contains(&ElemType::F64)
@@ -217,7 +219,7 @@ impl Lower<'_> {
         own.or(by_default.then_some(DOUBLE_TOLERANCE))
     }
 
-    /// The types that an element may have.
+    /// The element types that a slice may have.
     fn elem_choices(&self, elem: &ElemRef) -> Vec<ElemType> {
         match elem {
             ElemRef::Fixed(ty) => vec![*ty],

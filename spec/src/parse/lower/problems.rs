@@ -1,4 +1,4 @@
-//! Lowers problems: normal order, and the product with the type parameters.
+//! Converts problems to their form in the spec: in declared order, and for each combination of element types.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::parse::values::quoted;
 use crate::problem::{Problem, ProblemValue};
 use crate::text::spelling::nearest;
 
-/// Maximum number of problems, after the product with type parameters.
+/// Maximum number of problems, including all combinations of element types.
 const MAX_PROBLEMS: usize = 1024;
 
 impl Lower<'_> {
@@ -42,7 +42,7 @@ impl Lower<'_> {
         self.expand_all(&self.attr.problems, dims, &[])
     }
 
-    /// The problems only for GPUs, in addition to those for all devices.
+    /// The problems that are tuned only on GPUs. They must differ from the problems for all devices, `others`.
     pub(super) fn gpu_problems(
         &mut self,
         dims: &[(Arc<str>, ScalarType)],
@@ -80,7 +80,7 @@ impl Lower<'_> {
         problems
     }
 
-    /// Expands one declaration to a problem for each combination of the element types that it does not name.
+    /// Expands a declaration to one problem for each combination of the element types that it does not set.
     fn expand(&mut self, decl: &ProblemDecl, dims: &[(Arc<str>, ScalarType)]) -> Vec<Problem> {
         self.check_names(decl, dims);
         let mut heads: Vec<Vec<(Arc<str>, ProblemValue)>> = vec![Vec::new()];

@@ -1,4 +1,4 @@
-//! Tests of finding kernels and modules in source files.
+//! Tests that kernels and modules in source files are found.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ fn features(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(ToString::to_string).collect()
 }
 
-/// A kernel with this name, with attributes above it.
+/// The source of a kernel with this name, below the lines `above`.
 fn declared(name: &str, above: &str) -> String {
     let attribute = GEMM_ATTRIBUTE.trim();
     let item = GEMM_ITEM.replace("fn gemm", &format!("fn {name}"));

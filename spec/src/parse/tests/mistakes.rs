@@ -1,4 +1,4 @@
-//! One test per mistake of form: its place, message and help.
+//! One test per mistake of form. Each test compares the position, the message and the help text.
 
 use super::*;
 

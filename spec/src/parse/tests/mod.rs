@@ -1,4 +1,4 @@
-//! Whole kernels through the grammar. The modules of this folder test mistakes of form.
+//! Parses whole kernels. The modules of this folder test mistakes of form.
 
 mod discover;
 mod mistakes;
@@ -36,7 +36,7 @@ pub(crate) const GEMM_ITEM: &str = r#"
     }
 "#;
 
-/// Parses and checks; the tokens come from text, so that spans have line numbers.
+/// Parses and checks a kernel. The tokens are parsed from text, so spans have line numbers.
 pub(crate) fn read(attribute: &str, item: &str) -> Result<ParsedKernel, Diagnostics> {
     let tokens = |text: &str| text.parse().expect("the text should be Rust tokens");
     kernel(tokens(attribute), tokens(item))
@@ -48,7 +48,7 @@ pub(crate) fn gemm() -> KernelSpec {
         .spec
 }
 
-/// The text that a diagnostic marks, from the attribute or the item.
+/// The text that a diagnostic marks, which is in the attribute or in the item.
 pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
     let start = diagnostic.span.start;
     let cut = |text: &str| -> Option<String> {
@@ -59,7 +59,7 @@ pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
         let (from, to) = (at(start.start())?, at(diagnostic.span.end.end())?);
         text.get(from..to).map(str::to_string)
     };
-    // The first token tells to which of the two texts the span belongs.
+    // The span belongs to the text that has the first token at this position.
     let first = start.source_text().unwrap_or_default();
     let found = texts.into_iter().filter_map(cut);
     let mut found: Vec<_> = found.filter(|piece| piece.starts_with(&first)).collect();
@@ -67,7 +67,7 @@ pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
     found.into_iter().next().unwrap_or_default()
 }
 
-/// Every mistake as `marked piece: message; help`.
+/// Every mistake, formatted as `marked piece: message; help`.
 pub(crate) fn mistakes(attribute: &str, item: &str) -> Vec<String> {
     match read(attribute, item) {
         Ok(_) => Vec::new(),
@@ -83,7 +83,7 @@ pub(crate) fn lines(diagnostics: &Diagnostics, texts: [&str; 2]) -> Vec<String> 
     diagnostics.iter().map(line).collect()
 }
 
-/// The example with one piece replaced: in the attribute if it occurs there, otherwise in the block.
+/// The example with one piece replaced. The piece is in the attribute or, if it does not occur there, in the block.
 pub(crate) fn edited(from: &str, to: &str) -> (String, String) {
     if GEMM_ATTRIBUTE.contains(from) {
         (GEMM_ATTRIBUTE.replacen(from, to, 1), GEMM_ITEM.into())
@@ -93,11 +93,11 @@ pub(crate) fn edited(from: &str, to: &str) -> (String, String) {
     }
 }
 
-/// An edit of the example, and every mistake that it makes as `marked piece: message; help`. A text that ends with
-/// `…` is compared up to there.
+/// An edit of the example, and every mistake that it causes, formatted as `marked piece: message; help`. A text that
+/// ends with `…` is compared only up to `…`.
 pub(crate) type Case = (&'static str, &'static str, &'static [&'static str]);
 
-/// Checks that each edit makes exactly its mistakes.
+/// Checks that each edit causes exactly its mistakes.
 pub(crate) fn compare(cases: &[Case]) {
     for (from, to, expected) in cases {
         let (attribute, item) = edited(from, to);

@@ -1,4 +1,4 @@
-//! Directives in the walk.
+//! The part of the walk that handles preprocessor directives.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::source::lexer::{Token, TokenKind, lex_directive};
 use crate::source::parts::{Include, MacroDefinition, Unroll};
 
 impl Walker<'_> {
-    /// Records a directive.
+    /// Records the directive at `i` in the scan.
     pub(super) fn directive(&mut self, i: usize) -> Result<(), SourceError> {
         let directive = self.tokens[i];
         let range = directive.start..directive.end;
@@ -48,8 +48,8 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Opens a group, moves to its next branch or closes it. Every branch begins in the scopes in which the group was
-    /// opened.
+    /// Opens a group, continues with its next branch or closes it. Every branch begins in the scopes that were open
+    /// at the `#if`.
     fn conditional_directive(
         &mut self,
         i: usize,

@@ -1,4 +1,4 @@
-//! The walk over a source's tokens that fills a [`SourceScan`].
+//! Walks over the tokens of a source and fills a [`SourceScan`].
 
 mod directives;
 mod names;
@@ -19,13 +19,13 @@ use super::scan::SourceScan;
 use super::template::Template;
 use names::directive_names;
 
-/// The kind of a pair of braces.
+/// What a pair of braces encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WalkScope {
     ExternC,
-    /// With its index in [`Walker::namespaces`].
+    /// A namespace, with its index in [`Walker::namespaces`].
     Namespace(usize),
-    /// A function, class or initialiser; with the kernel if it is a kernel's body.
+    /// A function, class or initialiser. For the body of a kernel, with the kernel's index.
     Body(Option<usize>),
 }
 
@@ -35,17 +35,18 @@ struct Walker<'s> {
     tokens: Vec<Token>,
     scan: SourceScan,
     scopes: Vec<WalkScope>,
-    /// The names of every namespace that was opened: none for an anonymous one, two for `namespace a::b`.
+    /// The names of every namespace that was opened: an empty list for an anonymous one, two names for
+    /// `namespace a::b`.
     namespaces: Vec<Vec<String>>,
-    /// The scopes at each open `#if`, to which every branch returns.
+    /// For each open `#if`, the scopes at its start. Every branch of the group begins with these scopes.
     saved: Vec<Vec<WalkScope>>,
     conditions: OpenConditionals,
     groups: usize,
-    /// First token of the current declaration or statement.
+    /// Index of the first token of the current declaration or statement.
     run: usize,
-    /// First token of the current declaration at file or namespace scope.
+    /// Index of the first token of the current declaration at file or namespace scope.
     unit: usize,
-    /// The kernel whose body opens at this token.
+    /// The token that opens a kernel's body, and the kernel's index.
     pending: Option<(usize, usize)>,
 }
 
@@ -53,7 +54,7 @@ impl SourceScan {
     /// Scans an expanded source.
     ///
     /// # Errors
-    /// If the text cannot be split into tokens or its conditionals do not match.
+    /// If the text cannot be split into tokens, or if its conditional directives do not match.
     pub fn new(source: &SourceText) -> Result<SourceScan, SourceError> {
         let text = source.text();
         let tokens = lex(text).map_err(|error| SourceError::Unterminated {
@@ -181,7 +182,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The scope of a namespace whose names are among these tokens.
+    /// The scope of a namespace whose name is in these tokens.
     fn namespace(&mut self, names: Range<usize>) -> WalkScope {
         let names = names.filter(|&j| self.tokens[j].kind == TokenKind::Identifier);
         let names = names.map(|j| self.name(j).into_owned()).collect();
@@ -202,7 +203,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Ends a declaration at file or namespace scope, whose last token is `last`.
+    /// Ends the declaration at file or namespace scope whose last token is `last`.
     fn end_unit(&mut self, last: usize) {
         let range = self.unit..last + 1;
         self.unit = last + 1;
@@ -254,7 +255,7 @@ impl Walker<'_> {
         self.scan.constants.extend(found);
     }
 
-    /// Records `typedef A B;` and `using B = A;`.
+    /// Records the alias that `typedef A B;` or `using B = A;` declares.
     fn alias(&mut self, range: Range<usize>) {
         let words: Vec<_> = self.tokens[range]
             .iter()
@@ -284,7 +285,7 @@ impl Walker<'_> {
         self.also_means(name, ty);
     }
 
-    /// Adds a meaning to a name.
+    /// Adds a type to the meanings of an alias.
     fn also_means(&mut self, name: String, ty: String) {
         let known = self.scan.aliases.entry(name).or_default();
         if !known.contains(&ty) {
@@ -324,7 +325,7 @@ impl Walker<'_> {
         });
     }
 
-    /// Element type and name of `extern __shared__ alignas(16) T name[]`.
+    /// The element type and the name in `extern __shared__ alignas(16) T name[]`.
     fn shared_declarator(&self, range: Range<usize>) -> Option<(String, String)> {
         let mut words = Vec::new();
         let mut i = range.start;
@@ -406,7 +407,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The names of each open namespace.
+    /// The names of each open namespace, outermost first.
     fn open_namespaces(&self) -> impl Iterator<Item = &Vec<String>> {
         self.scopes.iter().filter_map(|scope| match scope {
             WalkScope::Namespace(number) => self.namespaces.get(*number),
@@ -414,7 +415,7 @@ impl Walker<'_> {
         })
     }
 
-    /// The obstacle that prevents a kernel with these specifiers, declared here, from being an entry.
+    /// The reason why a kernel with these specifiers at the current position cannot be an entry, if there is one.
     fn obstacle_of_place(
         &self,
         mut specifiers: Range<usize>,
@@ -430,8 +431,8 @@ impl Walker<'_> {
         }
     }
 
-    /// The first token of the declaration whose `__global__` is at `global`: the start of the run, or the token after
-    /// a macro call on an earlier line that needs no semicolon.
+    /// The first token of the declaration whose `__global__` is at `global`: the start of the current run of tokens,
+    /// or the token after a macro call on an earlier line that needs no semicolon.
     fn declaration_start(&self, global: usize) -> usize {
         const CALLS: [&str; 5] = [
             "__launch_bounds__",

@@ -1,8 +1,8 @@
-//! Names in directives.
+//! Finds the names in preprocessor directives.
 
 use crate::source::lexer::{Token, TokenKind, lex_directive};
 
-/// The names among tokens.
+/// The identifiers among these tokens.
 pub(super) fn names<'t>(text: &'t str, tokens: &'t [Token]) -> impl Iterator<Item = String> + 't {
     let names = tokens.iter().filter(|t| t.kind == TokenKind::Identifier);
     names.map(|t| t.text(text).into_owned())
@@ -34,7 +34,7 @@ pub(super) fn directive_names(text: &str, directive: &Token) -> Vec<String> {
     }
 }
 
-/// `X` of `#ifndef X`, `#if !defined(X)` and `#if !defined X`.
+/// The name `X` in `#ifndef X`, `#if !defined(X)` or `#if !defined X`.
 pub(super) fn guard_name(text: &str, inner: &[Token]) -> Option<String> {
     let name = match inner {
         [ifndef, name] if ifndef.is_name(text, "ifndef") => name,

@@ -1,10 +1,10 @@
-//! AMD RDNA in workgroup-processor mode: waves are counted as in LLVM, whole workgroups as in HIP.
+//! The occupancy of AMD RDNA in workgroup-processor mode. Waves are counted by LLVM's rules, workgroups by HIP's.
 
 use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::AmdWgp;
 
-/// The occupancy of a workgroup processor. A workgroup may have `most_threads` threads and `most_shared` bytes of
-/// local data share.
+/// The occupancy of a workgroup processor. The device allows a workgroup `most_threads` threads and `most_shared`
+/// bytes of local data share.
 pub fn occupancy(
     wgp: &AmdWgp,
     block: &BlockNeeds,
@@ -15,8 +15,8 @@ pub fn occupancy(
     Occupancy::of(&limits, waves(wgp, block), wgp.simds * wgp.waves_per_simd)
 }
 
-/// The number of workgroups for which each resource of a workgroup processor suffices: slots for waves and vector
-/// registers as in HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor`, barriers as in LLVM.
+/// For each resource of a workgroup processor, the number of workgroups for which it is enough. Wave slots and vector
+/// registers follow HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor`, and barriers follow LLVM.
 pub fn block_limits(
     wgp: &AmdWgp,
     block: &BlockNeeds,
@@ -46,7 +46,7 @@ pub fn block_limits(
 }
 
 /// Waves per SIMD as compilers report them (`Occupancy [waves/SIMD]`): the minimum that slots, vector registers,
-/// local data share and barriers allow, counted in waves and not in whole workgroups.
+/// local data share and barriers allow. The result counts waves, even if they do not form whole workgroups.
 pub fn waves_per_simd(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     let waves = waves(wgp, block);
     let slots = wgp.simds * wgp.waves_per_simd;
@@ -55,7 +55,7 @@ pub fn waves_per_simd(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     let by_shared = fit(wgp.shared_bytes.into(), taken);
     let groups = (slots / waves).min(by_barriers).min(by_shared);
     let by_groups = groups.saturating_mul(waves).div_ceil(wgp.simds);
-    // A demand beyond the capacity counts as one wave, as in LLVM.
+    // Like LLVM, report one wave even if no whole workgroup fits.
     by_groups
         .clamp(1, wgp.waves_per_simd)
         .min(waves_by_registers(wgp, block.registers))
@@ -65,7 +65,7 @@ fn waves(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     block.threads.div_ceil(wgp.wave_size).max(1)
 }
 
-/// The number of waves for which the vector registers of one SIMD suffice.
+/// The number of waves for which the vector registers of one SIMD are enough.
 fn waves_by_registers(wgp: &AmdWgp, registers: u32) -> u32 {
     if registers > wgp.registers_per_thread {
         return 0;

@@ -1,19 +1,19 @@
-//! The resources of blocks, and how many blocks fit.
+//! The resources that a block needs, and the number of blocks that fit on a multiprocessor.
 
 use std::fmt;
 
-/// The resources of one block.
+/// The resources that one block of a kernel needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BlockNeeds {
-    /// Threads.
+    /// Threads per block.
     pub threads: u32,
     /// 32-bit registers per thread (vector registers on AMD).
     pub registers: u32,
-    /// Static shared memory, in bytes.
+    /// Static shared memory per block, in bytes.
     pub static_shared_bytes: u32,
-    /// Dynamic shared memory, in bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared_bytes: u32,
-    /// Block barriers that the kernel uses.
+    /// Number of block barriers that the kernel uses.
     pub barriers: u32,
 }
 
@@ -24,23 +24,23 @@ impl BlockNeeds {
     }
 }
 
-/// The resource that limits the number of blocks on a multiprocessor.
+/// The resource of a multiprocessor that limits the number of resident blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Limiter {
-    /// Its thread slots (warps, waves) are used up.
+    /// The slots for threads (warps, waves).
     Threads,
-    /// Its block slots are used up.
+    /// The slots for blocks.
     Blocks,
-    /// Its registers are used up.
+    /// The registers.
     Registers,
-    /// Its shared memory is used up.
+    /// The shared memory.
     Shared,
-    /// Its block barriers are used up.
+    /// The block barriers.
     Barriers,
 }
 
 impl Limiter {
-    /// Its name in tables.
+    /// The name of the resource in tables.
     pub fn name(self) -> &'static str {
         match self {
             Limiter::Threads => "threads",
@@ -58,23 +58,25 @@ impl fmt::Display for Limiter {
     }
 }
 
-/// The number of blocks for which each resource suffices; `u32::MAX` if it is not a limit.
+/// For each resource, the number of blocks for which it is enough. `u32::MAX` means that the resource does not limit
+/// the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLimits {
-    /// By thread slots; 0 if the block has more threads than allowed.
+    /// Limit by thread slots; 0 if the block has more threads than the device allows.
     pub threads: u32,
-    /// By block slots.
+    /// Limit by block slots.
     pub blocks: u32,
-    /// By registers; 0 if the block needs more than allowed.
+    /// Limit by registers; 0 if the block needs more registers than the device allows.
     pub registers: u32,
-    /// By shared memory; 0 if the block needs more than allowed.
+    /// Limit by shared memory; 0 if the block needs more than the device allows.
     pub shared: u32,
-    /// By block barriers.
+    /// Limit by block barriers.
     pub barriers: u32,
 }
 
 impl BlockLimits {
-    /// Each limit with its name, in the order in which ties are resolved.
+    /// Each limit with its resource. If several limits are equal, the first one in this order is the limiting
+    /// resource.
     pub fn named(&self) -> [(Limiter, u32); 5] {
         [
             (Limiter::Threads, self.threads),
@@ -85,7 +87,7 @@ impl BlockLimits {
         ]
     }
 
-    /// The number of blocks that fit, and the limiting resource: the first one of a tie.
+    /// The number of blocks that fit, with the limiting resource.
     pub fn least(&self) -> (Limiter, u32) {
         let [first, rest @ ..] = self.named();
         rest.into_iter().fold(
@@ -95,16 +97,16 @@ impl BlockLimits {
     }
 }
 
-/// The occupancy of a multiprocessor with blocks of one kernel.
+/// The occupancy of one multiprocessor with blocks of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Resident blocks; 0 if not even one fits, so that it cannot be launched.
+    /// Number of resident blocks. If it is 0, not even one block fits, and the kernel cannot be launched.
     pub blocks: u32,
-    /// Resident warps (waves).
+    /// Number of resident warps (waves).
     pub warps: u32,
     /// Maximum number of resident warps (waves) for any kernel.
     pub max_warps: u32,
-    /// The limiting resource.
+    /// The resource that limits the number of blocks.
     pub limiter: Limiter,
 }
 
@@ -114,7 +116,7 @@ impl Occupancy {
         f64::from(self.warps) / f64::from(self.max_warps.max(1))
     }
 
-    /// The occupancy under these limits.
+    /// The occupancy that follows from these limits.
     pub(super) fn of(limits: &BlockLimits, warps_per_block: u32, max_warps: u32) -> Occupancy {
         let (limiter, blocks) = limits.least();
         Occupancy {
@@ -131,7 +133,7 @@ pub(super) fn round_up(value: u64, granularity: u32) -> u64 {
     value.next_multiple_of(u64::from(granularity.max(1)))
 }
 
-/// How often `part` fits into `whole`; unlimited if `part` is 0.
+/// How many times `part` fits into `whole`; `u32::MAX` if `part` is 0.
 pub(super) fn fit(whole: u64, part: u64) -> u32 {
     let times = whole.checked_div(part).unwrap_or(u64::MAX);
     u32::try_from(times).unwrap_or(u32::MAX)

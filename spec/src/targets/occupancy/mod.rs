@@ -1,8 +1,8 @@
 //! Occupancy: the number of blocks of a compiled kernel that fit on one multiprocessor, and the limiting resource.
 //!
-//! Pure arithmetic over the target table, for compile-time facts: registers and static shared memory come from the
-//! compiler, threads and dynamic shared memory from the launch plan. [`nvidia`] follows NVIDIA's own
-//! `cuda_occupancy.h`, [`amd`] the rules of LLVM and HIP; tests compare with both.
+//! The occupancy is computed from the target table, without a device. The compiler reports registers and static
+//! shared memory; threads and dynamic shared memory come from the launch plan. [`nvidia`] follows NVIDIA's
+//! `cuda_occupancy.h`, and [`amd`] follows the rules of LLVM and HIP. Tests compare the results with both.
 
 pub mod amd;
 mod blocks;
@@ -13,7 +13,7 @@ pub use blocks::{BlockLimits, BlockNeeds, Limiter, Occupancy};
 use crate::targets::{KnownTarget, Multiprocessor};
 
 impl KnownTarget {
-    /// The occupancy of a multiprocessor; `None` for a processor that has none.
+    /// The occupancy of one multiprocessor; `None` for the host processor.
     pub fn occupancy(&self, block: &BlockNeeds) -> Option<Occupancy> {
         let most = self.limits.max_threads_per_block;
         match &self.multiprocessor {
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(on("sm_86", needs(32, 32, 0)), (16, 16, Limiter::Blocks));
         assert_eq!(on("sm_89", needs(32, 32, 0)), (24, 24, Limiter::Blocks));
         assert_eq!(on("sm_86", needs(256, 128, 0)), (2, 16, Limiter::Registers));
-        // 24 KiB plus the driver's 1 KiB, four times within 100 KiB.
+        // 24 KiB plus the driver's 1 KiB fit four times into 100 KiB.
         assert_eq!(
             on("sm_86", needs(128, 32, 24 * 1024)),
             (4, 16, Limiter::Shared)

@@ -1,5 +1,5 @@
-//! NVIDIA: the rules of `cuda_occupancy.h` for compute capability 8.6 to 9.0, with the largest shared-memory
-//! carve-out and, above 48 KiB, with the opt-in that a launch requests.
+//! The occupancy of NVIDIA GPUs of compute capability 8.6 to 9.0, by the rules of `cuda_occupancy.h`. It assumes the
+//! largest shared-memory carve-out and, above 48 KiB, the opt-in that a launch requests.
 
 use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::NvidiaSm;
@@ -7,8 +7,8 @@ use crate::targets::NvidiaSm;
 /// Threads per warp.
 const WARP: u32 = 32;
 
-/// The occupancy of a multiprocessor. A block may have `most_threads` threads and `most_shared` bytes of shared
-/// memory.
+/// The occupancy of a streaming multiprocessor. The device allows a block `most_threads` threads and `most_shared`
+/// bytes of shared memory.
 pub fn occupancy(
     sm: &NvidiaSm,
     block: &BlockNeeds,
@@ -19,7 +19,7 @@ pub fn occupancy(
     Occupancy::of(&limits, warps(block), sm.max_threads / WARP)
 }
 
-/// The number of blocks for which each resource of a multiprocessor suffices.
+/// For each resource of a streaming multiprocessor, the number of blocks for which it is enough.
 pub fn block_limits(
     sm: &NvidiaSm,
     block: &BlockNeeds,
@@ -47,8 +47,8 @@ fn warps(block: &BlockNeeds) -> u32 {
     block.threads.div_ceil(WARP).max(1)
 }
 
-/// A warp uses registers of one partition. The limit per block is checked as if the block used the same number in
-/// each of them.
+/// The number of blocks for which the registers are enough. A warp uses registers of one partition. The limit per
+/// block is checked as if the number of warps were rounded up to a multiple of the number of partitions.
 fn by_registers(sm: &NvidiaSm, block: &BlockNeeds) -> u32 {
     let warp = round_up(
         u64::from(block.registers) * u64::from(WARP),
