@@ -164,7 +164,7 @@ fn a_flag_orders_what_was_written_before_it() {
     let give = "st.shared.u32 [%r5+516], 9;\nmembar.cta;\nst.volatile.shared.u32 [%r5+512], 1;\nmov.u32 %r2, 9;\nbra $e;\n";
     let take = "$wait:\nld.volatile.shared.u32 %r3, [%r5+512];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra $wait;\nmembar.cta;\n\
                 ld.shared.u32 %r2, [%r5+516];\n$e:";
-    // Only lane 0 writes `give`, so there is a single writer.
+    // Warp 0 executes `give` and warp 1 executes `take`.
     let text = kernel("", &format!("{TILE}{zero}{give}{take}\n{STORE}"));
     let mut out = vec![0; 64];
     let order = kiln_sim::Order::Random { seed: 3 };
