@@ -67,7 +67,7 @@ pub(in crate::gfx11) fn scalar(w: &mut Wave, one: &Scalar, after: u64) -> Result
     Ok(Jump::Next)
 }
 
-/// Moves between a register and the register `m0` positions after it.
+/// Moves between registers. One of the two registers is specified by its distance `m0` from an operand.
 fn moved(w: &mut Wave, one: &Scalar, a: u64) -> Result<(), FaultKind> {
     use ScalarOp::*;
     let m0 = w.m0();

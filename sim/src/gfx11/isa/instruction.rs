@@ -89,7 +89,7 @@ pub(crate) struct Modifiers {
     pub high: u8,
     /// Whether the result is clamped.
     pub clamp: bool,
-    /// The factor of the result: 1 doubles it, 2 multiplies it by 4, and 3 halves it. 0 is no factor.
+    /// The factor of the result: 1 doubles it, 2 multiplies it by 4, and 3 halves it. 0 leaves it unchanged.
     pub omod: u8,
 }
 
