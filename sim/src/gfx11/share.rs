@@ -159,8 +159,8 @@ fn whole(
     noted.is_done
 }
 
-/// Counts accesses at two addresses, and executes them for all lanes at once. Returns `false` if each lane must be
-/// checked. If the two overlap, they are executed one after the other.
+/// Counts accesses at two addresses, and executes them for all lanes at once. Returns `false` if the lanes must be
+/// executed one by one, for example because the two addresses overlap.
 fn both(
     w: &mut Wave,
     shared: &mut Shared<'_>,
