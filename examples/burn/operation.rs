@@ -52,7 +52,7 @@ pub enum OperationError {
     Type {
         /// The name of the tensor.
         name: &'static str,
-        /// The type of its elements.
+        /// The type of the tensor's elements.
         found: DType,
     },
     /// The shapes of the tensors do not fit together.

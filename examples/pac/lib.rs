@@ -39,7 +39,7 @@ pub struct Settings {
     pub cycles: (u32, u32),
     /// Number of bins that a full turn of the phase is divided into.
     pub bins: u32,
-    /// Circular shifts of the amplitudes against the phases, in samples. 0 is the data itself; others make surrogates.
+    /// Circular shifts of the amplitudes against the phases, in samples. 0 is the data itself, others are surrogates.
     pub shifts: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Pac {
     /// Plans an analysis that uses at most `budget_bytes` of device memory. [`Chunk`] documents the formula.
     ///
     /// # Errors
-    /// [`PacError::Budget`] if one channel with one band of each kind does not fit; [`PacError::Settings`] if invalid.
+    /// [`PacError::Settings`] for invalid settings; [`PacError::Budget`] if not even one channel and one band pair fit.
     pub fn plan(settings: Settings, budget_bytes: u64) -> Result<Pac, PacError> {
         settings.check()?;
         let extents = Extents::of(&settings);

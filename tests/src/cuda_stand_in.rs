@@ -10,7 +10,7 @@ use crate::stand_in;
 /// Compiles the stand-in for NVML into a folder, and gives it the name of NVIDIA's library.
 ///
 /// # Panics
-/// If the C compiler rejects it.
+/// If the C compiler rejects the stand-in.
 pub fn build_nvml(folder: &Path) -> PathBuf {
     // No installed header declares the functions of NVML.
     let options = ["-Wno-missing-prototypes"];

@@ -9,7 +9,7 @@ use kiln_sim::{Class, Counters, InstructionInfo, Launch, Memory, Order, Program,
 /// A launch to time.
 pub struct Case {
     pub name: &'static str,
-    /// Whether `a` and `b` hold floats of 16 bits.
+    /// Whether the elements of `a` and `b` are 16-bit floats.
     pub half: bool,
     threads: u32,
     blocks: u32,

@@ -1,7 +1,8 @@
 //! Accesses to global, flat and private memory, and loads by the scalar unit.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", chapters 8 (scalar memory) and 11 (flat memory), and LLVM, "User Guide for
-//! AMDGPU Backend", "Address Spaces". Global memory is accessed in unaligned mode, as HSA runs gfx11.
+//! AMD, "RDNA3 Instruction Set Architecture", chapters 8 (scalar memory) and 11 (flat memory), and LLVM, "User Guide
+//! for AMDGPU Backend", "Address Spaces". Accesses to global memory may be unaligned, because HSA runs gfx11 in the
+//! unaligned mode.
 
 use std::sync::atomic::Ordering;
 

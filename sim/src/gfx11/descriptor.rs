@@ -1,4 +1,4 @@
-//! Kernel descriptors.
+//! Kernel descriptors, which state the resources and the initial registers of a kernel.
 //!
 //! LLVM, "User Guide for AMDGPU Backend", "Kernel Descriptor" and the tables of `compute_pgm_rsrc1` and
 //! `compute_pgm_rsrc2` for GFX11.

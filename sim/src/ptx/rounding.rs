@@ -9,11 +9,11 @@
 pub(super) enum Mode {
     /// `.rn`: to nearest, ties to even.
     Near,
-    /// `.rz`
+    /// `.rz`: towards zero.
     Zero,
-    /// `.rm`
+    /// `.rm`: towards minus infinity.
     Down,
-    /// `.rp`
+    /// `.rp`: towards plus infinity.
     Up,
     /// `.rna`: to nearest, ties away from zero.
     Away,

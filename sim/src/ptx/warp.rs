@@ -169,7 +169,7 @@ impl Warp {
         }
     }
 
-    /// Gives the next group that can run its turn.
+    /// Switches to the next group that can run.
     pub fn rotate(&mut self) {
         self.slice = SLICE;
         self.release();

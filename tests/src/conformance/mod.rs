@@ -35,7 +35,7 @@ pub struct Check {
 pub struct Subject {
     /// The device.
     pub device: Device,
-    /// Its default stream.
+    /// The default stream of the device.
     pub stream: Stream,
 }
 

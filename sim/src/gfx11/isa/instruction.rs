@@ -34,9 +34,9 @@ pub(crate) enum Instruction {
     Packed(Packed),
     /// VOPD: two instructions in one.
     Dual(Box<[Half; 2]>),
-    /// LDS.
+    /// An access to shared memory (the local data share, LDS).
     Share(Share),
-    /// Flat, global and scratch memory.
+    /// An access to flat, global or scratch memory.
     Flat(Flat),
     /// An instruction without an effect on results: cache control and hints.
     Hint(&'static str),

@@ -144,7 +144,7 @@ trait Float: Cell {
     fn double(self) -> f64;
     /// The value of this type that equals `x`. The type must be able to represent `x`.
     fn exact(x: f64) -> Self;
-    /// `None` for `f64`.
+    /// The format to round to, or `None` for `f64`.
     const FORMAT: Option<Format>;
 }
 
