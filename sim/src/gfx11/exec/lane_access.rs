@@ -1,7 +1,7 @@
 //! Instructions that access single lanes, or registers by index.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture": `V_READLANE_B32`, `V_WRITELANE_B32`, `V_READFIRSTLANE_B32`, `V_PERMLANE16_B32`,
-//! `V_PERMLANEX16_B32`, `V_MOVREL*`, `V_SWAP_B32`.
+//! AMD, "RDNA3 Instruction Set Architecture": `V_READLANE_B32`, `V_WRITELANE_B32`, `V_READFIRSTLANE_B32`,
+//! `V_PERMLANE16_B32`, `V_PERMLANEX16_B32`, `V_MOVREL*`, `V_SWAP_B32`.
 
 use super::Handler;
 use crate::gfx11::isa::instruction::Vector;
