@@ -1,10 +1,10 @@
-//! What the examples with tensors of other libraries share; and the kernels of the course, for `tune`: it reads only
-//! what a package ships, and examples are not shipped.
+//! Code that the candle and burn examples share, and the kernels of the course. `tune` reads only the library and the
+//! programs that a package ships. Examples are not shipped, so this library includes them.
 //!
-//! With `--features course` the course's programs are modules of this library. Without it they are not, so that a plain
-//! `cargo tune` tunes the kernel library and not the course.
+//! With `--features course`, the programs of the course are modules of this library. Without the feature they are not,
+//! so a plain `cargo tune` tunes the kernel library and not the course.
 #![forbid(unsafe_code)]
-// As modules, the programs are not run.
+// Nothing calls the `main` functions of the programs here.
 #![allow(dead_code)]
 
 pub mod tensors;

@@ -1,24 +1,24 @@
-//! What operations on the tensors of other libraries share.
+//! Functions for operations on the tensors of other libraries: shapes, and a check of the launch.
 
 use kiln::smoke::{self, Check, CheckOutcome, SmokeOptions};
 use kiln::spec::Problem;
 use kiln::{Device, Kernel};
 use thiserror::Error;
 
-/// Why an operation along rows does not fit its tensors.
+/// Why a row-wise operation cannot run on its tensors.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExtentError {
-    /// A weight has another length than a row.
+    /// The length of a weight differs from the length of a row.
     #[error("the {name} has {found} elements, a row has {cols}")]
     Length {
-        /// The weight.
+        /// The name of the weight.
         name: &'static str,
-        /// Its number of elements.
+        /// The number of elements of the weight.
         found: usize,
         /// The number of elements of a row.
         cols: usize,
     },
-    /// Kernels count rows and columns in 32 bits.
+    /// The number of rows or of columns does not fit into the `u32` that the kernels use.
     #[error("{rows} rows of {cols} elements: a kernel counts at most {max} of each", max = u32::MAX)]
     TooMany {
         /// The number of rows.
@@ -28,11 +28,11 @@ pub enum ExtentError {
     },
 }
 
-/// Rows and columns of an operation along the last dimension of a tensor: all other dimensions form the rows. Each of
-/// `weights` has a name and as many elements as a row.
+/// The number of rows and columns of an operation along the last dimension of a tensor. The other dimensions form the
+/// rows. `weights` lists the name and length of each weight, and every weight must be as long as a row.
 ///
 /// # Errors
-/// If a length differs, or a number exceeds 32 bits.
+/// If a weight has another length, or if the number of rows or columns exceeds 32 bits.
 pub fn extents(
     dims: &[usize],
     weights: &[(&'static str, usize)],
@@ -50,11 +50,11 @@ pub fn extents(
     }
 }
 
-/// Launches what the launch function chooses for a problem once more, on generated inputs: the device's receipt must
-/// be that of the intended launch, and the outputs those of the reference.
+/// Repeats the launch that the launch function selects for a problem, on generated inputs. The check passes if the
+/// device's receipt is that of the intended launch and the outputs match the reference.
 ///
 /// # Errors
-/// What differs, or why it cannot be launched.
+/// Says what differs, or why the kernel cannot be launched.
 pub fn prove(kernel: &'static Kernel, device: &Device, problem: &Problem) -> Result<Check, String> {
     let choice = kernel.selection(device, problem).choice();
     let check = smoke::prove(kernel, device, choice, &SmokeOptions::default());

@@ -1,6 +1,6 @@
 //! # 1. A first kernel
 //!
-//! You learn how a kernel is declared, how it is launched on the `cpu` device, which every machine has, and how the
+//! You learn how to declare a kernel, how to launch it on the `cpu` device (which every machine has), and how the
 //! device itself reports what it ran.
 //!
 //! ```console
@@ -12,8 +12,8 @@
 //! the receipt is that of the intended launch
 //! ```
 //!
-//! The kernel is ordinary CUDA: `square.cu`, in this folder. `THREADS` is a macro there; its values are declared
-//! here. Nothing is tuned yet, so the baseline is launched: the simplest correct version.
+//! The kernel is ordinary CUDA, in `square.cu` next to this file. It reads `THREADS` as a macro, and the declaration
+//! below lists the values of `THREADS`. Nothing is tuned yet, so the baseline runs: the simplest correct config.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -24,8 +24,8 @@ use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Layout, Rig};
 use kiln::{Buffer, Device, Stream, tuned_kernel};
 
-// `unsafe`, because you vouch for what cannot be checked: that the source does what is declared here. The generated
-// function is safe, and takes slices instead of pointers.
+// The block is `unsafe` because nothing can check that the source does what you declare here. The generated function is
+// safe, and takes slices instead of pointers.
 #[tuned_kernel(
     source = "square.cu",
     untuned = allow,
@@ -41,7 +41,7 @@ unsafe extern "C" {
     fn square(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
 }
 
-/// The reference in plain Rust, with which outputs are compared. It computes outputs of `f32` kernels in `f64`.
+/// The reference, in plain Rust. Outputs are compared with it. The reference of an `f32` kernel computes in `f64`.
 fn square_reference(_n: u32, x: &[f32], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y = f64::from(*x) * f64::from(*x);
@@ -66,7 +66,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     receipt(&stream)
 }
 
-/// A launch as in a program.
+/// Launches the kernel as a program does.
 fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &square::KERNEL;
     let problem = square::problem(5);
@@ -80,7 +80,7 @@ fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The proof: a second entry with the same body, in the same module, that also records the launch.
+/// Launches a second entry point of the same module. It has the same body, and also records the launch in a receipt.
 fn receipt(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &square::KERNEL;
     let device = stream.device();
@@ -89,7 +89,7 @@ fn receipt(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let prepared = kernel.prepare(device, problem)?;
     let plan = kernel.plan(choice, problem, Some(&device.info().limits))?;
 
-    // A rig generates the inputs, poisons the outputs and guards both.
+    // A rig generates the inputs, fills the outputs with a poison pattern, and surrounds both with guard zones.
     let spec = Arc::new(kernel.spec().clone());
     let rig = Rig::new(stream, &spec, problem, 1, Layout::Zones)?;
     let nonce = 42;

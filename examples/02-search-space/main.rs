@@ -1,7 +1,7 @@
 //! # 2. The search space
 //!
-//! You learn how constraints reduce the product of all parameter values to the configs that make sense, how grid,
-//! block and shared memory follow from a config and the sizes, and how to inspect both.
+//! You learn how constraints reduce the product of all parameter values to the valid configs, how the grid, block and
+//! shared memory follow from a config and the problem sizes, and how to print both.
 //!
 //! ```console
 //! $ cargo run --example 02-search-space
@@ -17,8 +17,8 @@
 //! the baseline transposes 100 x 200 floats
 //! ```
 //!
-//! `tune space` prints the same counts in any crate, and with `--configs` lists every config. (In your own crate the
-//! command is just `tune space`; here `--features course` makes these examples visible to it.)
+//! In any crate, `tune space` prints the same counts, and `tune space --configs` lists every config. (Your own crate
+//! needs only `tune space`. Here `--features course` makes the examples visible to `tune`.)
 //!
 //! ```console
 //! $ cargo tune space --package kiln-examples --features course --kernel transpose
@@ -45,15 +45,15 @@ use kiln::{Buffer, Choice, Device, Stream, tuned_kernel};
         STEP in [1, 2, 4, 16],
         PAD in [0, 1],
     ),
-    // Conditions that every config satisfies. A constraint over `device.*` is evaluated with the limits of the
-    // present device.
+    // Every config must satisfy these conditions. Constraints over `device.*` are evaluated with the limits of the
+    // device that the kernel runs on.
     where(
         TILE % STEP == 0,
         TILE / STEP * TILE <= device.max_threads_per_block,
         TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block,
     ),
     baseline(TILE = 16, STEP = 1, PAD = 0),
-    // The geometry is derived, never tuned: it cannot contradict the config.
+    // Kiln computes the geometry from the config, so it can never contradict the config.
     grid(cols.div_ceil(TILE), rows.div_ceil(TILE)),
     block(TILE, TILE / STEP),
     shared(TILE * (TILE + PAD) * 4),
@@ -97,7 +97,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     launch(&stream)
 }
 
-/// Prints the space, with the limits of this device.
+/// Prints the search space under the limits of this device.
 fn look(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let kernel = &transpose::KERNEL;
     let spec = kernel.spec();
@@ -126,7 +126,7 @@ fn look(stream: &Stream) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The baseline is launched with the geometry of its own config.
+/// Launches the baseline, with the geometry that follows from its config.
 fn launch(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let (rows, cols) = (100, 200);
     let x: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();

@@ -1,9 +1,9 @@
 //! # 3. Baked tables
 //!
-//! You learn how a tuned config gets from `tune` into a program, and how a program tells which config it launches,
+//! You learn how a tuned config gets from `tune` into a program, and how the program finds out which config it launches
 //! and why.
 //!
-//! If nothing is tuned, the baseline is launched:
+//! As long as nothing is tuned, the program launches the baseline:
 //!
 //! ```console
 //! $ cargo run --example 03-baked-tables
@@ -14,9 +14,9 @@
 //! y[0] is 1.5
 //! ```
 //!
-//! Tune it: search, verify, race, confirm, bake. (In your own crate the command is just `tune`; here `--features
-//! course` makes these examples visible to it.) Rows of this machine's processor are of no use to others: they go to
-//! `target/` and not into the repository, unless you pass `--write`.
+//! Tune the kernel: search, verify, race, confirm, bake. (In your own crate the command is just `tune`. Here
+//! `--features course` makes the examples visible to it.) A config for this machine's processor is useless on other
+//! machines, so `tune` writes it to `target/`, and into the repository only if you pass `--write`.
 //!
 //! ```console
 //! $ cargo tune run --features course --kernel matvec
@@ -30,7 +30,7 @@
 //! …
 //! ```
 //!
-//! Build with that table. Cargo knows that the program depends on it:
+//! Build the program with that table. Cargo rebuilds the program whenever the table changes:
 //!
 //! ```console
 //! $ KILN_TUNED=$PWD/target/kiln/tuned/kiln-examples cargo run --example 03-baked-tables
@@ -41,8 +41,8 @@
 //! y[0] is 1.5
 //! ```
 //!
-//! Without `KILN_TUNED`, a build reads the package's own `tuned/`, which is committed: it contains the rows of the
-//! devices that you deploy to.
+//! Without `KILN_TUNED`, a build reads the package's own folder `tuned/`. That folder is committed, and contains the
+//! rows for the devices that you deploy to.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -50,7 +50,7 @@ use std::process::ExitCode;
 
 use kiln::{Buffer, Device, tuned_kernel};
 
-// Sums of 512 products of numbers in [-1, 1), in any order.
+// Each output is a sum of 512 products of numbers in [-1, 1). Any order of summation is acceptable.
 #[tuned_kernel(
     source = "matvec.cu",
     untuned = allow,
@@ -67,7 +67,7 @@ use kiln::{Buffer, Device, tuned_kernel};
     reference = matvec_reference,
 )]
 unsafe extern "C" {
-    /// `y = a * x`: `a` is rows x cols, row-major.
+    /// `y = a * x`. The matrix `a` is rows x cols, row-major.
     fn matvec(
         rows: u32,
         cols: u32,
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Box<dyn Error>> {
     let stream = Device::cpu()?.stream();
     let kernel = &matvec::KERNEL;
-    // The declared problem, and one that is not declared.
+    // A declared problem, and a problem that is not declared.
     for problem in [matvec::problem(2048, 512), matvec::problem(1000, 500)] {
         let selection = kernel.selection(stream.device(), &problem);
         println!("{problem}: {selection}");

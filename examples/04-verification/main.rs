@@ -1,7 +1,7 @@
 //! # 4. Verification
 //!
-//! You learn with what a kernel is compared, on which inputs and how closely, what a wrong result looks like, and
-//! what the generated smoke test does.
+//! You learn what the outputs of a kernel are compared with, on which inputs, and how closely. You also see what a
+//! wrong result looks like, and what the generated smoke test does.
 //!
 //! ```console
 //! $ cargo run --example 04-verification
@@ -15,9 +15,9 @@
 //! against a reference that is 0.1 % larger: p[…] is …, it should be …: error …, bound …
 //! ```
 //!
-//! `tune` does all of this with each config before it times it. The smoke test is generated next to the launch
-//! function: it launches the baseline and every baked row, and compares their receipts and outputs with the expected
-//! ones. No GPU is needed.
+//! `tune` does all of this with each config before it times the config. The macro generates the smoke test next to the
+//! launch function. The smoke test launches the baseline and every baked row, and compares their receipts and outputs
+//! with the expected ones. It needs no GPU.
 //!
 //! ```console
 //! $ cargo test --example 04-verification -- --nocapture
@@ -26,9 +26,9 @@
 //! …
 //! ```
 //!
-//! The reference is a function of this program. The installed `tune` cannot call it, and compares candidates with the
-//! baseline instead, as its report says. A crate can have its own `tune` with its references linked in; see the
-//! documentation of `kiln-tuner`. The smoke test always has the reference.
+//! The reference is a function of this program, so the installed `tune` cannot call it. `tune` compares candidates with
+//! the baseline instead, and its report says so. A crate can have its own `tune`, linked with its references: see the
+//! documentation of `kiln-tuner`. The smoke test always uses the reference.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -42,7 +42,7 @@ use kiln::spec::verification::verification_problems;
 use kiln::spec::{KernelSpec, Problem};
 use kiln::{Choice, Device, ReferenceFn, Stream, tuned_kernel};
 
-/// `p` is the fifth argument.
+/// The position of `p` among the arguments, from 0.
 const P: usize = 4;
 
 #[tuned_kernel(
@@ -56,8 +56,8 @@ const P: usize = 4;
     grid(n.div_ceil(THREADS * ITEMS)),
     block(THREADS),
     problems((n = 10000, classes = 100)),
-    // The fast exponential has an error of a few units in the last place: 2e-6 leaves room for that, but not for a
-    // mistake.
+    // The fast exponential has an error of a few units in the last place. The tolerance 2e-6 allows that error, but not
+    // a mistake in the kernel.
     tolerance(relative = 2e-6),
     reference = likelihood_reference,
 )]
@@ -66,7 +66,7 @@ unsafe extern "C" {
     fn likelihood(
         n: u32,
         classes: u32,
-        // Random integers without a bound would be invalid indices.
+        // Without this bound, the random integers would be invalid indices.
         #[len(n)]
         #[fill(below(classes))]
         label: &[u32],
@@ -104,7 +104,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let own = &spec.problems[0];
     let prepared = prepare::get(kernel, stream.device(), Choice::Baseline, own)?;
 
-    // Small problems of every ragged class, derived from the tile sizes, and the problem itself.
+    // Small problems with every kind of incomplete tile, derived from the tile sizes; then the problem itself.
     let limits = stream.device().info().limits;
     let mut problems = verification_problems(&spec, &[], own, Some(&limits));
     problems.push(own.clone());
@@ -114,7 +114,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     refuse(&stream, &spec, prepared, reference, own)
 }
 
-/// Launches on inputs from a seed, in guarded memory, and compares.
+/// Launches the baseline on inputs generated from a seed, in guarded memory, and compares the outputs.
 fn verify(
     stream: &Stream,
     spec: &Arc<KernelSpec>,
@@ -123,8 +123,8 @@ fn verify(
     problem: &Problem,
 ) -> Result<(), Box<dyn Error>> {
     let expected = Expected::by_reference(reference, spec, problem, 7)?;
-    // A read or write next to a buffer ends the process here; with guard zones (`Zones`), a write is detected
-    // afterwards.
+    // With `Fences`, an access next to a buffer ends the process here. With guard zones (`Zones`), a stray write is
+    // detected after the launch.
     let rig = Rig::new(stream, spec, problem, 7, Layout::Fences)?;
     let limits = stream.device().info().limits;
     let plan = spec.baseline_plan(problem, Some(&limits))?;
@@ -134,7 +134,7 @@ fn verify(
     Ok(())
 }
 
-/// The same launch, as if the kernel had a relative error of a thousandth.
+/// Repeats the comparison as if the kernel had a relative error of 0.1 %, and expects that it fails.
 fn refuse(
     stream: &Stream,
     spec: &Arc<KernelSpec>,

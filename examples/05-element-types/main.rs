@@ -1,7 +1,7 @@
 //! # 5. Several element types, and alignment
 //!
-//! You learn how one kernel is declared, tuned and launched for several element types, and how a vector load from an
-//! unaligned slice is prevented.
+//! You learn how to declare, tune and launch one kernel for several element types, and how Kiln prevents a vector load
+//! from an unaligned slice.
 //!
 //! ```console
 //! $ cargo run --example 05-element-types
@@ -25,7 +25,7 @@ use kiln::{Buffer, Device, Element, LaunchCause, Stream, bf16, f16, tuned_kernel
 #[tuned_kernel(
     source = "scale.cu",
     untuned = allow,
-    // `T` is the first dimension of every problem: three problems are tuned here, each with its own row.
+    // `T` is the first dimension of every problem. Here `tune` tunes three problems, and each gets its own row.
     types(T in [f32, f16, bf16]),
     params(
         THREADS in [64, 128, 256],
@@ -36,8 +36,8 @@ use kiln::{Buffer, Device, Element, LaunchCause, Stream, bf16, f16, tuned_kernel
     block(THREADS),
     problems((n = 1000000)),
     work(flops = n, bytes = 2 * n * size_of(T)),
-    // One rounding to bf16, which has 8 significant bits. If outputs can be f16 or bf16, a tolerance must be
-    // declared.
+    // The output is rounded once, to bf16, which has 8 significant bits. A kernel whose outputs can be f16 or bf16 must
+    // declare a tolerance.
     tolerance(relative = 4e-3),
     reference = scale_reference,
 )]
@@ -45,9 +45,9 @@ unsafe extern "C" {
     /// `y = factor * x` over n elements.
     fn scale(
         n: u32,
-        // No problem size: it is verified, timed and smoke-tested with this value.
+        // `factor` is not a problem size. Verification, timing and smoke tests use this value.
         #[value(0.5)] factor: f32,
-        // The widest load of a config begins at a multiple of its own size.
+        // The address of a config's widest load must be a multiple of the load's size.
         #[len(n)]
         #[align(VECTOR_WIDTH)]
         x: &[T],
@@ -57,7 +57,7 @@ unsafe extern "C" {
     );
 }
 
-/// One reference for all types: real outputs are computed in `f64`.
+/// One reference serves all types, because real outputs are computed in `f64`.
 fn scale_reference<T: Element>(_n: u32, factor: f32, x: &[T], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y = f64::from(factor) * x.to_f64();
@@ -88,7 +88,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     alignment(&stream)
 }
 
-/// The launch function is generic over `T`, and accepts only the declared types.
+/// The launch function is generic over `T`. It accepts only the declared types.
 fn halved<T: scale::T>(stream: &Stream) -> Result<Vec<f64>, Box<dyn Error>> {
     let x = [1.0, 2.0, 3.0, 4.0, 5.0].map(T::from_f64);
     let x = Buffer::from_slice(stream, &x)?;
@@ -97,7 +97,7 @@ fn halved<T: scale::T>(stream: &Stream) -> Result<Vec<f64>, Box<dyn Error>> {
     Ok(y.to_vec(stream)?.into_iter().map(T::to_f64).collect())
 }
 
-/// The baseline loads two floats at once.
+/// Launches on two views. The baseline loads two floats at once, so only the second view is aligned.
 fn alignment(stream: &Stream) -> Result<(), Box<dyn Error>> {
     let x = Buffer::from_slice(stream, &[1.0_f32, 2.0, 3.0, 4.0, 5.0])?;
     let mut y = Buffer::<f32>::zeros(stream, 5)?;

@@ -1,7 +1,7 @@
 //! # 6. Rows of devices that this machine does not have
 //!
-//! You learn how a row that was baked for another device is launched on the `cpu` device, and how its receipt proves
-//! which row ran. This is how CI without a GPU detects that a program launches the wrong kernel.
+//! You learn how to launch a row that was baked for another device on the `cpu` device, and how the receipt proves
+//! which row ran. In this way, CI without a GPU detects that a program launches the wrong kernel.
 //!
 //! ```console
 //! $ cargo run --example 06-other-devices
@@ -21,10 +21,10 @@
 //!   threads: expected 16384, the device reports 24576
 //! ```
 //!
-//! The rows are in `examples/tuned/row_norms.toml`. Nothing was measured for them: their evidence is `predicted`,
-//! they have no speed-up, and they exist only for this example. A table that `tune` writes has `proven` rows.
+//! The rows are in `examples/tuned/row_norms.toml`. They exist only for this example and were never measured, so their
+//! evidence is `predicted` and they have no speed-up. A table that `tune` writes has `proven` rows.
 //!
-//! The generated smoke test does the same for every row, on a `cpu` device with its largest limits:
+//! The generated smoke test launches every row in the same way, on a `cpu` device with the largest limits:
 //!
 //! ```console
 //! $ KILN_SMOKE_DEVICE=cpu cargo test --example 06-other-devices -- --nocapture
@@ -36,8 +36,8 @@
 //! …
 //! ```
 //!
-//! Without `KILN_SMOKE_DEVICE`, a build with the feature `sim` of `kiln-gpu` launches each row from the code of its own
-//! GPU, on a [simulation](../../docs/simulated-gpus.md) of it.
+//! Without `KILN_SMOKE_DEVICE`, a build with the feature `sim` of `kiln-gpu` compiles each row for the row's own GPU
+//! and launches it on a [simulation](../../docs/simulated-gpus.md) of that GPU.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -90,7 +90,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let stream = Device::cpu()?.stream();
     let kernel = &row_norms::KERNEL;
     let problem = &kernel.spec().problems[0];
-    // A launch never uses a row of another vendor or architecture unless it is forced.
+    // A launch uses a row of another vendor or architecture only if the program forces that row.
     println!("here      {}", kernel.selection(stream.device(), problem));
 
     let baseline = norms(&stream)?;
@@ -103,7 +103,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             row.device, row.evidence
         );
 
-        // On this stream the launch function does not select; the stream records its launches.
+        // The launch function does not select a row on this stream. The stream records its launches.
         let forced = Arc::new(Forced::new(kernel, choice));
         let output = norms(&stream.forced(forced.clone()))?;
         for launch in forced.take_launched() {
@@ -133,7 +133,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A launch as in a program.
+/// Computes the norms as a program does.
 fn norms(stream: &Stream) -> Result<Vec<f32>, Box<dyn Error>> {
     let x: Vec<f32> = (0..ROWS * COLS).map(|i| (i % 7) as f32).collect();
     let x = Buffer::from_slice(stream, &x)?;
@@ -142,7 +142,7 @@ fn norms(stream: &Stream) -> Result<Vec<f32>, Box<dyn Error>> {
     Ok(y.to_vec(stream)?)
 }
 
-/// The device's receipt for a launch of this row, and the expected one.
+/// The device's receipt for a launch of this choice, and the receipt that is expected.
 fn receipt_of(
     stream: &Stream,
     choice: Choice,

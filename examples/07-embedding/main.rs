@@ -1,7 +1,7 @@
 //! # 7. Embedding in your own program
 //!
-//! You learn how a program keeps its own streams and buffers, where compiling happens, what later launches cost, and
-//! how errors are returned as values.
+//! You learn how a program keeps its own streams and buffers, when kernels are compiled, what later launches cost, and
+//! that errors are values.
 //!
 //! ```console
 //! $ cargo run --example 07-embedding
@@ -56,7 +56,7 @@ fn mix_reference(_n: u32, share: f32, a: &[f32], b: &[f32], y: &mut [f64]) {
     }
 }
 
-/// Mixes frames on its own stream, in buffers that are allocated once.
+/// Mixes pairs of frames. It has its own stream, and allocates its buffers once.
 struct Mixer {
     stream: Stream,
     a: Buffer<f32>,
@@ -77,7 +77,7 @@ impl Mixer {
         self.a.copy_from_slice(&self.stream, a)?;
         self.b.copy_from_slice(&self.stream, b)?;
         self.launch(share)?;
-        // Reading waits for the queued work of the stream.
+        // `to_vec` waits for the work that is queued on the stream.
         Ok(self.y.to_vec(&self.stream)?)
     }
 
@@ -117,7 +117,7 @@ fn run() -> Result<(), Error> {
     Ok(())
 }
 
-/// Compiles and loads at start-up, so that no launch waits for a compiler. Compiled code is kept in the cache.
+/// Compiles and loads the kernel at start-up, so no launch waits for a compiler. The compiled code is cached on disk.
 fn get_ready(device: &Device) -> Result<(), Error> {
     let kernel = &mix::KERNEL;
     let problem = &kernel.spec().problems[0];
@@ -130,7 +130,7 @@ fn get_ready(device: &Device) -> Result<(), Error> {
     Ok(())
 }
 
-/// Each thread has a stream and buffers; the loaded kernel is shared.
+/// Each thread has its own stream and buffers. The threads share the loaded kernel.
 fn on_two_threads(device: &Device) -> Result<(), Error> {
     let mean = |number: usize| -> Result<f32, Error> {
         let mut mixer = Mixer::new(device)?;
@@ -152,7 +152,7 @@ fn on_two_threads(device: &Device) -> Result<(), Error> {
     Ok(())
 }
 
-/// Each thread memoises its selection for the most recent sizes: selecting it again needs no lock and no allocation.
+/// Each thread remembers its last selection, so a launch with the same sizes needs no lock and no allocation.
 fn launch_often(mixer: &mut Mixer) -> Result<(), Error> {
     mixer.launch(0.5)?;
     let launches = 10_000;
@@ -166,7 +166,7 @@ fn launch_often(mixer: &mut Mixer) -> Result<(), Error> {
     Ok(())
 }
 
-/// Errors are values that describe the mistake. After each of these the device is as usable as before.
+/// Errors are values that describe the mistake. The device remains usable after each of these errors.
 fn go_wrong(mixer: &mut Mixer) -> Result<(), Error> {
     let short = Buffer::<f32>::zeros(&mixer.stream, 8)?;
     let launched = mix(

@@ -1,5 +1,5 @@
-//! The gradients of the operation, for every backend that has it: the kernel computes the output, burn's own operations
-//! the gradients.
+//! The gradients of the operation, for autodiff over any backend that supports the operation. The kernel computes the
+//! output, and burn's own operations compute the gradients.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -34,7 +34,7 @@ impl<B: TunedBackend, C: CheckpointStrategy> TunedBackend for Autodiff<B, C> {
     }
 }
 
-/// The output of the inner backend, which `finish` adds to the graph.
+/// Computes the output on the inner backend. `finish` adds the output to the graph.
 fn forward<B: TunedBackend, C: CheckpointStrategy>(
     x: FloatTensor<Autodiff<B, C>>,
     weight: FloatTensor<Autodiff<B, C>>,
@@ -49,7 +49,7 @@ fn forward<B: TunedBackend, C: CheckpointStrategy>(
     }
 }
 
-/// The backward step, for the tensor, the weight and the bias.
+/// The backward step. Its three parents are the tensor, the weight and the bias.
 #[derive(Debug)]
 struct LayerNorm;
 
@@ -82,10 +82,10 @@ impl<B: TunedBackend> Backward<B, 3> for LayerNorm {
     }
 }
 
-/// A tensor less its mean, divided by its deviation.
+/// A tensor, normalised per row: minus the mean, divided by the standard deviation.
 struct Normal<B: Backend> {
     values: FloatTensor<B>,
-    /// One per row.
+    /// One deviation per row.
     deviation: FloatTensor<B>,
 }
 
@@ -101,7 +101,7 @@ impl<B: Backend> Normal<B> {
         }
     }
 
-    /// The gradient of the tensor, from the gradient of the values:
+    /// The gradient of the tensor, computed from `grad`, the gradient of the values:
     /// `(grad - mean(grad) - values * mean(grad * values)) / deviation`.
     fn gradient(self, grad: FloatTensor<B>) -> FloatTensor<B> {
         let mean = mean_of_row::<B>(grad.clone());
@@ -116,7 +116,7 @@ fn mean_of_row<B: Backend>(tensor: FloatTensor<B>) -> FloatTensor<B> {
     B::float_mean_dim(tensor, last)
 }
 
-/// The sum over all dimensions but the last.
+/// The sum over all dimensions except the last one.
 fn sum_of_rows<B: Backend>(tensor: FloatTensor<B>) -> FloatTensor<B> {
     let shape = tensor.shape();
     let cols = shape[shape.num_dims() - 1];
@@ -125,7 +125,7 @@ fn sum_of_rows<B: Backend>(tensor: FloatTensor<B>) -> FloatTensor<B> {
     B::float_reshape(B::float_sum_dim(matrix, 0), Shape::new([cols]))
 }
 
-/// A vector with the rank of `shape`, for all rows of a tensor of that shape.
+/// Reshapes a vector to the rank of `shape`, so that it broadcasts over all rows of a tensor of that shape.
 fn along_rows<B: Backend>(vector: FloatTensor<B>, shape: &Shape) -> FloatTensor<B> {
     let mut dims = vec![1; shape.num_dims()];
     *dims.last_mut().expect("burn's tensors have dimensions") = vector.shape().num_elements();

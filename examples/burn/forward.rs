@@ -37,7 +37,7 @@ fn forward(
         &shape,
         &[("weight", length(weight)), ("bias", length(bias))],
     )?;
-    // Only views are copied: those of a part of a tensor, or in another order.
+    // Tensors that are already contiguous are not copied. Slices and transposed views are.
     let [x, weight, bias] = [x, weight, bias].map(FlexTensor::to_contiguous);
     let inputs = [
         elements("tensor", &x)?,
@@ -49,7 +49,7 @@ fn forward(
     Ok(FlexTensor::from_data(TensorData::new(y, shape)))
 }
 
-/// The memory of a contiguous tensor.
+/// The elements of a contiguous tensor, without a copy.
 fn elements<'a>(name: &'static str, tensor: &'a FlexTensor) -> Result<&'a [f32], OperationError> {
     let found = tensor.dtype();
     tensor

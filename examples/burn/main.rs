@@ -1,4 +1,4 @@
-//! A tuned kernel as an operation of burn: layer normalisation with its gradients, as a replacement of burn's own.
+//! Layer normalisation, with gradients, as an operation of burn that launches a tuned kernel instead of burn's own.
 //!
 //! ```console
 //! $ cargo run --bin burn
@@ -8,7 +8,7 @@
 //! gradients  the largest differences are … (tensor), … (weight) and … (bias)
 //! ```
 //!
-//! The operation extends burn's backends by a trait (`operation.rs`), as burn's book describes. On `Flex`, burn's
+//! The operation extends burn's backends with a trait (`operation.rs`), as burn's book describes. On `Flex`, burn's
 //! backend for CPUs, the kernel reads and writes the memory of burn's tensors (`forward.rs`). On `Autodiff`, burn's own
 //! operations compute the gradients (`backward.rs`).
 #![forbid(unsafe_code)]
@@ -28,7 +28,7 @@ use crate::operation::{OperationError, layer_norm};
 
 const EPSILON: f32 = 1e-5;
 
-/// A layer and its input, whose gradients are wanted.
+/// An input, and the parameters of a layer. All three tensors require gradients.
 struct Layer {
     x: Tensor<2>,
     weight: Tensor<1>,
@@ -57,8 +57,8 @@ impl Layer {
     }
 }
 
-/// The largest differences from burn's own operation on random rows: of the output, and of the gradients of the tensor,
-/// the weight and the bias.
+/// The largest differences between Kiln's and burn's operation on random rows: of the output, then of the gradients of
+/// the tensor, the weight and the bias.
 fn largest_differences(rows: usize, cols: usize) -> Result<[f32; 4], OperationError> {
     let layer = Layer::random(rows, cols);
     let (ours, theirs) = (layer.by_kiln()?, layer.by_burn());
@@ -77,7 +77,7 @@ fn largest<const D: usize>(difference: Tensor<D>) -> f32 {
     difference.abs().max().into_scalar()
 }
 
-/// The largest difference between two gradients of a tensor. It is infinite if one of them is missing.
+/// The largest difference between two gradients of a tensor, or infinity if a gradient is missing.
 fn gradients_apart<const D: usize>(tensor: &Tensor<D>, a: &Gradients, b: &Gradients) -> f32 {
     match (tensor.grad(a), tensor.grad(b)) {
         (Some(a), Some(b)) => largest(a - b),

@@ -1,4 +1,4 @@
-//! The operation as users call it, and the trait by which burn's backends have it.
+//! The operation that users call, and the trait that adds the operation to burn's backends.
 
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, Dispatch, ExtensionType, backend_extension};
@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Layer normalisation along the last dimension: `(x - mean) / sqrt(variance + epsilon) * weight + bias`.
 ///
 /// # Errors
-/// If the tensors do not fit, or the launch fails.
+/// If the shapes or the element type do not fit the kernel, or if the launch fails.
 pub fn layer_norm<const D: usize>(
     x: Tensor<D>,
     weight: Tensor<1>,
@@ -23,10 +23,10 @@ pub fn layer_norm<const D: usize>(
     }
 }
 
-/// The backends of burn that have the operation.
+/// A backend of burn that supports the operation.
 #[backend_extension(Flex, Autodiff)]
 pub trait TunedBackend: Backend {
-    /// The operation on the tensors of this backend.
+    /// Runs the operation on tensors of this backend.
     fn tuned_layer_norm(
         x: FloatTensor<Self>,
         weight: FloatTensor<Self>,
@@ -35,30 +35,30 @@ pub trait TunedBackend: Backend {
     ) -> Outcome<Self>;
 }
 
-/// The result of the operation: burn passes on structs and enums of tensors, but not `Result`.
+/// The result of the operation. Burn's extensions can return structs and enums of tensors, but not `Result`.
 #[derive(ExtensionType)]
 pub enum Outcome<B: Backend> {
-    /// The output.
+    /// The normalised tensor.
     Output(FloatTensor<B>),
-    /// Why there is none.
+    /// Why no output was computed.
     Failed(OperationError),
 }
 
-/// Why there is no output.
+/// Why the operation has no output.
 #[derive(Debug, Error)]
 pub enum OperationError {
-    /// The kernel takes another type.
+    /// The elements of a tensor are not `f32`, which the kernel requires.
     #[error("the elements of the {name} are {found:?} instead of F32")]
     Type {
-        /// The tensor.
+        /// The name of the tensor.
         name: &'static str,
-        /// The type of its elements.
+        /// The type of the tensor's elements.
         found: DType,
     },
-    /// The sizes do not fit.
+    /// The shapes of the tensors do not fit together.
     #[error(transparent)]
     Extents(#[from] ExtentError),
-    /// Nothing was launched.
+    /// The launch failed.
     #[error(transparent)]
     Launch(#[from] kiln::Error),
 }

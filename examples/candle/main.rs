@@ -1,4 +1,4 @@
-//! A tuned kernel as an operation of candle: root mean square normalisation, as a replacement of candle's own.
+//! Root mean square normalisation as an operation of candle that launches a tuned kernel instead of candle's own.
 //!
 //! ```console
 //! $ cargo run --bin candle
@@ -7,8 +7,8 @@
 //! output   8 rows of 512: the largest difference from candle's own operations is …
 //! ```
 //!
-//! On the CPU the kernel reads and writes candle's tensors in place. With `--features cuda` and a tensor on a GPU,
-//! the adapter for cudarc queues it on candle's own stream, between candle's operations.
+//! On the CPU, the kernel reads and writes candle's tensors in place. With `--features cuda` and a tensor on a GPU, the
+//! adapter for cudarc queues the kernel on candle's own stream, between candle's operations.
 #![forbid(unsafe_code)]
 
 use candle_core::{CpuStorage, CustomOp2, Device, Error, Layout, Result, Shape, Tensor};
@@ -16,18 +16,18 @@ use kiln::interop;
 use kiln_examples::tensors::{self, prove};
 use kiln_kernels::rms_norm::{KERNEL, rms_norm};
 
-/// `x / sqrt(mean(x * x) + epsilon) * weight` along the last dimension.
+/// The operation `x / sqrt(mean(x * x) + epsilon) * weight` along the last dimension.
 struct RmsNorm {
     epsilon: f32,
 }
 
-/// Rows and columns of the operation; all dimensions but the last form the rows.
+/// The number of rows and of columns. All dimensions except the last one form the rows.
 fn extents(x: &Layout, weight: &Layout) -> Result<(u32, u32)> {
     let weights = [("weight", weight.shape().elem_count())];
     tensors::extents(x.dims(), &weights).map_err(Error::wrap)
 }
 
-/// The elements of a tensor, which must be contiguous.
+/// The range of a tensor's elements in its storage. A tensor that is not contiguous is an error.
 fn contiguous(layout: &Layout) -> Result<std::ops::Range<usize>> {
     let (start, end) = layout
         .contiguous_offsets()
@@ -94,14 +94,14 @@ impl CustomOp2 for RmsNorm {
     }
 }
 
-/// The same with candle's own operations.
+/// Computes the operation with candle's own operations.
 fn by_candle(x: &Tensor, weight: &Tensor, epsilon: f64) -> Result<Tensor> {
     let mean = x.sqr()?.mean_keepdim(1)?;
     x.broadcast_div(&(mean + epsilon)?.sqrt()?)?
         .broadcast_mul(weight)
 }
 
-/// The largest difference between the two on random rows.
+/// The largest difference between Kiln's and candle's results on random rows.
 fn largest_difference(rows: usize, cols: usize, device: &Device) -> Result<f32> {
     let x = Tensor::randn(0.0_f32, 1.0, (rows, cols), device)?;
     let weight = Tensor::rand(0.5_f32, 1.5, cols, device)?;
@@ -119,7 +119,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// On a device of candle, which Kiln calls `name`.
+/// Runs the example on a device of candle. `name` is Kiln's name for the same device.
 fn run(device: &Device, name: &str) -> Result<()> {
     let (rows, cols) = (8, 512);
     let kiln_device = kiln::open(name).map_err(Error::wrap)?;

@@ -1,11 +1,11 @@
-//! A program that keeps its streams and memory in cudarc, and launches tuned kernels on them.
+//! Launches tuned kernels on the streams and memory of a program that uses cudarc.
 //!
 //! ```console
 //! $ cargo run --example interop-cudarc --features cudarc
 //! ```
 //!
-//! It needs an NVIDIA GPU; without one it prints so. Nothing in it is `unsafe`: cudarc knows the lengths of its
-//! slices, which stream wrote to them, and when they may be freed, and Kiln's adapter asks it.
+//! The example needs an NVIDIA GPU, and prints a message without one. Nothing here is `unsafe`: Kiln's adapter asks
+//! cudarc how long a slice is, which stream wrote to it last, and when it may be freed.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -29,7 +29,7 @@ unsafe extern "C" {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Check this first: cudarc panics if the driver is not installed.
+    // Open the device first, because cudarc panics if the driver is not installed.
     if let Err(error) = kiln::open("cuda:0") {
         println!("nothing to launch on: {error}");
         return Ok(());
@@ -38,9 +38,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let x: CudaSlice<f32> = theirs.clone_htod(&[21.0; 1000])?;
     let mut y: CudaSlice<f32> = theirs.alloc_zeros(1000)?;
 
-    // Once per cudarc stream, which stays open as long as this.
+    // Do this once per cudarc stream. The cudarc stream stays open as long as `stream` exists.
     let stream = cudarc_019::stream(theirs.clone())?;
-    // For each launch: wait for what other streams did to the slices, and report the launch to cudarc.
+    // Before each launch, wait for other streams that use the slices. After it, report the launch to cudarc.
     scale(
         &stream,
         1000,

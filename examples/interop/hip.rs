@@ -1,11 +1,11 @@
-//! A program with its own raw HIP pointers, like an engine that calls `hipMalloc` itself.
+//! Launches a tuned kernel on the raw HIP pointers of a program, like an engine that calls `hipMalloc` itself.
 //!
 //! ```console
 //! $ cargo run --example interop-hip
 //! ```
 //!
-//! It needs an AMD GPU; without one it prints so. The caller is responsible for raw pointers: passing them in is
-//! `unsafe`, with a comment that justifies it; launching with them is safe.
+//! The example needs an AMD GPU. Without one it prints a message and ends. The program must vouch for its raw pointers,
+//! so the functions that accept them are `unsafe`. Launches with the resulting slices are safe.
 
 use std::error::Error;
 use std::ffi::{c_int, c_void};
@@ -29,11 +29,11 @@ unsafe extern "C" {
     fn scale(n: u32, #[value(2.0)] by: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
 }
 
-/// Elements of both arrays.
+/// The number of elements of each array.
 const N: usize = 1000;
 const BYTES: usize = N * size_of::<f32>();
 
-/// `hipMemcpyHostToDevice`, `hipMemcpyDeviceToHost`.
+/// The values of `hipMemcpyHostToDevice` and `hipMemcpyDeviceToHost`.
 const TO_DEVICE: c_int = 1;
 const TO_HOST: c_int = 2;
 
@@ -53,8 +53,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: the stream belongs to device 0, which is `hip`'s current device, and is destroyed below, after `stream`
     // is dropped.
     let stream = unsafe { interop::stream_from_raw(device, queue, ()) }?;
-    // SAFETY: both arrays have N elements (`hipMalloc` returned them, `x` was written, `y` is only written), nothing
-    // else uses them, and they are freed below, after the stream was synchronised.
+    // SAFETY: both arrays come from `hipMalloc` and have N elements. `x` is initialised, and the kernel only writes
+    // `y`. Nothing else uses the arrays, and they are freed below, after the stream is synchronised.
     let (from, mut to) = unsafe {
         (
             ForeignSlice::from_raw(&stream, x as u64, N),
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     hip.destroy(queue)
 }
 
-/// The functions of the HIP runtime that this program calls; all return 0 on success.
+/// The functions of the HIP runtime that this program calls. All of them return 0 on success.
 struct Hip {
     library: Library,
 }
@@ -79,16 +79,16 @@ struct Hip {
 type Done = Result<(), Box<dyn Error>>;
 
 impl Hip {
-    /// Loads the runtime, which `kiln::open` has found already.
+    /// Loads the HIP runtime. `kiln::open` succeeded, so the library is installed.
     fn load() -> Result<Hip, Box<dyn Error>> {
         let names = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"];
-        // SAFETY: the vendor's library, whose initialisers do what loading it is meant to do.
+        // SAFETY: this is the vendor's library, and loading it runs only its own initialisers.
         let mut found = names.iter().map(|name| unsafe { Library::new(*name) });
         let library = found.find_map(Result::ok).ok_or("no libamdhip64.so")?;
         Ok(Hip { library })
     }
 
-    /// Calls a function of two arguments, like most of them.
+    /// Calls a function of two arguments.
     fn call<A, B>(&self, name: &str, a: A, b: B) -> Done {
         type Function<A, B> = unsafe extern "C" fn(A, B) -> c_int;
         // SAFETY: the callers below pass arguments as declared in the runtime's header.

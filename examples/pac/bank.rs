@@ -1,4 +1,4 @@
-//! The filters of all phase bands, or of all amplitude bands.
+//! A bank of filters: one for each phase band, or one for each amplitude band.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use kiln_kernels::fir_bandpass::design as fir;
 /// A range of frequencies, in Hz.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// Its lower edge.
+    /// The lower edge.
     pub low: f64,
-    /// Its upper edge.
+    /// The upper edge.
     pub high: f64,
 }
 
 impl Band {
-    /// Bands of the same width whose lower edges are `step` apart, starting at `low`.
+    /// `count` bands of width `width`. The lower edge of the first one is `low`, and the lower edges are `step` apart.
     pub fn series(low: f64, step: f64, width: f64, count: usize) -> Vec<Band> {
         let lows = (0..count).map(|i| low + step * i as f64);
         lows.map(|low| Band {
@@ -33,28 +33,28 @@ impl fmt::Display for Band {
     }
 }
 
-/// Designed filters in the form that the kernels take.
+/// Designed filters, in the layout that the kernels require.
 #[derive(Clone, Debug)]
 pub(super) struct Bank {
-    /// Taps of each band on one side of the middle.
+    /// The reach of each band's filter: its number of taps on one side of the middle tap.
     pub reaches: Vec<u32>,
-    /// `bands x (reach + 1)` taps.
+    /// `bands x (reach + 1)` taps: for each band the middle tap and one side, padded with zeros.
     pub taps: Vec<f32>,
-    /// The longest reach.
+    /// The longest of the reaches.
     pub reach: usize,
     /// Taps of the Hilbert transform.
     pub hilbert: Vec<f32>,
 }
 
 impl Bank {
-    /// The reach of the longest filter, without designing it.
+    /// The reach of the longest filter, computed without designing the filter.
     pub fn reach(settings: &Settings, bands: &[Band], cycles: u32) -> usize {
         let orders = bands.iter().map(|band| order(settings, band, cycles));
         orders.max().unwrap_or(0)
     }
 
-    /// The number of taps of the Hilbert transform for these bands. Filters let something through below a band: the
-    /// transform is accurate from a quarter of the lowest edge upwards.
+    /// The number of taps of the Hilbert transform for these bands. A filter passes some signal below its band, so the
+    /// transform is designed to be accurate from a quarter of the lowest edge upwards.
     pub fn hilbert_pairs(settings: &Settings, bands: &[Band]) -> usize {
         let lowest = bands.iter().map(|band| band.low).fold(f64::MAX, f64::min);
         hilbert::pairs(settings.period(), lowest / 4.0, settings.sampling_rate)

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PacError {
-    /// The budget is too small even for one channel with one band of each kind.
+    /// The budget is too small even for one channel with one phase band and one amplitude band.
     #[error(
         "one channel with one phase band and one amplitude band needs {needed} bytes of device memory, the budget is \
          {budget} bytes\nhelp: raise the budget, or analyse shorter pieces of the recording"
@@ -18,10 +18,10 @@ pub enum PacError {
         /// The budget in bytes.
         budget: u64,
     },
-    /// The settings cannot be computed.
+    /// The settings are invalid, or the recording does not match them.
     #[error("{0}")]
     Settings(String),
-    /// A launch was refused.
+    /// A launch failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// The device has too little memory, or failed.

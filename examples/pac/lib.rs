@@ -1,4 +1,4 @@
-//! Phase-amplitude coupling of whole recordings, in any amount of device memory.
+//! Phase-amplitude coupling of whole recordings, within a given budget of device memory.
 //!
 //! [`Pac::plan`] computes the required device memory before anything is allocated, and splits channels and bands into
 //! chunks that fit a budget. [`Pac::run`] processes each chunk with [`fir_bandpass`](mod@kiln_kernels::fir_bandpass),
@@ -22,10 +22,10 @@ use self::workspace::{Rows, Workspace};
 use kiln_kernels::analytic_signal::design as hilbert;
 use kiln_kernels::modulation_index::modulation_index;
 
-/// The shape of a recording, and the analysis to make.
+/// The shape of a recording, and the parameters of its analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Rows of the recording.
+    /// Number of channels, which are the rows of the recording.
     pub channels: u32,
     /// Samples per channel.
     pub samples: u32,
@@ -35,15 +35,15 @@ pub struct Settings {
     pub phase_bands: Vec<Band>,
     /// The faster bands, whose amplitudes are used.
     pub amp_bands: Vec<Band>,
-    /// Length of a band's filter in cycles of its lower edge: for phase bands, for amplitude bands.
+    /// Length of a filter in cycles of its band's lower edge: for the phase bands, then for the amplitude bands.
     pub cycles: (u32, u32),
-    /// Number of phase bins per turn.
+    /// Number of bins that a full turn of the phase is divided into.
     pub bins: u32,
-    /// The shift of the amplitudes for each surrogate, in samples; 0 is the data itself.
+    /// Circular shifts of the amplitudes against the phases, in samples. 0 is the data itself, others are surrogates.
     pub shifts: Vec<u32>,
 }
 
-/// A planned analysis.
+/// A planned analysis: the designed filters, and the chunk that fits the budget.
 #[derive(Clone, Debug)]
 pub struct Pac {
     settings: Settings,
@@ -53,20 +53,20 @@ pub struct Pac {
     amp: Bank,
 }
 
-/// The coupling of a recording.
+/// The result of an analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coupling {
-    /// Modulation indices, `shifts x channels x phase bands x amplitude bands`.
+    /// Modulation indices. Their shape is `shifts x channels x phase bands x amplitude bands`.
     pub mi: Vec<f32>,
-    /// Device memory that was allocated for it, in bytes.
+    /// Device memory that the analysis allocated, in bytes.
     pub device_bytes: u64,
 }
 
 impl Pac {
-    /// Plans an analysis within this many bytes of device memory; the formula is at [`Chunk`].
+    /// Plans an analysis that uses at most `budget_bytes` of device memory. [`Chunk`] documents the formula.
     ///
     /// # Errors
-    /// [`PacError::Budget`] if not even one channel and one band of each kind fit, and [`PacError::Settings`].
+    /// [`PacError::Settings`] for invalid settings; [`PacError::Budget`] if not even one channel and one band pair fit.
     pub fn plan(settings: Settings, budget_bytes: u64) -> Result<Pac, PacError> {
         settings.check()?;
         let extents = Extents::of(&settings);
@@ -88,14 +88,14 @@ impl Pac {
 
     /// Device memory that a run allocates, in bytes.
     pub fn device_bytes(&self) -> u64 {
-        // A plan fits the budget, and therefore 64 bits.
+        // A plan fits the budget, which is a `u64`.
         self.extents.bytes(self.chunk) as u64
     }
 
-    /// The coupling of a recording, `channels x samples`.
+    /// Computes the coupling of a recording of `channels x samples` numbers.
     ///
     /// # Errors
-    /// If the recording has another length, and errors of the device or a launch.
+    /// If the length of the recording differs from the plan, or if the device or a launch fails.
     pub fn run(&self, stream: &Stream, signal: &[f32]) -> Result<Coupling, PacError> {
         let settings = &self.settings;
         let (channels, samples) = (settings.channels as usize, settings.samples as usize);
@@ -134,7 +134,7 @@ impl Pac {
         self.settings.phase_bands.len() * self.settings.amp_bands.len()
     }
 
-    /// The modulation indices of the data in the workspace.
+    /// Computes the modulation indices of the phases and amplitudes in the workspace.
     fn couple(
         &self,
         stream: &Stream,
@@ -162,7 +162,7 @@ impl Pac {
         Ok(workspace.mi.view(..count).to_vec(stream)?)
     }
 
-    /// Copies the indices of a chunk to their places.
+    /// Copies the indices of a chunk to their positions in `mi`, the indices of the whole analysis.
     fn place(&self, part: &[f32], [channels, phases, amps]: [Part; 3], mi: &mut [f32]) {
         let all_channels = self.settings.channels as usize;
         let (all_phases, all_amps) = (
@@ -179,7 +179,7 @@ impl Pac {
     }
 }
 
-/// Neighbouring channels or bands.
+/// A range of consecutive channels or bands.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     first: usize,

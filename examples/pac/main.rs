@@ -1,4 +1,4 @@
-//! Phase-amplitude coupling of a synthetic recording: prints which bands couple, and the device memory used.
+//! Phase-amplitude coupling of a synthetic recording. Prints the bands that couple, and the device memory used.
 //!
 //! ```console
 //! $ cargo run --release --bin pac -- cpu
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The bands of each channel that couple most, a line each.
+/// The pair of bands that couples most in each channel, one line per channel.
 fn strongest(device: &Device) -> Result<String, Box<dyn Error>> {
     let settings = Settings {
         channels: 2,
@@ -38,7 +38,7 @@ fn strongest(device: &Device) -> Result<String, Box<dyn Error>> {
     let recording: Vec<f32> = (0..settings.channels)
         .flat_map(|channel| (0..settings.samples).map(move |n| sample(channel, n)))
         .collect();
-    // A rhythm of 7 Hz with bursts of 80 Hz at its peaks; the bands that contain both should couple most.
+    // The signal is a rhythm of 7 Hz with bursts of 80 Hz at its peaks, so the bands around them should couple most.
     let analysis = Pac::plan(settings.clone(), 64 << 20)?;
     let coupling = analysis.run(&device.stream(), &recording)?;
     let mut lines = format!(
@@ -65,7 +65,7 @@ fn strongest(device: &Device) -> Result<String, Box<dyn Error>> {
 fn sample(channel: u32, n: u32) -> f32 {
     let turn = TAU * (f64::from(n) / RATE + 0.01 * f64::from(channel));
     let slow = (turn * 7.0).cos();
-    // The same noise in every run.
+    // The noise is the same in every run.
     let noise = f64::from(n.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24) - 0.5;
     (slow + 0.4 * (1.0 + slow) * (turn * 80.0).cos() + 2.0 * noise) as f32
 }

@@ -6,29 +6,29 @@ use super::{PacError, Settings};
 /// Maximum number of blocks along the second and third axis of a grid, on every device.
 const MAX_BLOCKS: usize = 65_535;
 
-/// The channels and bands that are on the device at the same time.
+/// The number of channels and bands that are on the device at the same time.
 ///
-/// With `c` channels of `n` samples, `p` phase bands, `a` amplitude bands, `m` the larger of the two, and `s` shifts it takes
+/// For `c` channels of `n` samples, `p` phase and `a` amplitude bands, `m = max(p, a)` and `s` shifts, a chunk needs
 ///
 /// ```text
 /// 4 (c n (1 + 2 m + p + a) + taps + h + m + s + s c p a) bytes
 /// ```
 ///
-/// for the signal, the filtered signal, the phases and amplitudes (both are computed from the filtered signal, and
-/// one is not needed), the filters and their lengths, the shifts and the indices. `taps` is the larger of `p (r + 1)`
-/// with the phase bands' longest reach `r` and the same for the amplitude bands; `h` is the number of taps of the
-/// longer Hilbert transform.
+/// for the signal, the filtered signal, the phases and amplitudes (each filtered signal yields both, and one of the two
+/// is unused), the filters and their lengths, the shifts, and the indices. `taps` is the larger of `p (r + 1)`, where
+/// `r` is the longest reach of a phase band, and the same product for the amplitude bands. `h` is the number of taps of
+/// the longer Hilbert transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Channels.
+    /// Number of channels.
     pub channels: usize,
-    /// Phase bands.
+    /// Number of phase bands.
     pub phase_bands: usize,
-    /// Amplitude bands.
+    /// Number of amplitude bands.
     pub amp_bands: usize,
 }
 
-/// The variables of the formula.
+/// The variables of the formula at [`Chunk`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extents {
     pub all: Chunk,
@@ -57,13 +57,13 @@ impl Extents {
         }
     }
 
-    /// Elements of the buffer for filters.
+    /// Number of elements of the buffer for filters.
     pub fn taps(&self, chunk: Chunk) -> usize {
         let phase = chunk.phase_bands * (self.phase_reach + 1);
         phase.max(chunk.amp_bands * (self.amp_reach + 1))
     }
 
-    /// Device memory of a chunk, according to the formula.
+    /// Device memory of a chunk in bytes, according to the formula.
     pub fn bytes(&self, chunk: Chunk) -> u128 {
         let wide = |n: usize| n as u128;
         let (c, p, a) = (chunk.channels, chunk.phase_bands, chunk.amp_bands);
@@ -73,8 +73,8 @@ impl Extents {
         4 * (rows * wide(self.samples) + filters + wide(self.shifts) + indices)
     }
 
-    /// The largest chunk within the budget: all bands of as many channels as fit; else all amplitude bands of one
-    /// channel with as many phase bands as fit; else one phase band with as many amplitude bands as fit.
+    /// The largest chunk within the budget: all bands of as many channels as fit; otherwise one channel with all
+    /// amplitude bands and as many phase bands as fit; otherwise one phase band with as many amplitude bands as fit.
     pub fn fit(&self, budget: u64) -> Result<Chunk, PacError> {
         let all = self.all;
         let one = Chunk {
@@ -103,7 +103,7 @@ impl Extents {
     }
 }
 
-/// The chunk of the largest number up to `all` that fits. A number fits if a larger one does.
+/// The chunk of the largest number, at most `all`, that fits. If a number fits, all smaller numbers fit.
 fn most(
     all: usize,
     chunk: impl Fn(usize) -> Chunk,
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_formula_is_worked_out_by_hand() {
-        // 4 channels: 4 * 100 * (1 + 6 + 3 + 2) + 30 + 5 + 3 + 2 + 2 * 4 * 6 numbers.
+        // 4 channels need 4 * 100 * (1 + 6 + 3 + 2) + 30 + 5 + 3 + 2 + 2 * 4 * 6 numbers of 4 bytes.
         assert_eq!(EXTENTS.bytes(EXTENTS.all), 4 * (4800 + 40 + 48));
     }
 

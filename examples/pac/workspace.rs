@@ -1,4 +1,4 @@
-//! The device memory of a run: allocated once, for the largest chunk.
+//! The device memory of a run. It is allocated once, for the largest chunk.
 
 use kiln::{Buffer, Element, Stream};
 
@@ -8,13 +8,13 @@ use super::{PacError, Part, Settings};
 use kiln_kernels::analytic_signal::analytic_signal;
 use kiln_kernels::fir_bandpass::fir_bandpass;
 
-/// Buffers of a run.
+/// The buffers of a run.
 pub(super) struct Workspace {
     signal: Buffer<f32>,
-    /// Number of samples in it, over all of its channels.
+    /// Number of samples in `signal`, over all of its channels.
     taken: usize,
     filtered: Buffer<f32>,
-    /// Amplitudes of phase bands and phases of amplitude bands, which are not used.
+    /// Outputs of the kernel that are not used: amplitudes of phase bands and phases of amplitude bands.
     spare: Buffer<f32>,
     pub phase: Buffer<f32>,
     pub amp: Buffer<f32>,
@@ -25,7 +25,7 @@ pub(super) struct Workspace {
     pub mi: Buffer<f32>,
 }
 
-/// The quantity to compute for some bands.
+/// The quantity that the analysis computes for some bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rows {
     Phase,
@@ -51,7 +51,7 @@ impl Workspace {
         })
     }
 
-    /// The allocated memory in bytes.
+    /// Size of all buffers in bytes.
     pub fn bytes(&self) -> u64 {
         fn bytes<T>(buffer: &Buffer<T>) -> u64
         where
@@ -72,14 +72,14 @@ impl Workspace {
         floats.into_iter().map(bytes).sum::<u64>() + bytes(&self.reaches) + bytes(&self.shift)
     }
 
-    /// Copies the next channels to the device.
+    /// Copies the signal of a chunk's channels to the device.
     pub fn take_signal(&mut self, stream: &Stream, signal: &[f32]) -> Result<(), PacError> {
         copy(stream, &mut self.signal, signal)?;
         self.taken = signal.len();
         Ok(())
     }
 
-    /// Filters the channels and computes the phases or the amplitudes of some bands.
+    /// Filters the channels, and computes the phases or the amplitudes of some bands.
     pub fn analyse(
         &mut self,
         stream: &Stream,
@@ -127,7 +127,7 @@ impl Workspace {
     }
 }
 
-/// Writes elements to the front of a buffer, and zeros after them.
+/// Copies elements to the front of a buffer, and fills the rest with zeros.
 fn copy<T: Element>(stream: &Stream, to: &mut Buffer<T>, from: &[T]) -> Result<(), PacError> {
     if from.len() == to.len() {
         return Ok(to.copy_from_slice(stream, from)?);

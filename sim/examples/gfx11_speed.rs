@@ -1,4 +1,4 @@
-//! Warp instructions per second of the gfx11 interpreter, on one core and on all.
+//! Prints the warp instructions per second of the gfx11 interpreter, on one core and on all cores.
 
 mod speed;
 

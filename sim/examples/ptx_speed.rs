@@ -1,4 +1,4 @@
-//! Warp instructions per second of the PTX interpreter, on one core and on all.
+//! Prints the warp instructions per second of the PTX interpreter, on one core and on all cores.
 
 mod speed;
 

@@ -1,20 +1,21 @@
-//! Conflicts of lanes over the banks of shared memory.
+//! Bank conflicts between the lanes of a warp in shared memory.
 
 use crate::lanes::LANES;
 
-/// Banks of shared memory; each is 4 bytes wide.
+/// Number of banks of shared memory. Each bank is 4 bytes wide.
 const BANKS: usize = 32;
 
-/// The cycles beyond the fewest that lanes need for `bytes` bytes each. They have their turn in groups that need 128 bytes,
-/// and a bank gives one word a cycle, to all lanes that want it.
+/// The bank conflicts of an access, in cycles beyond the minimum. The lanes of `mask` access `bytes` bytes each, at the
+/// offsets `at`. The warp is served in turns: consecutive lanes that together need 128 bytes. In each cycle a bank
+/// delivers one word, to every lane that needs this word.
 pub(crate) fn conflicts(at: &[u32; LANES], mask: u32, bytes: u32) -> u64 {
     let words = (bytes as usize).div_ceil(4).min(8);
     of_turns(at, mask, words, LANES / words.next_power_of_two())
 }
 
-/// The same for `words` words each, if `turn` lanes have their turn at once.
+/// The conflicts if each lane accesses `words` words and a turn serves `turn` lanes.
 fn of_turns(at: &[u32; LANES], mask: u32, words: usize, turn: usize) -> u64 {
-    // The banks of an aligned access all give their words in the same cycle, and count as one.
+    // In an aligned access, the adjacent banks that serve one lane deliver their words together, so they are one unit.
     let unaligned = at.iter().fold(0, |all, at| all | at) & (4 * words as u32 - 4) != 0;
     match (unaligned, words) {
         (false, 1) => of_units(at, mask, (2, 1), turn),
@@ -25,23 +26,23 @@ fn of_turns(at: &[u32; LANES], mask: u32, words: usize, turn: usize) -> u64 {
     }
 }
 
-/// The same for units of a size that is a power of two; a lane wants some that follow each other.
+/// The conflicts if each lane accesses `units` adjacent units of `1 << shift` bytes.
 #[inline(always)]
 fn of_units(at: &[u32; LANES], mask: u32, (shift, units): (u32, usize), turn: usize) -> u64 {
     let banks = BANKS >> (shift - 2);
     let mut sum = 0;
-    // The turn in the high half, and the last unit of each bank.
+    // For each bank, the number of the turn (high half) and the unit (low half) of the bank's last access.
     let mut seen = [0u64; BANKS];
     for (number, lanes) in (1..).zip(at.chunks(turn)) {
         let mask = mask >> ((number - 1) * turn as u32);
-        // Lanes that do not take part can only make it look worse, and then it is looked at closely.
+        // Inactive lanes can only make `are_apart` return `false`. The loop below then ignores them.
         if are_apart(lanes, (shift, units)) {
             continue;
         }
         let mut doubtful = false;
         let mut before = None;
         for (lane, &at) in lanes.iter().enumerate() {
-            // Most often, lanes that want the same are neighbours.
+            // Lanes that access the same address are usually neighbours.
             if mask >> lane & 1 == 0 || before.replace(at) == Some(at) {
                 continue;
             }
@@ -59,8 +60,8 @@ fn of_units(at: &[u32; LANES], mask: u32, (shift, units): (u32, usize), turn: us
     sum
 }
 
-/// Whether lanes that all take part need every bank for one word at most, by what is quickly seen: they want what lies in
-/// 128 bytes, or one unit each of different banks.
+/// A quick test that a turn has no conflicts if all of its lanes are active. It is sufficient, not necessary: either
+/// all lanes access the same aligned 128 bytes, or each lane accesses one unit and all banks differ.
 #[inline(always)]
 fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
     let bytes = 4 * BANKS as u32;
@@ -74,7 +75,7 @@ fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
     together || units == 1 && banks.count_ones() == at.len() as u32
 }
 
-/// The most different units of one bank.
+/// The maximum, over the banks, of the number of different units that the lanes of `mask` access.
 #[inline(never)]
 fn most_different(at: &[u32], mask: u32, (shift, units): (u32, usize)) -> u64 {
     let banks = BANKS >> (shift - 2);

@@ -1,43 +1,43 @@
-//! What a launch executed.
+//! Counters of a launch: executed instructions and memory traffic.
 
 use std::ops::AddAssign;
 
-/// Counts of one launch. A warp instruction is one instruction executed once by one warp, whatever number of its lanes took
-/// part.
+/// Counters of one launch. A warp instruction is one execution of an instruction by one warp, however many lanes are
+/// active.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Warp instructions.
+    /// Number of executed warp instructions.
     pub instructions: u64,
-    /// Barriers that a warp reached.
+    /// Number of times that a warp arrived at a barrier.
     pub barriers: u64,
-    /// Executions of each instruction, by its index in the program (see [`crate::Program::instructions`]).
+    /// Number of executions of each instruction. The index is the one of [`crate::Program::instructions`].
     pub executed: Vec<u64>,
-    /// The lanes that took part in these executions.
+    /// For each instruction, the sum of the active lanes over all executions.
     pub lanes: Vec<u64>,
-    /// What each instruction moved.
+    /// The memory traffic of each instruction.
     pub traffic: Vec<Traffic>,
 }
 
-/// Accesses to memory.
+/// Counters of memory accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Accesses to global memory by a warp: loads, stores and atomic operations.
+    /// Number of warp accesses to global memory: loads, stores and atomic operations.
     pub global_requests: u64,
-    /// Sectors of 32 bytes that those touched; each counts once per access.
+    /// Number of 32-byte sectors that these accesses touched. An access counts each sector once.
     pub global_sectors: u64,
-    /// The sectors that the same bytes would fill if they lay next to each other. Bytes that several lanes read count once
-    /// per access.
+    /// Number of sectors that the same bytes would fill if they were contiguous. An access counts a byte once, even if
+    /// several lanes access the byte.
     pub global_ideal_sectors: u64,
-    /// Accesses to shared memory by a warp.
+    /// Number of warp accesses to shared memory.
     pub shared_requests: u64,
-    /// Additional cycles of those because lanes needed different words of one bank.
+    /// Number of additional cycles of these accesses, caused by lanes that accessed different words of the same bank.
     pub shared_conflicts: u64,
-    /// Accesses to private memory by a warp: most are spills.
+    /// Number of warp accesses to private memory. Most of them are register spills.
     pub private_requests: u64,
 }
 
 impl Counters {
-    /// Zero for each instruction of a program.
+    /// Counters that are zero, for a program with `instructions` instructions.
     pub(crate) fn of_program(instructions: usize) -> Counters {
         Counters {
             executed: vec![0; instructions],
@@ -47,7 +47,7 @@ impl Counters {
         }
     }
 
-    /// What all instructions moved together.
+    /// The sum of the traffic of all instructions.
     pub fn total(&self) -> Traffic {
         let mut total = Traffic::default();
         self.traffic.iter().for_each(|one| total += one);

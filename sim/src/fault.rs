@@ -1,25 +1,25 @@
-//! What went wrong, and where.
+//! Faults: what a kernel did wrong, and where.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Where a kernel was when it failed.
+/// The position at which a kernel failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The kernel's entry.
+    /// The name of the kernel's entry point.
     pub kernel: String,
-    /// The instruction, as an assembler would write it.
+    /// The instruction, in assembler syntax.
     pub instruction: String,
-    /// The byte offset of the instruction in the code, or its index among the statements of a text.
+    /// For machine code, the byte offset of the instruction. For PTX, the index of the statement in the text.
     pub offset: u64,
-    /// The source line, if the image has line tables: file and line.
+    /// The file and line in the source, if the image has line tables.
     pub line: Option<(String, u32)>,
-    /// The block.
+    /// The index of the block in the grid.
     pub block: [u32; 3],
-    /// The warp in its block.
+    /// The index of the warp in its block.
     pub warp: u32,
-    /// The lane in its warp, if one lane is at fault.
+    /// The index of the lane in its warp, if a single lane caused the fault.
     pub lane: Option<u32>,
 }
 
@@ -39,111 +39,112 @@ impl fmt::Display for Place {
     }
 }
 
-/// A launch that failed.
+/// The reason why a launch failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{kind}: {place}")]
 pub struct Fault {
-    /// What went wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// Where.
+    /// The position of the failing instruction.
     pub place: Box<Place>,
 }
 
-/// What went wrong in a launch.
+/// The kinds of faults.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An address is in no allocation, or the access reaches past its end.
+    /// The accessed bytes are not all inside one allocation.
     #[error("{bytes} bytes at {address:#x} are outside every allocation{}", near(.nearest))]
     OutOfBounds {
-        /// The first byte of the access.
+        /// The address of the first byte of the access.
         address: u64,
-        /// The size of the access.
+        /// The size of the access in bytes.
         bytes: u32,
-        /// The nearest allocation that begins before the address: its first byte and its size.
+        /// The allocation with the highest base below the address, if one exists: its base address and its size in
+        /// bytes.
         nearest: Option<(u64, usize)>,
     },
-    /// An access is not aligned to its size.
+    /// The address is not a multiple of the alignment that the access requires.
     #[error("an access of {bytes} bytes at {address:#x} is not aligned")]
     Misaligned {
-        /// The first byte of the access.
+        /// The address of the first byte of the access.
         address: u64,
-        /// The size of the access.
+        /// The size of the access in bytes.
         bytes: u32,
     },
-    /// A store into memory that must not change.
+    /// A store into read-only memory.
     #[error("a store of {bytes} bytes at {address:#x} into memory that is only read")]
     ReadOnly {
-        /// The first byte of the access.
+        /// The address of the first byte of the access.
         address: u64,
-        /// The size of the access.
+        /// The size of the access in bytes.
         bytes: u32,
     },
-    /// An access past the end of the block's shared memory.
+    /// An access beyond the end of the block's shared memory.
     #[error("{bytes} bytes at {offset:#x} are outside the {size} bytes of shared memory")]
     SharedOutOfBounds {
-        /// The offset of the access.
+        /// The byte offset of the access in shared memory.
         offset: u64,
-        /// The size of the access.
+        /// The size of the access in bytes.
         bytes: u32,
-        /// The size of the shared memory, dynamic included.
+        /// The size of the shared memory in bytes, static and dynamic.
         size: usize,
     },
-    /// An access between two variables of shared memory.
+    /// An access to the padding between two variables of shared memory.
     #[error("shared memory at {offset:#x} is between two variables")]
     BetweenVariables {
-        /// The offset of the byte.
+        /// The byte offset in shared memory.
         offset: u64,
     },
-    /// Shared memory is read before anything wrote it.
+    /// A read of shared memory that was never written.
     #[error("shared memory at {offset:#x} is read and was never written")]
     Unwritten {
-        /// The offset of the byte.
+        /// The byte offset in shared memory.
         offset: u64,
     },
-    /// Data of an asynchronous copy is read before a wait.
+    /// A read of data from an asynchronous copy before the wait for this copy.
     #[error("shared memory at {offset:#x} is read before the wait for its asynchronous copy")]
     BeforeWait {
-        /// The offset of the byte.
+        /// The byte offset in shared memory.
         offset: u64,
     },
-    /// Two threads access one place without synchronisation, and one of them writes.
+    /// Two unsynchronised threads access the same byte, and at least one of the accesses is a write.
     #[error("a race on shared memory at {offset:#x} with {}, last at `{instruction}`{}", warps(.other), at(.line))]
     Race {
-        /// The offset of the byte.
+        /// The byte offset in shared memory.
         offset: u64,
-        /// The other warp; `None` if there are several.
+        /// The index of the other warp, or `None` if there are several.
         other: Option<u32>,
-        /// What the other warp, or the last of them, executed.
+        /// The instruction of the other access. If there are several, the last one.
         instruction: String,
-        /// The source line of that instruction.
+        /// The file and line of that instruction, if known.
         line: Option<(String, u32)>,
     },
-    /// No warp of the block can run.
+    /// All warps of the block that have not ended wait.
     #[error("every warp of the block waits: {what}")]
     Deadlock {
-        /// What they wait for.
+        /// The events that the warps wait for.
         what: String,
     },
-    /// The kernel executed a trap.
+    /// The kernel executed a trap instruction.
     #[error("the kernel trapped")]
     Trap,
-    /// The interpreter does not know the instruction.
+    /// The simulator does not implement the instruction or the feature.
     #[error("the simulator does not implement `{what}`")]
     NotImplemented {
-        /// The instruction or the feature.
+        /// The name of the instruction or of the feature.
         what: String,
     },
-    /// The instruction's own rules are broken.
+    /// The instruction breaks one of its own rules.
     #[error("{what}")]
     Invalid {
-        /// Which rule: a sentence without a full stop.
+        /// The rule, as a sentence without a full stop.
         what: String,
     },
-    /// The launch executed more instructions than it may.
+    /// The launch executed more warp instructions than the limit allows.
     #[error("the launch did not end within {instructions} warp instructions")]
     TooLong {
-        /// The limit.
+        /// The limit, in warp instructions.
         instructions: u64,
     },
 }

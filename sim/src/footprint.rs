@@ -1,31 +1,33 @@
-//! Remembers, for each instruction, the bank conflicts and the granules of its last access to shared memory.
+//! For each instruction, caches the bank conflicts and the granules of its last access to shared memory.
 //!
-//! If all addresses of the next access differ from those of the last one by the same offset, which is a multiple of the
-//! access, both have the same conflicts, and their granules differ by that offset. Most executions of an instruction, by
-//! other warps and in later turns of a loop, are such accesses.
+//! Assume that the next access of an instruction differs from the last one by the same offset in every lane, and that
+//! this offset is a multiple of the access size. Then both accesses have the same conflicts, and their granules differ
+//! by that offset. Most executions of an instruction are such accesses, by other warps or in later iterations of a
+//! loop.
 
 use crate::banks::conflicts;
 use crate::lanes::LANES;
 
-/// Maximum number of words of granules that are remembered. An access that spans more is computed each time.
+/// Maximum number of 64-bit words of granules in the cache. A wider access is computed each time.
 const MAX_WORDS: usize = 32;
-/// After this many accesses that each differ from the one before, no further access of an instruction is remembered.
+/// After this number of consecutive misses, the cache ignores further accesses of an instruction that do not match.
 pub(crate) const MAX_MISSES: u8 = 8;
 
-/// The granules that an access touches.
+/// The granules that an access touches, relative to the lowest one. A granule is the unit of the race checks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Footprint {
-    /// By how many granules the first lane is above the lowest one.
+    /// The distance from the lowest granule to the granule of the first lane, in granules.
     below: u32,
-    /// The granules from the lowest one to the highest one, a bit each.
+    /// The touched granules, one bit each. Bit 0 is the lowest granule.
     bits: Vec<u64>,
-    /// Granules are `1 << shift` bytes.
+    /// The size of a granule is `1 << shift` bytes.
     shift: u32,
 }
 
 impl Footprint {
-    /// The granules that are touched if the first lane accesses an address, as indices of adjacent words of 64 granules
-    /// and the bits of each. A word lies outside the memory if the access reaches past either end of the address space.
+    /// The granules that the access touches if its first lane accesses the offset `first`. The items are adjacent words
+    /// of 64 granules: the index of the word, and the bits of the touched granules. The index lies outside the memory
+    /// if the access reaches past either end of the address space.
     #[inline(always)]
     pub fn words(&self, first: u32) -> impl Iterator<Item = (usize, u64)> {
         let lowest = (first >> self.shift).wrapping_sub(self.below) & (u32::MAX >> self.shift);
@@ -38,8 +40,8 @@ impl Footprint {
         })
     }
 
-    /// Computes the granules of an access of the lanes of `mask`, `bytes` bytes each; `false` if they span too many
-    /// words.
+    /// Computes the granules of an access: the lanes of `mask` access `bytes` bytes each. Returns `false` if the
+    /// granules span too many words.
     fn find(&mut self, at: &[u32; LANES], bytes: u32, mask: u32, shift: u32) -> bool {
         let count = (bytes >> shift).clamp(1, 64);
         let (mut low, mut high) = (u32::MAX, 0);
@@ -54,7 +56,7 @@ impl Footprint {
         self.shift = shift;
         self.below = (at[0] >> shift).wrapping_sub(low);
         self.bits.clear();
-        // The last one takes what others are shifted by, and nothing else.
+        // The last word receives the bits that `words` shifts out of the word before it. Otherwise it stays empty.
         self.bits.resize(words + 1, 0);
         let one = u64::MAX >> (64 - count);
         for lane in crate::lanes::of_mask(mask) {
@@ -67,7 +69,7 @@ impl Footprint {
     }
 }
 
-/// The last access of an instruction whose conflicts and granules were computed.
+/// The last access of an instruction whose conflicts and granules were computed, and the results.
 #[derive(Debug)]
 struct Last {
     at: [u32; LANES],
@@ -76,12 +78,12 @@ struct Last {
     conflicts: u64,
     is_narrow: bool,
     footprint: Footprint,
-    /// Number of accesses in a row that differed from the one before.
+    /// Number of consecutive accesses that did not match.
     misses: u8,
 }
 
 impl Last {
-    /// Whether the conflicts and the granules hold for another access, too.
+    /// Whether the cached conflicts and granules are valid for another access, too.
     #[inline(always)]
     fn is_like(&self, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
         let moved = at[0].wrapping_sub(self.at[0]);
@@ -89,7 +91,7 @@ impl Last {
         for (at, own) in at.iter().zip(&self.at) {
             different |= at.wrapping_sub(*own) ^ moved;
         }
-        // Such an offset changes neither which lanes share a granule nor which share a bank.
+        // Such an offset changes neither which lanes share a granule nor which lanes share a bank.
         let unit = bytes.next_power_of_two().max(4);
         different | moved & (unit - 1) == 0
     }
@@ -101,10 +103,10 @@ impl Last {
     }
 }
 
-/// The last access of each instruction.
+/// The cached accesses of all instructions.
 #[derive(Debug)]
 pub(crate) struct Footprints {
-    /// Granules are `1 << shift` bytes, at most 4.
+    /// The size of a granule is `1 << shift` bytes, at most 4.
     shift: u32,
     last: Vec<Option<Box<Last>>>,
 }
@@ -117,8 +119,8 @@ impl Footprints {
         }
     }
 
-    /// The bank conflicts of an access of the lanes of `mask`, `bytes` bytes each, and its granules if they are
-    /// remembered.
+    /// The bank conflicts of an access, and its granules if they are cached. The lanes of `mask` access `bytes` bytes
+    /// each.
     #[inline(always)]
     pub fn of(
         &mut self,
@@ -146,7 +148,7 @@ impl Footprints {
         }
     }
 
-    /// Remembers another access; `false` after [`MAX_MISSES`] that differed.
+    /// Replaces the cached access. Returns `false` after [`MAX_MISSES`] consecutive misses.
     #[inline(never)]
     fn learn(&mut self, instruction: usize, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
         if instruction >= self.last.len() {

@@ -1,9 +1,10 @@
-//! Fused multiply-add of 32-bit floats.
+//! Fused multiply-add of 32-bit floats, for all lanes of a warp.
 //!
-//! A host whose baseline has no fused instruction would call a function per lane. If the processor has one anyway, it is
-//! found out and used. If not: the product of two 32-bit floats is exact in 64 bits, and so the sum in 64 bits, rounded
-//! again to 32, is the fused result unless that sum lies exactly between two 32-bit floats, or the result is denormal.
-//! Those lanes are computed again.
+//! If the target of the build has no fused instruction, `f32::mul_add` calls a library function for each lane. This
+//! module therefore checks at run time whether the processor has such an instruction, and uses it. Otherwise it
+//! computes in 64 bits: the product of two 32-bit floats is exact in 64 bits. The 64-bit sum, rounded to 32 bits, is
+//! the fused result, unless the sum lies exactly halfway between two 32-bit floats or the result is denormal. Such
+//! lanes are computed again with `f32::mul_add`.
 
 use pulp::{Simd, WithSimd};
 
@@ -13,9 +14,9 @@ use crate::wide::wide;
 /// The bits of a float in each lane.
 type Lanes = [u32; LANES];
 
-/// Bits of a 64-bit float that a 32-bit float does not have.
+/// The significand bits of a 64-bit float that a 32-bit float does not have.
 const DROPPED: u64 = (1 << 29) - 1;
-/// What they are halfway between two 32-bit floats.
+/// The value of these bits halfway between two 32-bit floats.
 const HALFWAY: u64 = 1 << 28;
 
 /// `a * b + c` of every lane, rounded once.
@@ -41,8 +42,8 @@ struct Fused<'a> {
 }
 
 impl WithSimd for Fused<'_> {
-    /// Whether it is done: not if the processor has no such instruction, or if a result is not a number, whose bits are not
-    /// the same everywhere.
+    /// Whether the results are valid. They are not if the processor has no fused instruction, or if a result is NaN,
+    /// because the bits of NaNs differ between processors.
     type Output = bool;
 
     #[inline(always)]
@@ -74,7 +75,7 @@ fn in_64_bits(a: &Lanes, b: &Lanes, c: &Lanes, result: &mut Lanes) {
         let sum = wide(a[lane]) * wide(b[lane]) + wide(c[lane]);
         let narrow = (sum as f32).to_bits();
         let bits = sum.to_bits();
-        // Halves of 32 bits, which the compiler compares without a detour.
+        // The compiler vectorises a comparison of the low 32 bits better than one of 64 bits.
         let halfway = u32::from(bits as u32 & DROPPED as u32 == HALFWAY as u32);
         let denormal = u32::from(narrow & 0x7f80_0000 == 0) & u32::from(bits << 1 != 0);
         doubtful |= halfway | denormal;
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_sum_halfway_between_two_floats_is_rounded_by_what_was_lost() {
-        // 1 + 2^-24 is halfway; the product adds 2^-60, which 64 bits lose.
+        // 1 + 2^-24 is halfway between two floats. The product adds 2^-60, which a 64-bit sum loses.
         let a = 1.0 + f32::EPSILON;
         let c = f32::from_bits(0x3380_0000);
         for (x, y, z) in [

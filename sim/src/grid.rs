@@ -1,4 +1,4 @@
-//! Runs the blocks of a grid on all cores, and the warps of a block in the order of the launch.
+//! Runs the blocks of a grid on all cores, and the warps of a block in the order that the launch specifies.
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -7,22 +7,22 @@ use rayon::prelude::*;
 
 use crate::{Counters, Fault, Launch, Memory, MemoryView, Order};
 
-/// The longest turn of a warp, in instructions, where a warp is not interrupted.
+/// Maximum length of a warp's turn in the orders that do not interrupt warps, in instructions.
 const WHOLE_TURN: u32 = 1 << 20;
-/// The longest turn of a warp in a random order, in instructions.
+/// Maximum length of a warp's turn in a random order, in instructions.
 const LONGEST_RANDOM_TURN: u32 = 200;
 
 /// A kernel that can be launched.
 pub trait Program: Sync {
-    /// One block of it.
+    /// The state of one block.
     type Block<'a>: Block
     where
         Self: 'a;
 
-    /// Prepares one block: registers and shared memory filled with garbage from `seed`.
+    /// Prepares one block. Its registers and shared memory are filled with garbage generated from `seed`.
     ///
     /// # Errors
-    /// If the launch does not fit the kernel.
+    /// If the launch does not fit the kernel, for example because a block has too many threads.
     fn block<'a>(
         &'a self,
         launch: &'a Launch,
@@ -31,52 +31,52 @@ pub trait Program: Sync {
         seed: u64,
     ) -> Result<Self::Block<'a>, Fault>;
 
-    /// The number of instructions of the program, static: the length of [`Counters::executed`].
+    /// The number of instructions in the code. This is the length of [`Counters::executed`].
     fn instructions(&self) -> usize;
 }
 
-/// What a warp did in its turn.
+/// The state of a warp after its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It can go on.
+    /// The warp can continue.
     Ready,
-    /// It waits for other warps.
+    /// The warp waits for other warps.
     Waits,
-    /// It has ended.
+    /// The warp has ended.
     Done,
 }
 
-/// A block that is being executed.
+/// A block in execution.
 pub trait Block {
-    /// The number of warps.
+    /// The number of warps of the block.
     fn warps(&self) -> usize;
 
-    /// Runs a warp for at most `turn` instructions. A warp that waits is asked again whenever another warp has made progress,
-    /// and answers [`Progress::Waits`] until what it waits for has happened.
+    /// Runs a warp for at most `turn` instructions. A waiting warp is stepped again with a turn of 0 whenever another
+    /// warp has made progress, and returns [`Progress::Waits`] as long as it must wait.
     ///
     /// # Errors
     /// The fault that ends the launch.
     fn step(&mut self, warp: usize, turn: u32) -> Result<Progress, Fault>;
 
-    /// The fault if every warp that has not ended waits.
+    /// The fault to report when every warp that has not ended waits.
     fn deadlock(&self) -> Fault;
 
-    /// What the block executed.
+    /// The counters of the block so far.
     fn counters(&self) -> &Counters;
 }
 
-/// Runs a launch to its end.
+/// Runs all blocks of a launch, and returns the sum of their counters.
 ///
 /// # Errors
-/// The fault of one block; blocks that were not begun by then do not run.
+/// The fault of one block. Blocks that have not started by then do not run.
 pub fn run<P: Program>(program: &P, launch: &Launch, memory: &Memory) -> Result<Counters, Fault> {
     run_blocks(program, launch, memory, (0..launch.blocks()).collect())
 }
 
-/// Runs some blocks of a launch: their linear indices, x fastest.
+/// Runs some blocks of a launch, specified by their linear indices. The x index varies fastest.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The same as for [`run`].
 pub fn run_blocks<P: Program>(
     program: &P,
     launch: &Launch,
@@ -128,7 +128,7 @@ fn run_block(block: &mut impl Block, order: Order, seed: u64) -> Result<(), Faul
         };
         let warp = ready[at];
         match block.step(warp, turn)? {
-            // Whoever used up its turn is the last one to have another: it may wait in a loop for the others.
+            // A warp that used up its turn goes to the end of the queue, because it may spin until other warps run.
             Progress::Ready => {
                 ready.remove(at);
                 match order {
@@ -151,7 +151,7 @@ fn run_block(block: &mut impl Block, order: Order, seed: u64) -> Result<(), Faul
     Ok(())
 }
 
-/// Asks the waiting warps again; a turn of 0 instructions executes nothing.
+/// Steps the waiting warps again, with a turn of 0 instructions. Those that can continue become ready.
 fn wake(
     block: &mut impl Block,
     ready: &mut Vec<usize>,

@@ -1,6 +1,6 @@
-//! Floats of 16 bits.
+//! 16-bit floats.
 
-/// The value of an `f16`: its exponent and fraction as those of an `f32`, which is then 2^112 times too small.
+/// The value of an `f16`. An `f32` with the same exponent and fraction bits is 2^112 times too small, so it is scaled.
 #[inline(always)]
 pub(crate) fn half_value(half: u16) -> f32 {
     let bits = u32::from(half & 0x7fff) << 13;
@@ -10,30 +10,30 @@ pub(crate) fn half_value(half: u16) -> f32 {
     f32::from_bits(finite.to_bits() | infinite | sign)
 }
 
-/// The same with fewer instructions, of a half that is finite. The half is the high one of a word, whose low one means
-/// nothing.
+/// The value of a finite `f16`, with fewer instructions. The `f16` is the high half of a word, and the low half is
+/// ignored.
 #[inline(always)]
 pub(crate) fn finite_half_value(high: u32) -> f32 {
     f32::from_bits((high as i32 >> 3) as u32 & 0x8fff_e000) * f32::from_bits(0x7780_0000)
 }
 
-/// Looks for an `f16` that is infinite or not a number in words, as many at once as the compiler likes.
+/// Searches words of two `f16` for infinities and NaNs. `N` words are tested at once, so the loop can be vectorised.
 #[derive(Clone, Copy)]
 pub(crate) struct Specials<const N: usize>([u32; N]);
 
 impl<const N: usize> Specials<N> {
     pub const NONE: Specials<N> = Specials([0; N]);
 
-    /// Looks at more words.
+    /// Tests more words.
     #[inline(always)]
     pub fn look_at(&mut self, words: &[u32; N]) {
         for (all, word) in self.0.iter_mut().zip(words) {
-            // The largest exponent overflows into the sign.
+            // An exponent of all ones overflows into the sign bit.
             *all |= (word & 0x7fff_7fff) + 0x0400_0400;
         }
     }
 
-    /// Whether there was one.
+    /// Whether an infinity or a NaN was found.
     #[inline(always)]
     pub fn are_there(&self) -> bool {
         self.0.iter().fold(0, |all, one| all | one) & 0x8000_8000 != 0

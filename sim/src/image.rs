@@ -1,70 +1,70 @@
-//! An image of either family, loaded and ready to launch.
+//! A loaded image of either GPU family (AMD gfx11 or NVIDIA PTX), and its kernels.
 
 use thiserror::Error;
 
 use crate::{Counters, Fault, FaultKind, InstructionInfo, Launch, Memory, gfx11, grid, ptx};
 
-/// An image in the memory of a simulated device. The memory must outlive it.
+/// An image, loaded into the memory of a simulated device. The memory must outlive the image.
 #[derive(Debug)]
 pub enum Image {
-    /// A code object of RDNA 3 or RDNA 3.5.
+    /// A code object for RDNA 3 or RDNA 3.5.
     Gfx11(gfx11::Loaded),
-    /// PTX.
+    /// A PTX module.
     Ptx(ptx::Loaded),
 }
 
-/// Why an image cannot be executed.
+/// Why an image or a kernel cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// It is not a code object that the simulator reads.
+    /// The bytes are not a code object that the simulator can read.
     #[error(transparent)]
     CodeObject(#[from] gfx11::CodeObjectError),
-    /// It has no such kernel, or one that cannot be executed.
+    /// The code object has no such kernel, or the simulator cannot execute it.
     #[error(transparent)]
     Gfx11Kernel(#[from] gfx11::KernelError),
-    /// It is not PTX.
+    /// The text is not PTX that the simulator can parse.
     #[error(transparent)]
     Ptx(#[from] ptx::ParseError),
-    /// The PTX has no kernel of the name.
+    /// The PTX has no kernel of this name.
     #[error("the PTX has no kernel `{0}`")]
     PtxKernel(String),
-    /// It does not fit into the memory.
+    /// The image does not fit into the memory.
     #[error("loading the image: {0}")]
     Memory(#[from] FaultKind),
 }
 
-/// A parameter of a kernel in its parameter buffer.
+/// The position of a kernel's parameter in the parameter buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its offset in bytes.
+    /// The offset in bytes.
     pub offset: u32,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: u32,
 }
 
-/// What a launch of a kernel must fit.
+/// The properties of a kernel that its launches must respect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInfo {
-    /// The parameters that a caller gives, in order.
+    /// The parameters that the caller supplies, in order.
     pub parameters: Vec<Parameter>,
-    /// The size of the buffer that holds them, in bytes.
+    /// The size of the parameter buffer in bytes.
     pub parameter_bytes: u32,
-    /// Shared memory that the kernel declares, in bytes.
+    /// The static shared memory of a block, in bytes.
     pub static_shared_bytes: u32,
-    /// The most threads of a block.
+    /// Maximum number of threads of a block.
     pub max_threads: u32,
 }
 
-/// A kernel of an image, decoded.
+/// A decoded kernel of an image.
 #[derive(Debug)]
 pub struct Kernel {
-    /// What a launch of it must fit.
+    /// The properties of the kernel that its launches must respect.
     pub info: KernelInfo,
     program: KernelProgram,
 }
 
-/// The decoded program of either family.
+/// The decoded program, for either GPU family.
 #[derive(Debug)]
 enum KernelProgram {
     Gfx11(Box<gfx11::Kernel>),
@@ -75,25 +75,25 @@ impl Image {
     /// Loads a code object.
     ///
     /// # Errors
-    /// If it is damaged, for another machine or too large for the memory.
+    /// If the code object is damaged, is built for another GPU, or does not fit into the memory.
     pub fn of_code_object(bytes: &[u8], memory: &Memory) -> Result<Image, ImageError> {
         let object = gfx11::CodeObject::parse(bytes)?;
         Ok(Image::Gfx11(object.load(memory)?))
     }
 
-    /// Loads PTX: allocates its variables and constants.
+    /// Loads PTX, and allocates its global variables and constants.
     ///
     /// # Errors
-    /// If the text is not PTX, or its variables do not fit into the memory.
+    /// If the simulator cannot parse the text, or if the variables do not fit into the memory.
     pub fn of_ptx(text: &str, memory: &Memory) -> Result<Image, ImageError> {
         let module = ptx::Module::parse(text)?;
         Ok(Image::Ptx(module.load(memory)?))
     }
 
-    /// The kernel of a name.
+    /// Decodes the kernel of this name.
     ///
     /// # Errors
-    /// If there is none, or it needs what the simulator does not have.
+    /// If the image has no such kernel, or if the kernel needs a feature that the simulator does not have.
     pub fn kernel(&self, name: &str) -> Result<Kernel, ImageError> {
         match self {
             Image::Gfx11(loaded) => Ok(Kernel::of_gfx11(loaded.kernel(name)?)),
@@ -147,7 +147,7 @@ impl Kernel {
         }
     }
 
-    /// What is known of each instruction, by its index in [`Counters::executed`].
+    /// The static description of each instruction. The indices are those of [`Counters::executed`].
     pub fn instructions(&self) -> Vec<InstructionInfo> {
         match &self.program {
             KernelProgram::Gfx11(kernel) => kernel.instructions().collect(),
@@ -155,18 +155,18 @@ impl Kernel {
         }
     }
 
-    /// Launches it and waits for its end.
+    /// Launches the kernel, and waits until it ends.
     ///
     /// # Errors
-    /// What the kernel did wrong, and where.
+    /// The fault of the kernel and its position.
     pub fn launch(&self, launch: &Launch, memory: &Memory) -> Result<Counters, Fault> {
         self.launch_blocks(launch, memory, (0..launch.blocks()).collect())
     }
 
-    /// Launches only some of its blocks: their linear indices, x fastest.
+    /// Launches only some of the blocks, specified by their linear indices. The x index varies fastest.
     ///
     /// # Errors
-    /// Those of [`Self::launch`].
+    /// The same as for [`Self::launch`].
     pub fn launch_blocks(
         &self,
         launch: &Launch,

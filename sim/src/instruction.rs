@@ -1,31 +1,31 @@
-//! What is known of an instruction without executing it.
+//! Static descriptions of instructions.
 
-/// An instruction of a program.
+/// The description of one instruction of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionInfo {
-    /// What it is for.
+    /// The purpose of the instruction.
     pub class: Class,
-    /// The instruction, as an assembler would write it.
+    /// The instruction, in assembler syntax.
     pub text: String,
-    /// The index of the instruction that it jumps to, if it is a branch whose target is known.
+    /// The index of the branch target, if the instruction is a branch with a constant target.
     pub target: Option<usize>,
-    /// The source line, if the image has line tables: file and line.
+    /// The file and line in the source, if the image has line tables.
     pub line: Option<(String, u32)>,
 }
 
-/// What an instruction is for.
+/// The purpose of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Class {
-    /// The scalar ALU, which only AMD GPUs have.
+    /// Arithmetic of the scalar ALU, which only AMD GPUs have.
     Scalar,
     /// Branches, waits and hints.
     Flow,
     /// Barriers.
     Barrier,
-    /// Loads by the scalar unit, and of kernel parameters.
+    /// Loads by the scalar unit, and loads of kernel parameters.
     ScalarMemory,
-    /// Arithmetic of all lanes.
+    /// Arithmetic on all lanes.
     Vector,
     /// Fused multiply-adds of 32-bit floats.
     MultiplyAdd,
@@ -33,14 +33,14 @@ pub enum Class {
     Exchange,
     /// Matrix products.
     Matrix,
-    /// Shared memory.
+    /// Accesses to shared memory.
     Shared,
-    /// Global and flat memory.
+    /// Accesses to global memory, and flat (generic) accesses.
     Global,
-    /// Copies from global to shared memory that pass no register.
+    /// Copies from global to shared memory that bypass the registers.
     Copy,
-    /// Private memory.
+    /// Accesses to private memory.
     Private,
-    /// Not known.
+    /// Instructions of unknown purpose.
     Unknown,
 }

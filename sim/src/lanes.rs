@@ -1,17 +1,17 @@
-//! The lanes of a warp.
+//! Values per lane of a warp, and conversions between values by lane and values by row.
 
 use pulp::Simd;
 
-/// Lanes of a warp.
+/// Number of lanes of a warp.
 pub(crate) const LANES: usize = 32;
 
-/// What begins at a line of the cache, so that no vector of it lies in two.
+/// A value that is aligned to a cache line, so no vector of the value crosses a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub T);
 
-/// What a function gives each lane. Unlike `std::array::from_fn` and `map`, which are calls for arrays of this size, it is a
-/// loop that the compiler vectorises.
+/// An array of `f(lane)` for each lane. In contrast to `std::array::from_fn` and `map`, which the compiler calls as
+/// functions for arrays of this size, this loop is vectorised.
 #[inline(always)]
 pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     let mut out = [T::default(); LANES];
@@ -21,7 +21,7 @@ pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     out
 }
 
-/// What a function gives the value of each lane.
+/// An array of `f(value)` for the value of each lane.
 #[inline(always)]
 pub(crate) fn over<A: Copy, T: Copy + Default>(
     values: &[A; LANES],
@@ -30,7 +30,7 @@ pub(crate) fn over<A: Copy, T: Copy + Default>(
     each(|lane| f(values[lane]))
 }
 
-/// The number of lanes in a mask, most often all.
+/// The number of lanes in a mask. The mask is usually full.
 #[inline(always)]
 pub(crate) fn count(mask: u32) -> u64 {
     match mask {
@@ -39,13 +39,14 @@ pub(crate) fn count(mask: u32) -> u64 {
     }
 }
 
-/// The lanes in a mask, in order.
+/// The indices of the lanes in a mask, in ascending order.
 #[inline(always)]
 pub(crate) fn of_mask(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// Turns what each lane has, most often words that lie next to each other, into rows of all lanes.
+/// Transposes the `N` words of each lane into `N` rows of all lanes. The words of a lane are usually adjacent in
+/// memory.
 #[inline(always)]
 pub(crate) fn spread<S: Simd, const N: usize>(
     simd: S,
@@ -69,10 +70,10 @@ pub(crate) fn spread<S: Simd, const N: usize>(
     }
 }
 
-/// Lanes whose words make four vectors of eight.
+/// Number of lanes whose words `spread_four` transposes at once: the number of words of a vector.
 const EIGHT: usize = 8;
 
-/// Turns four words of each lane, if vectors have eight.
+/// Transposes four words of each lane, on processors whose vectors have eight words.
 #[inline(always)]
 fn spread_four<S: Simd>(
     simd: S,
@@ -84,7 +85,7 @@ fn spread_four<S: Simd>(
             let lane = EIGHT * eight + i;
             bytemuck::cast([of_lane(lane), of_lane(lane + EIGHT / 2)])
         };
-        // Lanes come in such an order that they are in their own behind it.
+        // The lanes are loaded in an order that the shuffle reverses, so its results are in ascending order.
         let turned = simd.deinterleave_shfl_f32s([pair(0), pair(1), pair(2), pair(3)]);
         for (row, turned) in rows.iter_mut().zip(turned) {
             row.as_chunks_mut::<EIGHT>().0[eight] = bytemuck::cast(turned);
@@ -92,7 +93,7 @@ fn spread_four<S: Simd>(
     }
 }
 
-/// Gives every four lanes what four rows hold for them: the reverse for eight groups of lanes.
+/// Transposes four rows into groups of four lanes: lane `i` of a group receives its word of row `i`.
 #[inline(always)]
 pub(crate) fn collect<S: Simd>(simd: S, rows: [[u32; EIGHT]; 4], lanes: &mut [u32; LANES]) {
     let groups = lanes.as_chunks_mut::<4>().0;
@@ -111,8 +112,8 @@ pub(crate) fn collect<S: Simd>(simd: S, rows: [[u32; EIGHT]; 4], lanes: &mut [u3
     }
 }
 
-/// What the first, the second, the third and the fourth lane of each group of four hold: of the even groups, then of the odd
-/// ones.
+/// Transposes groups of four lanes into four rows: row `i` has the words of lane `i` of each group, first of the even
+/// groups, then of the odd groups.
 #[inline(always)]
 pub(crate) fn apart<S: Simd>(simd: S, lanes: &[u32; LANES]) -> [[u32; EIGHT]; 4] {
     if S::F32_LANES != EIGHT {

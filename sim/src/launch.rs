@@ -1,49 +1,49 @@
-//! What is launched, and in which order its parts run.
+//! The parameters of a launch, and the order in which its blocks and warps run.
 
-/// One launch of a kernel.
+/// The parameters of one launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks in x, y and z.
+    /// Number of blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
+    /// Number of threads of a block in x, y and z.
     pub block: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// The kernel's parameters as they lie in its parameter buffer, padding included.
+    /// The contents of the kernel's parameter buffer, including padding.
     pub arguments: Vec<u8>,
-    /// The order of blocks and warps.
+    /// The order in which blocks and warps run.
     pub order: Order,
 }
 
 impl Launch {
-    /// Threads of one block.
+    /// The number of threads of one block.
     pub fn threads(&self) -> u64 {
         self.block.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Blocks of the grid.
+    /// The number of blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// The index of a block in three dimensions; x runs fastest.
+    /// The three-dimensional index of the block with this linear index. The x index varies fastest.
     pub fn block_index(&self, linear: u64) -> [u32; 3] {
         let [x, y, _] = self.grid.map(u64::from);
         [linear % x, linear / x % y, linear / (x * y)].map(|n| n as u32)
     }
 }
 
-/// The order in which the blocks of a grid and the warps of a block run. Every order is one that a GPU may choose, so that
-/// a kernel whose result depends on the order is wrong.
+/// The order in which the blocks of a grid and the warps of a block run. A GPU may choose any of these orders, so a
+/// kernel whose result depends on the order is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Ascending: a warp runs until it waits or ends.
+    /// Ascending order. Each warp runs until it waits or ends.
     Forward,
-    /// Descending: a warp runs until it waits or ends.
+    /// Descending order. Each warp runs until it waits or ends.
     Reversed,
-    /// A warp runs for 1 to 200 instructions before another one is chosen at random; blocks are shuffled.
+    /// The blocks are shuffled. A random warp runs for 1 to 200 instructions, then another warp is chosen at random.
     Random {
-        /// The seed of all choices.
+        /// The seed of all random choices.
         seed: u64,
     },
 }

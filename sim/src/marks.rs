@@ -1,8 +1,8 @@
-//! What is known of shared memory at a glance: a bit per granule.
+//! The state of shared memory as a few bits per granule, for a fast check of accesses.
 //!
-//! Most accesses cannot be in a race: a read of what was written before the last barrier, or a write of what nobody touched
-//! since. The bits tell them apart for all lanes of a warp at once. They err on one side only: whoever they stop is to be
-//! checked in full.
+//! Most accesses cannot take part in a race: reads of data written before the last barrier, and writes to granules that
+//! no thread has accessed since. The bits identify such accesses for all lanes of a warp at once. The check is
+//! conservative: an access that fails it may be correct, and is then checked in full.
 
 use std::ops::Range;
 
@@ -14,39 +14,39 @@ use crate::wide::wide;
 /// The bits of 64 granules.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
-    /// Ever written.
+    /// Written at any time.
     written: u64,
-    /// Written by a copy that is not complete.
+    /// The target of an asynchronous copy that is not complete.
     pending: u64,
-    /// Written, complete, and not written since the last barrier.
+    /// Written, complete, and not written again since the last barrier.
     readable: u64,
-    /// Accessed since the last barrier. Forbidden granules are always touched.
+    /// Accessed since the last barrier. Forbidden granules always have this bit.
     touched: u64,
-    /// Those of no variable, and those that do not exist.
+    /// Outside every variable, or beyond the end of the memory.
     forbidden: u64,
 }
 
-/// The bits of all granules.
+/// The bits of all granules of a block's shared memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Marks {
     words: Vec<Word>,
-    /// The size of a granule in bytes, as a power of two.
+    /// The size of a granule is `1 << shift` bytes.
     shift: u32,
 }
 
-/// What an access does to the bits.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Touch {
     Read,
     Write,
-    /// A write that is complete later.
+    /// A write by an asynchronous copy, which completes later.
     Copy,
-    /// The end of such a write.
+    /// The completion of an asynchronous copy.
     Complete,
 }
 
 impl Marks {
-    /// Memory that nothing wrote.
+    /// The bits of memory that was never written.
     pub fn new(bytes: usize, shift: u32) -> Marks {
         let granules = bytes.div_ceil(1 << shift);
         let mut marks = Marks {
@@ -57,8 +57,8 @@ impl Marks {
         marks
     }
 
-    /// Marks what the lanes of `mask` access, `bytes` bytes each: granules, at multiples of one, or a part of one. `false` if
-    /// the access needs a full check.
+    /// Records an access: the lanes of `mask` access `bytes` bytes each, which are whole granules or a part of one
+    /// granule. Returns `false` if the access needs a full check.
     pub fn touch(&mut self, at: &[u32; 32], bytes: u32, mask: u32, touch: Touch) -> bool {
         let count = (bytes >> self.shift).clamp(1, 64);
         if mask == u32::MAX
@@ -91,7 +91,7 @@ impl Marks {
         stopped == 0
     }
 
-    /// The same for an access whose footprint is known, and the address of its first lane.
+    /// Records an access whose footprint is known. `first` is the offset that its first lane accesses.
     #[inline(always)]
     pub fn touch_known(&mut self, known: &Footprint, first: u32, touch: Touch) -> bool {
         let mut stopped = 0;
@@ -101,7 +101,7 @@ impl Marks {
         stopped == 0
     }
 
-    /// Whether nobody accessed what such an access is about to access.
+    /// Whether no granule of an access with a known footprint was accessed since the last barrier.
     #[inline(always)]
     pub fn are_untouched_known(&self, known: &Footprint, first: u32) -> bool {
         let mut touched = 0;
@@ -111,7 +111,7 @@ impl Marks {
         touched == 0
     }
 
-    /// Whether nobody accessed what the lanes of `mask` are about to access.
+    /// Whether no granule of an access by the lanes of `mask` was accessed since the last barrier.
     #[inline(always)]
     pub fn are_untouched(&self, at: &[u32; 32], bytes: u32, mask: u32) -> bool {
         let count = (bytes >> self.shift).clamp(1, 64);
@@ -130,7 +130,7 @@ impl Marks {
         touched == 0
     }
 
-    /// Marks granules of one word; gives those that need a full check.
+    /// Records an access to granules of one word. Returns the granules that need a full check.
     #[inline(always)]
     fn word(&mut self, place: usize, bits: u64, touch: Touch) -> u64 {
         let Some(word) = self.words.get_mut(place) else {
@@ -154,12 +154,12 @@ impl Marks {
         stopped
     }
 
-    /// Marks one granule.
+    /// Records an access to one granule.
     pub fn touch_one(&mut self, granule: usize, touch: Touch) {
         self.word(granule / 64, 1 << (granule % 64), touch);
     }
 
-    /// Marks granules that nobody may access.
+    /// Marks granules that no thread may access.
     pub fn forbid(&mut self, granules: Range<usize>) {
         for granule in granules {
             if let Some(word) = self.words.get_mut(granule / 64) {
@@ -169,7 +169,7 @@ impl Marks {
         }
     }
 
-    /// Whether nobody may access a granule.
+    /// Whether a granule is one that no thread may access.
     pub fn is_forbidden(&self, granule: usize) -> bool {
         self.bit(granule, |word| word.forbidden)
     }
@@ -179,7 +179,7 @@ impl Marks {
         self.bit(granule, |word| word.written)
     }
 
-    /// Whether a copy into a granule is not complete.
+    /// Whether an asynchronous copy into a granule is not complete.
     pub fn is_pending(&self, granule: usize) -> bool {
         self.bit(granule, |word| word.pending)
     }
@@ -189,7 +189,7 @@ impl Marks {
         word.is_some_and(|word| of(word) >> (granule % 64) & 1 != 0)
     }
 
-    /// All accesses so far are before all that follow.
+    /// Records a barrier, which orders all earlier accesses before all later ones.
     pub fn barrier(&mut self) {
         for word in &mut self.words {
             word.readable = word.written & !word.pending;
@@ -198,7 +198,7 @@ impl Marks {
     }
 }
 
-/// Looks for the word and the granules of it that all lanes access, if no lane accesses another word.
+/// Finds the word that all lanes access, and its granules. The result is `None` if the lanes access several words.
 struct InOneWord<'a> {
     at: &'a [u32; 32],
     shift: u32,

@@ -1,7 +1,7 @@
-//! The simulated device's global memory.
+//! The global memory of a simulated device.
 //!
-//! Blocks run on several threads at once, as on a GPU. A word is therefore an atomic, accessed relaxed: a racy kernel gives
-//! some value that was written, and never undefined behaviour of the host.
+//! The simulator runs blocks on several threads. Each word is therefore an atomic with relaxed ordering, so a racy
+//! kernel reads some value that was written, and never causes undefined behaviour in the host program.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,22 +10,22 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::FaultKind;
 use crate::lanes::LANES;
 
-/// The address of the first allocation; above 4 GiB, so that a truncated pointer faults.
+/// The address of the first allocation. It is above 4 GiB, so a pointer truncated to 32 bits faults.
 const FIRST: u64 = 0x7e00_0000_0000;
-/// Unused addresses behind each allocation: an overrun faults instead of reaching the next one.
+/// Number of unused bytes after each allocation, so an overrun faults instead of reaching the next allocation.
 const GAP: u64 = 1 << 20;
-/// Every allocation begins at a multiple of it.
+/// The base of each allocation is a multiple of this number of bytes.
 const ALIGN: u64 = 256;
 
-/// Global memory: allocations far from each other, each exactly as long as was asked for.
+/// Global memory. The allocations are far apart, and each is exactly as long as requested.
 #[derive(Debug, Default)]
 pub struct Memory {
     regions: RwLock<BTreeMap<u64, Arc<Region>>>,
 }
 
 impl Memory {
-    /// Allocates `bytes` bytes, all zero, at a multiple of `align`, a power of two, and gives their address. Addresses are
-    /// not used twice.
+    /// Allocates `bytes` zero bytes at a multiple of `align`, which must be a power of two, and returns the address. An
+    /// address is never used again.
     pub fn alloc_aligned(&self, bytes: usize, align: usize) -> u64 {
         let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
         let free = regions
@@ -36,12 +36,12 @@ impl Memory {
         base
     }
 
-    /// Allocates `bytes` bytes, all zero, at a multiple of 256, and gives their address.
+    /// Allocates `bytes` zero bytes at a multiple of 256, and returns the address.
     pub fn alloc(&self, bytes: usize) -> u64 {
         self.alloc_aligned(bytes, ALIGN as usize)
     }
 
-    /// Frees the allocation at `base`; `false` if there is none.
+    /// Frees the allocation at `base`. Returns `false` if `base` is not the base of an allocation.
     pub fn free(&self, base: u64) -> bool {
         let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
         regions.remove(&base).is_some()
@@ -50,7 +50,7 @@ impl Memory {
     /// Copies `data` to `address`.
     ///
     /// # Errors
-    /// [`FaultKind::OutOfBounds`].
+    /// [`FaultKind::OutOfBounds`] if the bytes are not all inside one allocation.
     pub fn write(&self, address: u64, data: &[u8]) -> Result<(), FaultKind> {
         let view = self.view();
         let (region, offset) = view.find(address, data.len() as u32)?;
@@ -63,7 +63,7 @@ impl Memory {
     /// Copies from `address` to `data`.
     ///
     /// # Errors
-    /// [`FaultKind::OutOfBounds`].
+    /// [`FaultKind::OutOfBounds`] if the bytes are not all inside one allocation.
     pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), FaultKind> {
         let view = self.view();
         let (region, offset) = view.find(address, data.len() as u32)?;
@@ -73,7 +73,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The allocations as they are now, for one launch.
+    /// A view of the current allocations, for one launch.
     pub fn view(&self) -> MemoryView {
         let regions = self.regions.read().unwrap_or_else(PoisonError::into_inner);
         MemoryView {
@@ -85,15 +85,15 @@ impl Memory {
 /// The allocations that a launch may access.
 #[derive(Clone, Debug)]
 pub struct MemoryView {
-    /// By address.
+    /// In ascending order of their addresses.
     regions: Vec<Arc<Region>>,
 }
 
 impl MemoryView {
-    /// The allocation that holds `bytes` bytes at `address`, and the offset in it.
+    /// The allocation that contains `bytes` bytes at `address`, and the offset of `address` in this allocation.
     ///
     /// # Errors
-    /// [`FaultKind::OutOfBounds`].
+    /// [`FaultKind::OutOfBounds`] if no allocation contains all of the bytes.
     pub fn find(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
         let after = self
             .regions
@@ -121,7 +121,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Zeros at an address.
+    /// A region of zeros at an address.
     pub(crate) fn new(base: u64, bytes: usize) -> Region {
         Region {
             base,
@@ -130,7 +130,7 @@ impl Region {
         }
     }
 
-    /// The first address.
+    /// The address of the first byte.
     pub fn base(&self) -> u64 {
         self.base
     }
@@ -140,19 +140,19 @@ impl Region {
         self.bytes
     }
 
-    /// Whether all of `bytes` bytes at `address` are in it.
+    /// Whether the region contains all of `bytes` bytes at `address`.
     pub fn holds(&self, address: u64, bytes: u32) -> bool {
         address >= self.base && address - self.base + u64::from(bytes) <= self.bytes as u64
     }
 
-    /// The word at a byte offset that is a multiple of 4; for atomic operations.
+    /// The word at a byte offset, which must be a multiple of 4. Atomic operations use it.
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset.is_multiple_of(4));
         &self.words[offset / 4]
     }
 
-    /// The offsets of the lanes of a mask if all of `bytes` bytes at each address are in it and aligned to `align`, a power
-    /// of two of at most 256; 0 for other lanes.
+    /// The offsets of the lanes of a mask in this region, with 0 for the other lanes. `None` unless the region contains
+    /// `bytes` bytes at each address and each address is a multiple of `align`, a power of two up to 256.
     #[inline(always)]
     pub(crate) fn offsets(
         &self,
@@ -171,11 +171,11 @@ impl Region {
             low |= within;
             *offset = within as usize;
         }
-        // Allocations begin at multiples of 256.
+        // The bases of allocations are multiples of 256.
         (!outside && low & u64::from(align - 1) == 0).then_some(offsets)
     }
 
-    /// All words; the last one may reach past the end.
+    /// All words. The last word may extend beyond the end of the region.
     pub(crate) fn words(&self) -> &[AtomicU32] {
         &self.words
     }
@@ -242,7 +242,7 @@ impl Region {
 
     fn merge(&self, word: usize, value: u32, mask: u32) {
         let merged = |old: u32| Some(old & !mask | value & mask);
-        // The closure always gives a value, so that the update cannot fail.
+        // The closure always returns `Some`, so the update cannot fail.
         let _ = self.words[word].fetch_update(Ordering::Relaxed, Ordering::Relaxed, merged);
     }
 }

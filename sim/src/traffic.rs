@@ -1,4 +1,4 @@
-//! What an access of a warp to global memory costs.
+//! Counts the sectors of a warp's accesses to global memory.
 
 use crate::Traffic;
 use crate::footprint::MAX_MISSES;
@@ -7,7 +7,7 @@ use crate::footprint::MAX_MISSES;
 const SECTOR: u64 = 32;
 
 impl Traffic {
-    /// Counts one request to global memory: the lanes of `mask` access `bytes` each.
+    /// Counts one request to global memory, in which the lanes of `mask` access `bytes` bytes each.
     pub(crate) fn global(&mut self, addresses: &[u64; 32], mask: u32, bytes: u32) {
         let bytes = u64::from(bytes);
         self.global_requests += 1;
@@ -15,7 +15,7 @@ impl Traffic {
         let dense =
             |(lane, &address): (u64, &u64)| u64::from(address != first.wrapping_add(lane * bytes));
         if mask == !0 && (0..).zip(addresses).map(dense).sum::<u64>() == 0 {
-            // Without gaps: the ends decide.
+            // The access has no gaps, so its first and last byte determine the sectors.
             let last = first.wrapping_add(32 * bytes - 1);
             self.global_sectors += (last / SECTOR).saturating_sub(first / SECTOR) + 1;
             self.global_ideal_sectors += bytes;
@@ -41,20 +41,21 @@ impl Traffic {
     }
 }
 
-/// The bytes and sectors of ascending accesses.
+/// Accumulates the bytes and sectors of accesses, in ascending order of their addresses.
 #[derive(Default)]
 struct Spans {
-    /// Different bytes.
+    /// Number of different bytes.
     bytes: u64,
     sectors: u64,
-    /// The address of the last access, and the first byte and sector behind all so far.
+    /// The address of the last access. `end` and `next_sector` are the first byte and the first sector after all
+    /// accesses.
     last: u64,
     end: u64,
     next_sector: u64,
 }
 
 impl Spans {
-    /// Adds an access; `false` if its address is below that of the last one.
+    /// Adds an access. Returns `false` if the address is below that of the last access.
     fn push(&mut self, address: u64, bytes: u64) -> bool {
         if address < self.last {
             return false;
@@ -70,19 +71,20 @@ impl Spans {
     }
 }
 
-/// The last request of an instruction whose sectors were counted lane by lane.
+/// The last request of an instruction whose sectors were counted lane by lane, and the result.
 #[derive(Debug)]
 struct Last {
     addresses: [u64; 32],
     mask: u32,
     bytes: u32,
     counted: Traffic,
-    /// Number of requests in a row that differed from the one before.
+    /// Number of consecutive requests that did not match.
     misses: u8,
 }
 
 impl Last {
-    /// Whether a request touches the same number of sectors: each address differs by the same number of whole sectors.
+    /// Whether a request touches the same number of sectors, because every address moved by the same multiple of a
+    /// sector.
     #[inline(always)]
     fn is_like(&self, addresses: &[u64; 32], mask: u32, bytes: u32) -> bool {
         let moved = addresses[0].wrapping_sub(self.addresses[0]);
@@ -95,15 +97,15 @@ impl Last {
     }
 }
 
-/// Counts requests to global memory. Most touch as many sectors as the last one of the same instruction, which is
-/// remembered.
+/// Counts requests to global memory. Most requests touch the same number of sectors as the last request of the same
+/// instruction, which is cached.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     last: Vec<Option<Box<Last>>>,
 }
 
 impl Requests {
-    /// Counts a request of an instruction in which the lanes of `mask` access `bytes` bytes each.
+    /// Counts a request of an instruction. The lanes of `mask` access `bytes` bytes each.
     #[inline(always)]
     pub fn count(
         &mut self,

@@ -1,9 +1,9 @@
-//! The widest vectors of the processor, whatever the build was compiled for.
+//! Runs code with the widest vectors of the processor, even if the build targets an older processor.
 
 use pulp::{Arch, WithSimd};
 
-/// Runs a function that is compiled once more for each width; all that it calls must be inlined into it. Results do not
-/// depend on the width: nothing is fused that the function does not fuse.
+/// Runs a function that is compiled once for each vector width. All functions that it calls must be inlined into it.
+/// Results do not depend on the width, because no operations are fused that the function does not fuse itself.
 #[inline(always)]
 pub(crate) fn wide<Op: WithSimd>(f: Op) -> Op::Output {
     Arch::new().dispatch(f)

@@ -1,4 +1,4 @@
-//! Kernels that clang compiled, executed: results, faults and counters.
+//! Runs kernels that clang compiled, and checks results, faults and counters.
 #![allow(clippy::unwrap_used)] // a failed call fails the test
 
 use kiln_sim::gfx11::{CodeObject, Kernel, Loaded};
@@ -12,7 +12,7 @@ const ORDERS: [Order; 4] = [
     Order::Random { seed: 2 },
 ];
 
-/// A device with the kernels of `basics.hip`.
+/// A device into which the kernels of `basics.hip` are loaded.
 struct Device {
     memory: Memory,
     loaded: Loaded,
@@ -132,7 +132,7 @@ fn a_block_sums_through_shared_memory_and_a_missing_barrier_is_a_race() {
             .launch("sum", 2, 128, &[P(a), P(out), W(0)], order)
             .unwrap();
         assert_eq!(device.read_floats(out, 2), [8128.0, 24512.0]);
-        // Four warps in each of two blocks, at one barrier and seven more.
+        // Two blocks of four warps. Each warp arrives at one barrier and then at seven more.
         assert_eq!(counters.barriers, 2 * 4 * 8);
         let fault = fault(device.launch("sum", 2, 128, &[P(a), P(out), W(2)], order));
         assert!(
@@ -444,7 +444,7 @@ fn traps_deadlocks_and_stores_to_constants_are_faults() {
 fn sectors_and_bank_conflicts_equal_those_counted_by_hand() {
     let device = device();
     let (a, out) = (device.memory.alloc(32 * 33 * 4), device.memory.alloc(128));
-    // A load and a store; the store always touches four sectors.
+    // The kernel makes one load and one store. The store always touches four sectors.
     for (stride, sectors) in [(0, 1), (1, 4), (2, 8), (8, 32), (33, 32)] {
         let counters = device
             .launch("strided", 1, 32, &[P(a), P(out), W(stride)], Order::Forward)
@@ -516,7 +516,7 @@ fn a_matrix_product_needs_its_lines_in_both_halves_of_the_wave() {
     let got = device.read_floats(out, 256);
     for row in 0..16 {
         for column in 0..16 {
-            // Multiples of 1/8 below 2^10: exact in any order.
+            // The values are multiples of 1/8 below 2^10, so their sums are exact in any order.
             let expected: f32 = (0..16)
                 .map(|k| a[row * 16 + k].to_f32() * b[column * 16 + k].to_f32())
                 .sum();
@@ -580,7 +580,7 @@ fn generic_addresses_name_shared_and_global_memory() {
         let counters = device.launch("generic", 1, 32, &[P(out), W(which)], Order::Forward);
         let expected = if which == 1 { 6.0 } else { 10.0 };
         assert_eq!(device.read_floats(out, 32), [expected; 32]);
-        // A load and a store by the generic address; besides, one store to each memory.
+        // One load and one store with the generic address, and one store to each of the two memories.
         let moved = counters.unwrap().total();
         let expected = if which == 1 { (3, 1) } else { (1, 3) };
         assert_eq!((moved.shared_requests, moved.global_requests), expected);

@@ -1,4 +1,4 @@
-//! The decoder against LLVM's: the instructions of whole code objects, name by name and register by register.
+//! Compares the decoder with LLVM's disassembler: names and registers of all instructions of whole code objects.
 #![allow(clippy::unwrap_used)] // a failed call fails the test
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use kiln_sim::gfx11::CodeObject;
 
-/// The disassembler, if one is installed: `$KILN_LLVM_OBJDUMP`, else of LLVM 19 to 22.
+/// The disassembler `$KILN_LLVM_OBJDUMP`, or otherwise an installed `llvm-objdump` of LLVM 19 to 22, if there is one.
 fn disassembler() -> Option<PathBuf> {
     let named = std::env::var_os("KILN_LLVM_OBJDUMP").map(PathBuf::from);
     let versions = (19..=22)
@@ -19,7 +19,7 @@ fn disassembler() -> Option<PathBuf> {
         .find(|program| program.is_file())
 }
 
-/// Code objects of the repository, and those of the folder `$KILN_GFX11_IMAGES`.
+/// The code objects of the repository, and those in the folder `$KILN_GFX11_IMAGES`.
 fn images() -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gfx11");
     let folders = [
@@ -39,7 +39,7 @@ fn images() -> Vec<PathBuf> {
     files
 }
 
-/// The name and the registers of an instruction, without the suffix of its encoding.
+/// The name and the registers of an instruction. The suffix that names the encoding is removed.
 fn outline(text: &str) -> String {
     let text = text.split("//").next().unwrap_or_default();
     let mut words = text

@@ -1,4 +1,4 @@
-//! No text makes the parser or a launch panic: it is an error or a fault.
+//! No text makes the parser or a launch panic. Invalid texts give errors or faults.
 #![allow(clippy::unwrap_used)]
 
 use kiln_sim::ptx::Module;
@@ -13,7 +13,7 @@ const GOOD: &str = "\
 cp.async.ca.shared.global [%r5], [%rd1], 4;\nfma.rn.f32 %f1, %f1, 0f3F800000, %f1;\natom.global.add.u32 %r4, [%rd1], 1;\n\
 mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f1, %f1, %f1}, {%r1, %r1}, {%r1}, {%f1, %f1, %f1, %f1};\nret;\n}\n";
 
-/// Parses a text, and launches what it defines.
+/// Parses a text, and launches the kernels that it defines.
 fn feed(text: &str) {
     let memory = Memory::default();
     let Ok(module) = Module::parse(text) else {

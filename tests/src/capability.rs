@@ -1,8 +1,8 @@
-//! Decides every skip: what a test needs, whether it is available, and the message if it is not.
+//! Decides whether a test is skipped: what it needs, whether that is available, and the message if not.
 //!
-//! A missing compiler or data set is a skip for users and a failure if `CI=true`; a missing GPU is always a skip.
-//! Each skip prints one line that starts with `skipped:`, which is also appended to `target/kiln-skips.txt`, where
-//! `cargo xtask test` counts them.
+//! If a compiler or a data set is missing, the test is skipped for users and fails if `CI=true`. If a GPU is missing,
+//! the test is always skipped. Each skip prints one line that starts with `skipped:`, and appends the line to
+//! `target/kiln-skips.txt`, where `cargo xtask test` counts it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use kiln_lab::candidate::machine_code::Disassembler;
 
 use crate::{s3, slurm};
 
-/// Something a test needs.
+/// A requirement of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// A host C++ compiler.
     HostCompiler,
-    /// A clang++ and lld that compile for AMD GPUs.
+    /// A clang++ and an lld that compile for AMD GPUs.
     AmdClang,
     /// Recorded tuning spaces, in `$KILN_DATA` or next to the checkout.
     RecordedData,
@@ -34,7 +34,7 @@ pub enum Need {
     Nvrtc,
     /// `nvdisasm`, NVIDIA's disassembler.
     Nvdisasm,
-    /// NVRTC of each of [`OLDER_NVRTC`].
+    /// Every NVRTC version in [`OLDER_NVRTC`].
     OlderNvrtc,
     /// An NVIDIA GPU that the CUDA driver can open.
     CudaDevice,
@@ -42,32 +42,32 @@ pub enum Need {
     HipDevice,
     /// The headers of the HIP runtime, on the search path of a compiler.
     HipHeaders,
-    /// The HIP runtime that Debian has.
+    /// The HIP runtime of Debian's package.
     HipLibrary,
-    /// A Python with Kernel Tuner.
+    /// A Python with Kernel Tuner installed.
     KernelTuner,
     /// The schemas of Kubernetes and of GitHub's workflows.
     Schemas,
     /// A full measurement of the acceptance criteria, which takes minutes and needs the machine for itself.
     Bars,
-    /// `ssh-keygen`, which makes the keys that sign plans.
+    /// `ssh-keygen`, which creates the keys that sign plans.
     SshKeygen,
-    /// The daemons and commands of Slurm, of which tests start a cluster on loopback.
+    /// The daemons and commands of Slurm. Tests start a cluster on the loopback interface.
     Slurm,
     /// GNU parallel.
     Parallel,
     /// `faketime`, which gives a process a wrong clock.
     Faketime,
-    /// A build with stores in buckets, which `cargo xtask bars 53` makes.
+    /// A build that supports stores in S3 buckets. `cargo xtask bars 53` makes such a build.
     S3,
-    /// A server that speaks the protocol of S3.
+    /// A server that implements the S3 protocol.
     S3Server(s3::Kind),
     /// A kernel that lets users create process namespaces, which many sandboxes forbid.
     Namespaces,
 }
 
 impl Need {
-    /// Checks whether it is available, and if not, why.
+    /// Checks whether the requirement is met. The error says why it is not.
     fn probe(self) -> Result<(), String> {
         match self {
             Need::Bars if in_full() => Ok(()),
@@ -149,8 +149,8 @@ impl Need {
         }
     }
 
-    /// Whether `KILN_REQUIRE` demands it: a list of devices for which no test may be skipped, such as `cuda` or
-    /// `cuda,hip`. On a machine that was borrowed for its GPU, a skip would look like a pass.
+    /// Whether `KILN_REQUIRE` requires it. This variable lists devices, such as `cuda` or `cuda,hip`, whose tests must
+    /// not be skipped. It is for machines that were borrowed for their GPU, where a skip would look like a pass.
     fn is_required(self, devices: &str) -> bool {
         let needs = |device: &str| match device {
             "cuda" => matches!(self, Need::CudaDevice | Need::Nvrtc),
@@ -160,7 +160,7 @@ impl Need {
         devices.split(',').map(str::trim).any(needs)
     }
 
-    /// Whether CI passes without it: CI machines have no GPU, checkouts no recorded data, only Debian has those
+    /// Whether CI passes without it. CI machines have no GPU, checkouts have no recorded data, only Debian has those
     /// packages, and full measurements take hours.
     fn is_excusable(self) -> bool {
         matches!(
@@ -182,7 +182,7 @@ impl Need {
     }
 }
 
-/// A command that runs as process 1 of its own namespace, as in a container.
+/// Wraps a command, so it runs as process 1 of a new process namespace, as in a container.
 pub fn process_1(command: &Command) -> Command {
     let mut unshare = Command::new("unshare");
     unshare.args([
@@ -205,10 +205,10 @@ pub fn process_1(command: &Command) -> Command {
     unshare
 }
 
-/// Whether the test can continue. `false` means that it must return now; the skip has been printed and counted.
+/// Whether the test can continue. If `false`, the test must return at once. The skip has been printed and counted.
 ///
 /// # Panics
-/// If `CI=true` and the need is neither a GPU nor recorded data: in CI a missing tool is a failure.
+/// If `CI=true` and a need is neither a GPU nor recorded data, because in CI a missing tool is a failure.
 pub fn have(test: &str, needs: &[Need]) -> bool {
     for need in needs {
         let Err(reason) = need.probe() else { continue };
@@ -228,7 +228,7 @@ pub fn have(test: &str, needs: &[Need]) -> bool {
             .append(true)
             .open(path);
         if let Ok(mut file) = file {
-            // The line was printed already; the file is only for counting.
+            // The line has been printed, and the file is only for counting, so an error is ignored.
             let _ = writeln!(file, "{line}");
         }
         return false;
@@ -236,8 +236,8 @@ pub fn have(test: &str, needs: &[Need]) -> bool {
     true
 }
 
-/// The folder of NVIDIA's `cuda_occupancy.h`: where `cargo xtask setup` unpacks it, or the one that
-/// `KILN_CUDA_OCCUPANCY` names.
+/// The folder with NVIDIA's `cuda_occupancy.h`: the value of `KILN_CUDA_OCCUPANCY`, or the folder into which
+/// `cargo xtask setup` unpacks the header.
 pub fn cuda_occupancy() -> Option<PathBuf> {
     let given = std::env::var_os("KILN_CUDA_OCCUPANCY").map(PathBuf::from);
     let unpacked = crate::command::workspace().join("target/cuda-occupancy/nvidia/cu13/include");
@@ -247,16 +247,16 @@ pub fn cuda_occupancy() -> Option<PathBuf> {
         .find(|folder| folder.join("cuda_occupancy.h").is_file())
 }
 
-/// Earlier versions of NVRTC with which kernels are compiled, beginning with the oldest supported one.
+/// The earlier versions of NVRTC that tests compile kernels with, beginning with the oldest supported version.
 pub const OLDER_NVRTC: [&str; 3] = ["12.1", "12.9", "13.0"];
 
-/// The folder in which `cargo xtask setup` unpacks one of them.
+/// The folder into which `cargo xtask setup` unpacks an earlier version of NVRTC.
 pub fn older_nvrtc(version: &str) -> PathBuf {
     crate::command::workspace().join(format!("target/nvrtc-{version}"))
 }
 
-/// A Python with Kernel Tuner: that of the virtual environment that `cargo xtask setup` creates, or the one that
-/// `KILN_KERNEL_TUNER` names.
+/// A Python with Kernel Tuner: the value of `KILN_KERNEL_TUNER`, or the virtual environment that `cargo xtask setup`
+/// creates.
 pub fn kernel_tuner() -> Option<PathBuf> {
     let given = std::env::var_os("KILN_KERNEL_TUNER").map(PathBuf::from);
     let made = crate::command::workspace().join("target/kernel-tuner/bin/python");
@@ -283,7 +283,7 @@ pub fn recorded_data() -> Option<PathBuf> {
         .find(|path| path.join("spaces").is_dir())
 }
 
-/// Whether to measure the acceptance criteria in full rather than with reduced counts.
+/// Whether to measure the acceptance criteria in full instead of with reduced counts.
 pub fn in_full() -> bool {
     std::env::var_os("KILN_BARS").is_some()
 }
@@ -296,7 +296,7 @@ fn file(path: &str, package: &str) -> Result<(), String> {
     Err(format!("no {path}: apt-get install {package}"))
 }
 
-/// Checks that a device opens.
+/// Checks that a device can be opened.
 fn device(name: &str) -> Result<(), String> {
     match kiln::open(name) {
         Ok(_) => Ok(()),
@@ -308,7 +308,7 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Whether a program is on the path, for those that have no `--version`.
+/// Whether a program is on the path. This check is for programs that have no option `--version`.
 fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())

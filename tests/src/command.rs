@@ -1,23 +1,23 @@
-//! Runs the real `tune` and the real cargo.
+//! Runs the real `tune` program and the real cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// The workspace root.
+/// The root folder of the workspace.
 pub fn workspace() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// The `tune` program, built once in the profile of the tests themselves.
+/// The `tune` program, built once, in the profile of the tests themselves.
 pub fn tune_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let mut build = cargo(&workspace());
-        // As a part of the whole workspace, with the features with which the suite builds it; with others it would be
-        // built a second time. Cargo builds the programs of a package for its integration tests; `program` is that of
-        // `tune`.
+        // Builds `tune` as a part of the whole workspace, with the features that the suite uses. Other features would
+        // build it a second time. Cargo builds the programs of a package for its integration tests, and `program` is
+        // the integration test of `tune`.
         build.args(["test", "--quiet", "--profile", profile()]);
         build.args(["--workspace", "--no-run", "--test", "program"]);
         build.args(["--message-format", "json-render-diagnostics"]);
@@ -28,7 +28,7 @@ pub fn tune_program() -> &'static Path {
         let output = output.expect("cargo should start");
         assert!(output.status.success(), "tune should build");
         let program = built("tune");
-        // Otherwise it would be the program of an earlier build.
+        // Without this check, an outdated program from an earlier build could be used.
         let said = String::from_utf8_lossy(&output.stdout);
         let named = format!("\"executable\":\"{}\"", program.display());
         assert!(
@@ -43,7 +43,7 @@ pub fn tune_program() -> &'static Path {
 /// The profile in which the tests themselves were built.
 ///
 /// # Panics
-/// If they do not run from cargo's target directory.
+/// If this program does not run from cargo's target directory.
 pub fn profile() -> &'static str {
     static PROFILE: OnceLock<String> = OnceLock::new();
     PROFILE.get_or_init(|| match profile_folder().as_str() {
@@ -52,15 +52,15 @@ pub fn profile() -> &'static str {
     })
 }
 
-/// A file that cargo builds in [`profile`].
+/// A file that cargo builds in the profile [`profile`].
 ///
 /// # Panics
-/// Those of [`profile`].
+/// The same as for [`profile`].
 pub fn built(name: &str) -> PathBuf {
     target_dir().join(profile_folder()).join(name)
 }
 
-/// The folder of that profile: tests are in `target/<folder>/deps`.
+/// The folder of the current profile. Test programs are in `target/<folder>/deps`.
 fn profile_folder() -> String {
     let program = std::env::current_exe().expect("a test should know where it is");
     let folder = program.ancestors().nth(2).and_then(Path::file_name);
@@ -68,14 +68,14 @@ fn profile_folder() -> String {
     folder.to_string_lossy().into_owned()
 }
 
-/// A test of this program that is otherwise ignored, in a process of its own. `module` is the `module_path!()` from which
-/// `test` is named.
+/// A command that runs one ignored test of this program in a separate process. `module` is the `module_path!()` of the
+/// test, and `test` is its path relative to this module.
 ///
 /// # Panics
 /// If this program has no path.
 pub fn child_test(module: &str, test: &str) -> Command {
     let program = std::env::current_exe().expect("this program should have a path");
-    // The harness names tests without their crate.
+    // The test harness omits the name of the crate.
     let test = match module.split_once("::") {
         Some((_, module)) => format!("{module}::{test}"),
         None => test.to_owned(),
@@ -90,11 +90,12 @@ pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
 }
 
-/// `tune` in a directory, with its own cache and without inherited variables that would change its behaviour. All
-/// tests share the compiled kernels: they are found by the hash of their inputs, and kept from run to run.
+/// The command `tune` in a directory, with its own cache and without inherited variables that would change its
+/// behaviour. All tests share the compiled kernels. The shared kernels are found by the hash of their inputs, and kept
+/// between runs.
 ///
 /// # Panics
-/// If the folder cannot be written.
+/// If the folder of the cache cannot be written.
 pub fn tune(directory: &Path, cache: &Path) -> Command {
     std::fs::create_dir_all(cache).expect("a folder should be made");
     if let Err(error) = std::os::unix::fs::symlink(shared_artifacts(), cache.join("artifacts")) {
@@ -103,7 +104,7 @@ pub fn tune(directory: &Path, cache: &Path) -> Command {
     tune_alone(directory, cache)
 }
 
-/// The folder of compiled kernels that all tests share.
+/// The folder of the compiled kernels that all tests share.
 ///
 /// # Panics
 /// If the folder cannot be written.
@@ -113,7 +114,7 @@ pub fn shared_artifacts() -> PathBuf {
     folder
 }
 
-/// Like [`tune`], but kernels are compiled again: for tests of compiling and of the content of a cache.
+/// Like [`tune`], but without the shared kernels. Tests of compiling and of the contents of a cache use it.
 pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     let mut command = Command::new(tune_program());
     command
@@ -123,14 +124,14 @@ pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     for name in ["KILN_TUNED", "KILN_STRICT", "KILN_CXX", "KILN_CPU_THREADS"] {
         command.env_remove(name);
     }
-    // The rows of this machine's cpu are in the target folder. Tests must not read or write those that a user tuned.
+    // Rows for this machine's CPU are in the target folder. Tests must not read or write rows that a user tuned.
     if directory.starts_with(workspace()) && !directory.starts_with(target_dir()) {
         command.env("CARGO_TARGET_DIR", cache.join("target"));
     }
     command
 }
 
-/// Cargo in a directory, without the variables of the surrounding cargo.
+/// The command cargo in a directory, without the variables of the cargo that runs the tests.
 pub fn cargo(directory: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(directory);
@@ -146,10 +147,10 @@ pub fn cargo(directory: &Path) -> Command {
     command
 }
 
-/// Runs to the end; panics with the complete output unless the exit code is the expected one.
+/// Runs a command to its end, and expects this exit code.
 ///
 /// # Panics
-/// If the command cannot be started or ends with another code.
+/// If the command does not start, or ends with another exit code. The message contains the complete output.
 pub fn expect_code(command: &mut Command, code: i32) -> Output {
     let output = command.output().expect("the command should start");
     assert_eq!(

@@ -1,9 +1,9 @@
-//! Checks the promises in documentation: commands with their output, in blocks fenced as `console`.
+//! Checks the promises in documentation. A promise is a command with its output, in a block fenced as `console`.
 //!
-//! A line that starts with `$ ` is a command; the lines below it are its output. In the output, `…` stands for any
-//! text, and a line that is only `…` for any number of lines.
+//! A line that starts with `$ ` is a command. The lines after it are its output. In the output, `…` stands for any
+//! text, and a line that is only `…` stands for any number of lines.
 
-/// A command and its documented output.
+/// A command and the output that the documentation promises.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
     /// The command, without `$ `.
@@ -15,7 +15,7 @@ pub struct Promise {
 /// The placeholder for any text.
 const ANYTHING: &str = "…";
 
-/// The promises of a page, in order.
+/// The promises of a page, in the order of the page.
 pub fn promises(markdown: &str) -> Vec<Promise> {
     let mut found: Vec<Promise> = Vec::new();
     for (language, text) in blocks(markdown) {
@@ -39,7 +39,7 @@ pub fn promises(markdown: &str) -> Vec<Promise> {
     found
 }
 
-/// The fenced blocks of a page: the text after the fence, and the content.
+/// The fenced blocks of a page: for each, the text after the opening fence, and the content.
 fn blocks(markdown: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -54,7 +54,7 @@ fn blocks(markdown: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The files on a page, in order: each block below a line that consists of a path in backticks and a colon.
+/// The files on a page, in order. A file is a block after a line that has only a path in backticks and a colon.
 pub fn files(markdown: &str) -> Vec<(String, String)> {
     let name_above = |at: usize| {
         let above = markdown.lines().take(at).collect::<Vec<_>>();
@@ -81,7 +81,7 @@ pub fn module_documentation(source: &str) -> String {
 }
 
 impl Promise {
-    /// Compares it with the actual output.
+    /// Compares the promised output with the actual output.
     ///
     /// # Errors
     /// Both outputs, if they differ.

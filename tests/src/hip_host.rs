@@ -1,4 +1,4 @@
-//! The test library of the hip backend (`tests/hip-host`), which is built with the tests.
+//! The test library for the hip backend (`tests/hip-host`). Cargo builds it together with the tests.
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use kiln::backend::hip::HipDevice;
 
 use crate::command::built;
 
-/// The library's file.
+/// The path of the library.
 ///
 /// # Panics
-/// If it does not exist.
+/// If the file does not exist.
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -22,10 +22,10 @@ pub fn library() -> &'static Path {
     })
 }
 
-/// The host processor behind the HIP interface; one for each call.
+/// A new device: the host processor behind the HIP interface.
 ///
 /// # Panics
-/// If it does not open.
+/// If the device does not open.
 pub fn device() -> Device {
     let device = HipDevice::of_library(library(), 0).unwrap_or_else(|error| panic!("{error}"));
     device.into()

@@ -1,5 +1,5 @@
-//! Shared code of the workspace tests: the available tools, crates outside the workspace, tables of absent devices,
-//! and the promises in documentation.
+//! Code that the tests of the workspace share: detection of tools, crates outside the workspace, tables for absent
+//! devices, and checks of the promises in documentation.
 #![forbid(unsafe_code)]
 
 pub mod capability;

@@ -1,4 +1,4 @@
-//! The recorded tuning spaces, and the scores of searches on them.
+//! The recorded tuning spaces, and scores of searches on them.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::capability::recorded_data;
 /// All recorded spaces, by name.
 ///
 /// # Panics
-/// If there are none, or one cannot be read.
+/// If there are no recorded spaces, or if one of them cannot be read.
 pub fn recordings() -> Vec<Recording> {
     let folder = recorded_data()
         .expect("recorded data were found before")
@@ -27,7 +27,7 @@ pub fn recordings() -> Vec<Recording> {
     paths.par_iter().map(read).collect()
 }
 
-/// Searches of every recording with every seed up to `seeds`.
+/// Searches every recording with every seed from 1 to `seeds`.
 pub fn searches(
     recordings: &[Recording],
     strategy: &str,
@@ -54,7 +54,7 @@ pub fn searches(
     jobs.par_iter().map(search).collect()
 }
 
-/// For each recording the median share of its optimum after this many configs.
+/// For each recording, the median share of the optimum that the runs reach after `evals` configs.
 pub fn shares(recordings: &[Recording], runs: &[SearchRun], evals: usize) -> Vec<f64> {
     let share = |recording: &Recording| {
         let best = recording.best_ms().unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn shares(recordings: &[Recording], runs: &[SearchRun], evals: usize) -> Vec
     recordings.iter().map(share).collect()
 }
 
-/// The geometric mean.
+/// The geometric mean of shares. Shares below 0.001 count as 0.001.
 pub fn geometric_mean(shares: &[f64]) -> f64 {
     let logs: f64 = shares.iter().map(|share| share.max(1e-3).ln()).sum();
     (logs / shares.len().max(1) as f64).exp()

@@ -1,5 +1,5 @@
-//! Servers of this machine that speak the protocol of S3, on loopback: moto, and s3rver, which accepts conditional
-//! requests and ignores the condition.
+//! S3 servers on the loopback interface: moto, and s3rver, which accepts conditional requests but ignores the
+//! condition.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -10,27 +10,27 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// The bucket of every server.
+/// The name of the bucket on every server.
 const BUCKET: &str = "kiln";
-/// The only user of s3rver, and his password. moto accepts anybody.
+/// The only user of s3rver, and also the password. moto accepts any user.
 const USER: &str = "S3RVER";
-/// Longest time in which a server starts.
+/// Maximum time that a server may take to start.
 const DEADLINE: Duration = Duration::from_secs(120);
 
-/// A kind of server.
+/// The kind of an S3 server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `moto_server` of the Python package `moto[server,s3]`.
+    /// `moto_server` from the Python package `moto[server,s3]`.
     Moto,
-    /// `s3rver` of npm.
+    /// `s3rver` from npm.
     S3rver,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 2] = [Kind::Moto, Kind::S3rver];
 
-    /// Its name.
+    /// The name of the server's program.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Moto => "moto_server",
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The program: the one that the variable names, that of `cargo xtask bars`, or one on the path.
+    /// The program: the value of the variable, the one that `cargo xtask bars` installs, or one on the path.
     pub fn program(self) -> Option<PathBuf> {
         let (variable, made) = match self {
             Kind::Moto => ("KILN_MOTO_SERVER", "target/s3/moto/bin/moto_server"),
@@ -53,10 +53,10 @@ impl Kind {
     }
 }
 
-/// A running server with an empty bucket; it ends when it is dropped.
+/// A running server with an empty bucket. Dropping it ends the server.
 #[derive(Debug)]
 pub struct Server {
-    /// Which one it is.
+    /// The kind of this server.
     pub kind: Kind,
     process: Child,
     port: u16,
@@ -64,10 +64,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server, and waits until it answers.
+    /// Starts a server, and waits until it responds.
     ///
     /// # Panics
-    /// If it is not installed, or does not start.
+    /// If the server is not installed, or does not start.
     pub fn start(kind: Kind) -> Server {
         let program = kind.program();
         let program = program.unwrap_or_else(|| panic!("{} is not installed", kind.name()));
@@ -81,7 +81,7 @@ impl Server {
                 .arg("--silent")
                 .arg("--directory")
                 .arg(folder.path().join("objects"))
-                // Its page tokens are encrypted by a cipher that newer versions of OpenSSL call legacy.
+                // s3rver encrypts its page tokens with a cipher that newer versions of OpenSSL call legacy.
                 .env("NODE_OPTIONS", "--openssl-legacy-provider"),
         };
         let log = fs::File::create(folder.path().join("log")).expect("a file should be made");
@@ -113,12 +113,12 @@ impl Server {
         }
     }
 
-    /// The location of a store in its bucket.
+    /// The location of a store in the bucket.
     pub fn location(&self, prefix: &str) -> String {
         format!("s3://{BUCKET}/{prefix}")
     }
 
-    /// The variables with which a client finds it.
+    /// The environment variables that make a client use this server.
     pub fn variables(&self) -> [(&'static str, String); 6] {
         [
             ("AWS_ACCESS_KEY_ID", USER.to_owned()),
@@ -133,10 +133,10 @@ impl Server {
         ]
     }
 
-    /// Writes an object past any client, whatever its key is.
+    /// Writes an object without a client, so any key is possible.
     ///
     /// # Panics
-    /// If the server does not take it.
+    /// If the server rejects the object.
     pub fn put(&self, key: &str, bytes: &[u8]) {
         let said = self.request("PUT", key, bytes).unwrap_or_default();
         assert!(said.starts_with("HTTP/1.1 200"), "{key}: {said}");
@@ -145,20 +145,20 @@ impl Server {
     /// Removes an object.
     ///
     /// # Panics
-    /// If the server does not remove it.
+    /// If the server does not remove the object.
     pub fn remove(&self, key: &str) {
         let said = self.request("DELETE", key, b"").unwrap_or_default();
         assert!(said.starts_with("HTTP/1.1 20"), "{key}: {said}");
     }
 
-    /// A request without a client; nothing if nobody answers.
+    /// Sends a request without a client. `None` if the server does not respond.
     fn request(&self, method: &str, key: &str, bytes: &[u8]) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
         let path = match key {
             "" => format!("/{BUCKET}"),
             key => format!("/{BUCKET}/{}", encoded(key)),
         };
-        // moto lets only an owner change an object, and checks no signature. s3rver lets anybody who does not sign.
+        // moto accepts changes only from an owner, but does not check signatures. s3rver accepts unsigned requests.
         let who = match self.kind {
             Kind::Moto => format!(
                 "Authorization: AWS4-HMAC-SHA256 Credential={USER}/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0\r\n"
@@ -180,13 +180,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The server may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// A port that nobody listened on a moment ago.
+/// A port that was free a moment ago.
 pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port should be free");
     listener.local_addr().map_or(0, |at| at.port())

@@ -1,5 +1,5 @@
-//! A package of one kernel in a folder of its own, with SSH keys and fake devices of one kind: what fleets of the tests
-//! tune.
+//! A package with one kernel in its own folder, with SSH keys and with fake devices of the same kind. The tests of
+//! fleets tune this package.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,22 +31,23 @@ const SOURCE: &str = "extern \"C\" __global__ void scale(unsigned n, const float
 }
 ";
 
-/// A space that a search knows in a moment.
+/// A search space that a search explores in a moment.
 pub const SMALL: &str = "THREADS in [64, 128, 256], ITEMS in [1, 2, 4]";
-/// A space of 48 configs.
+/// A search space of 48 configs.
 pub const LARGE: &str =
     "THREADS in [32, 64, 96, 128, 160, 192, 224, 256], ITEMS in [1, 2, 3, 4, 5, 6]";
-/// The fastest config of both on [`ScalePackage::device`].
+/// The fastest config of both spaces on [`ScalePackage::device`].
 pub const FASTEST: &str = "THREADS=256,ITEMS=4";
 
-/// A package below `mine/` in a temporary folder, with the devices `a` and `b`.
+/// A package in the folder `mine/` of a temporary folder, with the devices `a` and `b`.
 #[derive(Debug)]
 pub struct ScalePackage {
     folder: TempDir,
 }
 
 impl ScalePackage {
-    /// A package of one kernel with this space and these problems. Whoever has the key of one of `signers` may sign.
+    /// A package with one kernel, this search space and these problems. The keys of `signers` are allowed to sign
+    /// plans.
     ///
     /// # Panics
     /// If files cannot be written, or `ssh-keygen` fails.
@@ -77,20 +78,20 @@ impl ScalePackage {
         package
     }
 
-    /// A path below the folder.
+    /// A path in the temporary folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The folder.
+    /// The temporary folder.
     pub fn root(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Writes a file below the folder.
+    /// Writes a file in the temporary folder.
     ///
     /// # Panics
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         let folder = path.parent().expect("a file has a folder");
@@ -98,15 +99,15 @@ impl ScalePackage {
         fs::write(path, text).expect("a file should be written");
     }
 
-    /// Reads a file below the folder.
+    /// Reads a file in the temporary folder.
     ///
     /// # Panics
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Makes an SSH key: `name` and `name.pub`.
+    /// Creates an SSH key pair: `name` and `name.pub`.
     ///
     /// # Panics
     /// If `ssh-keygen` fails.
@@ -116,10 +117,11 @@ impl ScalePackage {
         expect_code(keygen.arg(self.path(name)), 0);
     }
 
-    /// A fake device of its own uuid, on which 256 threads and 4 items are fast, with other fields of its script.
+    /// Writes a fake device with its own uuid, on which 256 threads and 4 items are fast. `fields` are added to its
+    /// script.
     ///
     /// # Panics
-    /// If the fields are not an object.
+    /// If `fields` is not a JSON object.
     pub fn device(&self, name: &str, fields: &Value) {
         let mut script = json!({
             "instance": {"uuid": format!("GPU-{name}")},
@@ -135,8 +137,8 @@ impl ScalePackage {
         self.write(&format!("{name}.json"), &script.to_string());
     }
 
-    /// `tune` in the package, with the cache of this name, and words in which `STORE` is the store and `ROOT` the
-    /// folder.
+    /// The command `tune` in the package, with the cache of this name. In `words`, `STORE` stands for the store and
+    /// `ROOT` for the temporary folder.
     pub fn tune(&self, cache: &str, store: &str, words: &str) -> Command {
         let mut tune = Command::new(tune_program());
         tune.current_dir(self.path("mine"));

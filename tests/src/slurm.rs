@@ -1,5 +1,5 @@
-//! A Slurm cluster of several nodes on this machine: Debian's controller and node daemons, on loopback, in a folder of
-//! their own.
+//! A Slurm cluster of several nodes on this machine. The controller and the node daemons of Debian run on the loopback
+//! interface, in a separate folder.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 /// The programs that a cluster needs.
 const PROGRAMS: [&str; 5] = ["slurmctld", "slurmd", "sbatch", "squeue", "scontrol"];
 
-/// Why no cluster can be started here, if so.
+/// Why a cluster cannot be started here, or `None` if it can.
 pub fn obstacle() -> Option<String> {
     if let Some(missing) = PROGRAMS.into_iter().find(|program| find(program).is_none()) {
         return Some(format!("no {missing} on the path: run `cargo xtask setup`"));
     }
-    // Daemons listen where the host's name leads to, and are called at 127.0.0.1.
+    // Daemons listen on the address of the host's name, and clients connect to 127.0.0.1, so the two must be equal.
     let host = output(Command::new("hostname").arg("-s"));
     let found = (host.as_str(), 0).to_socket_addrs();
     let is_loopback = found.is_ok_and(|mut all| all.any(|at| at.ip() == Ipv4Addr::LOCALHOST));
@@ -28,7 +28,7 @@ pub fn obstacle() -> Option<String> {
     Cluster::try_start(1, Duration::from_secs(20)).err()
 }
 
-/// The path of a program. Debian puts daemons where users do not look.
+/// The path of a program. Debian installs daemons in a folder that is not on users' paths.
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
@@ -37,10 +37,10 @@ fn find(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Longest time in which a cluster comes up, or a job ends.
+/// Maximum time for starting a cluster, and for a job.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// A running cluster; its daemons end when it is dropped.
+/// A running cluster. Dropping it ends its daemons.
 #[derive(Debug)]
 pub struct Cluster {
     folder: TempDir,
@@ -48,7 +48,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a controller and this many nodes with one processor each, and waits until they accept jobs.
+    /// Starts a controller and `nodes` nodes with one processor each, and waits until they accept jobs.
     ///
     /// # Panics
     /// If a daemon does not start.
@@ -80,7 +80,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// The folder of its files.
+    /// The folder of the cluster's files.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -89,7 +89,7 @@ impl Cluster {
         self.path().join("slurm.conf")
     }
 
-    /// Kills the controller as a crash would.
+    /// Kills the controller, as a crash would.
     pub fn kill_controller(&self) {
         signal(self.pid("slurmctld"), "-KILL");
     }
@@ -97,7 +97,7 @@ impl Cluster {
     /// Starts the controller again.
     ///
     /// # Panics
-    /// If it does not start.
+    /// If the controller does not start.
     pub fn start_controller(&self) {
         self.run("slurmctld", &[])
             .unwrap_or_else(|why| panic!("{why}"));
@@ -106,18 +106,18 @@ impl Cluster {
     /// Starts a node again.
     ///
     /// # Panics
-    /// If it does not start.
+    /// If the node does not start.
     pub fn start_node(&self, node: usize) {
         let started = self.run("slurmd", &["-N", &name(node)]);
         started.unwrap_or_else(|why| panic!("{why}"));
     }
 
-    /// Does what an operator does after failures: nodes that Slurm drained work again, and jobs that it holds, because
-    /// they could not be started, are cancelled. They are to be submitted again.
+    /// Does what an operator does after failures: resumes drained nodes, and cancels held jobs, which Slurm could not
+    /// start. Such jobs must be submitted again.
     pub fn repair(&self) {
         let nodes = format!("NodeName=n[1-{}]", self.nodes);
         let mut resume = self.command("scontrol");
-        // It fails if there is nothing to resume.
+        // This command fails if there is nothing to resume.
         let _ = resume.args(["update", &nodes, "State=RESUME"]).output();
         let mut queue = self.command("squeue");
         let held = queue
@@ -134,7 +134,8 @@ impl Cluster {
         }
     }
 
-    /// Kills the process that a node's job runs, as the kernel does when memory is short; false if there is none.
+    /// Kills the process of a node's job, as the kernel does when memory is short. Returns `false` without such a
+    /// process.
     pub fn kill_task(&self, node: usize) -> bool {
         let task = self.steps(node).into_iter().find(|pid| is_tune(*pid));
         signal(task, "-KILL");
@@ -161,17 +162,17 @@ impl Cluster {
         }
     }
 
-    /// Kills a node with everything that it runs, as a power failure would.
+    /// Kills a node and all processes that it runs, as a power failure would.
     pub fn kill_node(&self, node: usize) {
         let pid = self.pid(&name(node));
-        // Steps first: one that outlives its script reports it as failed.
+        // Kills the steps first, because a script that outlives its step reports the step as failed.
         for step in self.steps(node).into_iter().rev() {
             signal(Some(step), "-KILL");
         }
         signal(pid, "-KILL");
     }
 
-    /// The processes of jobs on a node, parents first.
+    /// The processes of jobs on a node. Parents precede their children.
     fn steps(&self, node: usize) -> Vec<u32> {
         let spool = self.path().join("spool").join(format!("n{node}"));
         let marks = [
@@ -196,7 +197,7 @@ impl Cluster {
         pids
     }
 
-    /// A command of Slurm's that talks to this cluster.
+    /// A Slurm command that talks to this cluster.
     pub fn command(&self, program: &str) -> Command {
         let program = find(program).unwrap_or_else(|| program.into());
         let mut command = Command::new(program);
@@ -204,10 +205,10 @@ impl Cluster {
         command
     }
 
-    /// Submits a job script, and returns the job's number.
+    /// Submits a job script, and returns the number of the job.
     ///
     /// # Panics
-    /// If it is not accepted.
+    /// If Slurm does not accept the job.
     pub fn submit(&self, script: &Path, arguments: &[&str]) -> String {
         let mut sbatch = self.command("sbatch");
         sbatch.arg("--parsable").args(arguments).arg(script);
@@ -222,18 +223,18 @@ impl Cluster {
         said
     }
 
-    /// Waits until no job is queued or runs.
+    /// Waits until no job is queued or running.
     ///
     /// # Panics
-    /// If it takes too long.
+    /// If this takes too long.
     pub fn wait(&self) {
         self.wait_for(DEADLINE);
     }
 
-    /// The same with another deadline.
+    /// Waits until no job is queued or running, with a different deadline.
     ///
     /// # Panics
-    /// If it takes longer.
+    /// If this takes longer than the deadline.
     pub fn wait_for(&self, deadline: Duration) {
         let start = Instant::now();
         while self.is_busy() {
@@ -242,7 +243,7 @@ impl Cluster {
         }
     }
 
-    /// Whether a job is queued or runs, or the controller does not answer.
+    /// Whether a job is queued or running, or the controller does not respond.
     ///
     /// # Panics
     /// If `squeue` does not start.
@@ -252,7 +253,7 @@ impl Cluster {
         !output.status.success() || !output.stdout.iter().all(u8::is_ascii_whitespace)
     }
 
-    /// Number of nodes that wait for jobs.
+    /// The number of nodes that wait for jobs.
     fn idle(&self) -> usize {
         let mut sinfo = self.command("sinfo");
         let output = sinfo.args(["--noheader", "--Node", "--format=%t"]).output();
@@ -265,7 +266,7 @@ impl Cluster {
     fn run(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = self.command(program);
         command.arg("-f").arg(self.config()).args(arguments);
-        // A daemon keeps what it inherits; a pipe would never end.
+        // A daemon keeps the files that it inherits, so the output of a pipe would never end.
         let log = fs::File::create(self.path().join("log").join(format!("{program}.start")));
         let log = log.expect("a file should be made");
         command
@@ -284,7 +285,7 @@ impl Cluster {
         fs::read_to_string(file).ok()?.trim().parse().ok()
     }
 
-    /// The last lines of all logs, for messages.
+    /// The last lines of all logs, for error messages.
     fn logs(&self) -> String {
         let mut text = String::new();
         let folder = fs::read_dir(self.path().join("log"));
@@ -297,12 +298,12 @@ impl Cluster {
         text
     }
 
-    /// One processor a node, no accounting, nobody who authenticates, everything on loopback: for tests alone.
+    /// The configuration of a test cluster: one processor per node, no accounting, no authentication, all on loopback.
     fn configuration(&self) -> String {
         let host = output(Command::new("hostname").arg("-s"));
         let user = output(Command::new("id").arg("-un"));
         let folder = self.path().display();
-        // All ports are free at the same time, so they differ.
+        // All listeners exist at the same time, so the ports differ.
         let listeners: Vec<TcpListener> = (0..=self.nodes)
             .map(|_| TcpListener::bind("127.0.0.1:0").expect("a port should be free"))
             .collect();
@@ -356,7 +357,7 @@ fn name(node: usize) -> String {
     format!("n{node}")
 }
 
-/// Whether a process runs an element.
+/// Whether a process is `tune fleet work`, which works on one element (one part of a plan).
 fn is_tune(pid: u32) -> bool {
     let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
@@ -366,7 +367,7 @@ fn is_tune(pid: u32) -> bool {
 
 fn signal(pid: Option<u32>, signal: &str) {
     if let Some(pid) = pid {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = Command::new("kill")
             .args([signal, &pid.to_string()])
             .stderr(Stdio::null())

@@ -1,4 +1,4 @@
-//! Libraries that replace a vendor's: compiled from C, or with functions removed.
+//! Libraries that replace a vendor's library. They are compiled from C, or copied with functions removed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::command::{expect_code, workspace};
 
-/// Compiles a fixture into a folder, as a library with this name. Each of its functions must be declared by a header.
+/// Compiles a fixture into a folder, as a library of this name. A header must declare each of its functions.
 pub(crate) fn compile(
     folder: &Path,
     soname: &str,
@@ -23,10 +23,10 @@ pub(crate) fn compile(
     library
 }
 
-/// The bytes of a library with a function renamed.
+/// The bytes of a library in which a function is renamed, so it cannot be found.
 ///
 /// # Panics
-/// If the name does not occur in it.
+/// If the library does not contain the name.
 pub fn without(library: &[u8], name: &str) -> Vec<u8> {
     let wanted: Vec<u8> = [b"\0", name.as_bytes(), b"\0"].concat();
     let mut changed = library.to_vec();

@@ -1,4 +1,4 @@
-//! Tables as `tune bake` would write them on devices that this machine does not have.
+//! Tables like those that `tune bake` writes, for devices that this machine does not have.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use kiln_spec::DeviceKey;
 use kiln_spec::baked::{BakedTable, Evidence, Hashes, Row};
 use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 
-/// The kernel with this name in the package of a manifest, with features.
+/// The kernel of this name in the package of a manifest, built with these features.
 ///
 /// # Panics
-/// If there is none.
+/// If the package has no such kernel.
 pub fn kernel(manifest: &Path, name: &str, features: &[&str]) -> TunedKernel {
     let args = PackageSelection {
         manifest_path: Some(manifest.to_owned()),
@@ -22,10 +22,10 @@ pub fn kernel(manifest: &Path, name: &str, features: &[&str]) -> TunedKernel {
     project.kernels.remove(0)
 }
 
-/// A table with one row for the first problem on each device, with its config; nothing was measured for it.
+/// A table with one row per device, for the first problem, with the given config. The rows were never measured.
 ///
 /// # Panics
-/// If the spec does not have the config.
+/// If the config is not in the search space.
 pub fn unmeasured(kernel: &TunedKernel, rows: &[(DeviceKey, &str)]) -> BakedTable {
     let spec = &kernel.spec;
     let mut table = BakedTable::new(spec.name.as_str());
@@ -38,10 +38,10 @@ pub fn unmeasured(kernel: &TunedKernel, rows: &[(DeviceKey, &str)]) -> BakedTabl
     table
 }
 
-/// The row for the first problem on a device, with a config; nothing was measured for it.
+/// A row for the first problem, with this device and config. The row was never measured.
 ///
 /// # Panics
-/// If the spec does not have the config.
+/// If the config is not in the search space.
 pub fn row(kernel: &TunedKernel, device: &DeviceKey, config: &str) -> Row {
     let (spec, source) = (&kernel.spec, kernel.source.hash());
     let config = spec

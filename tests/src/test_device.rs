@@ -1,4 +1,4 @@
-//! The device on which kernels are tested: the cpu, or the one that `KILN_TEST_DEVICE` names.
+//! The device on which kernels are tested: the cpu, or the device that `KILN_TEST_DEVICE` selects.
 
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -11,16 +11,17 @@ use kiln::{Device, Stream, device::DeviceBackend};
 use crate::capability::{Need, have};
 use crate::hip_host;
 
-/// The variable that names it: `cpu`, `cuda:0`, `hip:0`, or `hip-host` for the hip backend on the host processor.
+/// The variable that selects the device: `cpu`, `cuda:0`, `hip:0`, a simulated GPU such as `sim:sm_86`, or `hip-host`
+/// for the hip backend on the host processor.
 pub const VARIABLE: &str = "KILN_TEST_DEVICE";
 
-/// The hip backend through a runtime of the host processor: runs the tests of a GPU without a GPU.
+/// The hip backend on a runtime of the host processor. It runs the tests for GPUs without a GPU.
 pub const HIP_HOST: &str = "hip-host";
 
 /// Opens the test device.
 ///
 /// # Errors
-/// Why it does not open, with the variable that named it.
+/// Why the device does not open, with the value of the variable.
 pub fn open() -> Result<Device, String> {
     let Some(name) = std::env::var_os(VARIABLE) else {
         return kiln::open("cpu").map_err(|error| error.to_string());
@@ -37,11 +38,11 @@ pub fn open() -> Result<Device, String> {
     })
 }
 
-/// A stream of the test device. `None` means that the test must return now: there is no compiler for the cpu, which
-/// has been printed and counted.
+/// A stream of the test device. `None` means that the cpu has no compiler, and that the test must return at once. The
+/// skip has been printed and counted.
 ///
 /// # Panics
-/// If the variable is set and its device does not open: a skip would look like a pass.
+/// If the variable is set and its device does not open, because a skip would look like a pass.
 pub fn stream(test: &str) -> Option<Stream> {
     if std::env::var_os(VARIABLE).is_none() && !have(test, &[Need::HostCompiler]) {
         return None;
@@ -50,12 +51,12 @@ pub fn stream(test: &str) -> Option<Stream> {
     Some(Stream::default_of(device))
 }
 
-/// Whether a device is the cpu itself, which supports check builds and chooses the order of threads.
+/// Whether a device is the cpu backend, which supports check builds and chooses the order of threads.
 pub fn is_cpu(device: &dyn DeviceBackend) -> bool {
     device.info().key.backend == Backend::Cpu
 }
 
-/// The builds that can be launched on a device.
+/// The kinds of builds that a device can launch.
 pub fn builds(device: &dyn DeviceBackend) -> &'static [BuildKind] {
     match is_cpu(device) {
         true => &[BuildKind::Release, BuildKind::Check],
@@ -63,12 +64,12 @@ pub fn builds(device: &dyn DeviceBackend) -> &'static [BuildKind] {
     }
 }
 
-/// The dialect of a device's units.
+/// The dialect of the code that is generated for a device.
 pub fn dialect(device: &dyn DeviceBackend) -> Backend {
     prepare::dialect(&device.info().key)
 }
 
-/// Runs tests of this test program in a separate process, on another device.
+/// Runs tests of this program in a separate process, on another device.
 ///
 /// # Panics
 /// If the process does not start.

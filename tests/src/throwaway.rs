@@ -1,4 +1,4 @@
-//! Crates outside the workspace, built against the packages that `cargo package` would publish.
+//! Crates outside the workspace. They are built against the packages that `cargo package` would publish.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use tempfile::TempDir;
 
 use crate::command::{cargo, expect_code, target_dir, tune, workspace};
 
-/// The crates against which a user's crate is built.
+/// The packages that a user's crate depends on.
 const PUBLISHED: [&str; 4] = ["kiln-sim", "kiln-spec", "kiln-macros", "kiln-gpu"];
 
-/// A crate in its own temporary directory.
+/// A crate in a temporary directory.
 #[derive(Debug)]
 pub struct Throwaway {
     directory: TempDir,
 }
 
 impl Throwaway {
-    /// A crate with this name and these files; `Cargo.toml` is written for it.
+    /// A crate with this name and these files. `Cargo.toml` is generated.
     ///
     /// # Panics
     /// If a file cannot be written.
@@ -29,7 +29,7 @@ impl Throwaway {
             .expect("a temporary directory should be had");
         let crate_ = Throwaway { directory };
         crate_.write("Cargo.toml", &manifest(name));
-        // The versions that the workspace has already downloaded, so that no network is needed.
+        // The lock file has the versions that the workspace has already downloaded, so no network is needed.
         let lock = fs::read(workspace().join("Cargo.lock"))
             .expect("the workspace should have a lock file");
         fs::write(crate_.path().join("Cargo.lock"), lock).expect("the lock file should be written");
@@ -39,12 +39,12 @@ impl Throwaway {
         crate_
     }
 
-    /// Its root.
+    /// The root folder of the crate.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Writes a file, with the folders it needs.
+    /// Writes a file, and creates its folders.
     ///
     /// # Panics
     /// If the file cannot be written.
@@ -59,17 +59,17 @@ impl Throwaway {
     /// Reads a file.
     ///
     /// # Panics
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// Cargo in this crate; all throw-away crates share one target folder, so that dependencies are built once.
+    /// The command cargo in this crate. All throw-away crates share one target folder, so dependencies are built once.
     pub fn cargo(&self) -> std::process::Command {
         let mut command = cargo(self.path());
         command.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
         command.env("CARGO_NET_OFFLINE", "true").env("CI", "true");
-        // Each crate is built once.
+        // Each crate is built only once, so incremental builds are useless.
         command.env("CARGO_INCREMENTAL", "0");
         command.env("CARGO_PROFILE_DEV_DEBUG", "0");
         command.env("KILN_CACHE", self.path().join("cache"));
@@ -79,7 +79,7 @@ impl Throwaway {
         command
     }
 
-    /// `tune` with this crate's manifest as an argument, run from another folder.
+    /// The command `tune` with the crate's manifest as an argument, run in another folder.
     pub fn tune(&self, words: &str) -> std::process::Command {
         let mut command = tune(&std::env::temp_dir(), &self.path().join("cache"));
         command.args(words.split(' '));
@@ -96,8 +96,7 @@ fn manifest(name: &str) -> String {
         .iter()
         .map(|package| format!("{package} = {{ path = {:?} }}\n", packages.join(package)))
         .collect();
-    // Packages with the same name in one target folder are distinguished by cargo by their version, not by their
-    // path.
+    // In one target folder, cargo distinguishes packages of the same name by their version, not by their path.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let version =
         u64::from(std::process::id()) * 1000 + u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -107,7 +106,7 @@ fn manifest(name: &str) -> String {
     )
 }
 
-/// The unpacked packages, one folder per crate. They are packed again if a source is newer.
+/// The unpacked packages, one folder per package. They are packed again if a source file is newer.
 fn packaged() -> PathBuf {
     let folder = target_dir().join("throwaway/packages");
     fs::create_dir_all(&folder).expect("the folder of packages should be made");
@@ -143,7 +142,7 @@ fn unpack(folder: &Path, name: &str) {
     let _ = fs::remove_dir_all(&target);
     fs::create_dir_all(&target).expect("a package's folder should be made");
     let mut tar = std::process::Command::new("tar");
-    // Use current times: those in the archive are the same for every version, and cargo compares times.
+    // Sets current times. The times in the archive never change, and cargo compares times.
     tar.arg("-xzmf")
         .arg(archive)
         .arg("--strip-components=1")

@@ -1,4 +1,4 @@
-//! Every device keeps the promises of `docs/adding-a-backend.md`; a table lists intended differences.
+//! Checks that every device keeps the promises of `docs/adding-a-backend.md`. A table lists intended differences.
 
 #![forbid(unsafe_code)]
 
@@ -52,11 +52,12 @@ fn the_hip_backend_conforms_through_a_runtime_of_the_host_processor() {
     }
 }
 
-/// The arguments of the child in [`in_a_process_of_its_own`]: a device and a check, separated by a space.
+/// The variable that tells the child of [`in_a_process_of_its_own`] what to run: a device and a check, with a space
+/// between.
 const CHECK: &str = "KILN_CONFORMANCE_CHECK";
 
-/// Runs one check on a device in a separate process: after an error that a GPU's context does not survive, every
-/// later check of the process would fail. Returns the failure, if any.
+/// Runs one check on a device in a separate process, and returns the failure, if any. After an error that destroys the
+/// context of a GPU, every later check in the same process would fail.
 fn in_a_process_of_its_own(device: &str, check: &str) -> Option<String> {
     let mut command = child_test(module_path!(), "one_check_of_a_device");
     command.env(CHECK, format!("{device} {check}"));

@@ -1,5 +1,5 @@
-//! A past incident: a config of 384 threads was tuned for an L4, but a launch of 128 threads ran. Without that GPU,
-//! the row is launched on the cpu device, and its actual launch is proven.
+//! Repeats a past incident: a config with 384 threads was tuned for an L4, but a launch with 128 threads ran. Here,
+//! without that GPU, the row of the L4 is launched on the cpu device, and the receipt proves which launch ran.
 
 use std::path::Path;
 use std::process::Output;
@@ -103,7 +103,7 @@ fn a_row_whose_block_is_not_that_of_its_config_fails_naming_both() {
     }
 }
 
-/// The output line about the row of the L4.
+/// The line of the output that reports the row of the L4.
 fn line_of_the_l4(output: &Output, what: &str) -> String {
     let text = stdout(output);
     let line = text
@@ -124,7 +124,7 @@ fn crate_with_a_row_of_an_l4() -> Throwaway {
     crate_
 }
 
-/// What `tune bake` on an L4 would have written for 384 threads.
+/// The table that `tune bake` on an L4 would write for 384 threads.
 fn table_of_an_l4(root: &Path) -> String {
     let kernel = tables::kernel(&root.join("Cargo.toml"), "attend", &[]);
     let device = DeviceKey {

@@ -6,18 +6,18 @@ use std::time::Instant;
 
 use kiln_sim::{Class, Counters, InstructionInfo, Launch, Memory, Order, Program, run};
 
-/// A launch of a kernel.
+/// A launch to time.
 pub struct Case {
     pub name: &'static str,
-    /// Whether `a` and `b` hold floats of 16 bits.
+    /// Whether the elements of `a` and `b` are 16-bit floats.
     pub half: bool,
     threads: u32,
     blocks: u32,
-    /// The last argument: the depth of a product, the columns of a row, or turns of a loop.
+    /// The last argument of the kernel: the depth of a product, the columns of a row, or the iterations of a loop.
     count: u32,
 }
 
-/// The cases of both families; `matrix` is the kernel that uses matrix units.
+/// The launches, which are the same for both GPU families. `matrix` is the name of the kernel that uses matrix units.
 pub fn cases(matrix: &'static str) -> [Case; 4] {
     let case = |name, half, threads, blocks, count| Case {
         name,
@@ -34,25 +34,25 @@ pub fn cases(matrix: &'static str) -> [Case; 4] {
     ]
 }
 
-/// What this thread ran, if the system tells: on a machine that others use, less passes than on the clock.
+/// The CPU time of this thread, if the system reports it. Other programs distort it less than they distort wall time.
 fn own_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;
     Some(nanoseconds / 1e9)
 }
 
-/// Whether the command line names the case, or none.
+/// Whether the command line names this case, or names no case at all.
 pub fn is_wanted(case: &Case) -> bool {
     let mut names = std::env::args().skip(1).peekable();
     names.peek().is_none() || names.any(|name| name == case.name)
 }
 
 const ELEMENTS: usize = 1 << 20;
-/// The fastest of several launches counts: others use the machine too.
+/// The fastest of this number of launches is reported, because other programs use the machine too.
 const LAUNCHES: usize = 5;
 
 impl Case {
-    /// Arguments in newly allocated memory: `a`, `b`, `c` and the count.
+    /// Allocates the arrays `a`, `b` and `c`, and returns the arguments: these arrays and the count.
     fn arguments(&self, memory: &Memory) -> Result<Vec<u8>, Box<dyn Error>> {
         let mut state = 1u32;
         let mut next = || {
@@ -76,7 +76,7 @@ impl Case {
         Ok(arguments)
     }
 
-    /// Launches it on one core and on all, and prints the warp instructions per second.
+    /// Launches the kernel on one core and on all cores, and prints the warp instructions per second.
     pub fn time<P: Program>(
         &self,
         kernel: &P,

@@ -1,7 +1,8 @@
-//! Accesses to memory: global, private and shared, and loads by the scalar unit.
+//! Accesses to global, flat and private memory, and loads by the scalar unit.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", chapters 8 (scalar memory) and 11 (flat memory), and LLVM, "User Guide for
-//! AMDGPU Backend", "Address Spaces". Global memory is accessed in unaligned mode, as HSA runs gfx11.
+//! AMD, "RDNA3 Instruction Set Architecture", chapters 8 (scalar memory) and 11 (flat memory), and LLVM, "User Guide
+//! for AMDGPU Backend", "Address Spaces". Accesses to global memory may be unaligned, because HSA runs gfx11 in the
+//! unaligned mode.
 
 use std::sync::atomic::Ordering;
 
@@ -44,7 +45,7 @@ pub(super) fn scalar_load(
     Ok(())
 }
 
-/// The address of every lane.
+/// The address that each lane accesses.
 fn addresses(w: &Wave, one: &Flat) -> [u64; 32] {
     let offset = i64::from(one.offset);
     match (one.address, one.base) {
@@ -104,7 +105,7 @@ fn is_aperture(address: u64) -> bool {
     high == SHARED_APERTURE || high == PRIVATE_APERTURE
 }
 
-/// A flat access of one lane, in the memory that its address names.
+/// Executes the flat access of one lane, in the memory that contains its address.
 fn flat_lane(
     w: &mut Wave,
     shared: &mut Shared<'_>,
@@ -144,7 +145,7 @@ fn flat_lane(
     }
 }
 
-/// The registers of one operand.
+/// The number of registers of one operand.
 fn registers(access: Access) -> u8 {
     match access {
         Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
@@ -153,7 +154,7 @@ fn registers(access: Access) -> u8 {
     }
 }
 
-/// Counts the sectors of 32 bytes that the lanes touch together.
+/// Counts the 32-byte sectors that the active lanes touch together.
 fn count_sectors(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
     let bytes = super::share::width(access);
     let traffic = &mut shared.counters.traffic;
@@ -162,7 +163,7 @@ fn count_sectors(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32],
     requests.count(traffic, at, addresses, exec, bytes.into());
 }
 
-/// Counts a request to each memory that lanes name by generic addresses.
+/// Counts one request for each memory that the lanes access through generic addresses.
 fn count_generic(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
     let lanes_in = |aperture: u32| -> u32 {
         let there = lanes_of(exec).filter(|&lane| (addresses[lane] >> 32) as u32 == aperture);
@@ -182,7 +183,7 @@ fn count_generic(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32],
     }
 }
 
-/// The region that the last lane used, which is most often that of the next.
+/// The region that the previous lane used. The next lane usually uses the same region.
 struct Recent<'a>(Option<&'a Region>);
 
 impl<'a> Recent<'a> {
@@ -204,8 +205,8 @@ impl<'a> Recent<'a> {
     }
 }
 
-/// Loads or stores words for all lanes at once, in one allocation that is not the image; `false` if each lane is to be
-/// looked at.
+/// Loads or stores words for all lanes at once, if they are in one allocation outside the image. Returns `false` if the
+/// lanes must be handled one by one.
 fn whole(w: &mut Wave, space: &Space<'_>, one: &Flat, at: &[u64; 32], exec: u32) -> bool {
     let (bytes, loads) = match one.op.access {
         Access::Load { bytes, .. } => (bytes, true),
@@ -227,7 +228,7 @@ fn whole(w: &mut Wave, space: &Space<'_>, one: &Flat, at: &[u64; 32], exec: u32)
     let count = usize::from(bytes / 4);
     if loads {
         for i in 0..count {
-            // Lanes that do not take part have the offset 0.
+            // Inactive lanes have the offset 0.
             let value = each(|lane| words[offsets[lane] / 4 + i].load(Ordering::Relaxed));
             w.put(one.dst.wrapping_add(i as u8), &value, exec);
         }
@@ -268,7 +269,7 @@ fn global(
             for lane in lanes_of(exec) {
                 let value = data(w, one.data, lane, bytes, part);
                 let address = addresses[lane];
-                // The image is never the recent region of a kernel that writes: its constants are checked each time.
+                // For stores, the image is never the recent region, because its constants must be checked each time.
                 let found = match space.is_image(address) {
                     true => space.find_to_write(address, bytes.into()),
                     false => recent.find(address, bytes.into(), || {

@@ -1,4 +1,4 @@
-//! The segment of arguments, and the dispatch packet.
+//! The kernel argument segment and the dispatch packet of a launch.
 //!
 //! LLVM, "User Guide for AMDGPU Backend", "Code Object V5 Metadata" (hidden arguments) and "Kernel Dispatch".
 
@@ -7,12 +7,12 @@ use super::metadata::KernelMetadata;
 use super::space::{ARGUMENTS, PACKET};
 use crate::{Launch, Region};
 
-/// What the runtime does not write.
+/// The value of bytes that the runtime does not write.
 const POISON: u8 = 0xcd;
-/// The segment is allocated in multiples of it.
+/// The size of the segment is a multiple of this number of bytes.
 const ALIGN: usize = 64;
 
-/// The end of the last argument that is not hidden.
+/// The end of the last explicit (not hidden) argument, in bytes.
 pub(super) fn explicit_bytes(kernel: &KernelMetadata) -> u32 {
     let explicit = kernel
         .arguments
@@ -24,7 +24,7 @@ pub(super) fn explicit_bytes(kernel: &KernelMetadata) -> u32 {
         .unwrap_or(0)
 }
 
-/// The segment of arguments of a launch: hidden arguments only if the metadata lists them; poison between.
+/// The kernel argument segment of a launch. It has the hidden arguments that the metadata lists. Padding is poison.
 pub(super) fn segment(kernel: &KernelMetadata, launch: &Launch, dynamic_shared: u32) -> Region {
     let bytes = (kernel.argument_bytes as usize).next_multiple_of(ALIGN);
     let mut data = vec![POISON; bytes];
@@ -47,7 +47,7 @@ pub(super) fn segment(kernel: &KernelMetadata, launch: &Launch, dynamic_shared: 
     region(ARGUMENTS, &data)
 }
 
-/// The value of a hidden argument; `None` for those that stay poison.
+/// The value of a hidden argument, or `None` if the argument remains poison.
 fn hidden(kind: &str, launch: &Launch, dynamic_shared: u32) -> Option<u64> {
     let dimension = |suffix: &str| ["x", "y", "z"].iter().position(|name| *name == suffix);
     if let Some(i) = kind.strip_prefix("hidden_block_count_").and_then(dimension) {
@@ -57,7 +57,7 @@ fn hidden(kind: &str, launch: &Launch, dynamic_shared: u32) -> Option<u64> {
         return Some(launch.block[i].into());
     }
     if kind.starts_with("hidden_remainder_") || kind.starts_with("hidden_global_offset_") {
-        // Grids are whole numbers of blocks and begin at 0.
+        // A grid consists of whole blocks and begins at 0, so remainders and offsets are 0.
         return Some(0);
     }
     match kind {
@@ -73,7 +73,7 @@ fn hidden(kind: &str, launch: &Launch, dynamic_shared: u32) -> Option<u64> {
     }
 }
 
-/// The dispatch packet (`hsa_kernel_dispatch_packet_t`).
+/// The dispatch packet (`hsa_kernel_dispatch_packet_t`) of a launch.
 pub(super) fn packet(kernel: &KernelMetadata, launch: &Launch, shared: u32) -> Region {
     let mut data = vec![POISON; 64];
     let mut put = |at: usize, value: &[u8]| data[at..at + value.len()].copy_from_slice(value);

@@ -1,10 +1,11 @@
-//! What atomic operations compute.
+//! The arithmetic of atomic operations.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of DS and FLAT atomics.
 
 use super::isa::memory::Atomic;
 
-/// The new value of memory. `data` holds the operands: of a comparison, the new value first.
+/// The new value in memory. `data` contains the operands. For a compare-and-swap, these are the new value and the
+/// comparand.
 pub(super) fn apply(op: Atomic, bytes: u8, old: u64, data: [u64; 2]) -> u64 {
     let [value, comparand] = data;
     let wide = bytes == 8;

@@ -1,11 +1,11 @@
-//! How a block of a kernel begins.
+//! The initial state of a block.
 
 use super::arguments;
 use super::block::GfxBlock;
 use super::kernel::Kernel;
 use crate::{Fault, FaultKind, Launch, MemoryView, Place, Program};
 
-/// The most threads of a block.
+/// Maximum number of threads of a block.
 const MAX_THREADS: u64 = 1024;
 
 impl Program for Kernel {

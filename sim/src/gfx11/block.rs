@@ -1,4 +1,4 @@
-//! A block that is being executed.
+//! A block in execution.
 
 use super::access;
 use super::arguments;
@@ -16,13 +16,13 @@ use super::wave::{Standing, Wave};
 use crate::traffic::Requests;
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Progress};
 
-/// A block of a kernel.
+/// A block of a kernel, with its waves and its shared memory.
 pub struct GfxBlock<'a> {
     kernel: &'a Kernel,
     index: [u32; 3],
     waves: Vec<Wave>,
     shared: Shared<'a>,
-    /// The number of the next barrier.
+    /// The number of the next barrier. All waves pass barriers in the order of their numbers.
     barrier: u32,
 }
 
@@ -97,7 +97,7 @@ impl<'a> GfxBlock<'a> {
         }
     }
 
-    /// Lets the waves go on that wait at the barrier, if none is missing.
+    /// Releases the waves that wait at the barrier, if all waves have arrived.
     fn release(&mut self) {
         let barrier = self.barrier;
         let missing = self
@@ -120,7 +120,7 @@ impl<'a> GfxBlock<'a> {
         self.shared.lds.next_interval();
     }
 
-    /// Executes instructions until the turn ends, or the wave waits or ends.
+    /// Executes instructions of a wave until its turn ends, or until it waits or ends.
     fn run(&mut self, number: usize, turn: u32) -> Result<(), (Trouble, u32)> {
         let mut left = turn;
         let done = self.run_on(number, &mut left);

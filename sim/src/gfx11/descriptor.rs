@@ -1,17 +1,18 @@
-//! Kernel descriptors.
+//! Kernel descriptors, which state the resources and the initial registers of a kernel.
 //!
 //! LLVM, "User Guide for AMDGPU Backend", "Kernel Descriptor" and the tables of `compute_pgm_rsrc1` and
 //! `compute_pgm_rsrc2` for GFX11.
 
-/// The size of a descriptor.
+/// The size of a descriptor in bytes.
 pub(super) const BYTES: usize = 64;
 
-/// How floats are rounded and what becomes of denormals.
+/// The rounding and denormal modes of floats, and their handling of NaNs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FloatMode {
-    /// The low four bits of MODE: rounding of 32 bits, then of 16 and 64 bits. 0 is to nearest even.
+    /// The lowest four bits of MODE: rounding of 32 bits, then of 16 and 64 bits. 0 is to nearest even.
     pub round: u8,
-    /// The next four: denormals of 32 bits, then of 16 and 64 bits. Bit 0 keeps those of inputs, bit 1 those of results.
+    /// The next four bits: denormals of 32 bits, then of 16 and 64 bits. Bit 0 keeps denormal inputs, bit 1 denormal
+    /// results.
     pub denormals: u8,
     /// Whether a clamped NaN becomes 0.
     pub clamp_nan: bool,
@@ -19,23 +20,23 @@ pub(crate) struct FloatMode {
     pub ieee: bool,
 }
 
-/// What a descriptor says.
+/// The contents of a kernel descriptor that the simulator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Descriptor {
     pub shared_bytes: u32,
     pub scratch_bytes: u32,
-    /// Where the code begins, relative to the descriptor.
+    /// The offset of the kernel's first instruction, relative to the descriptor.
     pub entry: i64,
     pub mode: FloatMode,
     pub user_registers: u32,
-    /// Whether the index of the block in x, y and z follows the user registers.
+    /// For x, y and z, whether the index of the block follows the user registers.
     pub block_index: [bool; 3],
     pub block_info: bool,
-    /// 0: only x is in v0; 1: x and y; 2: all three.
+    /// The thread indices in v0: 0 for x; 1 for x and y; 2 for x, y and z.
     pub thread_index: u32,
-    /// `kernel_code_properties`: which values are in user registers.
+    /// `kernel_code_properties`: the values in the user registers.
     pub properties: u16,
-    /// The words of arguments that are loaded into registers before the kernel begins.
+    /// Number of argument words that are loaded into registers before the kernel begins.
     pub preload: u16,
 }
 
@@ -65,7 +66,7 @@ impl Descriptor {
         }
     }
 
-    /// Whether waves have 32 lanes.
+    /// Whether the waves of the kernel have 32 lanes.
     pub fn is_wave32(&self) -> bool {
         self.properties >> 10 & 1 != 0
     }

@@ -8,17 +8,17 @@ use super::trouble::Trouble;
 use super::wave::Wave;
 use crate::FaultKind;
 
-/// What a wave does next.
+/// The next step of a wave.
 pub(super) enum Step {
     On,
     Barrier,
     End,
 }
 
-/// `MODE` among the hardware registers.
+/// The number of `MODE` among the hardware registers.
 const MODE: u16 = 1;
 
-/// Goes to a byte offset of the code.
+/// Jumps to a byte offset of the code.
 pub(super) fn jump(wave: &mut Wave, text: &Text, offset: u64) -> Result<(), Trouble> {
     let word = usize::try_from(offset / 4)
         .ok()
@@ -35,7 +35,7 @@ pub(super) fn jump(wave: &mut Wave, text: &Text, offset: u64) -> Result<(), Trou
     }
 }
 
-/// Executes an instruction of the flow of a program.
+/// Executes a branch, a wait, a barrier or a message.
 pub(super) fn flow(wave: &mut Wave, one: &Flow) -> Result<Step, FaultKind> {
     let taken = match one.op {
         FlowOp::Branch => true,
@@ -54,7 +54,7 @@ pub(super) fn flow(wave: &mut Wave, one: &Flow) -> Result<Step, FaultKind> {
             });
         }
         FlowOp::Sendmsg => {
-            // Only the message that gives registers back has no effect on what is computed.
+            // The message that gives registers back is the only one without an effect on results.
             return match one.immediate {
                 3 => Ok(Step::On),
                 message => Err(FaultKind::NotImplemented {
@@ -93,7 +93,7 @@ fn set_round(wave: &mut Wave, round: u8) -> Result<Step, FaultKind> {
     }
 }
 
-/// The register, the first bit and the mask of an operand of `s_setreg`.
+/// The register, the first bit and the mask that an operand of `s_setreg` specifies.
 fn field(immediate: u16) -> (u16, u32, u32) {
     let (register, offset, size) = (
         immediate & 63,
@@ -107,7 +107,7 @@ fn field(immediate: u16) -> (u16, u32, u32) {
     )
 }
 
-/// Writes a part of MODE: rounding in bits 0 to 3, denormals in bits 4 to 7.
+/// Writes a part of MODE: the rounding in bits 0 to 3, or the denormal modes in bits 4 to 7.
 fn set_register(wave: &mut Wave, immediate: u16, value: u32) -> Result<Step, FaultKind> {
     let (register, offset, mask) = field(immediate);
     if register != MODE || u64::from(mask) << offset > 0xff {

@@ -1,15 +1,15 @@
-//! What registers and memories hold before something is written: values that depend on the seed alone.
+//! The contents of registers and memories before the first write. They depend only on the seed.
 
-/// A sequence of garbage (splitmix64).
+/// A sequence of garbage values (splitmix64).
 pub(super) struct Garbage(u64);
 
 impl Garbage {
-    /// The sequence of a seed.
+    /// The sequence for a seed.
     pub fn new(seed: u64) -> Garbage {
         Garbage(seed)
     }
 
-    /// The next word.
+    /// The next word of the sequence.
     #[inline]
     pub fn word(&mut self) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -18,7 +18,7 @@ impl Garbage {
         (mixed >> 16) as u32
     }
 
-    /// A register of every lane.
+    /// The next garbage value of a register, for every lane.
     pub fn lanes(&mut self) -> [u32; 32] {
         let first = self.word();
         std::array::from_fn(|lane| first.wrapping_mul(2 * lane as u32 + 1) ^ first >> 7)

@@ -1,4 +1,4 @@
-//! Kernels of a loaded code object, and how a block of one begins.
+//! Kernels of a loaded code object.
 
 use thiserror::Error;
 
@@ -12,35 +12,35 @@ use super::metadata::KernelMetadata;
 use super::object::CodeObject;
 use crate::{Class, FaultKind, InstructionInfo, Memory, Place};
 
-/// A code object in memory.
+/// A code object that is loaded into the memory of a device.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub(super) object: CodeObject,
     pub(super) base: u64,
 }
 
-/// Why a code object has no such kernel.
+/// Why a kernel cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum KernelError {
-    /// There is no kernel of the name.
+    /// The code object has no kernel of this name.
     #[error("the code object has no kernel `{0}`")]
     Unknown(String),
-    /// The kernel needs what the simulator does not have.
+    /// The kernel needs a feature that the simulator does not have.
     #[error("the simulator does not implement {what}, which `{kernel}` needs")]
     NotImplemented {
-        /// The kernel.
+        /// The name of the kernel.
         kernel: String,
-        /// What it needs.
+        /// The missing feature.
         what: String,
     },
-    /// The descriptor does not fit the code.
+    /// The descriptor of the kernel does not match the code.
     #[error("the descriptor of `{0}` is damaged")]
     Descriptor(String),
 }
 
 impl CodeObject {
-    /// Copies the image into memory.
+    /// Copies the image into the memory of a device.
     ///
     /// # Errors
     /// [`FaultKind::OutOfBounds`] if a relocation is outside the image.
@@ -54,21 +54,21 @@ impl CodeObject {
 }
 
 impl Loaded {
-    /// The address and the size of a global variable.
+    /// The address and the size in bytes of a global variable.
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         let (address, bytes) = self.object.symbol(name)?;
         Some((self.base + address, bytes))
     }
 
-    /// The address of the image.
+    /// The base address of the image.
     pub fn base(&self) -> u64 {
         self.base
     }
 
-    /// The kernel of a name.
+    /// The kernel of this name.
     ///
     /// # Errors
-    /// If there is none, or it needs what the simulator does not have.
+    /// If the code object has no such kernel, or if the kernel needs a feature that the simulator does not have.
     pub fn kernel(&self, name: &str) -> Result<Kernel, KernelError> {
         let metadata = self
             .object
@@ -112,7 +112,7 @@ impl Loaded {
     }
 }
 
-/// What a kernel needs and the simulator does not have.
+/// The feature that the kernel needs and the simulator does not have, if any.
 fn lacks(metadata: &KernelMetadata, descriptor: &Descriptor) -> Option<&'static str> {
     match () {
         () if metadata.lanes != 32 || !descriptor.is_wave32() => Some("waves of 64 lanes"),
@@ -130,18 +130,18 @@ pub struct Kernel {
     pub(super) loaded: Loaded,
     pub(super) metadata: KernelMetadata,
     pub(super) descriptor: Descriptor,
-    /// The index of its first instruction.
+    /// The index of the kernel's first instruction.
     pub(super) first: u32,
     pub(super) handlers: Vec<Option<Handler>>,
 }
 
 impl Kernel {
-    /// What the metadata says of it.
+    /// The metadata of the kernel.
     pub fn metadata(&self) -> &KernelMetadata {
         &self.metadata
     }
 
-    /// What is known of each instruction, by its index in [`crate::Counters::executed`].
+    /// The description of each instruction. The indices are those of [`crate::Counters::executed`].
     pub fn instructions(&self) -> impl Iterator<Item = InstructionInfo> {
         let text = self.loaded.object.text();
         text.placed.iter().map(|one| InstructionInfo {
@@ -159,7 +159,7 @@ impl Kernel {
         self.descriptor.mode
     }
 
-    /// The place of an instruction, without block and warp.
+    /// The position of an instruction, without the block and the warp.
     pub(super) fn place(&self, index: u32) -> Place {
         let text = self.loaded.object.text();
         let Some(one) = text.placed.get(index as usize) else {
@@ -199,7 +199,7 @@ fn class(instruction: &Instruction) -> Class {
     }
 }
 
-/// The class of a vector instruction, by its text.
+/// The class of a vector instruction, determined from its text.
 fn vector_class(text: &str) -> Class {
     let multiply_adds = ["fma_f32", "fmac_f32", "fmamk_f32", "fmaak_f32"];
     if multiply_adds.iter().any(|name| text.contains(name)) {

@@ -1,9 +1,9 @@
-//! The lanes of an access to memory, and what each reads from and writes to its registers.
+//! Memory accesses lane by lane: the values that each lane reads from and writes to its registers.
 
 use super::isa::memory::{Access, Part};
 use super::wave::Wave;
 
-/// The lanes of a mask.
+/// The indices of the lanes in a mask, in ascending order.
 pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
     let mut left = mask;
     std::iter::from_fn(move || {
@@ -13,7 +13,7 @@ pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The words that a load gives a register: sign-extended, or merged with what the register holds.
+/// The new value of a register after a load: the loaded value, extended or merged with the old value.
 #[inline]
 fn extend(loaded: u32, old: u32, bytes: u8, signed: bool, part: Part) -> u32 {
     let extended = match (bytes, signed) {
@@ -28,7 +28,7 @@ fn extend(loaded: u32, old: u32, bytes: u8, signed: bool, part: Part) -> u32 {
     }
 }
 
-/// The words of the data registers of a lane; from the high half if the instruction says so.
+/// The words of a lane's data registers. They begin at the high half if the instruction specifies this.
 #[inline]
 pub(super) fn data(w: &Wave, register: u8, lane: usize, bytes: u8, part: Part) -> [u32; 4] {
     let mut value = [0; 4];
@@ -45,7 +45,7 @@ pub(super) fn data(w: &Wave, register: u8, lane: usize, bytes: u8, part: Part) -
     value
 }
 
-/// Writes what a lane loaded.
+/// Writes a loaded value to a lane's registers.
 #[inline]
 pub(super) fn deliver(w: &mut Wave, dst: u8, lane: usize, value: &[u32; 4], access: Access) {
     let Access::Load {
@@ -66,7 +66,7 @@ pub(super) fn deliver(w: &mut Wave, dst: u8, lane: usize, value: &[u32; 4], acce
     }
 }
 
-/// The operands of an atomic operation of a lane.
+/// The operands of a lane's atomic operation.
 pub(super) fn operands(w: &Wave, registers: [u8; 2], lane: usize, bytes: u8) -> [u64; 2] {
     registers.map(|register| {
         let words = data(w, register, lane, bytes, Part::Whole);
@@ -74,7 +74,7 @@ pub(super) fn operands(w: &Wave, registers: [u8; 2], lane: usize, bytes: u8) -> 
     })
 }
 
-/// Writes the former value of an atomic operation.
+/// Writes the previous value of an atomic operation to a lane's registers.
 pub(super) fn deliver_old(w: &mut Wave, dst: u8, lane: usize, bytes: u8, old: u64) {
     w.vector[usize::from(dst)][lane] = old as u32;
     if bytes == 8 {

@@ -1,10 +1,11 @@
-//! The shared memory of a block, and who wrote and read it.
+//! The shared memory of a block (LDS), and the detection of races on it.
 //!
-//! A byte may be read once it was written. Between two barriers, a byte that one wave writes may not be read or written by
-//! another one, unless the value does not change or both waves executed an atomic operation, which may have ordered them.
+//! A byte may be read only after it was written. Between two barriers, if one wave writes a byte, no other wave may
+//! read or write this byte. There are two exceptions: a write that does not change the value, and two waves that both
+//! executed an atomic operation, which may have ordered them.
 //!
-//! Accesses that cannot be in a race, because nobody wrote there since the last barrier, are only noted. What is noted counts
-//! from the next access that may be in a race, or is forgotten at the next barrier.
+//! An access cannot race if no wave has written to its words since the last barrier. Such accesses are only appended to
+//! a log. The next access that may race transfers the log to the traces. The next barrier clears the log instead.
 
 use super::lds_notes::{Kind, MAX_NOTES, Note, Noted, Request};
 use super::lds_trace::{Former, SEVERAL, Trace, UNTOUCHED, Who};
@@ -13,12 +14,12 @@ use crate::footprint::Footprints;
 use crate::lanes::of_mask;
 use crate::marks::{Marks, Touch};
 
-/// Why an access failed.
+/// Why an access to shared memory failed.
 #[derive(Debug)]
 pub(super) enum ShareFault {
     /// The access itself is wrong.
     Plain(FaultKind),
-    /// A race with another wave at another instruction.
+    /// A race with another wave, which executed the instruction `at`.
     Race { offset: u64, wave: u8, at: u32 },
 }
 
@@ -28,13 +29,13 @@ impl From<FaultKind> for ShareFault {
     }
 }
 
-/// Shared memory.
+/// The shared memory of a block.
 pub(super) struct Lds {
     bytes: usize,
     words: Vec<u32>,
     traces: Vec<Trace>,
     interval: u32,
-    /// Waves that executed an atomic operation in this interval.
+    /// The waves that executed an atomic operation since the last barrier, one bit each.
     atomics: u32,
     marks: Marks,
     footprints: Footprints,
@@ -42,7 +43,7 @@ pub(super) struct Lds {
 }
 
 impl Lds {
-    /// Memory of a size, filled with garbage.
+    /// Shared memory of `bytes` bytes, filled with garbage.
     pub fn new(bytes: usize, garbage: impl FnMut() -> u32) -> Lds {
         let count = bytes.div_ceil(4);
         let words = std::iter::repeat_with(garbage).take(count).collect();
@@ -52,14 +53,14 @@ impl Lds {
             traces: vec![UNTOUCHED; count],
             interval: 1,
             atomics: 0,
-            // Words that are only begun are not marked.
+            // An incomplete last word has no marks.
             marks: Marks::new(bytes / 4 * 4, 2),
             footprints: Footprints::new(2),
             notes: Vec::new(),
         }
     }
 
-    /// All waves passed a barrier.
+    /// Records that all waves passed a barrier.
     pub fn next_interval(&mut self) {
         self.interval += 1;
         self.atomics = 0;
@@ -67,7 +68,7 @@ impl Lds {
         self.notes.clear();
     }
 
-    /// Notes a load if nothing can be wrong with it.
+    /// Logs a load if it is certainly correct.
     pub fn note_load(&mut self, request: &Request) -> Noted {
         let Request {
             at, bytes, mask, ..
@@ -84,7 +85,7 @@ impl Lds {
         Noted { conflicts, is_done }
     }
 
-    /// Stores words if nothing can be wrong with it: what the function says for a lane and a word.
+    /// Stores the words that `value(lane, word)` returns, and logs the store, if the store is certainly correct.
     #[inline(always)]
     pub fn note_store(&mut self, request: &Request, value: impl Fn(usize, usize) -> u32) -> Noted {
         let Request {
@@ -116,7 +117,7 @@ impl Lds {
         self.notes.push(note);
     }
 
-    /// From now on the traces know of what was noted.
+    /// Transfers the log to the traces.
     #[inline]
     fn settle(&mut self) {
         if !self.notes.is_empty() {
@@ -128,7 +129,7 @@ impl Lds {
     fn write_down(&mut self) {
         for note in std::mem::take(&mut self.notes) {
             for (word, bits, same) in note.words() {
-                // Nothing is wrong with what was noted.
+                // Logged accesses are correct, so the results can be ignored.
                 match note.kind {
                     Kind::Read => drop(self.note_reader(word, bits, note.who)),
                     Kind::Write { .. } => drop(self.note_writer(word, bits, same, note.who)),
@@ -137,12 +138,12 @@ impl Lds {
         }
     }
 
-    /// The words themselves, for loads that were checked.
+    /// All words, for loads that were checked.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// A wave executed an atomic operation, in whatever memory.
+    /// Records that a wave executed an atomic operation, in any memory.
     pub fn note_atomic(&mut self, wave: u8) {
         self.atomics |= 1 << (wave & 31);
     }
@@ -205,7 +206,7 @@ impl Lds {
         Ok(())
     }
 
-    /// Replaces 4 or 8 bytes by a function of them; gives the former value.
+    /// Replaces 4 or 8 bytes by a function of their value. Returns the previous value.
     pub fn update(
         &mut self,
         address: u64,
@@ -237,7 +238,7 @@ impl Lds {
         Ok(old)
     }
 
-    /// Brings a word's trace to this interval.
+    /// The trace of a word, updated to the current interval between barriers.
     #[inline]
     fn trace(&mut self, word: usize) -> &mut Trace {
         let trace = &mut self.traces[word];
@@ -254,7 +255,7 @@ impl Lds {
         trace
     }
 
-    /// A wave reads bits of a word.
+    /// Checks and records that a wave reads bits of a word.
     #[inline]
     fn reads(&mut self, word: usize, mask: u32, who: Who) -> Result<(), ShareFault> {
         let trace = self.trace(word);
@@ -273,7 +274,7 @@ impl Lds {
         }
     }
 
-    /// Remembers a read; the former write of another wave.
+    /// Records a read. Returns the earlier write of another wave, if there is one.
     #[inline]
     fn note_reader(&mut self, word: usize, mask: u32, who: Who) -> Option<Former> {
         let me = u32::from(who.wave) * 0x0101_0101;
@@ -288,7 +289,7 @@ impl Lds {
         former
     }
 
-    /// A wave writes bits of a word.
+    /// Checks, executes and records a write of a wave to bits of a word.
     #[inline]
     fn writes(&mut self, word: usize, mask: u32, value: u32, who: Who) -> Result<(), ShareFault> {
         let old = self.words[word];
@@ -297,7 +298,7 @@ impl Lds {
         let former = self.note_writer(word, mask, same, who);
         let touch = match self.traces[word].written {
             u32::MAX => Touch::Write,
-            // Not all of it may be read yet.
+            // Parts of the word may still be unwritten.
             _ => Touch::Read,
         };
         self.marks.touch_one(word, touch);
@@ -308,7 +309,7 @@ impl Lds {
         }
     }
 
-    /// Remembers a write; the former access of another wave.
+    /// Records a write. Returns the earlier access of another wave, if there is one.
     #[inline]
     fn note_writer(&mut self, word: usize, mask: u32, same: bool, who: Who) -> Option<Former> {
         let me = u32::from(who.wave) * 0x0101_0101;
@@ -316,7 +317,7 @@ impl Lds {
         let former = Former::of(trace.writers, trace.writer_at, me, mask)
             .or_else(|| Former::of(trace.readers, trace.reader_at, me, mask));
         trace.written |= mask;
-        // Whoever writes the value that is there already does not disturb others.
+        // A wave that writes the value that is already there does not conflict with other waves.
         let writer = if same && trace.writers & mask != me & mask {
             u32::from(SEVERAL) * 0x0101_0101
         } else {
@@ -327,12 +328,12 @@ impl Lds {
         former
     }
 
-    /// A conflict with the wave of a byte, unless atomic operations may have ordered the two.
+    /// The race with another wave's access to a byte, unless atomic operations may have ordered the two waves.
     fn race(&self, word: usize, former: Former, who: Who) -> Result<(), ShareFault> {
         let Former { byte, waves, at } = former;
         let wave = (waves >> (8 * byte)) as u8;
         let both = 1u32 << (who.wave & 31) | 1u32.checked_shl(wave.into()).unwrap_or(0);
-        // Several readers: any of them may have been ordered.
+        // If there are several readers, atomic operations may have ordered any of them.
         if self.atomics & both == both || wave == SEVERAL && self.atomics != 0 {
             return Ok(());
         }
@@ -344,7 +345,7 @@ impl Lds {
     }
 }
 
-/// Stores what the function says for a lane and a word; of each word of a lane, the lanes that change nothing.
+/// Stores `value(lane, word)`. Returns, for each word of an access, the lanes whose store did not change the memory.
 #[inline(always)]
 fn put(
     memory: &mut [u32],
@@ -359,7 +360,7 @@ fn put(
         let words = &mut memory[first..first + count];
         for (i, (word, same)) in words.iter_mut().zip(&mut same).enumerate() {
             let value = value(lane, i);
-            // Garbage is not a value that was there.
+            // A garbage value does not count as a value that was already there.
             if *word == value && marks.is_written(first + i) {
                 *same |= 1 << lane;
             }
@@ -369,14 +370,14 @@ fn put(
     same
 }
 
-/// Whether each access is one of whole words, or lies in one word.
+/// Whether each access consists of whole words, or lies within one word.
 #[inline(always)]
 fn are_within_words(at: &[u32; 32], bytes: u32, mask: u32) -> bool {
     let mut all = 0;
     for (lane, at) in at.iter().enumerate() {
         all |= at & 0u32.wrapping_sub(mask >> lane & 1);
     }
-    // A part of a word ends in it if it is aligned to its size.
+    // An aligned part of a word does not cross the end of the word.
     all & (bytes.min(4) - 1) == 0
 }
 

@@ -1,33 +1,33 @@
-//! Accesses to shared memory that cannot be in a race with those before them, until somebody must know of them.
+//! Log entries for accesses to shared memory that race with no earlier access. See [`super::lds`].
 
 use super::lds_trace::Who;
 
-/// So that a block's notes have at most a few MiB. To write them down takes longer than to remember them.
+/// Limits the log of a block to a few MiB. Transferring the log takes longer than appending to it.
 pub(super) const MAX_NOTES: usize = 1 << 14;
 
-/// What lanes did.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Read,
-    /// For each of their words, the lanes that wrote the value that was there already.
+    /// For each word of an access, the lanes whose write did not change the value.
     Write {
         same: [u32; 4],
     },
 }
 
-/// What a wave asks for: `bytes` bytes for each lane of a mask.
+/// A request of a wave: `bytes` bytes for each lane of a mask.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
     pub at: &'a [u32; 32],
     pub bytes: u32,
     pub mask: u32,
     pub who: Who,
-    /// Whether it is the second access of an instruction.
+    /// Whether this is the second access of an instruction.
     pub is_second: bool,
 }
 
 impl Request<'_> {
-    /// A number that tells the accesses of a program apart.
+    /// A number that identifies the access in the program.
     pub fn slot(&self) -> usize {
         2 * self.who.at as usize + usize::from(self.is_second)
     }
@@ -44,16 +44,16 @@ impl Request<'_> {
     }
 }
 
-/// What became of a request.
+/// The result of logging a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Noted {
-    /// Its conflicts over banks.
+    /// The bank conflicts of the request, in cycles.
     pub conflicts: u64,
-    /// Whether nothing can be wrong with it, and it is noted. If not, each lane is to be checked.
+    /// Whether the request is correct and logged. Otherwise each lane must be checked.
     pub is_done: bool,
 }
 
-/// An access of a wave.
+/// A logged access of a wave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
     pub kind: Kind,
@@ -64,7 +64,8 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// Each word that is accessed: its index, the bits of it, and whether a write left it as it was; by lane, then by address.
+    /// Each accessed word: its index, the accessed bits, and whether a write left it unchanged. Sorted by lane, then
+    /// address.
     pub fn words(&self) -> impl Iterator<Item = (usize, u32, bool)> {
         let (bytes, at, kind) = (self.bytes, self.at, self.kind);
         crate::lanes::of_mask(self.mask).flat_map(move |lane| {

@@ -82,7 +82,7 @@ fn atomic_operations_do_not_race() {
     ));
 }
 
-/// What a wave does: the first offset, the stride and the size in words, the lanes, and what it writes.
+/// A random action of a wave: the first offset, the stride and the size in words, the lanes, and the written value.
 #[derive(Clone, Debug)]
 enum Action {
     Load(u8, [u32; 3], u32),
@@ -156,7 +156,7 @@ proptest! {
     #[test]
     fn accesses_that_are_noted_are_judged_as_those_that_are_checked(actions in prop::collection::vec(action(), 1..40)) {
         let [mut quick, mut full] = [(); 2].map(|()| Lds::new(1022, || 0xdead_beef));
-        // A few instructions, so that some do what they did before.
+        // Few instructions, so some of them repeat their earlier accesses.
         for (at, action) in (0..3).cycle().zip(&actions) {
             let results = (apply(&mut quick, true, at, action), apply(&mut full, false, at, action));
             prop_assert_eq!(format!("{:?}", results.0), format!("{:?}", results.1));

@@ -1,4 +1,4 @@
-//! What is known of a word of shared memory: who wrote and read it since the last barrier.
+//! The state of a word of shared memory: the waves that wrote and read it since the last barrier.
 
 /// A wave and the index of the instruction that it executes.
 #[derive(Clone, Copy, Debug)]
@@ -7,19 +7,19 @@ pub(super) struct Who {
     pub at: u32,
 }
 
-/// No wave.
+/// Stands for no wave, in all four bytes of a word.
 const NOBODY: u32 = 0xffff_ffff;
-/// More than one wave.
+/// Stands for more than one wave.
 pub(super) const SEVERAL: u8 = 0xfe;
 
-/// What is known of the four bytes of a word.
+/// The state of the four bytes of a word.
 #[derive(Clone, Copy)]
 pub(super) struct Trace {
-    /// Bytes that were ever written: 0xff each. Whether all were is known to the marks.
+    /// The bytes that were written at any time, 0xff each. If all four were, only the marks record it.
     pub written: u32,
-    /// The interval between barriers in which `writers` and `readers` hold.
+    /// The interval between barriers for which `writers` and `readers` are valid.
     pub interval: u32,
-    /// The wave that wrote each byte.
+    /// For each byte, the wave that wrote it.
     pub writers: u32,
     pub writer_at: u32,
     pub readers: u32,
@@ -35,7 +35,7 @@ pub(super) const UNTOUCHED: Trace = Trace {
     reader_at: 0,
 };
 
-/// An access of another wave to a byte of a word.
+/// An earlier access of another wave to a byte of a word.
 #[derive(Clone, Copy)]
 pub(super) struct Former {
     pub byte: u32,
@@ -50,7 +50,7 @@ impl Former {
     }
 }
 
-/// The first byte of a mask that belongs to another wave than `me`.
+/// The first byte of a mask that belongs to a wave other than `me`.
 #[inline]
 fn foreign(waves: u32, me: u32, mask: u32) -> Option<u32> {
     let mine = waves ^ me;

@@ -1,4 +1,4 @@
-//! Source lines of instructions, from the line tables of a code object.
+//! The source lines of instructions, from the line tables of a code object.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use addr2line::gimli::{Dwarf, EndianSlice, Error, LittleEndian, SectionId};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
 
-/// The sections of debug information. They are parsed when a fault needs a line.
+/// The debug sections of a code object. They are parsed only when a fault needs a line.
 #[derive(Debug)]
 pub(super) struct Lines(BTreeMap<String, Vec<u8>>);
 
 impl Lines {
-    /// Keeps the debug information of a file; `None` if it has no line tables.
+    /// Copies the debug sections of a file. `None` if the file has no line tables.
     pub fn read<'a>(elf: &ElfFile64<'a, object::LittleEndian, &'a [u8]>) -> Option<Lines> {
         elf.section_by_name(SectionId::DebugLine.name())?;
         let debug = elf.sections().filter_map(|section| {

@@ -1,10 +1,10 @@
-//! What the metadata of a code object says of its kernels.
+//! The metadata of a code object about its kernels.
 //!
 //! LLVM, "User Guide for AMDGPU Backend", "Code Object V5 Metadata".
 
 use super::msgpack::{self, Value};
 
-/// An argument of a kernel, or a value that the runtime adds.
+/// An explicit argument of a kernel, or a hidden argument that the runtime adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     /// The byte offset in the kernel's argument segment.
@@ -16,34 +16,34 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// Whether the runtime adds it.
+    /// Whether the runtime adds this argument.
     pub fn is_hidden(&self) -> bool {
         self.kind.starts_with("hidden_")
     }
 }
 
-/// What the metadata says of one kernel.
+/// The metadata of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelMetadata {
-    /// The kernel's name.
+    /// The name of the kernel.
     pub name: String,
-    /// The symbol of its descriptor.
+    /// The symbol of the kernel's descriptor.
     pub symbol: String,
-    /// Arguments, hidden ones included.
+    /// The arguments, including hidden ones.
     pub arguments: Vec<Argument>,
-    /// The size of the argument segment, hidden arguments included.
+    /// The size of the argument segment in bytes, including hidden arguments.
     pub argument_bytes: u32,
-    /// Static shared memory of a block.
+    /// The static shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// Private memory of a thread.
+    /// The private memory of a thread, in bytes.
     pub scratch_bytes: u32,
-    /// Threads of a block at most.
+    /// Maximum number of threads of a block.
     pub max_threads: u32,
-    /// Lanes of a wave.
+    /// Number of lanes of a wave.
     pub lanes: u32,
 }
 
-/// The kernels of a metadata note; `None` if the note is damaged.
+/// Parses the kernels of a metadata note. `None` if the note is damaged.
 pub(super) fn kernels(note: &[u8]) -> Option<Vec<KernelMetadata>> {
     match msgpack::read(note)?.get("amdhsa.kernels")? {
         Value::Array(kernels) => kernels.iter().map(kernel).collect(),

@@ -1,4 +1,4 @@
-//! gfx11 code objects: RDNA 3 and RDNA 3.5.
+//! An interpreter of gfx11 code objects (RDNA 3 and RDNA 3.5).
 
 mod access;
 mod arguments;

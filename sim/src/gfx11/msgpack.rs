@@ -1,26 +1,26 @@
-//! A reader of MessagePack, as far as the metadata of code objects uses it.
+//! A reader for the subset of MessagePack that the metadata of code objects uses.
 
-/// The deepest nesting that is read; metadata has five levels.
+/// Maximum nesting of values. Metadata has five levels.
 const MAX_LEVELS: u32 = 16;
 
-/// A value in MessagePack, as far as metadata has them.
+/// A MessagePack value, limited to the kinds that metadata contains.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     Number(u64),
     Text(&'a str),
     Array(Vec<Value<'a>>),
     Map(Vec<(Value<'a>, Value<'a>)>),
-    /// Nothing, a truth value, or a number below zero.
+    /// Nil, a boolean, or a negative number.
     Other,
 }
 
-/// Reads one value.
+/// Reads one value. `None` if the bytes are invalid.
 pub(super) fn read(bytes: &[u8]) -> Option<Value<'_>> {
     Reader(bytes).value(MAX_LEVELS)
 }
 
 impl<'a> Value<'a> {
-    /// The value of a key of a map.
+    /// The value of a key, if this value is a map that contains the key.
     pub fn get(&self, key: &str) -> Option<&Value<'a>> {
         let Value::Map(entries) = self else {
             return None;
@@ -30,11 +30,11 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What is left to read.
+/// The bytes that are left to read.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next value; `None` if the bytes end early or are of a kind that metadata does not have.
+    /// The next value. `None` if the bytes end early or have a kind that metadata does not contain.
     fn value(&mut self, levels: u32) -> Option<Value<'a>> {
         let levels = levels.checked_sub(1)?;
         let kind = *self.take(1)?.first()?;
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A number of that many bytes, the highest first.
+    /// A big-endian number of `bytes` bytes.
     fn number(&mut self, bytes: usize) -> Option<u64> {
         let digits = self.take(bytes)?.iter();
         Some(digits.fold(0, |number, &byte| number << 8 | u64::from(byte)))

@@ -1,4 +1,4 @@
-//! Reads code objects: the ELF files that a GPU loads.
+//! Reads code objects, which are the ELF files that a GPU loads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use crate::{FaultKind, Memory};
 
 /// `NT_AMDGPU_METADATA`.
 const METADATA: u32 = 32;
-/// `EF_AMDGPU_MACH` of gfx1100 to gfx1103 and gfx1150 to gfx1153.
+/// The `EF_AMDGPU_MACH` values of gfx1100 to gfx1103 and gfx1150 to gfx1153.
 const GFX11: [u32; 8] = [0x41, 0x46, 0x47, 0x44, 0x43, 0x4a, 0x55, 0x58];
-/// The most bytes that a code object may occupy in memory.
+/// Maximum number of bytes that a code object may occupy in memory.
 const MAX_IMAGE_BYTES: u64 = 1 << 30;
 /// `R_AMDGPU_ABS64`.
 const ABS64: u32 = 3;
@@ -33,10 +33,10 @@ const RELATIVE64: u32 = 13;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CodeObjectError {
-    /// It is not a whole ELF file.
+    /// The bytes are not a complete ELF file.
     #[error("the code object is not a whole ELF file: {0}")]
     Elf(object::Error),
-    /// It is for another machine.
+    /// The code object is for another machine.
     #[error("the code object is for machine {machine:#x}, flags {flags:#x}, and not for gfx11")]
     Machine {
         /// `e_machine`.
@@ -44,40 +44,40 @@ pub enum CodeObjectError {
         /// `e_flags`.
         flags: u32,
     },
-    /// It has no metadata note, or a damaged one.
+    /// The metadata note is missing or damaged.
     #[error("the metadata of the code object is missing or damaged")]
     Metadata,
-    /// A kernel of the metadata has no descriptor.
+    /// A kernel in the metadata has no descriptor.
     #[error("the kernel `{0}` has no descriptor")]
     NoDescriptor(String),
     /// A segment or a table reaches past the end of the file, or the image is too large.
     #[error("the segments of the code object are damaged")]
     Segments,
-    /// A relocation of a kind that is not known.
+    /// The simulator does not implement this type of relocation.
     #[error("the simulator does not implement relocations of type {0}")]
     Relocation(u32),
 }
 
-/// The code of a section.
+/// The decoded code section.
 #[derive(Debug)]
 pub(super) struct Text {
-    /// The address in the image.
+    /// The address of the section in the image.
     pub address: u64,
     pub placed: Vec<Placed>,
-    /// The index of the instruction of each word.
+    /// For each word, the index of the instruction that begins there.
     pub index: Vec<u32>,
     pub lines: Option<Lines>,
 }
 
 impl Text {
-    /// The source line of the instruction at an offset.
+    /// The file and the line of the instruction at an offset.
     pub fn line(&self, offset: u32) -> Option<(String, u32)> {
         let lines = self.lines.as_ref()?;
         lines.of(self.address + u64::from(offset))
     }
 }
 
-/// A value of 64 bits in the image that depends on where the image lies.
+/// A 64-bit value in the image that depends on the address of the image.
 #[derive(Clone, Copy, Debug)]
 struct Relative {
     at: u64,
@@ -87,9 +87,9 @@ struct Relative {
 /// A code object for gfx11.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
-    /// The image as it lies in memory.
+    /// The image, as the device loads it.
     image: Vec<u8>,
-    /// The parts of the image that must not change: first address and size.
+    /// The read-only parts of the image: address and size.
     constant: Vec<(u64, u64)>,
     relatives: Vec<Relative>,
     symbols: BTreeMap<String, (u64, u64)>,
@@ -100,10 +100,10 @@ pub struct CodeObject {
 type Elf<'a> = ElfFile64<'a, LittleEndian, &'a [u8]>;
 
 impl CodeObject {
-    /// Reads a code object and decodes its instructions.
+    /// Reads a code object, and decodes its instructions.
     ///
     /// # Errors
-    /// If it is damaged, or not for gfx11.
+    /// If the code object is damaged, or is not for gfx11.
     pub fn parse(bytes: &[u8]) -> Result<CodeObject, CodeObjectError> {
         let elf: Elf<'_> = ElfFile64::parse(bytes).map_err(CodeObjectError::Elf)?;
         check_machine(&elf)?;
@@ -131,12 +131,12 @@ impl CodeObject {
         Ok(object)
     }
 
-    /// What the metadata says of the kernels.
+    /// The metadata of the kernels.
     pub fn kernels(&self) -> &[KernelMetadata] {
         &self.kernels
     }
 
-    /// The instructions as an assembler would write them, with their byte offsets in the section of code.
+    /// The instructions in assembler syntax, with their byte offsets in the code section.
     pub fn disassembly(&self) -> impl Iterator<Item = (u32, String)> {
         self.text
             .placed
@@ -162,7 +162,7 @@ impl CodeObject {
         &self.constant
     }
 
-    /// The address in the image and the size of a symbol.
+    /// The address of a symbol in the image, and its size.
     pub(super) fn symbol(&self, name: &str) -> Option<(u64, u64)> {
         self.symbols.get(name).copied()
     }
@@ -201,10 +201,10 @@ fn note<'a>(elf: &Elf<'a>, bytes: &'a [u8]) -> object::Result<Option<&'a [u8]>> 
     Ok(None)
 }
 
-/// An image, and the parts of it that must not change.
+/// An image, and its read-only parts.
 type Image = (Vec<u8>, Vec<(u64, u64)>);
 
-/// Lays out the loadable segments.
+/// Builds the image from the loadable segments.
 fn segments(elf: &Elf<'_>, bytes: &[u8]) -> Result<Image, CodeObjectError> {
     let (mut image, mut constant) = (Vec::new(), Vec::new());
     for segment in elf.elf_program_headers() {

@@ -1,4 +1,4 @@
-//! Private memory: each lane has its own bytes.
+//! Private memory. Each lane has its own bytes.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", section 11.2 (scratch addresses).
 
@@ -27,7 +27,7 @@ pub(super) fn scratch(w: &mut Wave, one: &Flat) -> Result<(), Trouble> {
     lanes_of(exec).try_for_each(|number| lane(w, one, number, addresses[number].into()))
 }
 
-/// Loads or stores whole words at one offset of all lanes; `false` if the access is another one.
+/// Loads or stores whole words at the same offset of all lanes. Returns `false` for other accesses.
 fn rows(w: &mut Wave, one: &Flat, base: u32, exec: u32) -> bool {
     let (bytes, is_load) = match one.op.access {
         Access::Load { bytes, .. } if bytes >= 4 => (bytes, true),

@@ -1,4 +1,4 @@
-//! Instructions of shared memory, and permutations of lanes by its hardware.
+//! Instructions on shared memory, and permutations of lanes that use its hardware.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", chapter 12 ("Data Share") and the pseudo-code of DS.
 
@@ -17,11 +17,11 @@ use crate::banks::conflicts;
 use crate::lanes::{each, over};
 use crate::wide::wide;
 
-/// What one lane does.
+/// The part of an instruction that is the same for all lanes.
 pub(super) struct Lane {
     pub access: Access,
     pub dst: u8,
-    /// Whether an atomic operation gives the former value.
+    /// Whether an atomic operation returns the previous value.
     pub returns: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn lane(
     Ok(())
 }
 
-/// Executes an instruction of shared memory.
+/// Executes an instruction on shared memory.
 pub(super) fn share(
     w: &mut Wave,
     shared: &mut Shared<'_>,
@@ -126,7 +126,8 @@ pub(super) fn share(
     Ok(())
 }
 
-/// Counts an access to shared memory, and does it for all lanes at once; `false` if each is to be looked at.
+/// Counts an access to shared memory, and executes it for all lanes at once. Returns `false` if each lane must be
+/// checked.
 fn whole(
     w: &mut Wave,
     shared: &mut Shared<'_>,
@@ -158,8 +159,8 @@ fn whole(
     noted.is_done
 }
 
-/// Counts accesses to two places, and does them for all lanes at once; `false` if each lane is to be looked at: one after
-/// the other if the places overlap.
+/// Counts accesses at two addresses, and executes them for all lanes at once. Returns `false` if the lanes must be
+/// executed one by one, for example because the two addresses overlap.
 fn both(
     w: &mut Wave,
     shared: &mut Shared<'_>,
@@ -213,7 +214,7 @@ fn both(
     is_done
 }
 
-/// Fills registers with what lies at checked addresses.
+/// Fills registers with the words at checked addresses.
 #[inline(always)]
 fn gather(w: &mut Wave, lds: &Lds, access: Access, dst: u8, at: &Lanes, exec: u32) {
     let Access::Load { bytes, .. } = access else {
@@ -236,7 +237,7 @@ fn gather(w: &mut Wave, lds: &Lds, access: Access, dst: u8, at: &Lanes, exec: u3
                 {
                     *value = words[first + i];
                 }
-                // A part of a word.
+                // The access is a part of a word.
                 if bytes < 4 {
                     value[0] = value[0] >> (at[lane] % 4 * 8) & ((1 << (8 * bytes)) - 1);
                 }
@@ -272,12 +273,13 @@ impl<const N: usize> WithSimd for Fill<'_, N> {
     }
 }
 
-/// The address of an access. It has 32 bits: clang folds a constant into the offset when the base is negative.
+/// The address of an access. It wraps at 32 bits, because clang folds constants into the offset even for a negative
+/// base.
 fn address(base: u32, offset: u32) -> u32 {
     base.wrapping_add(offset)
 }
 
-/// The bytes of one lane.
+/// The number of bytes that one lane accesses.
 pub(super) fn width(access: Access) -> u8 {
     match access {
         Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => {
@@ -286,7 +288,7 @@ pub(super) fn width(access: Access) -> u8 {
     }
 }
 
-/// Accesses two places for one lane. The base is read before a result overwrites it.
+/// Accesses two addresses for one lane. The base address is read before a result overwrites its register.
 fn two(
     w: &mut Wave,
     lds: &mut Lds,
@@ -330,14 +332,15 @@ fn two(
     Ok(())
 }
 
-/// Counts a request, and the cycles that it takes beyond the fewest: lanes are served in groups that need 128 bytes, and
-/// each bank gives one word per cycle.
+/// Counts a request and its bank conflicts, in cycles beyond the minimum. Lanes are served in groups that need 128
+/// bytes, and each bank delivers one word per cycle.
 pub(super) fn count(shared: &mut Shared<'_>, addresses: &Lanes, exec: u32, bytes: u8) {
     shared.traffic().shared_requests += 1;
     shared.traffic().shared_conflicts += conflicts(addresses, exec, bytes.into());
 }
 
-/// Each lane sends its data to the lane that it names; the highest lane wins.
+/// Each lane sends its data to the lane that it specifies. If several lanes specify the same lane, the highest one
+/// wins.
 fn permute(w: &mut Wave, one: &Share, exec: u32) {
     let (index, value) = (
         w.vector[usize::from(one.address)],
@@ -351,7 +354,7 @@ fn permute(w: &mut Wave, one: &Share, exec: u32) {
     w.put(one.dst, &result, exec);
 }
 
-/// Each lane takes the data of the lane that it names; 0 if that one is not active.
+/// Each lane receives the data of the lane that it specifies, or 0 if that lane is inactive.
 fn backward_permute(w: &mut Wave, one: &Share, exec: u32) {
     let (index, value) = (
         w.vector[usize::from(one.address)],
@@ -369,12 +372,12 @@ fn backward_permute(w: &mut Wave, one: &Share, exec: u32) {
     w.put(one.dst, &result, exec);
 }
 
-/// The lane of a byte index; higher bits are ignored.
+/// The lane that a byte index specifies. Higher bits are ignored.
 fn lane_of(index: u32, offset: u32) -> usize {
     (index.wrapping_add(offset) / 4 % 32) as usize
 }
 
-/// Lanes exchange by a pattern: among four, or by masks on the number of the lane.
+/// Exchanges data between lanes by a pattern: within groups of four lanes, or by bit masks on the lane index.
 fn swizzle(w: &mut Wave, one: &Share, exec: u32) {
     let value = w.vector[usize::from(one.address)];
     let pattern = usize::from(u16::from_le_bytes(one.offsets));

@@ -1,13 +1,13 @@
-//! What a kernel can address besides shared and private memory: allocations, its arguments, and the image itself.
+//! The global address space of a kernel: allocations, the kernel's arguments, and the image itself.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::{FaultKind, MemoryView, Region};
 
-/// Where the segment of arguments lies.
+/// The address of the kernel argument segment.
 pub(super) const ARGUMENTS: u64 = 0x7d00_0000_0000;
-/// Where the dispatch packet lies.
+/// The address of the dispatch packet.
 pub(super) const PACKET: u64 = 0x7d10_0000_0000;
 
 /// Global memory as a block sees it.
@@ -15,15 +15,15 @@ pub(super) struct Space<'a> {
     pub view: &'a MemoryView,
     pub arguments: Region,
     pub packet: Region,
-    /// Parts of the image that must not change: first address and the one behind the last.
+    /// The read-only parts of the image: the first address and the address after the last.
     pub constant: Vec<(u64, u64)>,
 }
 
-/// Two words are not one atomic: operations of 64 bits take turns.
+/// Serialises 64-bit atomic operations, because two words are not a single atomic.
 static WIDE: Mutex<()> = Mutex::new(());
 
 impl Space<'_> {
-    /// The memory that holds `bytes` bytes at `address`, and the offset in it.
+    /// The region that contains `bytes` bytes at `address`, and the offset in this region.
     pub fn find(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
         for own in [&self.arguments, &self.packet] {
             if own.holds(address, bytes) {
@@ -33,7 +33,7 @@ impl Space<'_> {
         self.view.find(address, bytes)
     }
 
-    /// Whether an address is in a part of the image that must not change.
+    /// Whether an address is in a read-only part of the image.
     #[inline]
     pub fn is_image(&self, address: u64) -> bool {
         self.constant
@@ -41,7 +41,7 @@ impl Space<'_> {
             .any(|&(first, end)| first <= address && address < end)
     }
 
-    /// Whether any part of an allocation must not change.
+    /// Whether any part of an allocation is read-only.
     pub fn is_in_image(&self, region: &Region) -> bool {
         let end = region.base() + region.bytes() as u64;
         self.constant
@@ -49,7 +49,7 @@ impl Space<'_> {
             .any(|&(first, last)| region.base() < last && first < end)
     }
 
-    /// The same for a store.
+    /// The region for a store, and the offset in this region. A store to a read-only part is an error.
     pub fn find_to_write(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
         let image = self
             .constant
@@ -92,7 +92,7 @@ pub(super) fn store(region: &Region, offset: usize, bytes: u32, value: &[u32; 4]
     }
 }
 
-/// Replaces 4 or 8 bytes by a function of them; gives the former value.
+/// Replaces 4 or 8 bytes by a function of their value. Returns the previous value.
 pub(super) fn update(
     region: &Region,
     offset: usize,

@@ -1,11 +1,11 @@
-//! What the waves of a block share, and why an access of theirs fails.
+//! The state that the waves of a block share, and the errors of their accesses.
 
 use super::lds::{Lds, ShareFault};
 use super::space::Space;
 use crate::traffic::Requests;
 use crate::{Counters, FaultKind, Traffic};
 
-/// What went wrong, and in which lane.
+/// A fault, and the lane that caused it.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub fault: ShareFault,
@@ -13,7 +13,7 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// Trouble of one lane.
+    /// A fault of one lane.
     pub fn of(kind: FaultKind, lane: usize) -> Trouble {
         Trouble {
             fault: ShareFault::Plain(kind),
@@ -31,7 +31,7 @@ impl From<FaultKind> for Trouble {
     }
 }
 
-/// What the waves of a block share.
+/// The state that the waves of a block share.
 pub(super) struct Shared<'a> {
     pub lds: Lds,
     pub space: Space<'a>,
@@ -42,7 +42,7 @@ pub(super) struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// What the current instruction moved so far.
+    /// The traffic counters of the current instruction.
     pub fn traffic(&mut self) -> &mut Traffic {
         &mut self.counters.traffic[self.at as usize]
     }

@@ -1,26 +1,26 @@
-//! The state of one wave.
+//! The state of a wave.
 
 use super::descriptor::FloatMode;
 use super::isa::operand::{EXEC, M0, NULL, Src, VCC};
 use crate::lanes::{each, over};
 
-/// One register of every lane.
+/// The value of one register for every lane.
 pub(super) type Lanes = [u32; 32];
-/// Two registers of every lane.
+/// The value of two consecutive registers for every lane.
 pub(super) type Lanes64 = [u64; 32];
 
-/// What a wave waits for.
+/// Whether a wave runs, waits or has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It can go on.
+    /// The wave can continue.
     Runs,
-    /// It waits at the barrier of this number.
+    /// The wave waits at the barrier of this number.
     AtBarrier(u32),
-    /// It has ended.
+    /// The wave has ended.
     Ended,
 }
 
-/// The registers of a wave and where it is.
+/// The registers of a wave, and its position in the program.
 pub(super) struct Wave {
     pub vector: Box<[Lanes; 256]>,
     pub scalar: [u32; 128],
@@ -29,12 +29,12 @@ pub(super) struct Wave {
     pub next: u32,
     pub mode: FloatMode,
     pub standing: Standing,
-    /// Private memory: word by word, of all lanes.
+    /// Private memory, as words of all lanes.
     pub scratch: Vec<Lanes>,
 }
 
 impl Wave {
-    /// The lanes that take part.
+    /// The mask of the active lanes.
     pub fn exec(&self) -> u32 {
         self.scalar[EXEC as usize]
     }
@@ -47,12 +47,12 @@ impl Wave {
         self.scalar[M0 as usize]
     }
 
-    /// A scalar register.
+    /// The value of a scalar register.
     pub fn s32(&self, register: u8) -> u32 {
         self.scalar[usize::from(register & 127)]
     }
 
-    /// Two scalar registers.
+    /// The value of two consecutive scalar registers.
     pub fn s64(&self, register: u8) -> u64 {
         u64::from(self.s32(register)) | u64::from(self.s32(register + 1)) << 32
     }
@@ -64,7 +64,7 @@ impl Wave {
         }
     }
 
-    /// Writes two scalar registers.
+    /// Writes two consecutive scalar registers.
     pub fn put_s64(&mut self, register: u8, value: u64) {
         if register != NULL {
             self.put_s32(register, value as u32);
@@ -72,7 +72,7 @@ impl Wave {
         }
     }
 
-    /// A scalar source of 32 bits. A vector register gives its first active lane.
+    /// A 32-bit scalar source. For a vector register, this is the value of the first active lane.
     pub fn scalar32(&self, src: Src) -> u32 {
         match src {
             Src::Scalar(register) => self.s32(register),
@@ -82,7 +82,7 @@ impl Wave {
         }
     }
 
-    /// A scalar source of 64 bits.
+    /// A 64-bit scalar source.
     pub fn scalar64(&self, src: Src) -> u64 {
         match src {
             Src::Scalar(register) => self.s64(register),
@@ -91,12 +91,12 @@ impl Wave {
         }
     }
 
-    /// The first active lane; lane 0 if no lane is active.
+    /// The first active lane, or lane 0 if no lane is active.
     pub fn first_lane(&self) -> usize {
         self.exec().trailing_zeros() as usize & 31
     }
 
-    /// A source of every lane.
+    /// A 32-bit source of every lane.
     #[inline]
     pub fn lanes(&self, src: Src) -> Lanes {
         match src {
@@ -105,7 +105,7 @@ impl Wave {
         }
     }
 
-    /// A source of 64 bits of every lane.
+    /// A 64-bit source of every lane.
     #[inline]
     pub fn lanes64(&self, src: Src) -> Lanes64 {
         match src {
@@ -118,7 +118,7 @@ impl Wave {
         }
     }
 
-    /// Writes the lanes of a mask.
+    /// Writes a register in the lanes of a mask.
     #[inline]
     pub fn put(&mut self, register: u8, value: &Lanes, mask: u32) {
         let old = &mut self.vector[usize::from(register)];
@@ -128,7 +128,7 @@ impl Wave {
         }
     }
 
-    /// Writes two registers of the lanes of a mask.
+    /// Writes two consecutive registers in the lanes of a mask.
     #[inline]
     pub fn put64(&mut self, register: u8, value: &Lanes64, mask: u32) {
         self.put(register, &over(value, |value| value as u32), mask);
@@ -140,7 +140,7 @@ impl Wave {
     }
 }
 
-/// Replaces the lanes of a mask.
+/// Replaces the values of the lanes of a mask.
 pub(super) fn merge(old: &mut Lanes, new: &Lanes, mask: u32) {
     for lane in 0..32 {
         let all = 0u32.wrapping_sub(mask >> lane & 1);

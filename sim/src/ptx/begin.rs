@@ -1,4 +1,4 @@
-//! How a block of a kernel begins.
+//! The initial state of a block.
 
 use super::exec::{PtxBlock, no_arrivals};
 use super::kernel::Kernel;

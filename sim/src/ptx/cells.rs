@@ -1,41 +1,42 @@
-//! Who accessed each granule of shared memory last.
+//! The last accesses to each granule of shared memory, for the detection of races.
 //!
-//! Order between warps is a vector clock (Flanagan and Freund, "FastTrack", PLDI 2009): barriers of the block join the
-//! clocks of their warps; atomic, volatile, acquiring and releasing accesses join through their address, more than the
-//! ISA promises, so that flags never cause a false alarm. A granule keeps its last write and two reads by different warps:
-//! races with other reads can be missed. Within a warp a race is reported only between different groups of divergent
-//! lanes, and only if no `.sync` instruction of the warp lies between. A plain load is never in a race with an atomic
-//! operation, because the 16-bit atomics of CUDA's headers begin with one: such a race can be missed.
+//! Vector clocks order the accesses of different warps (Flanagan and Freund, "FastTrack", PLDI 2009). A barrier of the
+//! block joins the clocks of its warps. Atomic, volatile, acquire and release accesses join clocks through their
+//! address. This is more ordering than the ISA promises, so flags never cause a false alarm. A granule keeps its last
+//! write and two reads by different warps, so races with further reads can be missed. Within a warp, a race is reported
+//! only between different groups of divergent lanes, and only if no `.sync` instruction of the warp lies between the
+//! accesses. A plain load never races with an atomic operation, because the 16-bit atomics in CUDA's headers begin with
+//! a plain load. Real races of this kind can be missed.
 
 use std::collections::HashMap;
 
-/// No access.
+/// The warp index that stands for "no access".
 const NOBODY: u8 = u8::MAX;
 
-/// Who accesses.
+/// The origin of an access: the warp, the lane and the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Who {
     pub warp: u8,
     pub lane: u8,
-    /// The group of divergent lanes.
+    /// The number of the group of divergent lanes.
     pub group: u32,
     pub pc: u32,
 }
 
-/// How an access is meant.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     Read,
     Write,
-    /// A write that completes at a wait.
+    /// A write by an asynchronous copy, which completes at a wait.
     Copy,
-    /// A read that may synchronise.
+    /// A read that may synchronise threads.
     StrongRead,
-    /// A write or an atomic operation that may synchronise.
+    /// A write or an atomic operation that may synchronise threads.
     StrongWrite,
 }
 
-/// An access at a moment of its warp's clock.
+/// An access, and the clock of its warp at that time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub who: Who,
@@ -52,22 +53,22 @@ const NONE: Access = Access {
     clock: 0,
 };
 
-/// The accesses to a granule.
+/// The recorded accesses to a granule.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     write: Access,
     reads: [Access; 2],
-    /// The last write was atomic or volatile.
+    /// Whether the last write was atomic or volatile.
     strong: bool,
 }
 
-/// The accesses to all granules, and the clocks of the warps.
+/// The recorded accesses to all granules, and the clocks of the warps.
 #[derive(Debug)]
 pub(super) struct Cells {
-    /// None until the first access is remembered: most kernels have none that may be in a race.
+    /// Empty until the first access is recorded. Most kernels have no access that may race, so none is recorded.
     cells: Vec<Cell>,
     count: usize,
-    /// What each warp knows of each other's clock.
+    /// For each warp, the last known clock of every warp.
     clocks: Vec<Vec<u32>>,
     flags: HashMap<u64, Vec<u32>>,
 }
@@ -86,7 +87,7 @@ impl Cells {
         }
     }
 
-    /// Makes sure that granules are there.
+    /// Allocates the granules before the first access.
     #[inline(always)]
     fn prepare(&mut self) {
         if self.cells.is_empty() {
@@ -99,15 +100,15 @@ impl Cells {
         }
     }
 
-    /// The moment of a warp's clock.
+    /// The current clock of a warp.
     pub fn clock(&self, warp: u8) -> u32 {
         self.clocks[usize::from(warp)][usize::from(warp)]
     }
 
-    /// Remembers an access.
+    /// Checks an access, and records it.
     ///
     /// # Errors
-    /// The earlier access that it is in a race with.
+    /// The origin of the earlier access that races with this one.
     #[inline(always)]
     pub fn access(&mut self, at: usize, intent: Intent, now: Access) -> Result<(), Who> {
         self.prepare();
@@ -129,7 +130,7 @@ impl Cells {
         };
         let cell = &mut self.cells[at];
         let both_strong = cell.strong && matches!(intent, Intent::StrongRead | Intent::StrongWrite);
-        // A compare-and-swap loop of CUDA's own headers begins with a plain load.
+        // The compare-and-swap loops in CUDA's own headers begin with a plain load.
         let of_loop = cell.strong && intent == Intent::Read;
         if !both_strong && !of_loop && races(&cell.write) {
             return Err(cell.write.who);
@@ -137,7 +138,8 @@ impl Cells {
         match intent {
             Intent::Read => {
                 let [a, b] = &mut cell.reads;
-                // The older of two reads gives way, but a warp has only one place.
+                // The new read replaces the older read of another warp, but each warp occupies only one of the two
+                // slots.
                 let place = if a.who.warp == now.who.warp || a.who.warp == NOBODY || !races(a) {
                     a
                 } else {
@@ -159,7 +161,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Whether the warp read it before at this moment of its clock; a write since then would have removed that read.
+    /// Whether the warp has already read this granule at its current clock. A write since then would have removed that
+    /// read.
     #[inline(always)]
     fn is_repeated(&self, at: usize, now: Access) -> bool {
         let cell = &self.cells[at];
@@ -170,13 +173,14 @@ impl Cells {
             && (cell.write.who.warp != now.who.warp || cell.write.who.group == now.who.group)
     }
 
-    /// A copy completes: it is a write of this moment.
+    /// Completes an asynchronous copy, which is a write at the time of the wait.
     pub fn complete(&mut self, at: usize, now: Access) {
         self.prepare();
         self.cells[at].write = now;
     }
 
-    /// A flag at an address: what the warps before knew, this one knows.
+    /// Synchronises through a flag: the warp learns the clocks that earlier warps published at the address, and adds
+    /// its own.
     pub fn synchronise(&mut self, address: u64, warp: u8) {
         let warp = usize::from(warp);
         let clocks = &mut self.clocks[warp];
@@ -191,17 +195,17 @@ impl Cells {
         clocks[warp] += 1;
     }
 
-    /// A `.sync` instruction of a warp.
+    /// Advances the clock of a warp at a `.sync` instruction.
     pub fn warp_sync(&mut self, warp: u8) {
         self.clocks[usize::from(warp)][usize::from(warp)] += 1;
     }
 
-    /// The number of warps.
+    /// The number of warps of the block.
     pub fn warps(&self) -> usize {
         self.clocks.len()
     }
 
-    /// A barrier of these warps.
+    /// Joins the clocks of warps that meet at a barrier.
     pub fn barrier(&mut self, warps: &[usize]) {
         let mut joined = vec![0; self.clocks.len()];
         for &warp in warps {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::regs::{Args, Run};
 
-/// A file of registers.
+/// The register files of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum File {
     Word,
@@ -12,14 +12,14 @@ pub(super) enum File {
     Pred,
 }
 
-/// A register.
+/// A register: its file, and its index in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reg {
     pub file: File,
     pub index: u32,
 }
 
-/// A special register that does not change while a warp runs (PTX ISA 10).
+/// A special register whose value is constant for a warp (PTX ISA 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Special {
     Tid(usize),
@@ -40,17 +40,17 @@ pub(super) enum Special {
     Fixed(u32),
 }
 
-/// A value known when the kernel is loaded.
+/// A value that is known when the module is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
     Bits(u64),
-    /// The address of a variable of the module, by its index, plus an offset.
+    /// The address of a variable of the module (by index) plus an offset.
     Variable(usize, i64),
     /// The offset of dynamic shared memory, plus an offset.
     Dynamic(i64),
 }
 
-/// A state space that an access names.
+/// A state space, as an access specifies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     Generic,
@@ -60,7 +60,7 @@ pub(super) enum Room {
     Param,
 }
 
-/// An address: a register, if there is one, plus an offset.
+/// An address: a base register plus a constant offset.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Address {
     pub room: Room,
@@ -72,16 +72,16 @@ pub(super) struct Address {
 #[derive(Clone, Debug)]
 pub(super) struct Access {
     pub address: Address,
-    /// Bytes of one element.
+    /// The size of one element in bytes.
     pub bytes: u32,
     pub signed: bool,
-    /// Registers of the elements.
+    /// The registers of the elements.
     pub regs: Vec<Reg>,
-    /// Whether it may synchronise threads: volatile, relaxed, acquire or release.
+    /// Whether the access may synchronise threads: it is volatile, relaxed, acquire or release.
     pub strong: bool,
 }
 
-/// What an atomic operation does.
+/// The operation of an atomic access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Atomic {
     Add,
@@ -96,19 +96,19 @@ pub(super) enum Atomic {
     Cas,
 }
 
-/// An atomic operation.
+/// An atomic access.
 #[derive(Clone, Debug)]
 pub(super) struct AtomicAccess {
     pub address: Address,
     pub op: Atomic,
     pub ty: super::types::Type,
-    /// Where the old value goes.
+    /// The destination of the old value, or `None` if it is discarded.
     pub old: Option<Reg>,
     pub b: Reg,
     pub c: Option<Reg>,
 }
 
-/// The way of `shfl`.
+/// The mode of `shfl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shuffle {
     Up,
@@ -117,7 +117,7 @@ pub(super) enum Shuffle {
     Index,
 }
 
-/// What lanes of a warp do together; all lanes of `members` must arrive.
+/// An instruction that involves several lanes of a warp. It executes when all lanes of `members` have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Together {
     Shuffle {
@@ -128,7 +128,7 @@ pub(super) enum Together {
         b: u32,
         c: u32,
     },
-    /// `vote.sync`: 0 all, 1 any, 2 uni, 3 ballot; the last one writes a word.
+    /// `vote.sync`. Kinds: 0 all, 1 any, 2 uni, 3 ballot. Ballot writes a word, the others write a predicate.
     Vote {
         kind: u32,
         d: u32,
@@ -147,7 +147,7 @@ pub(super) enum Together {
         d: u32,
         a: u32,
     },
-    /// `elect.sync`: the first lane.
+    /// `elect.sync`, which elects the first lane.
     Elect {
         d: u32,
         p: u32,
@@ -157,11 +157,11 @@ pub(super) enum Together {
     Matrix(Matrix),
 }
 
-/// An operation on matrices, which all lanes of the warp execute; the payload is an index into [`Code::matrices`].
+/// A matrix instruction, which all lanes of a warp execute. The number is an index into [`Code::matrices`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matrix(pub u32);
 
-/// A matrix operation in full.
+/// A decoded matrix instruction.
 #[derive(Clone, Debug)]
 pub(super) enum MatrixOp {
     Mma(super::mma::Mma),
@@ -181,7 +181,7 @@ pub(super) enum MatrixOp {
     },
 }
 
-/// What a barrier of the block does besides waiting.
+/// The variant of a block barrier: wait only, arrive only, or reduce predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
     None,
@@ -195,19 +195,19 @@ pub(super) enum Reduction {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Barrier {
     pub id: u32,
-    /// A register with the number of threads.
+    /// The register with the number of participating threads. `None` means all threads.
     pub threads: Option<u32>,
     pub reduction: Reduction,
 }
 
-/// An instruction.
+/// A decoded instruction.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     Alu {
         run: Run,
         args: Args,
     },
-    /// The lanes of the guard jump.
+    /// The active lanes jump to `target`.
     Branch {
         target: u32,
         join: u32,
@@ -227,7 +227,8 @@ pub(super) enum Op {
         members: u32,
     },
     Barrier(Barrier),
-    /// `cp.async`: to shared memory from global memory; the rest of `bytes` beyond `source_bytes` is zero.
+    /// `cp.async` from global to shared memory. It copies `source_bytes` bytes, and fills the rest of `bytes` with
+    /// zeros.
     Copy {
         to: Address,
         from: Address,
@@ -235,17 +236,17 @@ pub(super) enum Op {
         source_bytes: Option<u32>,
     },
     Commit,
-    /// Until at most so many groups are pending.
+    /// Waits until at most this number of copy groups is pending.
     Wait(u32),
     ActiveMask {
         d: u32,
     },
-    /// A counter that grows with every instruction.
+    /// Reads a counter that increases with every instruction.
     Clock {
         d: Reg,
         upper: bool,
     },
-    /// Whether a generic address is in a space.
+    /// Tests whether a generic address is in a state space.
     IsSpace {
         d: u32,
         a: Reg,
@@ -253,13 +254,13 @@ pub(super) enum Op {
     },
     Fence,
     Trap,
-    /// Names what the interpreter lacks.
+    /// Ends the launch with [`crate::FaultKind::NotImplemented`] and this name.
     NotImplemented(Box<str>),
-    /// Ends the launch with a sentence.
+    /// Ends the launch with [`crate::FaultKind::Invalid`] and this sentence.
     Fail(Box<str>),
 }
 
-/// An instruction and its guard: the lanes where the predicate holds, or does not hold if `negated`.
+/// An instruction and its guard. It executes in lanes whose predicate is true (or false, if `negated`).
 #[derive(Clone, Debug)]
 pub(super) struct Inst {
     pub op: Op,
@@ -267,16 +268,16 @@ pub(super) struct Inst {
     pub negated: bool,
 }
 
-/// Where an instruction is.
+/// The position of an instruction in the text and in the source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Origin {
-    /// The line of the PTX text.
+    /// The line in the PTX text.
     pub text: u32,
-    /// File number and line of the source, if the text has `.loc`.
+    /// The file number and line in the source, if the text has `.loc` directives.
     pub source: Option<(u32, u32)>,
 }
 
-/// A kernel.
+/// A decoded kernel.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     pub name: String,
@@ -288,28 +289,28 @@ pub(super) struct Code {
     pub preds: u32,
     pub specials: Vec<(u32, Special)>,
     pub constants: Vec<(Reg, Value)>,
-    /// Offset and size of each parameter.
+    /// The offset and the size of each parameter in bytes.
     pub parameters: Vec<(u32, u32)>,
     pub parameter_bytes: u32,
-    /// Static shared memory as it is on a GPU.
+    /// The size of static shared memory on a GPU, in bytes.
     pub static_bytes: u32,
-    /// The same with the gaps between variables.
+    /// The size of static shared memory here, with the gaps between variables, in bytes.
     pub shared_bytes: u32,
-    /// What belongs to no variable.
+    /// The ranges of shared memory that belong to no variable.
     pub gaps: Vec<Range<u32>>,
-    /// The alignment of dynamic shared memory, behind the static one.
+    /// The alignment of dynamic shared memory, which follows static shared memory.
     pub dynamic_align: u32,
     pub local_bytes: u32,
     pub max_threads: u32,
     pub required_threads: Option<[u32; 3]>,
-    /// The narrowest access to shared memory, in bytes.
+    /// The size of the narrowest access to shared memory, in bytes.
     pub granule: u32,
 }
 
-/// Bytes between two variables of shared memory. An access past the end of one is then not an access to the next.
+/// Number of bytes between two variables of shared memory, so an overrun of one does not reach the next one.
 const GAP: u32 = 16;
 
-/// Where the next variable of shared memory begins.
+/// The offset of the next variable of shared memory.
 pub(super) fn after_gap(end: u32, align: u32) -> u32 {
     let gap = if end == 0 { 0 } else { GAP };
     (end + gap).next_multiple_of(align.max(1))

@@ -1,24 +1,24 @@
-//! The elements of matrices, as they lie in registers and as they are multiplied.
+//! The elements of matrix operands: how registers pack them, and the type in which they are multiplied.
 
 use crate::halves::{finite_half_value, half_value};
 
-/// How elements lie in a register.
+/// A packing of elements in a 32-bit register.
 pub(super) trait Form {
-    /// An element as it is multiplied.
+    /// The type in which an element is multiplied.
     type Element: Copy + Default;
-    /// An element of a lane.
+    /// Element `part` of a register.
     fn part(word: u32, part: usize) -> Self::Element;
 }
 
-/// Two finite `f16`, which are read with fewer instructions than others.
+/// Two finite `f16`. They are converted with fewer instructions than other values.
 pub(super) struct FiniteHalf;
-/// Two `f16`.
+/// Two `f16`, which may be infinite or NaN.
 pub(super) struct Half;
 /// Two `bf16`.
 pub(super) struct Brain;
-/// A `tf32`.
+/// One `tf32`.
 pub(super) struct Tensor;
-/// Four integers of 8 bits.
+/// Four 8-bit integers.
 pub(super) struct Bytes<const SIGNED: bool>;
 
 impl Form for FiniteHalf {
@@ -51,7 +51,7 @@ impl Form for Brain {
 impl Form for Tensor {
     type Element = f32;
 
-    // The low 13 bits of a `tf32` are not defined (5.2.3); the hardware ignores them.
+    // The lowest 13 bits of a `tf32` are undefined (5.2.3). The hardware ignores them.
     #[inline(always)]
     fn part(word: u32, _: usize) -> f32 {
         f32::from_bits(word & 0xffff_e000)

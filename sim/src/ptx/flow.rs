@@ -1,12 +1,12 @@
-//! Where divergent lanes join again: the immediate post-dominator of each branch
-//! (Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm", 2001).
+//! Computes where divergent lanes join again: at the immediate post-dominator of their branch (Cooper, Harvey and
+//! Kennedy, "A simple, fast dominance algorithm", 2001).
 
 use super::code::{Inst, Op};
 
-/// No instruction: the lanes do not join before they end.
+/// No instruction. Lanes of a branch with this join do not join before they end.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// Fills in the `join` of every branch.
+/// Computes the `join` of every branch.
 pub(super) fn fill_joins(insts: &mut [Inst]) {
     let blocks = Blocks::of(insts);
     let join = blocks.post_dominators();
@@ -26,7 +26,7 @@ pub(super) fn fill_joins(insts: &mut [Inst]) {
 
 struct Blocks {
     starts: Vec<u32>,
-    /// Successors; the number of blocks stands for the end of the kernel.
+    /// The successors of each block. The number of blocks stands for the end of the kernel.
     next: Vec<Vec<usize>>,
 }
 
@@ -84,7 +84,7 @@ impl Blocks {
             .map_or(insts, |&start| start as usize)
     }
 
-    /// The immediate post-dominator of each block; `None` if the kernel's end cannot be reached from it.
+    /// The immediate post-dominator of each block, or `None` if the end of the kernel is unreachable from the block.
     fn post_dominators(&self) -> Vec<Option<usize>> {
         let end = self.starts.len();
         let order = self.reversed_order();
@@ -113,7 +113,7 @@ impl Blocks {
         found
     }
 
-    /// Reverse postorder of the reversed graph, from the end.
+    /// The reverse postorder of the reversed graph, from the end.
     fn reversed_order(&self) -> Vec<usize> {
         let end = self.starts.len();
         let mut before = vec![Vec::new(); end + 1];

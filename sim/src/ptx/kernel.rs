@@ -1,4 +1,4 @@
-//! The public face: modules, their variables in memory, and kernels that can be launched.
+//! Modules, the variables of loaded modules, and kernels that can be launched.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use super::regs::{LANES, Regs};
 use super::syntax::{Init, Space};
 use crate::{Class, Fault, FaultKind, InstructionInfo, Launch, Memory, Place};
 
-/// The instructions that a launch may execute in one block unless the kernel says otherwise.
+/// Maximum number of warp instructions of a block, unless [`Kernel::max_instructions`] is changed.
 const MAX_INSTRUCTIONS: u64 = 1 << 32;
-/// The most threads of a block.
+/// Maximum number of threads of a block.
 const MAX_THREADS: u64 = 1024;
 
 /// A parsed and decoded module.
@@ -22,7 +22,7 @@ const MAX_THREADS: u64 = 1024;
 pub struct Module {
     kernels: Vec<Arc<Code>>,
     variables: Arc<[Variable]>,
-    /// The lines of the text, and the files that `.loc` names.
+    /// The lines of the text, and the file names in `.file` directives.
     sources: Arc<Sources>,
 }
 
@@ -38,23 +38,23 @@ struct Variable {
     bytes: u64,
     element: usize,
     init: Vec<Element>,
-    /// Whether it is in global or constant memory.
+    /// Whether the variable is in global or constant memory.
     placed: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Element {
     Bits(u64),
-    /// The address of a variable, by its index.
+    /// The address of a variable (by index) plus an offset.
     Address(usize, i64),
 }
 
 impl Module {
-    /// Parses a module, and decodes all of its kernels. An instruction that is not implemented is not an error here: it
-    /// ends the launch that reaches it.
+    /// Parses a module, and decodes all of its kernels. An instruction that the simulator does not implement is not an
+    /// error here, but ends any launch that reaches it.
     ///
     /// # Errors
-    /// The first line that is not PTX.
+    /// If a line is not valid PTX. The error reports the first such line.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let ast = parse(text)?;
         let index = |name: &str| {
@@ -116,13 +116,13 @@ impl Module {
         self.kernels.iter().map(|code| code.name.as_str())
     }
 
-    /// A kernel.
+    /// The kernel of this name.
     pub fn entry(&self, name: &str) -> Option<Entry<'_>> {
         let code = self.kernels.iter().find(|code| code.name == name)?;
         Some(Entry { code })
     }
 
-    /// Allocates the variables of the module in `memory`, and fills them.
+    /// Allocates the variables of the module in `memory`, and initialises them.
     ///
     /// # Errors
     /// [`FaultKind::OutOfBounds`] if an initialiser is longer than its variable.
@@ -152,14 +152,14 @@ impl Module {
     }
 }
 
-/// What the text says of a kernel.
+/// The properties of a kernel that its text declares.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     code: &'a Code,
 }
 
 impl<'a> Entry<'a> {
-    /// The name.
+    /// The name of the kernel.
     pub fn name(&self) -> &'a str {
         &self.code.name
     }
@@ -169,32 +169,32 @@ impl<'a> Entry<'a> {
         &self.code.parameters
     }
 
-    /// The size of the parameter buffer, in bytes.
+    /// The size of the parameter buffer in bytes.
     pub fn parameter_bytes(&self) -> u32 {
         self.code.parameter_bytes
     }
 
-    /// Static shared memory, in bytes.
+    /// The size of static shared memory in bytes.
     pub fn static_bytes(&self) -> u32 {
         self.code.static_bytes
     }
 
-    /// Private memory of a thread, in bytes.
+    /// The size of a thread's private memory in bytes.
     pub fn local_bytes(&self) -> u32 {
         self.code.local_bytes
     }
 
-    /// The most threads of a block: of `.maxntid` or `.reqntid`, or else 1024.
+    /// Maximum number of threads of a block, from `.maxntid` or `.reqntid`. The default is 1024.
     pub fn max_threads(&self) -> u32 {
         self.code.max_threads
     }
 
-    /// The block of `.reqntid`.
+    /// The block size that `.reqntid` requires.
     pub fn required_threads(&self) -> Option<[u32; 3]> {
         self.code.required_threads
     }
 
-    /// What the interpreter lacks for this kernel: a launch that reaches one of these fails.
+    /// The instructions and features of this kernel that the simulator lacks. A launch that reaches one of them fails.
     pub fn not_implemented(&self) -> Vec<&'a str> {
         let names = self.code.insts.iter().filter_map(|inst| match &inst.op {
             Op::NotImplemented(what) => Some(&**what),
@@ -204,7 +204,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A module whose variables lie in a device's memory.
+/// A module whose variables are allocated in the memory of a device.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     module: Module,
@@ -212,7 +212,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The address and the size of a variable in global or constant memory.
+    /// The address and the size in bytes of a variable in global or constant memory.
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         let all = self.module.variables.iter().zip(&self.addresses);
         let mut found = all.filter(|(variable, _)| variable.placed && variable.name == name);
@@ -221,7 +221,7 @@ impl Loaded {
             .map(|(variable, &address)| (address, variable.bytes))
     }
 
-    /// A kernel that can be launched.
+    /// The kernel of this name, ready to launch.
     pub fn kernel(&self, name: &str) -> Option<Kernel> {
         let code = self.module.kernels.iter().find(|code| code.name == name)?;
         Some(Kernel {
@@ -233,7 +233,7 @@ impl Loaded {
         })
     }
 
-    /// Frees the variables; `false` if one was freed before.
+    /// Frees the variables. Returns `false` if one of them was freed before.
     pub fn unload(self, memory: &Memory) -> bool {
         let placed = self
             .module
@@ -252,17 +252,17 @@ pub struct Kernel {
     sources: Arc<Sources>,
     addresses: Vec<u64>,
     pub(super) lock: Mutex<()>,
-    /// The warp instructions that a block may execute; more are [`FaultKind::TooLong`].
+    /// Maximum number of warp instructions of a block. A block that exceeds it ends with [`FaultKind::TooLong`].
     pub max_instructions: u64,
 }
 
 impl Kernel {
-    /// What the text says of it.
+    /// The properties of the kernel that its text declares.
     pub fn entry(&self) -> Entry<'_> {
         Entry { code: &self.code }
     }
 
-    /// The instruction's text and its source line.
+    /// The text of an instruction, and its source line.
     pub(super) fn describe(&self, pc: u32) -> (String, Option<(String, u32)>) {
         let origin = self
             .code
@@ -282,7 +282,7 @@ impl Kernel {
         (text, line)
     }
 
-    /// What is known of each instruction, by its index in [`Counters::executed`](crate::Counters::executed).
+    /// The description of each instruction. The indices are those of [`Counters::executed`](crate::Counters::executed).
     pub fn instructions(&self) -> impl Iterator<Item = InstructionInfo> {
         self.code.insts.iter().zip(0..).map(|(inst, pc)| {
             let (text, line) = self.describe(pc);
@@ -333,7 +333,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// Registers with what does not differ between warps.
+    /// Registers with the values that are the same for all warps.
     pub(super) fn template(&self, launch: &Launch, seed: u64) -> Regs {
         let code = &self.code;
         let mut regs = Regs::garbage(
@@ -382,7 +382,7 @@ impl Kernel {
         }
     }
 
-    /// What belongs to no variable of shared memory.
+    /// The ranges of shared memory that belong to no variable.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Range<u32>> {
         let before_dynamic = self.code.shared_bytes..self.code.dynamic_base();
         self.code.gaps.iter().cloned().chain([before_dynamic])

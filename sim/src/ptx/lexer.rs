@@ -2,14 +2,14 @@
 
 use super::ParseError;
 
-/// What a token is.
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A name, a directive or an opcode with its suffixes: letters, digits, `_ $ % .` and `::`.
+    /// A name, a directive, or an opcode with its suffixes: letters, digits, `_ $ % .` and `::`.
     Word,
-    /// A number: it begins with a digit.
+    /// A number, which begins with a digit.
     Number,
-    /// A text in quotation marks, without them.
+    /// A string. The token text excludes the quotation marks.
     Text,
     /// One character of punctuation.
     Mark,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     End,
 }
 
-/// A token and its line.
+/// A token, and the line on which it begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
     pub kind: Kind,
@@ -25,7 +25,7 @@ pub(super) struct Token<'a> {
     pub line: u32,
 }
 
-/// Splits a text into tokens; the last one is [`Kind::End`].
+/// Splits a text into tokens. The last token is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
     let mut lexer = Lexer {
         text,
@@ -130,7 +130,7 @@ impl<'a> Lexer<'a> {
         Ok(token(Kind::Mark, &self.text[start..self.at]))
     }
 
-    /// Whether the sign belongs to the exponent of a decimal number such as `1.5e-3`.
+    /// Whether a sign belongs to the exponent of a decimal number such as `1.5e-3`.
     fn exponent(&self, start: usize) -> bool {
         let so_far = &self.text.as_bytes()[start..self.at];
         matches!(so_far.last(), Some(b'e' | b'E')) && so_far.contains(&b'.')

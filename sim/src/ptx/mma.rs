@@ -1,5 +1,6 @@
-//! `mma.sync` (PTX ISA 9.7.14.5). Products are exact. The ISA leaves the order of their sum open, and asks for the precision
-//! of `f32` at least: here they are added in `f32` by ascending `k`, then to the accumulator.
+//! `mma.sync` (PTX ISA 9.7.14.5). Products are exact. The ISA does not specify the order of summation, and requires at
+//! least the precision of `f32`. The simulator adds the products in `f32` by ascending `k`, and then adds the
+//! accumulator.
 
 use half::f16;
 use pulp::{Simd, WithSimd};
@@ -22,13 +23,13 @@ pub(super) enum Factor {
     U8,
 }
 
-/// A product of matrices with 16 rows and 8 columns.
+/// A product of a matrix with 16 rows and a matrix with 8 columns.
 #[derive(Clone, Debug)]
 pub(super) struct Mma {
     a_type: Factor,
     b_type: Factor,
     k: usize,
-    /// Accumulators are pairs of `f16`.
+    /// Whether the input accumulators are pairs of `f16`.
     half_in: bool,
     half_out: bool,
     saturates: bool,
@@ -39,7 +40,7 @@ pub(super) struct Mma {
 }
 
 impl Mma {
-    /// The instruction, if it is one of the implemented shapes: `m16n8k4` to `m16n8k32` by type.
+    /// Decodes the implemented shapes: `m16n8k4` to `m16n8k32`, depending on the types.
     pub fn decode(m: &Mods) -> Option<Mma> {
         let sparse = m
             .parts
@@ -89,7 +90,7 @@ impl Mma {
         })
     }
 
-    /// Whether the numbers of registers are right.
+    /// Whether the instruction has the right number of registers.
     pub fn fits(&self) -> bool {
         let words = self.k * bytes(self.a_type) / 16;
         let accumulators = |half| if half { 2 } else { 4 };
@@ -99,7 +100,7 @@ impl Mma {
             && self.d.len() == accumulators(self.half_out)
     }
 
-    /// Executes it for the whole warp.
+    /// Executes the product for the whole warp.
     pub fn run(&self, regs: &mut Regs) {
         wide(Run { mma: self, regs });
     }
@@ -124,7 +125,7 @@ impl Mma {
         }
     }
 
-    /// Whether no `f16` is infinite or not a number.
+    /// Whether all `f16` factors are finite.
     #[inline(always)]
     fn are_finite(&self, regs: &Regs) -> bool {
         let mut specials = Specials::NONE;
@@ -159,10 +160,10 @@ impl Mma {
         }
     }
 
-    /// Adds sums to the accumulators.
+    /// Adds the sums to the accumulators.
     #[inline(always)]
     fn add<T: Copy>(&self, regs: &mut Regs, sums: &Sums<T>, f: impl Fn(u32, T) -> u32) {
-        // D may hold parts of C.
+        // The registers of D may also be registers of C.
         let mut out = [[0; LANES]; 4];
         for (out, (sums, &c)) in out.iter_mut().zip(sums.iter().zip(&self.c)) {
             let c = &regs.words[c as usize];
@@ -173,7 +174,7 @@ impl Mma {
         }
     }
 
-    /// The same if accumulators are pairs of `f16`, before or behind.
+    /// Adds the sums if input or output accumulators are pairs of `f16`.
     #[inline(always)]
     fn add_halves(&self, regs: &mut Regs, sums: &Sums<f32>) {
         let mut out = [[0; LANES]; 4];
@@ -223,7 +224,7 @@ impl Mma {
         }
         let mut sums = [[0; LANES]; 4];
         product(&a, &b, &mut sums);
-        // Sums of products of 8 bits are far from the bounds of 32.
+        // Sums of 8-bit products cannot overflow 32 bits.
         match self.saturates {
             true => self.add(regs, &sums, |c, sum| (c as i32).saturating_add(sum) as u32),
             false => self.add(regs, &sums, |c, sum| (c as i32).wrapping_add(sum) as u32),
@@ -231,7 +232,7 @@ impl Mma {
     }
 }
 
-/// An `f16`, rounded to nearest even.
+/// The bits of an `f16`, rounded to nearest even.
 fn half_bits(sum: f32) -> u32 {
     match sum.is_nan() {
         true => 0x7fff,
@@ -239,7 +240,7 @@ fn half_bits(sum: f32) -> u32 {
     }
 }
 
-/// Executes a product with the widest vectors.
+/// Executes a product with the widest vectors of the processor.
 struct Run<'a> {
     mma: &'a Mma,
     regs: &'a mut Regs,

@@ -1,4 +1,4 @@
-//! PTX: an interpreter of the text that NVRTC compiles kernels to. Numbers in doc comments are sections of the PTX ISA.
+//! An interpreter of PTX, the text that NVRTC compiles kernels to. Numbers in doc comments are sections of the PTX ISA.
 
 mod alu;
 mod begin;
@@ -30,12 +30,12 @@ pub use kernel::{Entry, Kernel, Loaded, Module};
 
 use thiserror::Error;
 
-/// A text that is not PTX, or that names what it does not declare.
+/// Why a text is rejected: it is not valid PTX, or uses a name that it does not declare.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line} of the PTX: {message}")]
 pub struct ParseError {
-    /// The line, from 1.
+    /// The line in the text, from 1.
     pub line: u32,
-    /// What is wrong: a sentence without a full stop.
+    /// The mistake, as a sentence without a full stop.
     pub message: String,
 }

@@ -1,34 +1,35 @@
-//! Accesses to shared memory that cannot be in a race with those before them, until somebody must know of them.
+//! A log of accesses to shared memory that race with no earlier access. The log is transferred to [`Cells`] when
+//! needed.
 
 use super::cells::{Access, Cells, Intent, Who};
 use super::regs::{LANES, lanes};
 use crate::marks::Touch;
 
-/// So that a block's notes have at most a few MiB. To write them down takes longer than to remember them.
+/// Limits the log of a block to a few MiB. Transferring the log takes longer than appending to it.
 const MAX_NOTES: usize = 1 << 14;
 
-/// An access of a warp.
+/// One access of a warp.
 #[derive(Clone, Debug)]
 pub(super) struct Note {
     pub touch: Touch,
-    /// The lane does not matter.
+    /// The origin of the access. Its lane is ignored.
     pub who: Who,
     pub clock: u32,
     pub bytes: u32,
     pub mask: u32,
 }
 
-/// Accesses in their order.
+/// The accesses, in the order of execution.
 #[derive(Debug)]
 pub(super) struct Notes {
     notes: Vec<Note>,
-    /// What the lanes of each access.
+    /// The offsets that the lanes of each access use.
     at: Vec<[u32; LANES]>,
     shift: u32,
 }
 
 impl Notes {
-    /// `shift` is the size of a granule as a power of two.
+    /// A log for granules of `1 << shift` bytes.
     pub fn new(shift: u32) -> Notes {
         Notes {
             notes: Vec::new(),
@@ -46,13 +47,13 @@ impl Notes {
         self.at.push(*at);
     }
 
-    /// No access that follows can be in a race with a noted one.
+    /// Clears the log, because no later access can race with a logged one.
     pub fn forget(&mut self) {
         self.notes.clear();
         self.at.clear();
     }
 
-    /// From now on the granules know of the accesses.
+    /// Transfers the log to the granules.
     #[inline]
     pub fn settle(&mut self, cells: &mut Cells) {
         if !self.notes.is_empty() {

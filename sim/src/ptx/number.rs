@@ -1,6 +1,6 @@
-//! Constants (PTX ISA 4.5).
+//! Parses constants (PTX ISA 4.5).
 
-/// An integer: decimal, `0x`, `0b` or octal, with or without the suffix `U`.
+/// An integer: decimal, `0x`, `0b` or octal, with an optional suffix `U`.
 pub(super) fn integer(text: &str) -> Option<u64> {
     let text = text.strip_suffix(['U', 'u']).unwrap_or(text);
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -15,7 +15,7 @@ pub(super) fn integer(text: &str) -> Option<u64> {
     }
 }
 
-/// `0f` and eight hexadecimal digits.
+/// The bits of an `f32`, written as `0f` and eight hexadecimal digits.
 pub(super) fn float(text: &str) -> Option<u32> {
     let digits = text
         .strip_prefix("0f")
@@ -23,7 +23,7 @@ pub(super) fn float(text: &str) -> Option<u32> {
     (digits.len() == 8).then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-/// `0d` and sixteen hexadecimal digits, or a decimal number with a point.
+/// The bits of an `f64`, written as `0d` and sixteen hexadecimal digits, or as a decimal number with a point.
 pub(super) fn double(text: &str) -> Option<u64> {
     if let Some(digits) = text.strip_prefix("0d").or_else(|| text.strip_prefix("0D")) {
         return (digits.len() == 16).then(|| u64::from_str_radix(digits, 16).ok())?;

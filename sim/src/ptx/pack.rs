@@ -2,7 +2,7 @@
 
 use super::regs::{Run, map1, map2, map4};
 
-/// `d = {a, b}` or `{a, b, c, e}`; the first is the lowest.
+/// `d = {a, b}` or `{a, b, c, e}`. The first part is the lowest.
 pub(super) fn pack(bits: u32, parts: usize) -> Option<Run> {
     Some(match (bits, parts) {
         (64, 2) => |r, x, m| map2(r, x, m, |a: u32, b: u32| u64::from(b) << 32 | u64::from(a)),
@@ -26,7 +26,7 @@ pub(super) fn pack(bits: u32, parts: usize) -> Option<Run> {
     })
 }
 
-/// One part of `a`: that which begins at the bit in `flags`.
+/// One part of `a`, which begins at the bit in `flags`.
 pub(super) fn unpack(bits: u32, parts: usize) -> Option<Run> {
     Some(match (bits, parts) {
         (64, 2) => |r, x, m| map1(r, x, m, |a: u64| (a >> x.flags) as u32),

@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the next token if it is this one.
+    /// Consumes the next token if it has this text.
     pub fn take(&mut self, text: &str) -> bool {
         let here = self.peek().text == text && !matches!(self.peek().kind, Kind::Text | Kind::End);
         if here {
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Debug sections are skipped: `.loc` tells the lines.
+    /// Skips a debug section. Lines come from `.loc` directives instead.
     fn section(&mut self) -> Result<(), ParseError> {
         while !self.ended() && !self.take("}") {
             self.next();
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
         match self.peek().text {
             ".entry" | ".func" => {
                 let function = self.function()?;
-                // A definition replaces the declaration before it.
+                // A definition replaces an earlier declaration.
                 ast.functions
                     .retain(|earlier| earlier.name != function.name || earlier.body.is_some());
                 ast.functions.push(function);
@@ -243,7 +243,7 @@ impl<'a> Parser<'a> {
         Ok(variables)
     }
 
-    /// Variables of one declaration: `.shared .align 4 .b8 x[16], y[4] = {...};`
+    /// The variables of one declaration, such as `.shared .align 4 .b8 x[16], y[4] = {...};`
     pub fn variables(&mut self, external: bool) -> Result<Vec<Variable<'a>>, ParseError> {
         let prefix = self.variable_prefix(external)?;
         let mut all = Vec::new();
@@ -304,7 +304,7 @@ impl<'a> Parser<'a> {
     }
 
     fn declarator(&mut self, variable: &mut Variable<'a>) -> Result<(), ParseError> {
-        // `.param .u64 .ptr .global .align 16 name`
+        // For example `.param .u64 .ptr .global .align 16 name`.
         while self.peek().text.starts_with('.') {
             match self.next().text {
                 ".align" => drop(self.integer("an alignment")?),

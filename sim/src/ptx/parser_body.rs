@@ -7,13 +7,13 @@ use super::parser::Parser;
 use super::syntax::{Item, Operand, Statement};
 use super::types::Type;
 
-/// The most registers that one declaration may name.
+/// Maximum number of registers in one declaration.
 const MAX_REGISTERS: u32 = 1 << 20;
-/// The deepest nesting of braces in an operand.
+/// Maximum nesting of braces in an operand.
 const MAX_DEPTH: u32 = 8;
 
 impl<'a> Parser<'a> {
-    /// A body with its braces.
+    /// Parses a body, including its braces.
     pub(super) fn body(&mut self) -> Result<Vec<Item<'a>>, ParseError> {
         self.expect("{")?;
         let mut items = Vec::new();
@@ -53,7 +53,7 @@ impl<'a> Parser<'a> {
                 let ty = self.word("a type")?;
                 self.registers(ty, items)
             }
-            // `.reg.b32`, as headers write it.
+            // Headers also write `.reg.b32` without a space.
             text if text.starts_with(".reg.") => {
                 self.next();
                 self.registers(&text[4..], items)
@@ -93,7 +93,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.loc file line column`, then maybe `, function_name x, inlined_at file line column`. The innermost place counts.
+    /// `.loc file line column`, optionally followed by `, function_name x, inlined_at file line column`. The first line
+    /// is used.
     fn location(&mut self, items: &mut Vec<Item<'a>>) -> Result<(), ParseError> {
         self.next();
         let file = self.integer("the number of a file")?;
@@ -160,7 +161,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// An operand.
+    /// Parses an operand.
     pub(super) fn operand(&mut self) -> Result<Operand<'a>, ParseError> {
         self.nested_operand(0)
     }

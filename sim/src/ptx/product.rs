@@ -1,5 +1,6 @@
-//! The product of a matrix with 16 rows and one with 8 columns, whose elements lie in the registers of a warp as those of
-//! `mma.sync` do (PTX ISA 9.7.14.5.7 to 9.7.14.5.10): four lanes hold `RUN` consecutive elements of a row or a column.
+//! The product of a matrix with 16 rows and a matrix with 8 columns. The elements are distributed over the registers of
+//! a warp as for `mma.sync` (PTX ISA 9.7.14.5.7 to 9.7.14.5.10): four lanes have `RUN` consecutive elements of a row or
+//! a column.
 
 use std::ops::{AddAssign, Mul};
 
@@ -9,16 +10,16 @@ use super::factors::Form;
 use super::regs::{LANES, Regs};
 use crate::lanes::{apart, over};
 
-/// Rows that are summed up at once, so that one sum does not wait for another: those of a register.
+/// Number of rows that are summed at the same time, so additions need not wait for each other. A register has 8 rows.
 const ROWS: usize = 8;
 
-/// The first matrix as it lies in registers, so that nothing is moved between lanes: an element of each lane, by parts of a
-/// lane and by registers. Registers hold rows 0 to 7 and 8 to 15 in turns.
+/// The first matrix in the layout of the registers, so no element moves between lanes. The indices are the register,
+/// the part of a lane, and the lane. Registers contain rows 0 to 7 and rows 8 to 15 alternately.
 pub(super) type Rows<T, const PARTS: usize, const REGISTERS: usize> =
     [[[T; LANES]; PARTS]; REGISTERS];
-/// The second matrix: its row `k` is at `k / PARTS` of part `k % PARTS`. Even columns are in front of odd ones.
+/// The second matrix. Its row `k` is at index `k / PARTS` of part `k % PARTS`. Even columns precede odd columns.
 pub(super) type Columns<T, const PARTS: usize, const OF_PART: usize> = [[[T; 8]; OF_PART]; PARTS];
-/// The product as it is added to registers: accumulator `i` of a lane is in row `lane / 4 + i / 2 * 8` and column
+/// The product in the layout of the accumulators. Accumulator `i` of a lane is in row `lane / 4 + i / 2 * 8` and column
 /// `lane % 4 * 2 + i % 2`.
 pub(super) type Sums<T> = [[T; LANES]; 4];
 
@@ -57,7 +58,7 @@ pub(super) fn columns<S: Simd, F: Form, const PARTS: usize, const OF_PART: usize
     }
 }
 
-/// Sums of products by ascending `k`, row by row.
+/// Sums products by ascending `k`, row by row.
 #[inline(always)]
 pub(super) fn product<
     T: Copy + Default + AddAssign + Mul<Output = T>,
@@ -83,7 +84,7 @@ pub(super) fn product<
     }
 }
 
-/// Puts the sums of a row where they are added.
+/// Stores the sums of a row in the layout of the accumulators.
 #[inline(always)]
 fn put<T: Copy>(row: usize, sums: [T; 8], out: &mut Sums<T>) {
     let accumulators = &mut out.as_chunks_mut::<2>().0[row / ROWS];
@@ -92,8 +93,8 @@ fn put<T: Copy>(row: usize, sums: [T; 8], out: &mut Sums<T>) {
     }
 }
 
-/// The same with fused instructions, if there are any. If no product overflows and none is denormal, as those of `f16`
-/// never do, products are exact, and fusing changes nothing.
+/// The product with fused instructions, if the processor has them. If no product overflows or is denormal, which holds
+/// for all `f16` factors, products are exact, and fusing does not change the result.
 #[inline(always)]
 pub(super) fn fused_product<
     S: Simd,

@@ -1,23 +1,23 @@
-//! The registers of a warp: 32 lanes each, so that the compiler vectorises what runs over the lanes.
+//! The registers of a warp. Each has 32 lanes in an array, so the compiler vectorises loops over the lanes.
 
 use half::{bf16, f16};
 
-/// The lanes of a warp.
+/// Number of lanes of a warp.
 pub(super) const LANES: usize = 32;
 
-/// The registers of a warp. Registers of 8 and 16 bits lie in the low bits of one of 32.
+/// The registers of a warp. A register of 8 or 16 bits is the low part of a 32-bit register.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Regs {
     pub words: Vec<[u32; LANES]>,
     pub longs: Vec<[u64; LANES]>,
-    /// A predicate: a bit per lane.
+    /// The predicates, one bit per lane.
     pub preds: Vec<u32>,
-    /// The carry of `add.cc` and its like: a bit per lane.
+    /// The carry of `add.cc` and similar instructions, one bit per lane.
     pub carry: u32,
 }
 
 impl Regs {
-    /// Registers full of garbage that depends on `seed`. Predicate 0 is always true.
+    /// Registers filled with garbage that depends on `seed`. Predicate 0 is always true.
     pub fn garbage(words: usize, longs: usize, preds: usize, seed: u64) -> Regs {
         let mut state = seed | 1;
         let mut next = || {
@@ -39,7 +39,7 @@ impl Regs {
     }
 }
 
-/// The operands of an instruction on registers. Which file each one is in is the instruction's affair.
+/// The operands of an instruction on registers, as indices. The instruction determines the file of each index.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Args {
     pub d: u32,
@@ -47,14 +47,14 @@ pub(super) struct Args {
     pub b: u32,
     pub c: u32,
     pub e: u32,
-    /// Whatever the instruction fixed when it was decoded.
+    /// A constant that is chosen when the instruction is decoded.
     pub flags: u32,
 }
 
-/// An instruction on registers: it executes the lanes of the mask.
+/// Executes an instruction on registers, for the lanes of the mask.
 pub(super) type Run = fn(&mut Regs, &Args, u32);
 
-/// What a lane of a register holds, as an instruction sees it.
+/// The value of a lane, in the type that an instruction uses.
 pub(super) trait Cell: Copy {
     type Bits: Copy + Default;
     fn row(regs: &Regs, index: u32) -> &[Self::Bits; LANES];
@@ -112,7 +112,7 @@ cell!(longs u64:
     f64, f64::from_bits, f64::to_bits;
 );
 
-/// Writes the lanes of the mask.
+/// Writes a register in the lanes of the mask.
 #[inline(always)]
 pub(super) fn write<D: Cell>(regs: &mut Regs, d: u32, mask: u32, out: &[D::Bits; LANES]) {
     let row = D::row_mut(regs, d);
@@ -127,7 +127,7 @@ pub(super) fn write<D: Cell>(regs: &mut Regs, d: u32, mask: u32, out: &[D::Bits;
     }
 }
 
-/// `d = f(a)` in the lanes of the mask. `f` also sees inactive lanes, so that it must not panic.
+/// `d = f(a)` in the lanes of the mask. `f` is also called for inactive lanes, so it must not panic.
 #[inline(always)]
 pub(super) fn map1<D: Cell, A: Cell>(regs: &mut Regs, x: &Args, mask: u32, f: impl Fn(A) -> D) {
     let mut out = [D::Bits::default(); LANES];
@@ -193,7 +193,7 @@ pub(super) fn map4<D: Cell, A: Cell, B: Cell, C: Cell, E: Cell>(
     write::<D>(regs, x.d, mask, &out);
 }
 
-/// A bit per lane: whether `f(a, b)` holds.
+/// One bit per lane: whether `f(a, b)` is true.
 #[inline(always)]
 pub(super) fn test2<A: Cell, B: Cell>(regs: &Regs, x: &Args, f: impl Fn(A, B) -> bool) -> u32 {
     let (a, b) = (A::row(regs, x.a), B::row(regs, x.b));
@@ -204,7 +204,7 @@ pub(super) fn test2<A: Cell, B: Cell>(regs: &Regs, x: &Args, f: impl Fn(A, B) ->
     bytes.iter().fold(0, |bits, bit| bits | bit)
 }
 
-/// Writes the lanes of the mask of a predicate. Predicate 0, which nothing may change, stands for the sink `_`.
+/// Writes a predicate in the lanes of the mask. Writes to predicate 0 are ignored; it is the sink for `_`.
 #[inline(always)]
 pub(super) fn write_pred(regs: &mut Regs, d: u32, mask: u32, bits: u32) {
     if d != 0 {
@@ -213,7 +213,7 @@ pub(super) fn write_pred(regs: &mut Regs, d: u32, mask: u32, bits: u32) {
     }
 }
 
-/// The lanes of a mask, ascending.
+/// The indices of the lanes in a mask, in ascending order.
 pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {

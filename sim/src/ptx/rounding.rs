@@ -1,30 +1,30 @@
-//! Rounding to a format in every direction (PTX ISA 6.5.2, "Rounding Modifiers"), and the exact error of an operation.
+//! Rounding to a format in every direction (PTX ISA 6.5.2, "Rounding Modifiers"), and the exact errors of operations.
 //!
-//! An operation on `f32` is done in `f64`. Its result there and the sign of its error give a value that is rounded to odd:
-//! it has enough bits more than an `f32` that the second rounding is the rounding of the exact result
-//! (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE ToC 2008).
+//! An operation on `f32` is computed in `f64`. The `f64` result and the sign of its error give a value that is rounded
+//! to odd. This value has enough additional bits that rounding it to `f32` equals rounding the exact result (Boldo and
+//! Melquiond, "Emulation of FMA and correctly rounded sums", IEEE ToC 2008).
 
-/// The direction of rounding.
+/// A rounding direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// `.rn`: to nearest, ties to even.
     Near,
-    /// `.rz`
+    /// `.rz`: towards zero.
     Zero,
-    /// `.rm`
+    /// `.rm`: towards minus infinity.
     Down,
-    /// `.rp`
+    /// `.rp`: towards plus infinity.
     Up,
     /// `.rna`: to nearest, ties away from zero.
     Away,
 }
 
-/// A binary format narrower than `f64`.
+/// A binary floating-point format narrower than `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     /// The exponent of the smallest normal number.
     pub least: i32,
-    /// Bits of the fraction.
+    /// Number of bits of the fraction.
     pub fraction: i32,
     /// The largest finite number.
     pub max: f64,
@@ -51,19 +51,19 @@ pub(super) const TF32: Format = Format {
     max: 3.401_162_134_214_653e38,
 };
 
-/// 2 to the power of `n`, for exponents of normal numbers.
+/// 2 to the power of `n`. `n` must be the exponent of a normal number.
 fn power(n: i32) -> f64 {
     f64::from_bits(((n + 1023) as u64) << 52)
 }
 
-/// The number of the format that `x` rounds to; an infinity if it is too large and the direction allows it.
+/// Rounds `x` to a number of the format. The result is infinite if `x` is too large and the direction allows infinity.
 pub(super) fn round(x: f64, format: Format, mode: Mode) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
     let exponent = ((x.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(format.least);
     let quantum = exponent - format.fraction;
-    // Both factors are powers of two in the range of f64, so that nothing is rounded here.
+    // Both factors are powers of two in the range of `f64`, so these multiplications are exact.
     let scaled = x * power(-quantum);
     let integer = match mode {
         Mode::Near => scaled.round_ties_even(),
@@ -85,7 +85,7 @@ pub(super) fn round(x: f64, format: Format, mode: Mode) -> f64 {
     if finite { format.max } else { f64::INFINITY }.copysign(x)
 }
 
-/// `s` rounded to odd: `error` has the sign of the exact result minus `s`.
+/// `s` rounded to odd. `error` has the sign of the exact result minus `s`.
 #[inline(always)]
 pub(super) fn odd(s: f64, error: f64) -> f64 {
     let bits = s.to_bits();
@@ -107,7 +107,7 @@ pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - a_part) + (b - b_part))
 }
 
-/// `a + b` for rounding: odd, and with the sign of zero that the direction asks for.
+/// `a + b`, rounded to odd for a second rounding, with the sign of zero that the direction requires.
 pub(super) fn sum(a: f64, b: f64, mode: Mode) -> f64 {
     let (s, error) = two_sum(a, b);
     let cancelled = s == 0.0 && a.is_sign_negative() != b.is_sign_negative();
@@ -117,7 +117,7 @@ pub(super) fn sum(a: f64, b: f64, mode: Mode) -> f64 {
     }
 }
 
-/// `a / b` for rounding; the operands are `f32`.
+/// `a / b` of two `f32`, rounded to odd for a second rounding.
 pub(super) fn quotient(a: f64, b: f64) -> f64 {
     let q = a / b;
     match q.is_finite() && q != 0.0 {
@@ -126,7 +126,7 @@ pub(super) fn quotient(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The square root for rounding; the operand is an `f32`.
+/// The square root of an `f32`, rounded to odd for a second rounding.
 pub(super) fn root(a: f64) -> f64 {
     let q = a.sqrt();
     match q.is_finite() && q != 0.0 {

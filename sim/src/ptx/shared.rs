@@ -1,9 +1,9 @@
-//! A block's shared memory, and what is known about each part of it: whether it was written, which asynchronous copy fills
-//! it, and who accessed it last.
+//! The shared memory of a block, and the state of each part of it: whether it was written, which asynchronous copy
+//! fills it, and which accesses were the last ones.
 //!
-//! Accesses that cannot be in a race, because nobody wrote there since the last barrier of all warps, are only noted. What
-//! is noted counts from the next access that may be in a race, or is forgotten at the next barrier of all warps: nothing
-//! before that barrier can be in a race with what follows.
+//! An access cannot race if no thread has written to its granules since the last barrier of all warps. Such accesses
+//! are only appended to a log. The next access that may race transfers the log to the granules. The next barrier of all
+//! warps clears the log instead, because nothing before this barrier can race with later accesses.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use crate::footprint::Footprints;
 use crate::lanes::over;
 use crate::marks::{Marks, Touch};
 
-/// What is wrong with an access.
+/// Why an access is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     Kind(FaultKind),
-    /// A race at an offset with an earlier access.
+    /// A race with an earlier access, at this offset.
     Race(u64, Who),
 }
 
-/// Copies of a warp that are not complete.
+/// Asynchronous copies of a warp that are not complete.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     who: Who,
@@ -33,7 +33,7 @@ struct Pending {
     groups: [u32; LANES],
 }
 
-/// Shared memory.
+/// The shared memory of a block.
 #[derive(Debug)]
 pub(super) struct Shared {
     bytes: Vec<u8>,
@@ -45,12 +45,12 @@ pub(super) struct Shared {
     copies: Vec<Pending>,
 }
 
-/// An access of a warp.
+/// The result of recording an access of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Noted {
-    /// Its conflicts over banks.
+    /// The bank conflicts of the access.
     pub conflicts: u64,
-    /// Whether nothing can be wrong with it, and it is remembered. If not, each lane is to be checked.
+    /// Whether the access is correct and recorded. Otherwise each lane must be checked.
     pub is_done: bool,
 }
 
@@ -69,13 +69,13 @@ impl Shared {
         }
     }
 
-    /// Forbids access to a range, of which only whole granules can be told from what lies next to it.
+    /// Forbids access to a range. Granules that are partly outside the range remain accessible.
     pub fn forbid(&mut self, range: Range<u32>) {
         let first = (range.start as usize).div_ceil(1 << self.shift);
         self.marks.forbid(first..range.end as usize >> self.shift);
     }
 
-    /// Remembers an access of the lanes of `mask` if nothing can be wrong with it.
+    /// Records an access of the lanes of `mask` if it is certainly correct.
     #[inline(always)]
     pub fn note(
         &mut self,
@@ -114,10 +114,10 @@ impl Shared {
         }
     }
 
-    /// Checks an access of a lane, and remembers it; its offset.
+    /// Checks and records an access of one lane, and returns its offset.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the access is wrong.
     pub fn check(
         &mut self,
         offset: u64,
@@ -136,7 +136,7 @@ impl Shared {
                 size,
             }));
         }
-        // Sizes are powers of two, and a division for each lane would take longer than the access.
+        // Access sizes are powers of two. A division per lane would take longer than the access.
         if offset & u64::from(bytes - 1) != 0 {
             return Err(Wrong::Kind(FaultKind::Misaligned {
                 address: offset,
@@ -183,19 +183,19 @@ impl Shared {
         Ok(())
     }
 
-    /// The bytes themselves, for accesses that were checked.
+    /// All bytes, for reads that were checked.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes themselves, for writes that were checked.
+    /// All bytes, for writes that were checked.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// The bytes at an offset that was checked.
+    /// Loads `bytes` bytes at an offset that was checked.
     pub fn load(&self, offset: usize, bytes: u32) -> u64 {
-        // A size that the compiler knows is one load instead of a call.
+        // A size that is known to the compiler becomes one load instead of a call.
         let rest = &self.bytes[offset..];
         match bytes {
             4 => rest
@@ -211,7 +211,7 @@ impl Shared {
         }
     }
 
-    /// Stores bytes at an offset that was checked.
+    /// Stores `bytes` bytes at an offset that was checked.
     pub fn store(&mut self, offset: usize, bytes: u32, value: u64) {
         let rest = &mut self.bytes[offset..];
         match bytes {
@@ -222,7 +222,7 @@ impl Shared {
         }
     }
 
-    /// Remembers asynchronous copies that were checked as [`Intent::Copy`], and the group that each lane will close.
+    /// Records asynchronous copies that were checked as [`Intent::Copy`], with the copy group that each lane has open.
     pub fn begin_copies(
         &mut self,
         at: &[u64; LANES],
@@ -240,7 +240,7 @@ impl Shared {
         });
     }
 
-    /// Completes the copies of each lane's groups before `groups`: they are writes of this moment.
+    /// Completes the copies of each lane whose group is below `groups`. They are writes at the time of the wait.
     pub fn complete(&mut self, warp: u8, mask: u32, groups: &[u32; LANES]) {
         let clock = self.cells.clock(warp);
         let (marks, notes, cells) = (&mut self.marks, &mut self.notes, &mut self.cells);
@@ -272,18 +272,19 @@ impl Shared {
         });
     }
 
-    /// A flag at an address: what the warps before knew, this one knows.
+    /// Synchronises through a flag: the warp learns the clocks that earlier warps published at the address, and adds
+    /// its own.
     pub fn synchronise(&mut self, address: u64, warp: u8) {
         self.notes.settle(&mut self.cells);
         self.cells.synchronise(address, warp);
     }
 
-    /// A `.sync` instruction of a warp.
+    /// Records a `.sync` instruction of a warp.
     pub fn warp_sync(&mut self, warp: u8) {
         self.cells.warp_sync(warp);
     }
 
-    /// A barrier of these warps.
+    /// Records a barrier of these warps.
     pub fn barrier(&mut self, warps: &[usize]) {
         if warps.len() < self.cells.warps() {
             self.notes.settle(&mut self.cells);
@@ -295,7 +296,7 @@ impl Shared {
     }
 }
 
-/// Whether all lanes of the mask have an offset that is aligned and below 4 GiB.
+/// Whether the offsets of all lanes of the mask are aligned and below 4 GiB.
 #[inline(always)]
 fn are_aligned(at: &[u64; LANES], bytes: u32, mask: u32) -> bool {
     let mut all = 0;
@@ -316,7 +317,7 @@ mod tests {
 
     const WARPS: usize = 3;
 
-    /// What a warp does: the first offset, the stride and the size in words, and the lanes.
+    /// A random action of a warp. An access has the first offset, the stride and the size in words, and the lanes.
     #[derive(Clone, Debug)]
     enum Action {
         Access(u8, Intent, [u32; 3], u32),
@@ -378,7 +379,7 @@ mod tests {
         #[test]
         fn accesses_that_are_noted_are_judged_as_those_that_are_checked(actions in prop::collection::vec(action(), 1..40)) {
             let [mut quick, mut full] = [(); 2].map(|()| Shared::new(1 << 10, 4, WARPS, 7));
-            // A few instructions, so that some do what they did before.
+            // Few instructions, so some of them repeat their earlier accesses.
             for (pc, action) in (0..3).cycle().zip(&actions) {
                 let results = (apply(&mut quick, true, pc, action), apply(&mut full, false, pc, action));
                 prop_assert_eq!(&results.0, &results.1);

@@ -1,15 +1,15 @@
-//! Generic addresses: windows for shared, local and parameter memory below every allocation (PTX ISA 5.1, "Generic
+//! Generic addresses. Shared, local and parameter memory have windows below every allocation (PTX ISA 5.1, "Generic
 //! addressing").
 
 use super::code::Room;
 
-// The low halves differ from the addresses in the spaces, so that a generic address without its high half names nothing.
+// The low halves are not valid addresses in the spaces, so a generic address that lost its high half faults.
 const SHARED: u64 = 0x0100_0100_0000;
 const LOCAL: u64 = 0x0200_0200_0000;
 const PARAM: u64 = 0x0300_0300_0000;
 const WINDOW: u64 = 1 << 32;
 
-/// The generic address of a space's first byte.
+/// The generic address of the first byte of a space.
 pub(super) fn base(room: Room) -> u64 {
     match room {
         Room::Shared => SHARED,
@@ -19,7 +19,7 @@ pub(super) fn base(room: Room) -> u64 {
     }
 }
 
-/// The space that a generic address is in, and the address there.
+/// The space that contains a generic address, and the address in that space.
 #[inline(always)]
 pub(super) fn resolve(address: u64) -> (Room, u64) {
     for room in [Room::Shared, Room::Local, Room::Param] {

@@ -1,15 +1,15 @@
-//! A parsed module: names are not resolved yet.
+//! A parsed module, before names are resolved.
 
 use super::types::Type;
 
-/// A module.
+/// A parsed module.
 #[derive(Debug, Default)]
 pub(super) struct Ast<'a> {
-    /// Variables of the module, in the order of the text.
+    /// The variables of the module, in the order of the text.
     pub variables: Vec<Variable<'a>>,
-    /// Kernels and functions.
+    /// The kernels and the functions.
     pub functions: Vec<Function<'a>>,
-    /// Files by their number in `.file`.
+    /// The file names, with their numbers in `.file` directives.
     pub files: Vec<(u32, &'a str)>,
 }
 
@@ -23,21 +23,21 @@ pub(super) enum Space {
     Param,
 }
 
-/// A declared variable outside registers.
+/// A declared variable that is not a register.
 #[derive(Clone, Debug)]
 pub(super) struct Variable<'a> {
     pub space: Space,
     pub name: &'a str,
     pub ty: Type,
     pub align: u32,
-    /// Elements; `None` for an array without a size.
+    /// Number of elements, or `None` for an array without a size.
     pub count: Option<u64>,
     pub external: bool,
     pub init: Vec<Init<'a>>,
 }
 
 impl Variable<'_> {
-    /// The size; 0 if it is not known.
+    /// The size in bytes, or 0 for an array without a size.
     pub fn bytes(&self) -> u64 {
         u64::from(self.ty.bytes()) * self.count.unwrap_or(0)
     }
@@ -47,7 +47,8 @@ impl Variable<'_> {
 #[derive(Clone, Debug)]
 pub(super) enum Init<'a> {
     Bits(u64),
-    /// The address of a variable plus an offset; generic or not is the same for variables of the module.
+    /// The address of a variable, plus an offset. For variables of the module, generic and specific addresses are
+    /// equal.
     Address {
         name: &'a str,
         offset: i64,
@@ -64,11 +65,11 @@ pub(super) struct Function<'a> {
     pub parameters: Vec<Variable<'a>>,
     pub max_threads: Option<[u32; 3]>,
     pub required_threads: Option<[u32; 3]>,
-    /// `None` for a declaration.
+    /// `None` for a declaration without a body.
     pub body: Option<Vec<Item<'a>>>,
 }
 
-/// A part of a body.
+/// An item of a body.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
     /// `{`
@@ -76,16 +77,16 @@ pub(super) enum Item<'a> {
     /// `}`
     Close,
     Label(&'a str),
-    /// Registers: `name` alone, or `name0` to `name(count - 1)`.
+    /// A declaration of registers: `name` alone, or `name0` to `name(count - 1)`.
     Registers {
         ty: Type,
         name: &'a str,
         count: Option<u32>,
     },
     Variable(Variable<'a>),
-    /// `.branchtargets` of a label.
+    /// A `.branchtargets` list and its label.
     Targets(&'a str, Vec<&'a str>),
-    /// `.loc`: file number and line.
+    /// `.loc`: a file number and a line.
     Location(u32, u32),
     Statement(Statement<'a>),
 }
@@ -93,7 +94,7 @@ pub(super) enum Item<'a> {
 /// An instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Statement<'a> {
-    /// The predicate, and whether it is negated.
+    /// The guard predicate, and whether it is negated.
     pub guard: Option<(&'a str, bool)>,
     pub opcode: &'a str,
     pub operands: Vec<Operand<'a>>,
@@ -107,17 +108,17 @@ pub(super) enum Operand<'a> {
     /// `!p`
     Not(&'a str),
     Int(i128),
-    /// `0f...`, or a decimal number that the instruction's type rounds.
+    /// `0f...`, or a decimal number, which is rounded to the type of the instruction.
     F32(u32),
     F64(u64),
     Vector(Vec<Operand<'a>>),
-    /// `[base + offset]`; without a base an absolute address.
+    /// `[base + offset]`, or an absolute address if there is no base.
     Address {
         base: Option<&'a str>,
         offset: i64,
     },
     /// `d|p`
     Pair(Box<Operand<'a>>, Box<Operand<'a>>),
-    /// `(a, b)` of a call.
+    /// The arguments or results `(a, b)` of a call.
     Group(Vec<Operand<'a>>),
 }

@@ -3,11 +3,11 @@
 /// A fundamental type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Type {
-    /// Bits of a size: `.b8` to `.b128`.
+    /// Untyped bits, `.b8` to `.b128`. The number is the size in bits.
     B(u32),
-    /// An unsigned integer.
+    /// An unsigned integer of this number of bits.
     U(u32),
-    /// A signed integer.
+    /// A signed integer of this number of bits.
     S(u32),
     F16,
     F16x2,
@@ -20,7 +20,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// The type of a suffix without its dot.
+    /// The type that a suffix without its dot specifies.
     pub fn parse(suffix: &str) -> Option<Type> {
         Some(match suffix {
             "b8" => Type::B(8),
@@ -48,7 +48,7 @@ impl Type {
         })
     }
 
-    /// The size in bits; 1 for a predicate.
+    /// The size in bits. A predicate has 1 bit.
     pub fn bits(self) -> u32 {
         match self {
             Type::B(bits) | Type::U(bits) | Type::S(bits) => bits,
@@ -64,17 +64,17 @@ impl Type {
         self.bits().div_ceil(8)
     }
 
-    /// Whether a register of 64 bits holds it.
+    /// Whether values of this type need a 64-bit register.
     pub fn wide(self) -> bool {
         self.bits() == 64
     }
 
-    /// Whether it is a signed integer.
+    /// Whether this is a signed integer type.
     pub fn signed(self) -> bool {
         matches!(self, Type::S(_))
     }
 
-    /// Whether it is an integer or bits.
+    /// Whether this is an integer or a bits type.
     pub fn integer(self) -> bool {
         matches!(self, Type::B(_) | Type::U(_) | Type::S(_))
     }

@@ -1,34 +1,34 @@
 //! A warp: its registers, and its groups of lanes that are at different instructions.
 //!
-//! Lanes that a branch separates join at the branch's immediate post-dominator. So that locks and loops on flags make
-//! progress among the lanes of a warp, as the ISA promises, a group runs at most [`SLICE`] instructions before another one
-//! has its turn, and lanes that wait to join may then go on without the others.
+//! Lanes that a branch separates join at the immediate post-dominator of the branch. The ISA promises that locks and
+//! loops on flags make progress among the lanes of a warp. A group therefore runs at most [`SLICE`] instructions before
+//! another group has its turn, and lanes that wait to join may then continue without the others.
 
 use super::flow::NOWHERE;
 use super::regs::Regs;
 
-/// The longest run of one group while others can run, in instructions.
+/// Maximum number of instructions of a group's turn while other groups can run.
 pub(super) const SLICE: u32 = 1 << 12;
 
-/// What a group does.
+/// The state of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Ready,
-    /// It waits for these lanes to arrive where it is.
+    /// The group waits at a join. The mask contains the lanes that have yet to arrive.
     Joining(u32),
-    /// At an instruction that lanes execute together; the lanes that the guard lets through.
+    /// The group is at a warp-wide instruction. The mask contains its active lanes.
     Together(u32),
-    /// At a barrier of the block.
+    /// The group is at a barrier of the block. The mask contains its active lanes.
     Barrier(u32),
 }
 
-/// Lanes that are at one instruction.
+/// Lanes that are at the same instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub id: u32,
     pub pc: u32,
     pub mask: u32,
-    /// Where it joins `parent`.
+    /// The instruction at which the group joins `parent`.
     pub join: u32,
     pub parent: u32,
     pub state: State,
@@ -38,17 +38,17 @@ pub(super) struct Group {
 #[derive(Debug)]
 pub(super) struct Warp {
     pub regs: Regs,
-    /// Lanes that have not ended.
+    /// The mask of the lanes that have not ended.
     pub alive: u32,
     pub groups: Vec<Group>,
-    /// The group that runs, by its place.
+    /// The index of the group that runs.
     pub current: usize,
     next_id: u32,
-    /// Instructions until another group has its turn.
+    /// Number of instructions until another group has its turn.
     pub slice: u32,
-    /// Private memory of each lane, one after the other.
+    /// The private memory of the lanes, one lane after the other.
     pub local: Vec<u8>,
-    /// Groups of asynchronous copies that each lane has closed.
+    /// For each lane, the number of asynchronous copy groups that it has committed.
     pub committed: [u32; 32],
 }
 
@@ -79,7 +79,7 @@ impl Warp {
         self.next_id - 1
     }
 
-    /// Separates the lanes that go elsewhere from the current group; both sides are not empty.
+    /// Separates the lanes that jump from the current group. Both parts must be non-empty.
     pub fn diverge(&mut self, taken: u32, target: u32, join: u32) {
         let here = self.groups[self.current];
         let rest = here.mask & !taken;
@@ -114,7 +114,7 @@ impl Warp {
         self.current = self.groups.len() - 1;
     }
 
-    /// The current group joins its parent.
+    /// Joins the current group with its parent.
     pub fn join(&mut self) {
         let group = self.groups.swap_remove(self.current);
         if let Some(parent) = self
@@ -135,7 +135,7 @@ impl Warp {
         self.pick();
     }
 
-    /// Lanes of the current group end.
+    /// Ends lanes of the current group.
     pub fn end(&mut self, lanes: u32) {
         self.alive &= !lanes;
         self.groups[self.current].mask &= !lanes;
@@ -154,7 +154,7 @@ impl Warp {
         self.pick();
     }
 
-    /// Chooses the group that was made last among those that can run; `false` if there is none.
+    /// Selects the most recently created group that can run. Returns `false` if there is none.
     pub fn pick(&mut self) -> bool {
         match self
             .groups
@@ -169,7 +169,7 @@ impl Warp {
         }
     }
 
-    /// Gives the next group its turn.
+    /// Switches to the next group that can run.
     pub fn rotate(&mut self) {
         self.slice = SLICE;
         self.release();
@@ -183,7 +183,7 @@ impl Warp {
         }
     }
 
-    /// Lets the lanes that wait to join go on; `false` if there are none.
+    /// Lets the lanes that wait at joins continue. Returns `false` if there are none.
     pub fn release(&mut self) -> bool {
         let mut freed = Vec::new();
         for group in &mut self.groups {

@@ -1,9 +1,9 @@
-//! Planted faults, and correct neighbours of each that cause no alarm.
+//! Kernels with planted faults. Each has a correct counterpart that must not be reported.
 
 use crate::run::{Case, STORE, kernel};
 use kiln_sim::FaultKind;
 
-/// `%r7` is the address of the thread's word in `tile`, and `%r9` that of the next warp's.
+/// `%r7` is the address of the thread's own word in `tile`, and `%r9` the address of a word of the next warp.
 const TILE: &str = ".shared .align 16 .b8 tile[1024];\nmov.u32 %r5, tile;\nshl.b32 %r6, %r1, 2;\nadd.u32 %r7, %r5, %r6;\n\
                     xor.b32 %r8, %r6, 128;\nadd.u32 %r9, %r5, %r8;\nshl.b64 %rd9, %rd1, 0;\nmul.wide.u32 %rd8, %r1, 4;\n\
                     add.s64 %rd9, %rd2, %rd8;\n";
@@ -129,7 +129,7 @@ fn a_copy_over_what_another_warp_still_reads_is_a_race() {
     let kind = fault(&format!(
         "{first}cp.async.ca.shared.global [%r7], [%rd9], 4;"
     ));
-    // In the other order the read comes after the copy.
+    // With the other order of the warps, the read comes after the copy.
     assert!(
         matches!(kind, FaultKind::Race { .. } | FaultKind::BeforeWait { .. }),
         "{kind}"
@@ -164,7 +164,7 @@ fn a_flag_orders_what_was_written_before_it() {
     let give = "st.shared.u32 [%r5+516], 9;\nmembar.cta;\nst.volatile.shared.u32 [%r5+512], 1;\nmov.u32 %r2, 9;\nbra $e;\n";
     let take = "$wait:\nld.volatile.shared.u32 %r3, [%r5+512];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra $wait;\nmembar.cta;\n\
                 ld.shared.u32 %r2, [%r5+516];\n$e:";
-    // Lane 0 gives, so that only one lane writes.
+    // Warp 0 executes `give` and warp 1 executes `take`.
     let text = kernel("", &format!("{TILE}{zero}{give}{take}\n{STORE}"));
     let mut out = vec![0; 64];
     let order = kiln_sim::Order::Random { seed: 3 };

@@ -1,4 +1,4 @@
-//! Divergence and joining, locks, barriers.
+//! Divergence and reconvergence, locks, and barriers.
 
 use crate::run::{Case, STORE, kernel, warp_result};
 use kiln_sim::FaultKind;
@@ -21,7 +21,7 @@ fn a_switch_sends_each_lane_to_its_target() {
 
 #[test]
 fn a_lock_among_the_lanes_of_a_warp_makes_progress() {
-    // The lane that has the lock is behind the loop while the others spin.
+    // The lane that holds the lock is past the loop while the other lanes spin.
     let body = "$spin:\natom.global.cas.b32 %r3, [%rd2], 0, 1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra $spin;\n\
                 ld.volatile.global.u32 %r4, [%rd1];\nadd.u32 %r4, %r4, 1;\nst.volatile.global.u32 [%rd1], %r4;\nmembar.gl;\n\
                 atom.global.exch.b32 %r5, [%rd2], 0;\n";
@@ -31,7 +31,7 @@ fn a_lock_among_the_lanes_of_a_warp_makes_progress() {
 
 #[test]
 fn lanes_on_two_sides_meet_at_a_shuffle() {
-    // Both sides lead to one `shfl.sync`; an early exit takes lanes away from the join.
+    // Both sides reach the same `shfl.sync`. Lanes that return early never reach the join.
     let body = "setp.eq.u32 %p3, %r1, 31;\n@%p3 ret;\nsetp.lt.u32 %p1, %r1, 16;\n@%p1 bra $low;\nadd.u32 %r3, %r1, 100;\nbra $meet;\n\
                 $low:\nmov.u32 %r3, %r1;\n$meet:\nshfl.sync.bfly.b32 %r2, %r3, 16, 31, 0x7fff7fff;\nsetp.eq.u32 %p2, %r1, 15;\n\
                 @%p2 mov.u32 %r2, 5;\n";

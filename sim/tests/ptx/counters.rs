@@ -1,4 +1,4 @@
-//! Counters equal what is computed by hand.
+//! Compares counters with values that were computed by hand.
 
 use crate::run::{Case, kernel};
 use kiln_sim::Counters;
@@ -51,7 +51,7 @@ fn conflicts_of_shared_stores() {
         ),
         0
     );
-    // Eight lanes of a quarter on the same four banks, four quarters.
+    // Four quarters of eight lanes each. All lanes of a quarter access the same four banks.
     assert_eq!(
         conflicts(
             "mul.lo.u32 %r6, %r1, 128;",
@@ -66,7 +66,7 @@ fn conflicts_of_shared_stores() {
 fn instructions_are_counted_once_per_group_of_lanes() {
     let counters =
         count("setp.lt.u32 %p1, %r1, 4;\n@%p1 bra $l;\nmov.u32 %r2, 1;\n$l:\nbar.sync 0;\n");
-    // Three of the frame, setp, bra, mov, bar and ret.
+    // Three instructions of the frame, then setp, bra, mov, bar and ret.
     assert_eq!(counters.instructions, 8);
     assert_eq!(counters.executed.iter().sum::<u64>(), 8);
     assert_eq!(counters.barriers, 1);

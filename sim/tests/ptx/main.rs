@@ -1,4 +1,4 @@
-//! Kernels in PTX, launched.
+//! Launches of kernels in PTX.
 #![allow(clippy::unwrap_used)]
 
 mod checks;

@@ -1,9 +1,9 @@
-//! Launches of small kernels.
+//! Launches small kernels.
 
 use kiln_sim::ptx::Module;
 use kiln_sim::{Counters, Fault, Launch, Memory, Order, run};
 
-/// A kernel's text around its body: parameters are `p0` to `p3`, each 8 bytes.
+/// The text of a kernel with this body. The parameters are `p0` to `p3`, 8 bytes each.
 pub fn kernel(variables: &str, body: &str) -> String {
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n{variables}\n.visible .entry k(.param .u64 p0, .param .u64 p1, \
@@ -12,7 +12,7 @@ pub fn kernel(variables: &str, body: &str) -> String {
     )
 }
 
-/// A launch of blocks of so many threads, with buffers as arguments, which it changes.
+/// A launch with buffers as arguments. The launch changes the buffers.
 pub struct Case {
     pub blocks: u32,
     pub threads: u32,
@@ -67,7 +67,7 @@ impl Case {
         Ok(counters)
     }
 
-    /// Every order of warps gives the same buffers, which are returned.
+    /// Launches with every order of warps, checks that all of them give the same buffers, and returns these buffers.
     pub fn in_every_order(self, text: &str, buffers: &[Vec<u32>]) -> Vec<Vec<u32>> {
         let random = (0..8).map(|seed| Order::Random { seed });
         let mut first: Option<Vec<Vec<u32>>> = None;
@@ -88,11 +88,11 @@ impl Case {
     }
 }
 
-/// Stores `%r2` of each thread to the first buffer.
+/// Stores `%r2` of each thread in the first buffer.
 pub const STORE: &str =
     "mul.wide.u32 %rd30, %r1, 4;\nadd.s64 %rd31, %rd1, %rd30;\nst.global.u32 [%rd31], %r2;";
 
-/// What each of 32 threads stores after `body`.
+/// The values that 32 threads store after `body`.
 pub fn warp_result(body: &str) -> Vec<u32> {
     let text = kernel("", &format!("{body}\n{STORE}"));
     Case::of(32).in_every_order(&text, &[vec![0; 32]]).remove(0)

@@ -1,4 +1,4 @@
-//! What the lanes of a warp do together.
+//! Instructions that involve several lanes of a warp: shuffles, votes, matrix products.
 
 use crate::run::{Case, STORE, kernel, warp_result};
 
@@ -13,7 +13,7 @@ fn shuffles_go_up_down_across_and_to_an_index() {
     assert_eq!(shuffle("down.b32 %r2, %r1, 4, 31"), down);
     let across: Vec<u32> = (0..32).map(|i| i ^ 5).collect();
     assert_eq!(shuffle("bfly.b32 %r2, %r1, 5, 31"), across);
-    // Segments of 8 lanes: the mask is 24.
+    // Segments of 8 lanes, so the segment mask is 24.
     let index: Vec<u32> = (0..32).map(|i| i / 8 * 8 + 3).collect();
     assert_eq!(shuffle("idx.b32 %r2, %r1, 3, 6175"), index);
 }
@@ -67,7 +67,7 @@ fn reductions_of_a_warp() {
 
 #[test]
 fn a_product_of_matrices_has_the_fragments_of_the_isa() {
-    // a is 16x16 with a[i][k] = i + 1 at k = i, else 0; b is 16x8 with b[k][j] = k + j: d[i][j] = (i + 1)(i + j).
+    // a is 16x16: a[i][i] = i + 1, other elements are 0. b is 16x8: b[k][j] = k + j. So d[i][j] = (i + 1)(i + j).
     let half = |x: f32| u32::from(half::f16::from_f32(x).to_bits());
     let mut fragments = Vec::new();
     for lane in 0..32usize {
@@ -112,7 +112,7 @@ fn ldmatrix_distributes_rows_and_columns() {
     let tile = ".shared .align 16 .b8 tile[128];\nmov.u32 %r5, tile;\nshl.b32 %r6, %r1, 2;\nadd.u32 %r7, %r5, %r6;\nshl.b32 %r8, %r1, 1;\n\
                 add.u32 %r9, %r8, 1;\nshl.b32 %r10, %r9, 16;\nor.b32 %r11, %r8, %r10;\nst.shared.u32 [%r7], %r11;\nbar.sync 0;\n\
                 and.b32 %r12, %r1, 7;\nshl.b32 %r13, %r12, 4;\nadd.u32 %r14, %r5, %r13;\n";
-    // Element (row, column) is 8 row + column.
+    // Element (row, column) has the value 8 row + column.
     let rows = warp_result(&format!(
         "{tile}ldmatrix.sync.aligned.m8n8.x1.shared.b16 {{%r2}}, [%r14];"
     ));

@@ -1,4 +1,4 @@
-//! The runtime and its device: versions, numbers, error texts.
+//! The runtime and its device: versions, device properties and error texts.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -9,7 +9,7 @@ use crate::runtime::{
     choose_device, take_last_error,
 };
 
-/// The architecture that the device reports; the feature after the colon is made up.
+/// The architecture that the device reports. The feature after the colon is fictitious.
 const ARCH: &[u8] = b"kiln-host:sramecc+\0";
 /// HIP 6.4.
 const VERSION: c_int = 60_443_484;
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn hipGetDeviceCount(count: *mut c_int) -> i32 {
     }
 }
 
-/// Checks the number of a device.
+/// Checks that a device number exists.
 fn check_device(ordinal: c_int) -> Outcome {
     if (0..RUNTIME.devices).contains(&ordinal) {
         Ok(())
@@ -75,16 +75,16 @@ pub unsafe extern "C" fn hipDeviceGetName(name: *mut c_char, length: c_int, ordi
     })
 }
 
-/// Writes a zero-terminated text, truncated to the room.
+/// Writes a zero-terminated text, truncated to `room` bytes.
 ///
 /// # Safety
-/// The buffer must have this much room.
+/// The buffer must have `room` bytes.
 unsafe fn write_text(to: *mut u8, text: &[u8], room: usize) {
     let Some(most) = room.checked_sub(1) else {
         return;
     };
     let bytes = text.len().min(most);
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller promises a buffer of `room` bytes.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), to, bytes);
         *to.add(bytes) = 0;
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn hipDeviceGetAttribute(
     })
 }
 
-/// The attributes that Kiln queries, by their numbers in `hipDeviceAttribute_t`.
+/// The value of an attribute that Kiln queries, by its number in `hipDeviceAttribute_t`.
 fn attribute_of(runtime: &Runtime, attribute: c_int) -> Option<u64> {
     let limits = &runtime.device.info().limits;
     let number = match attribute {
@@ -127,7 +127,7 @@ fn attribute_of(runtime: &Runtime, attribute: c_int) -> Option<u64> {
     Some(number.into())
 }
 
-/// The layout of ROCm 6 and later.
+/// Uses the layout of ROCm 6 and later.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut u8, ordinal: c_int) -> i32 {
     call("hipGetDevicePropertiesR0600", |_| {
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut u8, ordina
     })
 }
 
-/// The layout before ROCm 6; libraries of ROCm 6 and 7 still fill it under this name.
+/// Uses the layout before ROCm 6. The libraries of ROCm 6 and 7 still use it under this name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipGetDeviceProperties(properties: *mut u8, ordinal: c_int) -> i32 {
     call("hipGetDeviceProperties", |_| {
@@ -149,12 +149,12 @@ pub unsafe extern "C" fn hipGetDeviceProperties(properties: *mut u8, ordinal: c_
     })
 }
 
-/// Properties that contain noise except for the architecture.
+/// Writes device properties. All bytes except the architecture are noise.
 ///
 /// # Safety
-/// The buffer must have this much room.
+/// The buffer must have `bytes` bytes.
 unsafe fn write_properties(properties: *mut u8, bytes: usize, arch_at: usize) {
-    // SAFETY: the caller vouches for it; the name ends before the properties do.
+    // SAFETY: the caller promises a buffer of `bytes` bytes. The architecture ends before the properties do.
     unsafe {
         std::ptr::write_bytes(properties, 0x5a, bytes);
         write_text(properties.add(arch_at), ARCH, 256);
@@ -166,7 +166,7 @@ pub extern "C" fn hipGetLastError() -> i32 {
     take_last_error()
 }
 
-/// Names and texts of the errors that this library itself returns, and of those that scripts make it return.
+/// The names and texts of the errors that this library returns, by itself or because of a script.
 const ERRORS: &[(c_int, &CStr, &CStr)] = &[
     (0, c"hipSuccess", c"no error"),
     (1, c"hipErrorInvalidValue", c"invalid argument"),

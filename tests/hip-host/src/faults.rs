@@ -1,13 +1,14 @@
-//! Scripted faults: `KILN_HIP_HOST_FAULTS=hipMalloc@2=2,kernel@3=700`.
+//! Scripted faults, for example `KILN_HIP_HOST_FAULTS=hipMalloc@2=2,kernel@3=700`.
 //!
-//! Each entry says which call of which function returns which error: the second `hipMalloc` returns 2 (out of
-//! memory). `kernel` is not a function but a kernel that has started: its error is returned by the next
-//! synchronisation. Errors that a process does not survive on a GPU are permanent: every later call returns them too.
+//! Each entry specifies a function, the number of a call, and the error that this call returns. In the example, the
+//! second `hipMalloc` returns 2 (out of memory). `kernel` stands for a kernel that has started: the next
+//! synchronisation returns its error. Errors that end the use of a GPU by a process are permanent, so every later call
+//! returns them, too.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The calls that fail, and the number of calls so far.
+/// The scripted errors, and the number of calls of each function so far.
 #[derive(Debug, Default)]
 pub struct Faults {
     script: BTreeMap<(String, u64), i32>,
@@ -15,10 +16,10 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// # Panics
-    /// If it does not have this form: a test would prove nothing.
+    /// If the script is invalid, because the test would then prove nothing.
     pub fn parse(text: &str) -> Faults {
         let entries = text.split(',').filter(|entry| !entry.is_empty());
         let script = entries.map(|entry| {
@@ -36,7 +37,7 @@ impl Faults {
         }
     }
 
-    /// Counts a call; returns the error that it must return.
+    /// Counts a call, and returns its scripted error, if any.
     pub fn next(&self, name: &str) -> Option<i32> {
         if self.script.is_empty() {
             return None;
@@ -48,7 +49,7 @@ impl Faults {
     }
 }
 
-/// Whether a process does not survive an error on a GPU.
+/// Whether an error is permanent for a process that uses a GPU.
 pub fn is_sticky(code: i32) -> bool {
     matches!(code, 700 | 702 | 709 | 710 | 719 | 999)
 }

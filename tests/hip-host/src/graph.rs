@@ -1,4 +1,4 @@
-//! Recordings.
+//! Recordings of launches (HIP graphs).
 
 use std::ffi::{c_char, c_int};
 use std::sync::{Arc, Mutex};
@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::runtime::{INVALID_HANDLE, INVALID_VALUE, call};
 use crate::work::Work;
 
-/// A recording that is ready to launch.
+/// A recording that can be launched.
 #[derive(Debug)]
 pub struct Executable {
     work: Vec<Work>,
-    /// Locked by the thread that launches it.
+    /// Locked by the thread that launches the recording.
     in_use: Mutex<()>,
 }
 
@@ -75,7 +75,7 @@ pub extern "C" fn hipGraphLaunch(executable: usize, stream: usize) -> i32 {
     call("hipGraphLaunch", |runtime| {
         let found = runtime.alive().executables.get(&executable).cloned();
         let recorded = found.ok_or(INVALID_HANDLE)?;
-        // Use by two threads at once is a mistake of the caller, which a GPU's runtime need not detect.
+        // Use by two threads at once is the caller's mistake. The runtime of a GPU need not detect it.
         let _in_use = recorded.in_use.try_lock().map_err(|_| INVALID_VALUE)?;
         std::thread::sleep(Duration::from_micros(200));
         let stream = runtime.stream(stream)?;

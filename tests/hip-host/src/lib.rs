@@ -1,20 +1,21 @@
-//! A HIP runtime whose only device is the host processor, so that Kiln's hip backend can run through its real
-//! interface on machines without an AMD GPU.
+//! A HIP runtime whose only device is the host processor. It lets Kiln's hip backend run through its real interface on
+//! machines without an AMD GPU.
 //!
-//! It exports the functions of `libamdhip64` that the backend uses, on top of Kiln's cpu device: memory is real,
-//! kernels compute, streams run in parallel on their own threads, events take real times, recordings are replayed.
-//! The device's architecture is `kiln-host`; its images are shared objects that the host's C++ compiler built.
+//! This library exports the functions of `libamdhip64` that the backend uses, and implements them with Kiln's cpu
+//! device. Memory is real, kernels compute, streams run in parallel on their own threads, events measure real times,
+//! and recordings are replayed. The architecture of the device is `kiln-host`. Its images are shared objects that the
+//! host's C++ compiler built.
 //!
-//! It is stricter than a GPU if that helps to find mistakes: dead handles, addresses outside allocations and calls
-//! that a recording forbids are always errors. It does not reproduce other properties of a GPU (timing, memory
-//! models, faults that end the process).
+//! The library is stricter than a GPU where that helps to find mistakes: closed handles, addresses outside allocations,
+//! and calls that are forbidden during a recording are always errors. It does not reproduce other properties of a GPU
+//! (timing, memory models, faults that end the process).
 //!
-//! It is used only if it is named: `KILN_HIP_LIBRARY=/path/to/libkiln_hip_host.so`. Variables that it reads:
+//! Kiln uses this library only with `KILN_HIP_LIBRARY=/path/to/libkiln_hip_host.so`. The library reads these variables:
 //!
 //! | variable | meaning |
 //! | --- | --- |
-//! | `KILN_HIP_HOST_DEVICES` | `0`: the runtime counts no device |
-//! | `KILN_HIP_HOST_MEMORY` | bytes that the device has; 1 GiB where unset |
+//! | `KILN_HIP_HOST_DEVICES` | `0`: the runtime reports no device |
+//! | `KILN_HIP_HOST_MEMORY` | memory of the device in bytes; the default is 1 GiB |
 //! | `KILN_HIP_HOST_FAULTS` | calls that fail, see [`faults`] |
 
 #![allow(

@@ -1,4 +1,4 @@
-//! Memory.
+//! Allocations and copies.
 
 use std::ffi::{c_int, c_void};
 
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn hipMalloc(pointer: *mut usize, bytes: usize) -> i32 {
             .device
             .alloc(bytes, ALIGN)
             .map_err(|_| OUT_OF_MEMORY)?;
-        // A GPU's memory contains old data.
+        // The memory of a GPU contains old data, so new memory is filled with garbage.
         let garbage = memory.fill(kiln::device::StreamHandle::DEFAULT, 0, bytes, 0xa5);
         garbage.map_err(|_| OUT_OF_MEMORY)?;
         let address = memory.address() as usize;
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> i
     })
 }
 
-/// `hipMemcpyHostToDevice` and `hipMemcpyDeviceToHost`.
+/// The values of `hipMemcpyHostToDevice` and `hipMemcpyDeviceToHost`.
 const TO_DEVICE: c_int = 1;
 const TO_HOST: c_int = 2;
 

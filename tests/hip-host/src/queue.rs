@@ -1,4 +1,4 @@
-//! A queue of work that runs in order on its own thread; each stream has one.
+//! A queue of jobs that run in order on their own thread. Each stream has a queue.
 
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -6,14 +6,14 @@ use std::thread;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A queue and its thread.
+/// A queue of jobs. Its thread runs them.
 #[derive(Debug)]
 pub struct Queue {
     jobs: Mutex<Sender<Job>>,
 }
 
 impl Queue {
-    /// Starts the thread; it ends when the queue is dropped and empty.
+    /// Starts the thread. It ends when the queue has been dropped and all jobs are done.
     pub fn start() -> Queue {
         let (send, receive) = mpsc::channel::<Job>();
         thread::spawn(move || receive.into_iter().for_each(|job| job()));
@@ -25,23 +25,23 @@ impl Queue {
     /// Queues a job.
     pub fn push(&self, job: impl FnOnce() + Send + 'static) {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        // The thread lives as long as the queue; without it, a waiting caller would wait forever.
+        // The thread lives as long as the queue. If it did not, a caller would wait forever.
         jobs.send(Box::new(job))
             .expect("the thread of a stream should live");
     }
 
-    /// Waits until everything queued so far is done.
+    /// Waits until all jobs in the queue are done.
     pub fn wait(&self) {
         let (send, receive) = mpsc::channel();
         self.push(move || {
-            // The receiver is still waiting.
+            // The receiver is still waiting, so sending cannot fail.
             let _ = send.send(());
         });
         receive.recv().expect("a queued job should run");
     }
 }
 
-/// A value that can be set repeatedly, and waited for.
+/// A value that can be set several times, and that threads can wait for.
 #[derive(Debug)]
 pub struct Signal<T> {
     value: Mutex<Option<T>>,
@@ -49,7 +49,7 @@ pub struct Signal<T> {
 }
 
 impl<T: Copy> Signal<T> {
-    /// A signal that is not set.
+    /// A signal whose value is not set.
     pub fn new() -> Signal<T> {
         Signal {
             value: Mutex::new(None),
@@ -62,7 +62,7 @@ impl<T: Copy> Signal<T> {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Sets the value and wakes waiting threads.
+    /// Sets the value, and wakes the waiting threads.
     pub fn set(&self, value: T) {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         self.set.notify_all();
@@ -73,7 +73,7 @@ impl<T: Copy> Signal<T> {
         *self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until it is set.
+    /// Waits until the value is set.
     pub fn wait(&self) -> T {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

@@ -1,4 +1,4 @@
-//! The runtime of the process: its device, live objects, and the frame of calls.
+//! The runtime of the process: its device, its live objects, and the code around every call.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::queue::{Queue, Signal};
 use crate::stream::Stream;
 use crate::work::Work;
 
-/// Numbers of `hipError_t`.
+/// Values of `hipError_t`.
 pub const SUCCESS: i32 = 0;
 pub const INVALID_VALUE: i32 = 1;
 pub const OUT_OF_MEMORY: i32 = 2;
@@ -30,7 +30,7 @@ pub const CAPTURE_UNSUPPORTED: i32 = 900;
 pub const CAPTURE_INVALIDATED: i32 = 901;
 pub const UNKNOWN: i32 = 999;
 
-/// The result of a call: nothing, or a number of `hipError_t`.
+/// The result of a call. The error is a value of `hipError_t`.
 pub type Outcome<T = ()> = Result<T, i32>;
 
 /// A loaded kernel: the function that the cpu device launches, and its number of arguments.
@@ -38,28 +38,28 @@ pub type Outcome<T = ()> = Result<T, i32>;
 pub struct Kernel {
     pub function: Function,
     pub parameters: usize,
-    /// The device on which it was loaded.
+    /// The number of the device on which the kernel was loaded.
     pub ordinal: i32,
 }
 
-/// A module, and the number of arguments of each kernel.
+/// A loaded module, and the number of arguments of each of its kernels.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub module: Arc<dyn Module>,
     pub parameters: BTreeMap<String, usize>,
-    /// The device on which it was loaded.
+    /// The number of the device on which the module was loaded.
     pub ordinal: i32,
 }
 
-/// All live objects, by handle or address.
+/// All live objects, by handle or by address.
 #[derive(Debug, Default)]
 pub struct Alive {
     pub memory: BTreeMap<usize, Arc<dyn Allocation>>,
     pub streams: BTreeMap<usize, Arc<Stream>>,
-    /// Events, and the device of each.
+    /// For each event, the number of its device, and its time.
     pub events: BTreeMap<usize, (i32, Arc<Signal<std::time::Instant>>)>,
     pub modules: BTreeMap<usize, Loaded>,
-    /// Kernels, and the module of each.
+    /// For each kernel, the handle of its module, and the kernel.
     pub kernels: BTreeMap<usize, (usize, Kernel)>,
     pub graphs: BTreeMap<usize, Vec<Work>>,
     pub executables: BTreeMap<usize, Arc<Executable>>,
@@ -67,7 +67,7 @@ pub struct Alive {
 }
 
 impl Alive {
-    /// A handle that was never used.
+    /// A handle that was never used before.
     pub fn handle(&mut self) -> usize {
         self.last_handle += 16;
         self.last_handle
@@ -78,7 +78,7 @@ impl Alive {
         self.memory.values().map(|memory| memory.bytes()).sum()
     }
 
-    /// The allocation that contains a range of addresses, and the offset.
+    /// The allocation that contains a range of addresses, and the offset of the range in this allocation.
     pub fn memory_at(&self, address: usize, bytes: usize) -> Outcome<(Arc<dyn Allocation>, usize)> {
         let (start, memory) = self
             .memory
@@ -94,7 +94,7 @@ impl Alive {
     }
 }
 
-/// The runtime.
+/// The runtime, of which a process has one.
 pub struct Runtime {
     pub device: Arc<CpuDevice>,
     pub devices: i32,
@@ -102,11 +102,11 @@ pub struct Runtime {
     pub default_stream: Arc<Stream>,
     faults: Faults,
     alive: Mutex<Alive>,
-    /// The error that every call returns from now on; 0 for none.
+    /// The error that every call returns because an earlier one broke the runtime; 0 if it is intact.
     broken: AtomicI32,
 }
 
-/// The runtime of this process, started by the first call.
+/// The runtime of this process. The first call starts it.
 pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let number = |name: &str, unset: usize| match std::env::var(name) {
         Ok(text) => text
@@ -117,7 +117,7 @@ pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let options = CpuOptions::from_env().expect("the options of the cpu device should be good");
     Runtime {
         device: CpuDevice::with_options(options).expect("threads should start"),
-        // All of them are the same host processor.
+        // All devices are the same host processor.
         devices: number("KILN_HIP_HOST_DEVICES", 1).min(2) as i32,
         memory_bytes: number("KILN_HIP_HOST_MEMORY", 1 << 30),
         default_stream: Arc::new(Stream::new(Queue::start())),
@@ -132,17 +132,17 @@ thread_local! {
     static CHOSEN: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The current device of this thread; initially the first one.
+/// The number of the current device of this thread. Initially it is 0.
 pub fn chosen_device() -> i32 {
     CHOSEN.get()
 }
 
-/// Sets the current device.
+/// Sets the current device of this thread.
 pub fn choose_device(ordinal: i32) {
     CHOSEN.set(ordinal);
 }
 
-/// Checks that a default stream is used only for objects of the thread's current device.
+/// Checks that a default stream is used only with objects of the thread's current device.
 pub fn check_stream_of(ordinal: i32, stream: usize) -> Outcome {
     if stream == 0 && ordinal != chosen_device() {
         return Err(INVALID_HANDLE);
@@ -173,16 +173,16 @@ impl Runtime {
             .ok_or(INVALID_HANDLE)
     }
 
-    /// Every stream.
+    /// All streams, including the default stream.
     pub fn streams(&self) -> Vec<Arc<Stream>> {
         let mut streams = vec![self.default_stream.clone()];
         streams.extend(self.alive().streams.values().cloned());
         streams
     }
 
-    /// From now on every call returns this error.
+    /// Breaks the runtime: every later call returns this error.
     pub fn break_with(&self, code: i32) {
-        // The first error stays.
+        // If the runtime is broken already, the first error remains.
         let _ = self
             .broken
             .compare_exchange(SUCCESS, code, Ordering::SeqCst, Ordering::SeqCst);
@@ -196,7 +196,7 @@ impl Runtime {
         }
     }
 
-    /// Counts a call that a script can make fail.
+    /// Counts a call, and returns the error that a script specifies for it, if any.
     pub fn check_fault(&self, name: &str) -> Outcome {
         let Some(code) = self.faults.next(name) else {
             return Ok(());
@@ -208,8 +208,8 @@ impl Runtime {
     }
 }
 
-/// Runs a call from outside: the device must exist and not be broken, and a script may make the call fail. Panics do
-/// not leave it.
+/// The code around every call of a function: checks that the device exists and is not broken, applies scripted errors,
+/// and catches panics.
 pub fn call(name: &str, act: impl FnOnce(&Runtime) -> Outcome) -> i32 {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let runtime = &*RUNTIME;

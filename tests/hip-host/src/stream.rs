@@ -10,7 +10,7 @@ use crate::runtime::{
 };
 use crate::work::Work;
 
-/// A queue of work that can be recorded instead of run.
+/// A queue of work. The work can be recorded instead of executed.
 #[derive(Debug)]
 pub struct Stream {
     queue: Queue,
@@ -23,7 +23,7 @@ enum Recording {
     #[default]
     Off,
     On(Vec<Work>),
-    /// A call was made that cannot be recorded.
+    /// A call was made that cannot be recorded, so the recording is invalid.
     Spoiled,
 }
 
@@ -35,7 +35,7 @@ impl Stream {
         }
     }
 
-    /// Queues or records work.
+    /// Queues work, or adds it to the recording.
     pub fn submit(&self, work: Work) -> Outcome {
         let mut recording = self
             .recording
@@ -57,7 +57,7 @@ impl Stream {
         }
     }
 
-    /// Waits for the queued work; fails on a stream that is being recorded.
+    /// Waits for the queued work. Fails on a stream that is being recorded.
     pub fn wait(&self) -> Outcome {
         {
             let mut recording = self
@@ -73,7 +73,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Starts recording.
+    /// Begins a recording.
     pub fn begin(&self) -> Outcome {
         let mut recording = self
             .recording
@@ -86,7 +86,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends recording.
+    /// Ends the recording, and returns the recorded work.
     pub fn end(&self) -> Outcome<Vec<Work>> {
         let mut recording = self
             .recording
@@ -100,7 +100,7 @@ impl Stream {
     }
 }
 
-/// `hipStreamNonBlocking`.
+/// The value of `hipStreamNonBlocking`.
 const NON_BLOCKING: u32 = 1;
 
 #[unsafe(no_mangle)]
@@ -185,7 +185,7 @@ pub extern "C" fn hipEventRecord(event: usize, stream: usize) -> i32 {
     })
 }
 
-/// The host waits instead of the stream, which is more than required.
+/// The host thread waits instead of the stream. This is stricter than HIP requires.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipStreamWaitEvent(stream: usize, event: usize, flags: u32) -> i32 {
     call("hipStreamWaitEvent", |runtime| {

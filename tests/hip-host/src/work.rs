@@ -1,4 +1,4 @@
-//! The work of streams: copies, fills, launches, and event marks.
+//! The work that streams execute: copies, fills, launches and event records.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -18,50 +18,50 @@ use crate::runtime::{
     Outcome, Runtime, call, check_stream_of, chosen_device,
 };
 
-/// One piece of work.
+/// One item of work.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// Copies to the host's address.
+    /// Copies to an address of the host.
     ToHost {
         memory: Arc<dyn Allocation>,
         offset: usize,
         host: usize,
         bytes: usize,
     },
-    /// Copies from the host's address.
+    /// Copies from an address of the host.
     ToDevice {
         memory: Arc<dyn Allocation>,
         offset: usize,
         host: usize,
         bytes: usize,
     },
-    /// Sets bytes.
+    /// Sets bytes to a value.
     Fill {
         memory: Arc<dyn Allocation>,
         offset: usize,
         bytes: usize,
         value: u8,
     },
-    /// Launches a kernel on copies of the argument values.
+    /// Launches a kernel with copies of the argument values.
     Launch {
         kernel: Kernel,
         plan: LaunchPlan,
         values: Vec<u64>,
     },
-    /// Records the time.
+    /// Records the current time in an event.
     Record(Arc<Signal<Instant>>),
 }
 
 impl Work {
-    /// Whether it can be recorded: launches and fills, as Kiln promises for every device.
+    /// Whether the work can be recorded. Launches and fills can, as Kiln promises for every device.
     pub fn is_recordable(&self) -> bool {
         matches!(self, Work::Launch { .. } | Work::Fill { .. })
     }
 
-    /// Runs it; an error breaks the runtime, as it would a GPU's.
+    /// Executes the work. An error breaks the runtime, as it breaks the runtime of a GPU.
     pub fn run(self, runtime: &Runtime) {
         if let Work::Record(event) = self {
-            // Even if the runtime is broken: somebody may be waiting.
+            // The event is set even if the runtime is broken, because a thread may be waiting for it.
             return event.set(Instant::now());
         }
         if runtime.check_broken().is_err() {
@@ -81,7 +81,7 @@ impl Work {
                 host,
                 bytes,
             } => {
-                // SAFETY: the caller of the copy keeps the memory until it is done.
+                // SAFETY: the caller of the copy keeps the memory alive until the copy is done.
                 let out = unsafe { std::slice::from_raw_parts_mut(host as *mut u8, bytes) };
                 memory.read(stream, offset, out)
             }
@@ -91,7 +91,7 @@ impl Work {
                 host,
                 bytes,
             } => {
-                // SAFETY: as above.
+                // SAFETY: the caller of the copy keeps the memory alive until the copy is done.
                 let data = unsafe { std::slice::from_raw_parts(host as *const u8, bytes) };
                 memory.write(stream, offset, data)
             }
@@ -111,8 +111,8 @@ impl Work {
                     .iter()
                     .map(|value| (&raw const *value).cast::<c_void>());
                 let pointers: Vec<*const c_void> = pointers.collect();
-                // SAFETY: the values were copied from the caller's, one for each parameter of the kernel, and the
-                // caller vouched for them.
+                // SAFETY: the values were copied from the caller's arguments, one for each parameter of the kernel, and
+                // the caller vouched for the arguments.
                 let args = unsafe { KernelArgs::new(&pointers) };
                 runtime.device.launch(stream, &kernel.function, &plan, args)
             }
@@ -128,7 +128,7 @@ impl Work {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipModuleLoadData(module: *mut usize, image: *const c_void) -> i32 {
     call("hipModuleLoadData", |runtime| {
-        // SAFETY: the caller vouches for the image, whose length follows from its headers.
+        // SAFETY: the caller vouches for the image. Its length follows from its headers.
         let image = unsafe { image_at(image.cast()) }.ok_or(INVALID_IMAGE)?;
         let parameters = parameters(image).ok_or(INVALID_IMAGE)?;
         let compiler = runtime.device.compiler().map_err(|_| INVALID_IMAGE)?;
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn hipModuleLoadData(module: *mut usize, image: *const c_v
     })
 }
 
-/// The number of arguments of each kernel of an object.
+/// The number of arguments of each kernel in a shared object.
 fn parameters(image: &[u8]) -> Option<BTreeMap<String, usize>> {
     let file: ElfFile64 = ElfFile64::parse(image).ok()?;
     let mut found = BTreeMap::new();
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn hipModuleGetFunction(
     })
 }
 
-/// Always fails: kernels of this device fill their `__constant__` variables themselves, as on the cpu device.
+/// Always fails, because kernels of this device fill their `__constant__` variables themselves, as on the cpu device.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipModuleGetGlobal(
     _address: *mut usize,
@@ -227,7 +227,7 @@ pub extern "C" fn hipModuleGetGlobal(
     })
 }
 
-/// The kernel with this handle, whose module must be loaded.
+/// The kernel with this handle. Its module must be loaded.
 pub fn kernel_of(runtime: &Runtime, handle: usize) -> Outcome<Kernel> {
     let alive = runtime.alive();
     let found = alive.kernels.get(&handle).map(|(_, kernel)| kernel.clone());
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn hipModuleLaunchKernel(
         let values = (0..kernel.parameters).map(|place| {
             // SAFETY: the caller provides a pointer for each parameter of the kernel.
             let value = unsafe { *parameters.add(place) };
-            // SAFETY: the caller's value exists.
+            // SAFETY: the caller's value exists, and has at most eight bytes.
             unsafe { value_at(value.cast()) }
         });
         let values = values.collect();
@@ -275,11 +275,11 @@ pub unsafe extern "C" fn hipModuleLaunchKernel(
     })
 }
 
-/// Up to eight bytes of a value of unknown size. It never reads beyond the page, where the value cannot continue,
-/// since values are aligned to their size.
+/// Up to eight bytes of a value of unknown size. The function never reads beyond the page. A value cannot cross the end
+/// of a page, because it is aligned to its size.
 ///
 /// # Safety
-/// There must be a value of at most eight bytes.
+/// The address must point to a value of at most eight bytes.
 unsafe fn value_at(value: *const u8) -> u64 {
     let to_page_end = 4096 - value as usize % 4096;
     let mut bytes = [0_u8; 8];
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn hipFuncGetAttribute(
     })
 }
 
-/// The number of blocks that would fit on a multiprocessor with 2,048 threads and the shared memory of one block.
+/// The number of blocks that fit on a multiprocessor with 2,048 threads and the shared memory of one block.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: *mut c_int,

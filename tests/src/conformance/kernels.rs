@@ -1,4 +1,4 @@
-//! The kernels that the suite launches, with references, so that the fake device can run them too.
+//! The kernels that the suite launches, with their references. The fake device executes the references instead of code.
 #![allow(
     deprecated,
     reason = "none of them is baked: they are launched as their baselines"
@@ -36,7 +36,7 @@ pub fn numbered(
     reference = numbered,
 )]
 unsafe extern "C" {
-    /// Every thread writes its number and counts its visit.
+    /// Each thread writes its number, and counts its visit.
     pub fn number_threads(
         grid_x: u32,
         grid_y: u32,
@@ -77,7 +77,7 @@ pub fn mirrored(n: u32, x: &[i32], y: &mut [i32]) {
     reference = mirrored,
 )]
 unsafe extern "C" {
-    /// Mirrors through shared memory.
+    /// Reverses each block of elements through shared memory.
     pub fn mirror(
         n: u32,
         #[len(n)]
@@ -107,7 +107,7 @@ pub fn spelled(a: i32, b: u32, c: i64, d: u64, e: f32, words: &mut [u8]) {
     reference = spelled,
 )]
 unsafe extern "C" {
-    /// Writes the values of its scalars.
+    /// Writes the values of its scalar arguments.
     pub fn scalars(
         #[value(-7)] a: i32,
         #[value(4000000000)] b: u32,
@@ -163,6 +163,6 @@ pub fn churned(n: u32, rounds: u32, x: &mut [u32]) {
     reference = churned,
 )]
 unsafe extern "C" {
-    /// Takes measurable time.
+    /// Takes a measurable amount of time.
     pub fn churn(n: u32, rounds: u32, #[len(n)] x: &mut [u32]);
 }

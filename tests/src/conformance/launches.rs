@@ -1,4 +1,4 @@
-//! Launches: what runs, what is refused, and the receipts.
+//! Checks of launches: what runs, which launches are rejected, and the receipts.
 
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn scalars_of_every_type_arrive(subject: &Subject) -> Outcome {
     Ok(())
 }
 
-/// The data of a kernel's baseline for its first problem, and its launch plan.
+/// The rig and the launch plan for a kernel's baseline and first problem.
 fn rig_of(
     subject: &Subject,
     kernel: &'static Kernel,
@@ -106,7 +106,7 @@ fn rig_of(
     Ok((rig, plan))
 }
 
-/// Launches a kernel's baseline and compares it with its reference.
+/// Launches a kernel's baseline, and compares the outputs with the reference.
 fn launch_and_check(
     rig: &Rig,
     plan: &LaunchPlan,
@@ -267,7 +267,7 @@ fn a_receipt_counts_every_launch_that_signs_it(subject: &Subject) -> Outcome {
     let prepared = subject.prepared(&mirror::KERNEL)?;
     let once = rig.launch_for_receipt(&prepared.receipt, &plan, 5)?;
     assert_eq!(once.threads, plan.blocks() * plan.threads_per_block());
-    // A release entry signs nothing: the next receipt is the same except for its nonce.
+    // A release entry writes no receipt, so the next receipt differs only in its nonce.
     rig.launch(&prepared.release, &plan)?;
     let again = rig.launch_for_receipt(&prepared.receipt, &plan, 6)?;
     assert_eq!((again.nonce, again.threads), (6, once.threads));

@@ -1,4 +1,4 @@
-//! Memory: its content, addresses and capacity.
+//! Checks of memory: contents, addresses and capacity.
 
 use kiln::device::{DeviceError, StreamHandle};
 use kiln::{Buffer, ErrorClass};
@@ -22,7 +22,7 @@ const STREAM: StreamHandle = StreamHandle::DEFAULT;
 
 fn memory_is_zero_when_it_is_allocated(subject: &Subject) -> Outcome {
     for bytes in [1, 3, 4096, 1 << 20] {
-        // The earlier content must not be visible.
+        // New memory must not show the contents of freed memory.
         let before = subject.device.alloc(bytes, 256)?;
         before.fill(STREAM, 0, bytes, 0x77)?;
         drop(before);
@@ -73,7 +73,7 @@ fn a_range_outside_an_allocation_is_refused(subject: &Subject) -> Outcome {
     assert!(memory.write(STREAM, 50, &out).is_err());
     memory.read(STREAM, 50, &mut out[1..])?;
     assert_eq!(out, [0; 51], "what was refused must not be done in part");
-    // The end itself counts as inside.
+    // An empty access at the very end is allowed.
     memory.read(STREAM, 100, &mut [])?;
     memory.write(STREAM, 0, &[])?;
     memory.fill(STREAM, 100, 0, 1)?;
@@ -88,7 +88,7 @@ fn memory_is_aligned_as_it_was_asked_for(subject: &Subject) -> Outcome {
             let memory = subject.device.alloc(bytes, align)?;
             let address = memory.address();
             assert_eq!(address % align as u64, 0, "{bytes} bytes at {address:#x}");
-            // The last byte is there, too.
+            // The last byte is usable, too.
             memory.fill(STREAM, bytes - 1, 1, 0x55)?;
             held.push(memory);
         }
@@ -137,7 +137,7 @@ fn more_memory_than_there_is_is_refused_and_nothing_else_breaks(subject: &Subjec
 }
 
 fn memory_is_free_again_when_it_is_dropped(subject: &Subject) -> Outcome {
-    // Together more than any device has, but never more than one at a time.
+    // The sum of the allocations exceeds the memory of any device, but only one exists at a time.
     let bytes = 64 << 20;
     let total = subject
         .device
@@ -173,7 +173,7 @@ fn allocations_do_not_overlap(subject: &Subject) -> Outcome {
 fn guarded_memory_holds_what_any_does(subject: &Subject) -> Outcome {
     let guarded = match subject.device.alloc_guarded(1000, 8) {
         Ok(memory) => memory,
-        // Not every device can protect memory; if it cannot, it must report that.
+        // A device that cannot protect memory must report this.
         Err(DeviceError::Unsupported { .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };

@@ -1,7 +1,7 @@
-//! One test suite for every device: checks the promises of `docs/adding-a-backend.md` through the traits alone.
+//! A test suite for every device. It checks the promises of `docs/adding-a-backend.md` through the traits only.
 //!
-//! A check is a function that fails with an error or a panic. If a device differs by design, [`DIFFERENCES`] lists
-//! it: the check must then fail, so that an outdated entry is noticed.
+//! A check is a function that fails with an error or a panic. [`DIFFERENCES`] lists the checks that a device fails by
+//! design. Such a check must fail, so an outdated entry is noticed.
 
 mod kernels;
 mod launches;
@@ -22,10 +22,10 @@ use kiln::{Choice, Device, Kernel, Stream};
 /// The result of a check.
 pub type Outcome = Result<(), Box<dyn Error>>;
 
-/// One promise.
+/// The check of one promise.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// The promise, as a sentence.
+    /// The promise, as a sentence in snake case.
     pub name: &'static str,
     run: fn(&Subject) -> Outcome,
 }
@@ -35,11 +35,11 @@ pub struct Check {
 pub struct Subject {
     /// The device.
     pub device: Device,
-    /// Its default stream.
+    /// The default stream of the device.
     pub stream: Stream,
 }
 
-/// Intended differences between families of devices, with the reason.
+/// Intended differences: the family of the device, the name of the check, and the reason.
 pub const DIFFERENCES: &[(&str, &str, &str)] = &[
     (
         "fake",
@@ -163,7 +163,7 @@ pub const DIFFERENCES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Every check, in the order of the files.
+/// All checks, in the order of the files.
 pub fn suite() -> Vec<Check> {
     [
         memory::CHECKS,
@@ -176,14 +176,14 @@ pub fn suite() -> Vec<Check> {
     .concat()
 }
 
-/// Runs the whole suite on a device and returns a message for each failure. `open` is called for each check, and
-/// returns a new device if a check may break it.
+/// Runs the whole suite, and returns a message for each failure. `open` is called before each check. It must return a
+/// new device if a check may break the device.
 pub fn failures(open: impl Fn() -> Device) -> Vec<String> {
     let checks = suite().into_iter();
     checks.filter_map(|check| check.verdict(open())).collect()
 }
 
-/// Runs one check on a device and returns its failure, if any.
+/// Runs one check on a device, and returns its failure, if any.
 pub fn failure(name: &str, device: Device) -> Option<String> {
     match suite().into_iter().find(|check| check.name == name) {
         Some(check) => check.verdict(device),
@@ -191,7 +191,7 @@ pub fn failure(name: &str, device: Device) -> Option<String> {
     }
 }
 
-/// A backend's name, or `sim` for a simulated device.
+/// The name of the device's backend, or `sim` for a simulated device.
 fn family(device: &Device) -> &'static str {
     match device.info().is_simulated {
         true => "sim",
@@ -200,7 +200,8 @@ fn family(device: &Device) -> &'static str {
 }
 
 impl Check {
-    /// The unexpected failure, if any: if a device differs by design, the check must fail.
+    /// The unexpected failure of the check on a device, if any. If the device differs by design, passing is the
+    /// failure.
     fn verdict(&self, device: Device) -> Option<String> {
         let family = family(&device);
         let differs = DIFFERENCES
@@ -222,7 +223,7 @@ impl Check {
         }
     }
 
-    /// The failure on a device, if any.
+    /// The failure of the check on a device, if any.
     fn failure(&self, device: Device) -> Option<String> {
         let subject = Subject {
             stream: Stream::default_of(device.clone()),
@@ -242,7 +243,7 @@ impl Check {
 }
 
 impl Subject {
-    /// The loaded entries of a kernel's baseline.
+    /// The loaded entries of a kernel's baseline for its first problem.
     fn prepared(&self, kernel: &'static Kernel) -> Result<&'static Prepared, Box<dyn Error>> {
         let problem = first_problem(kernel);
         Ok(prepare::get(
@@ -253,7 +254,7 @@ impl Subject {
         )?)
     }
 
-    /// The generated unit of a kernel's baseline.
+    /// The generated translation unit of a kernel's baseline.
     fn unit(&self, kernel: &'static Kernel) -> Result<TranslationUnit, Box<dyn Error>> {
         let backend = prepare::dialect(&self.device.info().key);
         let (problem, config) = (first_problem(kernel), kernel.config(Choice::Baseline));
@@ -264,13 +265,13 @@ impl Subject {
     }
 }
 
-/// The first declared problem of a kernel; without sizes if it declares none.
+/// The first declared problem of a kernel, or a problem without sizes if none is declared.
 fn first_problem(kernel: &Kernel) -> Problem {
     let declared = kernel.spec().problems.first().cloned();
     declared.unwrap_or_else(|| Problem::new([]))
 }
 
-/// Lists a file's checks, each named like its function.
+/// Lists the checks of a file. The name of a check is the name of its function.
 macro_rules! checks {
     ($($check:ident,)*) => {
         /// The checks of this file.

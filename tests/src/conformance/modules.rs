@@ -1,4 +1,4 @@
-//! Modules: what loads, what does not, and how long it stays loaded.
+//! Checks of modules: which images load, which are rejected, and how long a module stays loaded.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ checks! {
     the_compiler_is_the_same_at_every_call_and_says_what_it_is,
 }
 
-/// The compiled image of a kernel's baseline, and its symbol.
+/// The compiled image of a kernel's baseline, and the symbol of the kernel.
 fn image(
     subject: &Subject,
     kernel: &'static Kernel,
@@ -32,7 +32,7 @@ fn image(
     Ok((artifact, unit.release.to_string()))
 }
 
-/// A copy of an artifact with another image.
+/// A copy of an artifact with a different image.
 fn with_image(artifact: &Artifact, image: Vec<u8>) -> Artifact {
     let log = String::new();
     Artifact::new(
@@ -66,7 +66,7 @@ fn an_image_that_was_damaged_is_refused(subject: &Subject) -> Outcome {
     let mut damaged: Vec<Vec<u8>> = [0, 1, 4, 63, 64, 200, whole.len() / 2, whole.len() - 1]
         .map(|bytes| whole[..bytes].to_vec())
         .into();
-    // The first bytes, which identify the format and the machine.
+    // Damages bytes near the beginning, which identify the format and the machine.
     for place in [0, 1, 4, 18] {
         let mut image = whole.clone();
         image[place] ^= 0xff;
@@ -106,7 +106,7 @@ fn an_image_for_something_else_is_refused(subject: &Subject) -> Outcome {
     Ok(())
 }
 
-/// Why a device does not load an artifact.
+/// The error with which a device rejects an artifact.
 fn refused(subject: &Subject, foreign: &Artifact) -> DeviceError {
     let (backend, target) = (foreign.backend, &foreign.target);
     let loaded = subject.device.load(foreign).map(drop);

@@ -1,4 +1,4 @@
-//! Recorded launches.
+//! Checks of recorded launches.
 
 use kiln::device::{RecordedLaunches, StreamHandle};
 use kiln::{Buffer, DeviceError, Stream};
@@ -15,7 +15,7 @@ checks! {
 
 const N: u32 = 1000;
 
-/// A new stream and a buffer, with the kernel launched once, since preparing it cannot be recorded.
+/// A new stream and a buffer. The kernel has been launched once, because preparing a kernel cannot be recorded.
 fn warm(subject: &Subject) -> Result<(Stream, Buffer<i32>), Box<dyn std::error::Error>> {
     let stream = Stream::new(subject.device.clone())?;
     let mut x = Buffer::<i32>::zeros(&stream, N as usize)?;
@@ -24,7 +24,7 @@ fn warm(subject: &Subject) -> Result<(Stream, Buffer<i32>), Box<dyn std::error::
     Ok((stream, x))
 }
 
-/// Records this many launches.
+/// Records `launches` launches.
 fn record(
     stream: &Stream,
     x: &mut Buffer<i32>,
@@ -50,7 +50,7 @@ fn recorded_launches_run_when_replayed_and_not_before(subject: &Subject) -> Outc
     }
     add_one(&stream, N, &mut x)?;
     assert_eq!(x.to_vec(&stream)?, vec![17; N as usize]);
-    // On another stream too.
+    // A recording can be launched on another stream, too.
     let other = Stream::new(subject.device.clone())?;
     recorded.launch(other.handle())?;
     assert_eq!(x.to_vec(&other)?, vec![22; N as usize]);
@@ -72,7 +72,7 @@ fn a_recording_holds_launches_only_and_its_stream_goes_on(subject: &Subject) -> 
     );
     add_one(&stream, N, &mut x)?;
     assert_eq!(x.to_vec(&stream)?, vec![2; N as usize]);
-    // A recording that was never begun, and the default stream, which cannot be recorded.
+    // A recording that was never begun cannot be ended. The default stream cannot be recorded.
     assert!(device.end_capture(stream.handle()).is_err());
     let refused = device.begin_capture(StreamHandle::DEFAULT);
     assert!(
@@ -100,7 +100,7 @@ fn memory_of_a_recording_outlives_its_owner(subject: &Subject) -> Outcome {
     let (stream, mut x) = warm(subject)?;
     let recorded = record(&stream, &mut x, 2)?;
     drop(x);
-    // A new allocation must not get the memory to which the recording still writes.
+    // A new allocation must not reuse the memory that the recording still writes to.
     let fresh = Buffer::<i32>::zeros(&stream, N as usize)?;
     recorded.launch(stream.handle())?;
     assert_eq!(fresh.to_vec(&stream)?, vec![0; N as usize]);

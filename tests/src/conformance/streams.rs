@@ -1,4 +1,4 @@
-//! Streams: order within one, no interference between several, from any thread.
+//! Checks of streams: order within a stream, no interference between streams, and use from any thread.
 
 use kiln::{Buffer, Stream};
 
@@ -22,7 +22,7 @@ fn work_of_a_stream_runs_in_order(subject: &Subject) -> Outcome {
 fn a_stream_of_its_own_does_what_the_default_one_does(subject: &Subject) -> Outcome {
     let stream = Stream::new(subject.device.clone())?;
     in_order(&stream)?;
-    // The last clone closes it, and another can be opened.
+    // Dropping the last clone closes the stream. Then another stream can be opened.
     let clone = stream.clone();
     drop(stream);
     in_order(&clone)?;
@@ -30,7 +30,7 @@ fn a_stream_of_its_own_does_what_the_default_one_does(subject: &Subject) -> Outc
     in_order(&Stream::new(subject.device.clone())?)
 }
 
-/// Queues launches, copies and fills one after another without waiting in between.
+/// Queues launches, copies and fills without waiting between them, and checks that they ran in order.
 fn in_order(stream: &Stream) -> Outcome {
     let n = 5000;
     let mut x = Buffer::<i32>::zeros(stream, n as usize)?;
@@ -71,10 +71,10 @@ fn streams_side_by_side_keep_their_own_order(subject: &Subject) -> Outcome {
     Ok(())
 }
 
-/// The result of a thread of a check.
+/// The result of a thread.
 type Sent = Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
-/// Runs the same function on several threads at once.
+/// Runs a function on several threads at the same time. The argument is the number of the thread.
 fn on_threads(act: impl Fn(i32) -> Sent + Sync) -> Outcome {
     std::thread::scope(|scope| {
         let act = &act;
@@ -125,7 +125,7 @@ fn memory_is_dropped_right_behind_a_launch(subject: &Subject) -> Outcome {
             add_one(&stream, n, &mut x)?;
         }
         drop(x);
-        // This would show if a launch still wrote to that memory.
+        // The zeros would be overwritten if a launch still wrote to that memory.
         let fresh = Buffer::<i32>::zeros(&stream, n as usize)?;
         assert!(fresh.to_vec(&stream)?.iter().all(|x| *x == 0));
     }
@@ -139,7 +139,7 @@ fn a_stream_that_was_closed_is_an_error(subject: &Subject) -> Outcome {
     assert!(subject.device.synchronize_stream(handle).is_err());
     let memory = subject.device.alloc(16, 16)?;
     assert!(memory.fill(handle, 0, 16, 1).is_err());
-    // Closing a stream again, or one that never existed, does nothing.
+    // Closing a stream a second time has no effect, nor has closing a stream that never existed.
     subject.device.close_stream(handle);
     subject
         .device

@@ -1,4 +1,4 @@
-//! Times on the device's own clock: of exactly the requested launches, and longer for more work.
+//! Checks of times on the device's own clock: they cover exactly the requested launches, and grow with the work.
 
 use std::sync::Arc;
 
@@ -61,12 +61,13 @@ fn timed_launches_take_the_sets_of_data_in_turn(subject: &Subject) -> Outcome {
         Ok(outputs.output(1).ok_or("an output")?.to_f64s()[0])
     };
     let before = first_set()?;
-    // The launches with the first set: of seven, the first, fourth and seventh; then one of each three.
+    // Counts the launches that use the first of three sets. Of the first seven, these are the first, fourth and
+    // seventh.
     for (launches, in_all) in [(7, 3.0), (2, 3.0), (1, 4.0), (2, 4.0), (4, 6.0)] {
         rig.time(release, &plan, launches)?;
         assert_eq!(first_set()? - before, in_all, "after {launches} more");
     }
-    // Sixteen launches were timed: the next ones use the second and the third set.
+    // Sixteen launches were timed, so the next launches use the second and the third set.
     rig.restore(2)?;
     assert_eq!(first_set()? - before, 6.0);
     rig.restore(3)?;
@@ -74,7 +75,8 @@ fn timed_launches_take_the_sets_of_data_in_turn(subject: &Subject) -> Outcome {
     Ok(())
 }
 
-/// Nanoseconds of this many launches of [`churn`]: the minimum of five, since disturbances only increase it.
+/// Nanoseconds of `launches` launches of [`churn`]: the minimum of five measurements, because disturbances only add
+/// time.
 fn churn_ns(
     subject: &Subject,
     n: u32,

@@ -1,4 +1,4 @@
-//! Search spaces from files: definitions and T1 files, and the Python expressions in them.
+//! Checks of files that define search spaces: definitions and T1 files, and the Python expressions in them.
 
 use kiln_exchange::definition::{Definition, DefinitionError, Literal, Param};
 use kiln_exchange::python;
@@ -6,13 +6,13 @@ use kiln_spec::csp::{ConfigSet, LayerBudget};
 
 use super::{assert_line, oracle};
 
-/// The budget of a construction here: less than the default, so that a fuzzer makes progress.
+/// The budget for constructing a space. It is smaller than the default, so a fuzzer makes progress.
 const BUDGET: LayerBudget = LayerBudget {
     kept: 1 << 18,
     looked_at: 1 << 20,
 };
 
-/// Products up to this size are counted config by config.
+/// If the product of all values is at most this large, the configs are also counted one by one.
 const MAX_PRODUCT: u128 = 4096;
 
 pub(super) fn check(bytes: &[u8]) {
@@ -92,7 +92,7 @@ fn says_where(text: &str, error: &DefinitionError) {
     }
 }
 
-/// Writes it as T1 and reads that again. If T1 cannot express it, writing fails.
+/// Writes the definition as T1, reads the result, and compares. If T1 cannot express the definition, writing fails.
 fn reads_back(definition: &Definition) {
     let Ok(written) = definition.to_t1() else {
         return;
@@ -105,7 +105,7 @@ fn reads_back(definition: &Definition) {
     assert_eq!(again.to_t1().as_deref(), Ok(written.as_str()));
 }
 
-/// The space equals the one found by checking every config, and its configs are numbered consistently.
+/// Checks that the space equals the one found by testing every config, and that its configs are numbered consistently.
 fn counts(definition: &Definition) {
     let Some(set) = solved(definition) else {
         return;

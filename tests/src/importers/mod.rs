@@ -1,16 +1,17 @@
-//! The properties of every importer for any text: no panic, an error with its place, and a text that was read once is
-//! read the same after writing it. Fuzz targets (`fuzz/`) and the test of their kept inputs run the same functions.
+//! Properties that every importer has for any text. It does not panic. Its errors report the line. A text that it
+//! accepts is read as the same data after writing it. The fuzz targets (`fuzz/`) and the test of their saved inputs run
+//! the same functions.
 
 mod definition;
 mod oracle;
 mod recording;
 mod table;
 
-/// An importer: its name, which is also that of its fuzz target and folder of kept inputs, and its check, which
+/// An importer: its name and its check. The fuzz target and the folder of saved inputs have the same name. The check
 /// panics if a property is violated.
 pub type Importer = (&'static str, fn(&[u8]));
 
-/// Every importer of foreign text.
+/// All importers of foreign text.
 pub const IMPORTERS: [Importer; 6] = [
     ("cache_file", recording::check),
     ("results_file", recording::check),
@@ -23,14 +24,14 @@ pub const IMPORTERS: [Importer; 6] = [
 /// Runs the check of the importer with this name.
 ///
 /// # Panics
-/// If a property is violated, or the importer does not exist.
+/// If a property is violated, or if there is no importer of this name.
 pub fn check(name: &str, bytes: &[u8]) {
     let importer = IMPORTERS.iter().find(|importer| importer.0 == name);
     let (_, check) = importer.unwrap_or_else(|| panic!("there should be an importer `{name}`"));
     check(bytes);
 }
 
-/// Asserts that a text has this line; the end of a text counts as a line.
+/// Asserts that a text has this line. The end of the text counts as a line.
 fn assert_line(text: &str, line: usize, message: &str) {
     let lines = text.matches('\n').count() + 1;
     assert!(

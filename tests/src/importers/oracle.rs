@@ -1,11 +1,11 @@
-//! Evaluates Python expressions for one config in the obvious way: in order, with short-circuiting.
+//! A simple evaluator of Python expressions for one config, which evaluates in order, with short-circuiting.
 
 use kiln_exchange::definition::Definition;
 use kiln_exchange::definition::Literal;
 use kiln_exchange::python::PythonExpr;
 use kiln_spec::csp::{Function, Semantics, Value};
 
-/// The number of configs of the product that satisfy every constraint; each is checked.
+/// The number of configs in the product that satisfy every constraint. It tests each config.
 pub(super) fn count(definition: &Definition) -> u128 {
     let params = &definition.params;
     let mut places = vec![0; params.len()];
@@ -38,7 +38,7 @@ pub(super) fn count(definition: &Definition) -> u128 {
     }
 }
 
-/// `None` if Python raises.
+/// The value of an expression, or `None` if Python raises an exception.
 fn value(expr: &PythonExpr, config: &[(&str, &Literal)]) -> Option<Literal> {
     match expr {
         PythonExpr::Value(value) => literal(*value, &[]),
@@ -90,7 +90,7 @@ fn value(expr: &PythonExpr, config: &[(&str, &Literal)]) -> Option<Literal> {
     }
 }
 
-/// `and` and `or`: the operand that decides.
+/// The value of `and` or `or`: the operand that determines the result.
 fn decided(parts: &[PythonExpr], config: &[(&str, &Literal)], by: bool) -> Option<Literal> {
     let mut last = Literal::Bool(!by);
     for part in parts {
@@ -111,7 +111,7 @@ fn truth(value: &Literal) -> bool {
     }
 }
 
-/// Applies a function to values; texts are distinguished by their index among the arguments.
+/// Applies a function to values. Texts are represented by their index among the arguments.
 fn apply(function: Function, arguments: &[Literal]) -> Option<Literal> {
     if matches!(function, Function::Not | Function::Truth) {
         let truth = truth(&arguments[0]);

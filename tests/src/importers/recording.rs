@@ -1,4 +1,4 @@
-//! Recordings: cache files of Kernel Tuner and T4 results files.
+//! Checks of recordings: cache files of Kernel Tuner, and T4 results files.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use kiln_tuner::replay::{ReplayPlan, replay};
 
 use super::assert_line;
 
-/// Larger recordings are not written and read again, so that a fuzzer makes progress.
+/// Larger recordings are not written and read again, so a fuzzer makes progress.
 const MAX_ENTRIES: usize = 500;
 
-/// Maximum size of recordings that are searched.
+/// Maximum number of configs of the recordings that are searched.
 const SEARCHED: usize = 24;
 
 pub(super) fn check(bytes: &[u8]) {
@@ -38,7 +38,7 @@ pub(super) fn check(bytes: &[u8]) {
     }
 }
 
-/// Every config is found at its index, and every figure is a number.
+/// Checks that every config is found at its own index, and that every figure is a number.
 fn is_whole(recording: &Recording) {
     let (space, entries) = (&recording.space, &recording.entries);
     assert_eq!(space.len(), entries.len());
@@ -62,7 +62,7 @@ fn is_whole(recording: &Recording) {
     }
 }
 
-/// The result of each config, by the spelling of its values.
+/// The result of each config. The key is the spelling of the config's values.
 fn by_config(recording: &Recording) -> BTreeMap<BTreeMap<&str, &str>, RecordedTrial> {
     let params = recording.space.params();
     let config = |index: usize| {
@@ -91,14 +91,14 @@ fn reads_back(recording: &Recording) {
     let again = again.unwrap_or_else(|fault| panic!("{fault}\n{written}"));
     let mut expected = by_config(recording);
     for entry in expected.values_mut() {
-        // A cache file distinguishes fewer kinds of failure.
+        // A cache file distinguishes fewer kinds of failures than a T4 file.
         let known = entry.invalidity.in_cache_files();
         entry.invalidity = known.map_or(Invalidity::Correct, Invalidity::of_cache_files);
     }
     assert_eq!(expected, by_config(&again), "{written}");
 }
 
-/// A search of it ends within the budget.
+/// Checks that a search of the recording ends within its budget.
 fn is_searched(recording: &Recording) {
     let guide = Guide::default();
     for strategy in ["auto", "genetic"] {

@@ -1,4 +1,4 @@
-//! Baked tables and their index.
+//! Checks of baked tables and their index.
 
 use kiln_spec::baked::{BakedError, BakedTable, Hashes, Index};
 
@@ -32,7 +32,7 @@ fn says_where(error: &BakedError) {
     assert!(text.len() < 1_000, "a message as long as the file: {text}");
 }
 
-/// Rows that fit a kernel's spec resolve; all others report how they differ.
+/// Checks that rows that fit a kernel's spec resolve, and that other rows report how they differ.
 fn rows_are_judged(table: &BakedTable) {
     let catalogue = kiln_kernels::catalogue();
     let Some(kernel) = catalogue

@@ -1,4 +1,5 @@
-//! docs/device-prelude.md lists exactly the functions of the headers, and its examples are tested kernels.
+//! Checks that docs/device-prelude.md lists exactly the functions of the headers, and that its examples are tested
+//! kernels.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +9,7 @@ use kiln_tests::command::workspace;
 
 const PAGE: &str = include_str!("../../../docs/device-prelude.md");
 
-/// Internal functions, which the documented ones use.
+/// Internal functions that the documented functions use.
 const INTERNAL: [&str; 22] = [
     "atomic_update_16",
     "combine_threads",
@@ -34,7 +35,7 @@ const INTERNAL: [&str; 22] = [
     "wmma",
 ];
 
-/// The functions at namespace scope of the headers that `kiln.cuh` includes on a target.
+/// The functions at namespace scope in the headers that `kiln.cuh` includes on a target.
 fn declared(prelude: &[(&str, &'static str)]) -> BTreeSet<&'static str> {
     let headers = prelude
         .iter()
@@ -44,7 +45,7 @@ fn declared(prelude: &[(&str, &'static str)]) -> BTreeSet<&'static str> {
         !line.starts_with(' ') && line.contains("inline") | line.contains("KILN_INLINE")
     });
     let names = heads.filter_map(|line| {
-        // `noinline` has its own parentheses.
+        // `noinline` has parentheses of its own, so it is removed.
         let line = line
             .split_once("((noinline)) ")
             .map_or(line, |(_, rest)| rest);

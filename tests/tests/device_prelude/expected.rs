@@ -1,10 +1,10 @@
-//! The expected results of the kernels, in plain Rust.
+//! The expected results of the kernels, computed in plain Rust.
 
 use kiln::{Element, bf16, f16};
 
 type Wide<T> = <T as Element>::Wide;
 
-/// The nearest value of an element type, as references return it.
+/// The nearest value of an element type, in the type that references return.
 fn nearest<T: Element>(value: f64) -> Wide<T> {
     T::from_f64(value).widen()
 }
@@ -145,7 +145,7 @@ pub fn atomics<T: Element>(
         };
         let (x, y, key) = (of_key(x), of_key(y), key as usize);
         let before = |there: &[Wide<T>]| [T::narrow(there[key]).to_f64()].into_iter();
-        // If an unsigned element cannot represent it, this is zero.
+        // This is zero if the element type is unsigned and cannot represent the number.
         let lowest = T::from_f64(-1000.0).to_f64();
         let x = || x.iter().copied();
         let y = || y.iter().copied();

@@ -1,7 +1,7 @@
-//! Machine instructions of a kernel, counted in its image.
+//! Counts machine instructions of a kernel in its image.
 //!
-//! NVIDIA does not document the encoding. Since sm_70, an instruction has 16 bytes, and its low 12 bits are the
-//! operation; the numbers here were compared with the output of `nvdisasm` 13. AMD's are from "RDNA3.5 Instruction
+//! NVIDIA does not document the encoding. Since sm_70, an instruction has 16 bytes, and its lowest 12 bits are the
+//! opcode. The opcodes here were compared with the output of `nvdisasm` 13. AMD's opcodes are from "RDNA3.5 Instruction
 //! Set Architecture", chapter 15 (microcode formats).
 
 use kiln::spec::Backend;
@@ -10,30 +10,30 @@ use object::LittleEndian;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
-/// The kinds of instructions that are counted.
+/// The kinds of instructions that can be counted.
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction {
-    /// A product of tiles: HMMA of NVIDIA, v_wmma_f32_16x16x16 of AMD.
+    /// A matrix product of tiles: HMMA on NVIDIA GPUs, v_wmma_f32_16x16x16 on AMD GPUs.
     MatrixProduct,
-    /// A load of 16 bytes from global memory: LDG.128, global_load_b128.
+    /// A 16-byte load from global memory: LDG.128, global_load_b128.
     LoadOf16Bytes,
-    /// A store of 16 bytes to global memory: STG.128, global_store_b128.
+    /// A 16-byte store to global memory: STG.128, global_store_b128.
     StoreOf16Bytes,
-    /// A store of 4 bytes to global memory: STG, global_store_b32.
+    /// A 4-byte store to global memory: STG, global_store_b32.
     StoreOf4Bytes,
-    /// A store of 2 bytes to shared memory: STS.U16, ds_store_b16.
+    /// A 2-byte store to shared memory: STS.U16, ds_store_b16.
     SharedStoreOf2Bytes,
-    /// A load of 2 bytes from shared memory: LDS.U16, ds_load_u16, ds_load_u16_d16, ds_load_u16_d16_hi.
+    /// A 2-byte load from shared memory: LDS.U16, ds_load_u16, ds_load_u16_d16, ds_load_u16_d16_hi.
     SharedLoadOf2Bytes,
-    /// A copy from global to shared memory without registers: LDGSTS. AMD's gfx11 has none.
+    /// A copy from global to shared memory that bypasses registers: LDGSTS. AMD's gfx11 has no such instruction.
     AsyncCopy,
-    /// Four 8 x 8 matrices from shared memory: LDSM. AMD's gfx11 has none.
+    /// A load of four 8 x 8 matrices from shared memory: LDSM. AMD's gfx11 has no such instruction.
     MatrixLoad,
     /// Any instruction.
     Any,
 }
 
-/// The number of such instructions in a kernel.
+/// The number of instructions of a kind in a kernel.
 pub fn count(target: &KnownTarget, image: &[u8], kernel: &str, instruction: Instruction) -> usize {
     let code = code(target.backend, image, kernel);
     assert!(!code.is_empty(), "{kernel} has code");
@@ -45,7 +45,8 @@ pub fn count(target: &KnownTarget, image: &[u8], kernel: &str, instruction: Inst
             .filter(|bytes| on_nvidia(instruction, u128::from_le_bytes(**bytes)));
         matching.count()
     } else {
-        // An operand in the code could look like one of these: as a float, -5e7 or -2.5e17. These kernels have none.
+        // A constant in the code could look like such an instruction (as a float, -5e7 or -2.5e17). These kernels have
+        // none.
         let (words, _) = code.as_chunks::<4>();
         let matching = words
             .iter()
@@ -54,7 +55,7 @@ pub fn count(target: &KnownTarget, image: &[u8], kernel: &str, instruction: Inst
     }
 }
 
-/// The kernel's instructions.
+/// The machine code of a kernel.
 fn code<'a>(backend: Backend, image: &'a [u8], kernel: &str) -> &'a [u8] {
     let file = ElfFile64::<LittleEndian>::parse(image).unwrap();
     if backend == Backend::Cuda {
@@ -90,21 +91,21 @@ fn on_nvidia(instruction: Instruction, word: u128) -> bool {
 }
 
 fn on_amd(instruction: Instruction, word: u32) -> bool {
-    // Format and operation.
+    // The high half contains the format and the opcode.
     let high = word >> 16;
     match instruction {
-        // VOP3P, operations 64 (f16) and 65 (bf16).
+        // VOP3P, opcodes 64 (f16) and 65 (bf16).
         Instruction::MatrixProduct => matches!(high, 0xcc40 | 0xcc41),
-        // FLAT, segment global, operations 23 and 29.
+        // FLAT, segment global, opcodes 23 and 29.
         Instruction::LoadOf16Bytes => high == 0xdc5e,
         Instruction::StoreOf16Bytes => high == 0xdc76,
         Instruction::StoreOf4Bytes => high == 0xdc6a,
-        // DS, operation 31.
+        // DS, opcode 31.
         Instruction::SharedStoreOf2Bytes => high == 0xd87c,
-        // DS, operations 60, 166 and 167.
+        // DS, opcodes 60, 166 and 167.
         Instruction::SharedLoadOf2Bytes => matches!(high, 0xd8f0 | 0xda98 | 0xda9c),
         Instruction::AsyncCopy | Instruction::MatrixLoad => false,
-        // Instructions have one to five words.
+        // Instructions have one to five words, so this count is an upper bound.
         Instruction::Any => true,
     }
 }

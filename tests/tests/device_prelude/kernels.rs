@@ -1,11 +1,11 @@
-//! Kernels that use each part of the portable device API, with their references.
+//! Kernels that use each part of the portable device API, and their references.
 #![allow(deprecated, reason = "none of them is baked: that is the warning")]
 
 use kiln::tuned_kernel;
 
 use crate::expected;
 
-/// All of them.
+/// All kernels of this file.
 pub const ALL: &[&kiln::Kernel] = &[
     &vectors::KERNEL,
     &products::KERNEL,
@@ -364,7 +364,7 @@ unsafe extern "C" {
     );
 }
 
-// Products are exact in single precision; sums differ with the order of addition.
+// Products are exact in single precision. Sums depend on the order of addition.
 #[tuned_kernel(
     source = "../../fixtures/prelude/tiles.cu",
     types(T in [f16, bf16]),
@@ -417,7 +417,7 @@ unsafe extern "C" {
     );
 }
 
-// Two units in the last place, and a few more for the product of two powers, since their exponents are rounded too.
+// Two units in the last place, and a few more for the product of two powers, because their exponents are rounded, too.
 #[tuned_kernel(
     source = "../../fixtures/prelude/exp2.cu",
     params(THREADS in [32, 128]),
@@ -443,7 +443,7 @@ unsafe extern "C" {
     );
 }
 
-// Every lane's elements are at least 1; weights are rounded once, to bf16 by up to 2^-8 of each.
+// The elements of every lane are at least 1. Weights are rounded once, which for bf16 is an error of up to 2^-8.
 #[tuned_kernel(
     source = "../../fixtures/prelude/tile_chain.cu",
     types(T in [f16, bf16]),
@@ -484,7 +484,7 @@ unsafe extern "C" {
     );
 }
 
-// Results are rounded once, to bf16 by up to 2^-8; the rest is the error of the sum.
+// Results are rounded once, which for bf16 is an error of up to 2^-8. The rest is the error of the sum.
 #[tuned_kernel(
     source = "../../fixtures/prelude/rms_norm.cu",
     types(T in [f32, f16, bf16]),

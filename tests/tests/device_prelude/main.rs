@@ -1,5 +1,5 @@
-//! The portable device API, `kiln.cuh`: compared with plain Rust on the cpu or the device that `KILN_TEST_DEVICE`
-//! names, and compiled for every target.
+//! Tests of the portable device API, `kiln.cuh`. Its results are compared with plain Rust on the cpu, or on the device
+//! that `KILN_TEST_DEVICE` selects. It is also compiled for every target.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod described;
@@ -14,7 +14,7 @@ mod stand_ins;
 use kiln::Kernel;
 use kiln::spec::Problem;
 
-/// The problems for verification, including the declared one, by their element types.
+/// The verification problems and the declared problem, grouped by their element types.
 fn problems_by_type(kernel: &'static Kernel) -> Vec<Vec<Problem>> {
     let spec = kernel.spec();
     let types = |problem: &Problem| -> Vec<_> {

@@ -1,5 +1,5 @@
-//! Each kernel on the test device: configs from all over its space, every element type, ragged sizes, several seeds;
-//! both entries, in release builds and, on the cpu, in check builds.
+//! Runs each kernel on the test device, with configs from its whole search space, every element type, incomplete tiles
+//! and several seeds. Both entries run in release builds and, on the cpu, also in check builds.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{kernels, problems_by_type, stand_ins};
 
 const SEEDS: [u64; 2] = [1, 20];
 
-/// `count` of the `wanted` configs, evenly spread over the space; different ones for each type.
+/// `count` of the `wanted` configs, evenly distributed over the search space. Each element type gets different configs.
 fn configs(
     kernel: &'static Kernel,
     problem: &Problem,
@@ -87,7 +87,8 @@ fn verify(test: &str, kernel: &'static Kernel, per_type: usize) {
     }
 }
 
-/// Verifies `wanted` configs, compiled with `first` at the beginning of the unit.
+/// Verifies `per_type` of the `wanted` configs for each element type. The text `first` is put at the start of each
+/// unit.
 fn verify_on(
     stream: &Stream,
     kernel: &'static Kernel,
@@ -114,7 +115,7 @@ fn verify_on(
             let artifact = compile(&**device, &unit, build)
                 .unwrap_or_else(|error| panic!("{} {config}: {error}", kernel.name()));
             let prepared = load(&**device, &unit, &artifact).unwrap();
-            // A config may be only for some problems, for example for rows of a known length.
+            // A config may be valid only for some problems, for example for rows of a known length.
             let mut fitting = problems.clone();
             fitting.retain(|problem| {
                 let space = SearchSpace::build(kernel.spec(), problem, &limits).unwrap();
@@ -193,7 +194,7 @@ fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
         (&kiln_kernels::conv3x3::KERNEL, 2),
         (&kiln_kernels::flash_attention::KERNEL, 4),
     ];
-    // The library's are launched on the simulated gfx1151 too.
+    // The kernels of the library are also launched on the simulated gfx1151.
     let of_the_library = of_the_library.into_iter().filter(|_| in_full());
     for (kernel, per_type) in of_the_header.into_iter().chain(of_the_library) {
         let per_type = if in_full() { per_type } else { 1 };
@@ -202,8 +203,8 @@ fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
     }
 }
 
-/// Every test of a function on simulated GPUs. The shapes of `nvcuda::wmma` are for AMD's only: PTX has instructions of its
-/// own for them, which the simulator lacks.
+/// The tests that run on simulated GPUs. The shapes of `nvcuda::wmma` run only on AMD's, because PTX has separate
+/// instructions for them, which the simulator does not implement.
 const SIMULATED: [&str; 18] = [
     "on_device::a_product_of_tiles_goes_on_in_registers",
     "on_device::atomics_on_unsigned_elements_lose_nothing",

@@ -1,4 +1,4 @@
-//! Kernels compiled for every known target: those of this test, those that come with Kiln, and those of other tests.
+//! Compiles kernels for every known target: the kernels of this test, the library's, and those of other tests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::instructions::{Instruction, count};
 use crate::{kernels, problems_by_type, stand_ins};
 
-/// The need of tests for a target's compiler.
+/// The compiler that the tests of a target need.
 fn need(target: &KnownTarget) -> Need {
     match target.backend {
         Backend::Cuda => Need::Nvrtc,
@@ -43,7 +43,7 @@ fn contains(image: &[u8], text: &str) -> usize {
     windows.filter(|part| *part == text.as_bytes()).count()
 }
 
-/// `count` configs of the space on a target, spread over it.
+/// `count` configs for a target, evenly distributed over the search space.
 fn configs(
     spec: &KernelSpec,
     problem: &Problem,
@@ -69,8 +69,8 @@ fn for_each_gpu(test: &str, check: impl Fn(&KnownTarget) + Sync) {
     });
 }
 
-/// Compiles a kernel for every element type, and its baseline. Unless measuring in full, for only one type: another
-/// one for each GPU.
+/// Compiles configs of a kernel and its baseline, for every element type. Except in full measurements, it uses only one
+/// element type, which differs between GPUs.
 fn compile_all(target: &KnownTarget, kernel: &'static Kernel, per_type: usize) {
     let spec = kernel.spec();
     let mut by_type = problems_by_type(kernel);
@@ -109,7 +109,7 @@ fn every_use_of_the_device_api_compiles_for_every_target() {
         |target| {
             let place = TARGETS.iter().position(|known| known.arch == target.arch);
             let all = kernels::ALL.iter().chain(stand_ins::ALL).enumerate();
-            // Unless measuring in full, every second one: the others for the next GPU.
+            // Except in full measurements, every second kernel is compiled. The next GPU gets the others.
             let turn = |number: usize| (number + place.unwrap_or(0)).is_multiple_of(2);
             for (_, kernel) in all.filter(|(number, _)| in_full() || turn(*number)) {
                 if kernel.spec().runs_on(target.backend) {
@@ -125,7 +125,7 @@ fn every_kernel_that_comes_with_kiln_compiles_for_every_target() {
     for_each_gpu(
         "every_kernel_that_comes_with_kiln_compiles_for_every_target",
         |target| {
-            // For these the tests of the library compile every kernel, and launch it on the simulated GPU.
+            // For these targets, the tests of the library compile every kernel, and launch it on the simulated GPU.
             if !in_full() && ["sm_86", "gfx1151"].contains(&target.arch) {
                 return;
             }
@@ -137,7 +137,7 @@ fn every_kernel_that_comes_with_kiln_compiles_for_every_target() {
     );
 }
 
-/// The kernels of a package among the fixtures, with their sources.
+/// The kernels of a package in the fixtures, and their sources.
 fn fixture(package: &str, file: &str) -> Vec<(KernelSpec, SourceText)> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
@@ -208,14 +208,13 @@ fn on_amd_receipts_ask_for_the_size_of_dynamic_shared_memory() {
             let artifact = compile(target, &unit, kernel.name());
             contains(&artifact.image, "hidden_dynamic_lds_size")
         };
-        // The runtime fills in exactly the hidden arguments that the metadata of a kernel request.
+        // The runtime fills exactly the hidden arguments that the metadata of a kernel lists.
         assert_eq!(asking(&kernels::blocks::KERNEL), 1);
         assert_eq!(asking(&kernels::reversed::KERNEL), 1);
     });
 }
 
-/// The number of some kinds of instructions in the release entry of a config, for the first problem of each element
-/// type.
+/// Counts several kinds of instructions in the release entry of a config, for the first problem of each element type.
 fn instructions(
     target: &KnownTarget,
     kernel: &'static Kernel,
@@ -249,7 +248,7 @@ fn products_of_tiles_are_matrix_instructions_on_every_gpu() {
             assert_eq!(counted.len(), 2, "half and bfloat16");
             for counts in counted {
                 let what = format!("{counts:?} of {of:?} in {load} tiles on {}", target.arch);
-                // NVIDIA's instruction computes half a tile.
+                // NVIDIA's instruction computes half of a tile.
                 let each = if cuda { 2 } else { 1 };
                 assert!(counts[0] >= each && counts[0] % each == 0, "{what}");
                 assert_eq!(counts[1] > 0, loads, "{what}");
@@ -267,7 +266,7 @@ fn vectors_of_16_bytes_move_in_one_instruction_on_every_gpu() {
         let of = [Instruction::LoadOf16Bytes, Instruction::StoreOf16Bytes];
         let config = |width: u32| format!("WIDTH={width},HINT=plain");
         let counts = |width| instructions(target, &kernels::vectors::KERNEL, &config(width), &of);
-        // f32, f16, bf16, i32, u32 and u8 have elements of 4, 2, 2, 4, 4 and 1 bytes.
+        // The elements of f32, f16, bf16, i32, u32 and u8 have 4, 2, 2, 4, 4 and 1 bytes.
         let wide = |width| {
             counts(width)
                 .iter()
@@ -304,8 +303,7 @@ fn on_nvidia_copies_to_shared_memory_go_past_the_registers() {
     });
 }
 
-/// The number of some kinds of instructions in a config of a kernel of the library on a target, for its first element
-/// type.
+/// Counts several kinds of instructions in a config of a kernel of the library on a target, for the first element type.
 fn of_the_library(
     target: &KnownTarget,
     kernel: &'static Kernel,
@@ -329,12 +327,12 @@ fn a_step_of_a_product_spends_its_instructions_on_products() {
         let what = format!("{counts:?} of {of:?} on {}", target.arch);
         match target.backend {
             Backend::Cuda => {
-                // Each fetch consists of a copy for each of a thread's eight pieces of 16 bytes, unrolled.
+                // Each fetch is unrolled into one copy for each of a thread's eight pieces of 16 bytes.
                 assert!(counts[0] >= 16 && counts[0].is_multiple_of(8), "{what}");
-                // A thread's 128 sums are written as 64 pairs; another path writes them one by one.
+                // A thread's 128 sums are written as 64 pairs. Another path writes them one by one.
                 assert_eq!(counts[1], 64, "{what}");
             }
-            // A lane's 128 sums, eight at a time.
+            // A lane writes its 128 sums eight at a time.
             _ => assert_eq!(counts[2], 16, "{what}"),
         }
     });
@@ -346,7 +344,7 @@ fn a_product_reads_no_single_element_from_shared_memory() {
     let config = "BLOCK_M=128,BLOCK_N=128,BLOCK_K=32,WARPS_M=2,WARPS_N=2,STAGES=2,TILES=1,LANES_M=4,GROUP_M=8";
     for_each_gpu(test, |target| {
         let of = [Instruction::SharedLoadOf2Bytes];
-        // Elements one by one: the instruction is known when it is there.
+        // This config loads elements one by one, which shows that the instruction is recognised.
         let tile = "LAYOUT_A=row,LAYOUT_B=row,LAYOUT_C=row,LOAD=plain";
         let by_elements = of_the_library(target, &kernels::tiles::KERNEL, tile, &of);
         assert!(by_elements[0] > 0, "{}", target.arch);
@@ -374,7 +372,7 @@ fn attention_keeps_its_scores_in_registers() {
         if target.backend == Backend::Cuda {
             // 32 tiles of halves, and the eight copies of each fetch.
             assert_eq!(counts[1..3], [64, 16], "{what}");
-            // With scores in shared memory there were 2,600.
+            // With scores in shared memory, there were 2,600.
             assert!(counts[3] < 1800, "{what}");
         }
     });

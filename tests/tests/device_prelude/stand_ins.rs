@@ -1,11 +1,11 @@
-//! Kernels written for NVIDIA's headers: cooperative groups, CUB, copies of `<cuda_pipeline.h>`, `nvcuda::wmma` and
-//! the standard library. On the cpu device and AMD GPUs, Kiln's own headers replace them.
+//! Kernels that were written for NVIDIA's headers: cooperative groups, CUB, the copies in `<cuda_pipeline.h>`,
+//! `nvcuda::wmma` and the standard library. On the cpu device and on AMD GPUs, Kiln's headers replace these headers.
 #![allow(deprecated, reason = "none of them is baked: that is the warning")]
 
 use kiln::{Element, tuned_kernel};
 use kiln_tests::capability::{Need, have};
 
-/// All of them.
+/// All kernels of this file.
 pub const ALL: &[&kiln::Kernel] = &[
     &groups::KERNEL,
     &collectives::KERNEL,
@@ -214,7 +214,7 @@ fn lanes_reference(
     part: &mut [u32],
 ) {
     const THREADS: usize = 96;
-    /// The lanes that vote in part.
+    /// The mask of the lanes that take part in a partial vote.
     const PART: u32 = 0x7777_7777;
     let n = n as usize;
     let x = |i: usize| x.get(i).copied().unwrap_or(0);

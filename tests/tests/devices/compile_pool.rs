@@ -1,4 +1,4 @@
-//! Compile servers: compiles that run in parallel, each within its time and memory.
+//! Compile servers, which are processes that compile in parallel. Each compile has a limit of time and of memory.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
@@ -10,7 +10,7 @@ use kiln_lab::worker::{ProcessCompiler, WorkerLimits};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::tune_program;
 
-/// NVRTC for one architecture, in servers that carry a mark in their environment.
+/// NVRTC for one architecture, in server processes with a mark in their environment.
 fn servers(mark: &str) -> ProcessCompiler {
     let worker = WorkerLimits {
         command: vec![
@@ -25,7 +25,7 @@ fn servers(mark: &str) -> ProcessCompiler {
     ProcessCompiler::around(&*compiler, &worker).expect("NVRTC is a library")
 }
 
-/// The number of processes with the mark in their environment.
+/// The number of processes that have the mark in their environment.
 fn running(mark: &str) -> usize {
     let mark = format!("KILN_TEST_MARK={mark}\0");
     let processes = std::fs::read_dir("/proc").expect("there should be processes");
@@ -40,7 +40,7 @@ fn running(mark: &str) -> usize {
         .count()
 }
 
-/// A kernel with a register tile of `side` times `side`, fully unrolled; `number` makes it unique.
+/// A request for a kernel with a fully unrolled register tile of `side` x `side`. `number` makes the request unique.
 fn tile(side: u32, number: u32) -> CompileRequest {
     let source = format!(
         "\
@@ -65,7 +65,7 @@ extern \"C\" __global__ void tile(const float* a, const float* b, float* c, int 
     CompileRequest::new("tile", source)
 }
 
-/// Threads that compile requests, and report when a compile is done. A server ends with the thread that started it,
+/// Threads that compile requests, and report each finished compile. A server ends when the thread that started it ends,
 /// so the threads live as long as the servers are needed.
 struct Threads {
     work: Vec<Sender<u32>>,
@@ -97,7 +97,7 @@ impl Threads {
         }
     }
 
-    /// The time of a number of compiles on the first threads.
+    /// The duration of `compiles` compiles on the first `threads` threads.
     fn time(&self, threads: usize, compiles: u32) -> Duration {
         let start = Instant::now();
         for number in 0..compiles {
@@ -125,7 +125,7 @@ fn two_threads_compile_nearly_twice_as_much_as_one() {
     let compiler = servers("speed");
     let mut ratios = std::thread::scope(|scope| {
         let threads = Threads::new(scope, &compiler, 2);
-        // Both servers start here, and stay: each thread has its own.
+        // Both servers start here and keep running. Each thread has its own server.
         threads.time(2, 4);
         assert_eq!(running("speed"), 2);
         let measure = |round| {
@@ -141,7 +141,7 @@ fn two_threads_compile_nearly_twice_as_much_as_one() {
     ratios.sort_by(f64::total_cmp);
     let median = ratios[ratios.len() / 2];
     println!("two threads compile {median:.2} times as much as one");
-    // On a busy machine the figure only says how busy it is.
+    // On a busy machine, the ratio depends on the load, so it is checked only in full measurements.
     assert!(
         !in_full() || median >= 1.8,
         "{median:.2}x, 1.8x is the least"
@@ -204,7 +204,7 @@ fn a_server_that_ended_while_it_waited_is_replaced() {
         return;
     }
     let compiler = servers("ended");
-    // A server ends with the thread that started it.
+    // This server ends when the thread that started it ends.
     std::thread::scope(|scope| {
         scope.spawn(|| compiler.compile(&tile(4, 0)).unwrap());
     });
@@ -224,7 +224,7 @@ fn errors_and_images_are_those_of_the_library_itself() {
     let (here, there) = (library.compile(&tile(4, 0)), compiler.compile(&tile(4, 0)));
     let (here, there) = (here.unwrap(), there.unwrap());
     assert_eq!((there.hash, &there.target), (here.hash, &here.target));
-    // Only the time differs.
+    // The logs differ only in the compile time.
     let said = |log: &str| {
         log.lines()
             .filter(|line| !line.contains("Compile time"))

@@ -1,6 +1,6 @@
-//! Every kernel of the library, compiled for GPUs that this machine does not have: configs that the search space
-//! admits compile and can be launched, the compiler rejects configs that the space rejects for a compiler's reason,
-//! and the two sources of figures agree.
+//! Compiles every kernel of the library for GPUs that this machine does not have. Configs that the search space admits
+//! must compile and be launchable. Configs that the space rejects for a compiler's reason must be rejected by the
+//! compiler. The two sources of resource figures, log and image, must agree.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -21,26 +21,26 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Constraints that no compiler knows: they say what is worth trying, or for which sizes a config is meant, not what
-/// is possible.
+/// Constraints that no compiler enforces. They state which configs are worth trying, or for which sizes a config is
+/// meant, and not what is possible.
 const OF_THE_SPEC_ALONE: &[&str] = &[
     "device.warp_size",
     "device.lockstep_threads",
     "HEAD_DIM == dim",
 ];
 
-/// Number of random configs of each kernel and target: valid ones, and ones that the space rejects.
+/// The number of random configs for each kernel and target: valid configs, and configs that the space rejects.
 fn draws() -> (usize, usize) {
     if in_full() { (80, 40) } else { (1, 1) }
 }
 
-/// One config to compile.
+/// A config to compile.
 struct Subject<'a> {
     kernel: &'a TunedKernel,
     problem: Problem,
-    /// `None` for the baseline.
+    /// The config, or `None` for the baseline.
     config: Option<Config>,
-    /// Why the space rejects it, if it does.
+    /// Why the space rejects the config, or `None` if it is valid.
     rejected: Option<String>,
 }
 
@@ -50,7 +50,7 @@ struct Found {
     compiled: usize,
     refused: usize,
     agree: usize,
-    /// Admitted and compiled, but not launchable: the search skips them after compiling.
+    /// Number of configs that are valid and compile, but cannot be launched. A search skips them after compiling.
     excluded: usize,
     spilling: usize,
     own: BTreeMap<String, usize>,
@@ -65,7 +65,7 @@ fn what_the_space_admits_compiles_and_what_it_rejects_the_compiler_refuses() {
     let mut in_all = 0;
     for (turn, known) in gpus().into_iter().enumerate() {
         let target = CompileTarget::open(known.arch).expect("the compiler was found just now");
-        // Unless measuring in full, every third one: the others for the next targets.
+        // Except in full measurements, every third kernel is compiled. The next targets get the others.
         let kernels = project.kernels.iter().enumerate();
         let subjects: Vec<_> = kernels
             .filter(|(number, _)| in_full() || (number + turn).is_multiple_of(3))
@@ -94,7 +94,7 @@ fn what_the_space_admits_compiles_and_what_it_rejects_the_compiler_refuses() {
     assert!(!all_here || in_all >= least, "only {in_all} configs");
 }
 
-/// The GPU targets whose compiler is installed.
+/// The GPU targets whose compilers are installed.
 fn gpus() -> Vec<&'static KnownTarget> {
     let gpus = TARGETS
         .iter()
@@ -119,8 +119,8 @@ fn kernels() -> Project {
     Project::read(&args).expect("the library's kernels should be read")
 }
 
-/// Baseline, baked rows, corners (only one unless measuring in full), random valid configs, and random ones that the
-/// space rejects.
+/// The baseline, the configs of baked rows, the corners of the space (only one, except in full measurements), random
+/// valid configs, and random configs that the space rejects.
 fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
     let spec = &kernel.spec;
     let problem = &spec.problems[0];
@@ -137,7 +137,7 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
     let mut rng = ChaCha8Rng::seed_from_u64(u64::from(known.limits.multiprocessors));
     let mut corners = corners(&space);
     if !in_full() {
-        // One of them; another one on each target.
+        // Selects one of the corners. It differs between targets.
         let first = rng.random_range(0..corners.len());
         corners.rotate_left(first);
         corners.truncate(1);
@@ -177,7 +177,7 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
     subjects
 }
 
-/// The configs of the kernel's baked rows, for any device, if this target may launch them.
+/// The configs of the kernel's baked rows for any device, if this target may launch them.
 fn baked<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
     let rows = local::rows(&kernel.spec.name, &kernel.tuned, &kernel.tuned);
     let rows = rows.expect("the library's tables should be read");
@@ -202,7 +202,7 @@ fn baked<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
     rows.iter().filter_map(subject).collect()
 }
 
-/// Compiles all subjects.
+/// Compiles all subjects, and adds the results to the totals.
 fn compile(target: &CompileTarget, subjects: &[Subject<'_>], found: &mut Found) {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     let artifacts = ArtifactCache::at(shared_artifacts(), DEFAULT_MAX_BYTES);
@@ -259,7 +259,7 @@ impl Found {
         }
     }
 
-    /// Whether the two sources of figures agree.
+    /// Checks that the two sources of resource figures agree.
     fn compared(&mut self, name: &str, inspected: &Inspected) {
         self.compiled += 1;
         match &inspected.resources {

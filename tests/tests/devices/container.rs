@@ -27,7 +27,7 @@ fn a_run_as_process_1_starts_workers_and_measures() {
 fn a_worker_whose_parent_is_gone_ends() {
     let folder = tempfile::tempdir().expect("a folder should be made");
     let mut worker: Command = tune_alone(folder.path(), folder.path());
-    // A process that is not this one.
+    // The number of a process that is not the parent.
     worker.arg("worker").env("KILN_WORKER_PARENT", "999999999");
     let said = stderr(&expect_code(&mut worker, 1));
     assert!(said.contains("the parent process is gone"), "{said}");

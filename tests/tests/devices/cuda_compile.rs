@@ -1,4 +1,4 @@
-//! Compiling for NVIDIA GPUs, on a machine without one.
+//! Compiles for NVIDIA GPUs on a machine without one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ fn compile(arch: &str, source: &str) -> Result<Artifact, CompileError> {
     compiler.compile(&CompileRequest::new("kernel", source))
 }
 
-/// The machine number in an ELF header.
+/// The machine number (`e_machine`) in an ELF header.
 fn machine(image: &[u8]) -> u16 {
     u16::from_le_bytes([image[18], image[19]])
 }
@@ -215,7 +215,7 @@ fn an_architecture_that_nvrtc_does_not_know_is_refused_with_those_it_knows() {
     assert!(compile_only::compiler("sm_90a").is_ok());
 }
 
-/// A folder with one damaged or incomplete library after the other, and what the error must name.
+/// One damaged or incomplete library after another in the same folder. The error must contain its name and the reason.
 #[test]
 fn a_library_that_is_absent_cut_off_foreign_or_incomplete_is_an_error_that_names_it() {
     if !have("damaged NVRTC libraries", &[Need::HostCompiler]) {
@@ -291,7 +291,7 @@ fn not_found(place: &Path) -> String {
     error.to_string()
 }
 
-/// A shared library with some functions, in another folder.
+/// Builds a shared library with these functions, in a subfolder.
 fn stand_in(folder: &Path, source: &str) -> PathBuf {
     let folder = folder.join("made");
     std::fs::create_dir_all(&folder).expect("a folder should be made");

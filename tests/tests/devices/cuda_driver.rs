@@ -1,4 +1,5 @@
-//! A CUDA driver that is missing, damaged, incomplete, or finds no GPU: always a reason, never a panic.
+//! A CUDA driver that is missing, damaged or incomplete, or that finds no GPU. Each case gives a reason, and never a
+//! panic.
 
 use std::path::Path;
 use std::process::Output;
@@ -10,7 +11,7 @@ use kiln_tests::cuda_stand_in::build;
 use kiln_tests::stand_in::without;
 use serde_json::Value;
 
-/// Whether the test can run: not if a real driver would be found behind the broken one.
+/// Whether the test can run. It cannot if the loader would find a real driver after the broken one.
 fn can_break_the_driver(test: &str, needs: &[Need]) -> bool {
     if CudaDevice::count().is_ok() {
         eprintln!("not run: {test}: this machine has a real driver");
@@ -19,7 +20,7 @@ fn can_break_the_driver(test: &str, needs: &[Need]) -> bool {
     have(test, needs)
 }
 
-/// `tune devices` with the loader pointed at a folder.
+/// Runs `tune devices` with the dynamic loader's path set to a folder.
 fn devices(folder: &Path, variables: &[(&str, &str)]) -> Output {
     let mut command = tune(folder, &folder.join("cache"));
     command.args(["devices", "--json"]);
@@ -31,7 +32,7 @@ fn devices(folder: &Path, variables: &[(&str, &str)]) -> Output {
     output
 }
 
-/// The reason why there is no CUDA device, with the loader pointed at a folder.
+/// The reported reason why no CUDA device is available, with the dynamic loader's path set to a folder.
 fn reason(folder: &Path, variables: &[(&str, &str)]) -> String {
     let output = devices(folder, variables);
     let listing: Value = serde_json::from_slice(&output.stdout).expect("it should be JSON");
@@ -112,7 +113,7 @@ fn a_driver_that_lacks_any_one_function_says_which() {
     }
 }
 
-/// Functions that are used only if the driver has them.
+/// Functions that Kiln uses only if the driver has them.
 const OPTIONAL: [&str; 4] = [
     "cuDeviceGetUuid_v2",
     "cuGraphUpload",
@@ -137,7 +138,7 @@ fn a_driver_that_lacks_what_can_be_done_without_is_used() {
     assert!(text.contains("Stand-in L4"), "{text}");
 }
 
-/// The functions of the stand-in, in the order of its source.
+/// The functions that the stand-in exports, in the order of its source.
 fn exported(library: &Path) -> Vec<String> {
     let mut nm = std::process::Command::new("nm");
     nm.args(["--dynamic", "--defined-only", "--format=posix"])
@@ -210,7 +211,7 @@ fn a_device_is_listed_with_what_the_driver_says_of_it() {
     assert_eq!(instance["uuid"], "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f");
     assert_eq!(instance["memory_bytes"], "1073741824");
     assert_ne!(instance["uuid"], devices[2]["instance"]["uuid"]);
-    // If the key contained properties of an individual GPU, its results would be unknown to the next one of its kind.
+    // The key must not contain properties of an individual GPU. Otherwise its results could not be used on other GPUs.
     assert_eq!(gpu["fingerprint"], devices[2]["fingerprint"]);
     assert_eq!(listing["missing"]["cuda"], Value::Null);
 }

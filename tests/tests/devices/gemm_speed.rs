@@ -1,6 +1,6 @@
-//! Gemm 512³ on the cpu: the winner against the naive entry, the plain tiled config and a blocked C loop, and two
-//! complete runs against each other. Measured only with `KILN_BARS=1`: on a busy machine the machine would make the
-//! difference.
+//! Gemm 512³ on the cpu: compares the winner with the naive entry, the plain tiled config and a blocked C loop, and two
+//! complete runs with each other. It is measured only with `KILN_BARS=1`, because on a busy machine the load would
+//! determine the results.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ const PROBLEM: &str = "m=512,n=512,k=512";
 const PLAIN_TILES: &str =
     "BLOCK_M=16,BLOCK_N=16,BLOCK_K=16,THREAD_M=1,THREAD_N=1,VECTOR_WIDTH=1,UNROLL=1,WALK=0";
 
-/// A typical blocked loop in C, run as a launch of one thread, so that the same clock times it.
+/// A typical blocked loop in C. It runs as a launch of one thread, so the same clock times it.
 const BLOCKED_LOOP: &str = r#"
 extern "C" __global__ void blocked(unsigned m, unsigned n, unsigned k, const float* __restrict__ a,
                                    const float* __restrict__ b, float* __restrict__ c) {
@@ -75,7 +75,7 @@ fn the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree() 
     );
 }
 
-/// One complete run with its own cache; returns the winner's config.
+/// Runs one complete search with its own cache, and returns the winner.
 fn tuned(seed: u32) -> String {
     let cache = tempfile::tempdir().expect("a temporary directory should be had");
     let mut run = tune(&workspace(), cache.path());
@@ -121,7 +121,7 @@ impl Bench {
             .expect("gemm is there");
         let spec = Arc::new(kernel.spec().clone());
         let problem = spec.parse_problem(PROBLEM).expect("a declared problem");
-        // One thread for all, so that the comparison with the loop, which has no blocks to distribute, is fair.
+        // All arms use one thread, for a fair comparison with the loop, which has no blocks to distribute.
         let options = CpuOptions {
             threads: 1,
             ..CpuOptions::default()
@@ -204,7 +204,7 @@ impl Bench {
             .expect("the entry should be there")
     }
 
-    /// Rounds of one launch of every arm; in nanoseconds.
+    /// Times `rounds` rounds of one launch of every arm, in nanoseconds.
     fn times(&self, arms: &[(Function, LaunchPlan)], rounds: usize) -> Vec<Vec<u64>> {
         let time = |(function, plan): &(Function, LaunchPlan)| {
             self.rig.time(function, plan, 1).expect("it should launch")

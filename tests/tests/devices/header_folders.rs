@@ -1,5 +1,5 @@
-//! The folders from which compilers read headers: damaged ones are unpacked again, and if the cache cannot be
-//! written, nothing is left behind more than once.
+//! The folders from which compilers read headers. A damaged folder is unpacked again. If the cache cannot be written,
+//! at most one temporary folder remains.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn package() -> TempDir {
     folder
 }
 
-/// Compiles a new config, which needs the headers.
+/// Compiles a config that was not compiled before, which needs the headers.
 fn inspect(package: &Path, cache: &Path, temporary: &Path, threads: u32) {
     let mut command = tune_alone(package, cache);
     let config = format!("VECTOR_WIDTH=1,THREADS={threads}");
@@ -72,7 +72,7 @@ fn without_a_cache_headers_lie_in_one_folder_that_the_next_process_finds() {
     }
     let package = package();
     let temporary = tempfile::tempdir().expect("a temporary directory should be had");
-    // No folder can be created there.
+    // It is impossible to create a folder here.
     let cache = Path::new("/proc/kiln");
     inspect(package.path(), cache, temporary.path(), 64);
     let left = names_in(temporary.path(), "kiln-");

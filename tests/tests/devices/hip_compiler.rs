@@ -1,11 +1,11 @@
-//! clang compiles for AMD GPUs, on a machine without one.
+//! Compiles for AMD GPUs with clang, on a machine without such a GPU.
 use std::time::Duration;
 
 use kiln::backend::hip::HipCompiler;
 use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler as _};
 use kiln_tests::capability::{Need, have};
 
-/// A kernel without any header: it needs no prelude.
+/// A kernel that includes no header, so it needs no prelude.
 const SCALE: &str = r#"
 extern "C" __attribute__((global)) void scale(float* y, const float* x, float factor, unsigned n) {
     const unsigned i = __builtin_amdgcn_workgroup_id_x() * 256 + __builtin_amdgcn_workitem_id_x();
@@ -13,7 +13,7 @@ extern "C" __attribute__((global)) void scale(float* y, const float* x, float fa
 }
 "#;
 
-/// Every architecture from Vega on.
+/// All architectures from Vega on.
 const ARCHITECTURES: &str = "
     gfx900 gfx902 gfx904 gfx906 gfx908 gfx909 gfx90a gfx90c gfx942 gfx950 gfx1010 gfx1011 gfx1012 gfx1013 gfx1030
     gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153
@@ -33,7 +33,7 @@ fn every_known_architecture_gets_a_code_object_of_its_own() {
     }
     let mut compiled = Vec::new();
     for arch in ARCHITECTURES.split_whitespace() {
-        // If this clang is too old for it, that is not a failure: clang 19 does not know gfx950.
+        // A clang that is too old for the architecture is not a failure. For example, clang 19 does not know gfx950.
         let Ok(compiler) = HipCompiler::new(arch) else {
             continue;
         };
@@ -79,7 +79,7 @@ fn an_image_depends_on_nothing_but_source_and_options() {
     ) {
         return;
     }
-    // A compile's own identifier would show in the name of a static variable.
+    // An identifier that is unique to a compile would be visible in the name of a static variable.
     let source = format!("static __attribute__((device)) unsigned calls;\n{SCALE}")
         .replace("if (i < n)", "calls++; if (i < n)");
     let compiler = HipCompiler::new("gfx1151").expect("a compiler should be found");
@@ -137,7 +137,7 @@ fn what_does_not_compile_says_why_and_keeps_the_options() {
         log.contains("local memory (80000) exceeds limit (65536)"),
         "{log}"
     );
-    // The linker reports an undefined function.
+    // The linker reports the undefined function.
     let (log, _) = failure(
         r#"extern "C" __attribute__((device)) float elsewhere(float);
         extern "C" __attribute__((global)) void k(float* y) { y[0] = elsewhere(y[1]); }"#,
@@ -151,7 +151,7 @@ fn a_compile_ends_at_its_limits() {
         return;
     }
     let compiler = HipCompiler::new("gfx1151").expect("a compiler should be found");
-    // Two to the thirtieth instantiations.
+    // This requires 2^30 instantiations.
     let endless = "template <int depth, int path> struct tree { static constexpr int value =
             tree<depth - 1, path * 2>::value + tree<depth - 1, path * 2 + 1>::value; };
         template <int path> struct tree<0, path> { static constexpr int value = path; };

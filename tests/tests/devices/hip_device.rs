@@ -1,4 +1,4 @@
-//! The hip backend with the runtime of the host processor: memory of another library, and more than one device.
+//! The hip backend on the runtime of the host processor: memory of another library, and more than one device.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::child_test;
 use kiln_tests::hip_host;
 
-/// Memory of another library, which may free it as soon as it is not borrowed.
+/// Memory of another library. The library may free it as soon as it is no longer borrowed.
 struct Theirs(Buffer<f32>);
 
 // SAFETY: the buffer has this many values at this address, and waits for the device before it is freed.
@@ -53,7 +53,7 @@ fn no_recording_names_memory_that_was_only_borrowed() {
     });
     let error = recorded.expect_err("the memory is only borrowed");
     assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
-    // The stream still works, and so do launches on that memory.
+    // The stream still works, and so do launches that use this memory.
     tensor_add(&stream, 20, &x, &x, &mut y).expect("the sum should be queued");
     assert_eq!(y.to_vec(&stream).expect("it should be read"), [2.0; 20]);
 }
@@ -64,7 +64,7 @@ fn a_default_stream_is_that_of_its_device_whatever_the_thread_has_chosen() {
     if !have(test, &[Need::HostCompiler]) {
         return;
     }
-    // With two devices: in a separate process, since the runtime is queried once.
+    // Two devices need a separate process, because the runtime is queried only once per process.
     let mut child = child_test(module_path!(), "child_has_two_devices");
     child.env("KILN_HIP_HOST_DEVICES", "2");
     let output = child.output().expect("the child should start");
@@ -94,7 +94,7 @@ fn child_has_two_devices() {
     let plan = plan.expect("the baseline should have a plan");
     let spec = Arc::new(kernel.spec().clone());
     let rig = Rig::new(&stream, &spec, &problem, 1, Layout::Plain).expect("there should be room");
-    // A new thread has the first device as current one until a call for another device changes it.
+    // In a new thread, the first device is current until a call for another device changes it.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             rig.launch(&release, &plan)

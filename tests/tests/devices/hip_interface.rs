@@ -1,11 +1,11 @@
-//! The hip backend's declarations of the vendor's interface agree with the vendor's headers.
+//! Checks that the hip backend's declarations of the vendor's interface agree with the vendor's headers.
 use std::fmt::Write as _;
 use std::process::Command;
 
 use kiln::backend::hip::{ARCH_NAME_OFFSETS, Interface, interface};
 use kiln_tests::capability::{Need, have};
 
-/// A C file that compiles only if the headers agree. C, since some functions have overloads in C++.
+/// A C file that compiles only if the headers agree. It is C because some functions have overloads in C++.
 fn assertions(interface: &Interface) -> String {
     let mut text = String::from(
         "#define __HIP_PLATFORM_AMD__ 1\n#include <stddef.h>\n#include <hip/hip_runtime_api.h>\n",
@@ -42,7 +42,7 @@ fn assertions(interface: &Interface) -> String {
     text
 }
 
-/// The errors of gcc for a C file; empty if it compiles.
+/// The errors of gcc for a C file. The text is empty if the file compiles.
 fn compile(text: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder should be made");
     let file = folder.path().join("interface.c");

@@ -1,4 +1,4 @@
-//! A HIP runtime that is missing, damaged or without a device is reported with the reason, and never ends a program.
+//! A HIP runtime that is missing, damaged or without a device is reported with the reason, and never ends the program.
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{stderr, stdout, tune};
 use kiln_tests::hip_host;
 
-/// The output of `tune devices` with this file as the HIP runtime, in a separate process.
+/// The output of `tune devices` with this file as the HIP runtime, run in a separate process.
 fn devices_with(library: &Path, variables: &[(&str, &str)]) -> String {
     let cache = tempfile::tempdir().expect("a folder should be made");
     let mut command = tune(&std::env::temp_dir(), cache.path());
@@ -25,7 +25,7 @@ fn devices_with(library: &Path, variables: &[(&str, &str)]) -> String {
     out
 }
 
-/// The line of `tune devices` that says why there is no AMD GPU.
+/// The reason in the output of `tune devices` why no AMD GPU is available.
 fn reason(out: &str) -> &str {
     let line = out
         .lines()
@@ -33,7 +33,7 @@ fn reason(out: &str) -> &str {
     line.unwrap_or_else(|| panic!("no reason is given:\n{out}"))
 }
 
-/// Copies of the test library in a folder, changed.
+/// Modified copies of the test library, in a temporary folder.
 struct Copies {
     folder: tempfile::TempDir,
     whole: Vec<u8>,
@@ -53,7 +53,7 @@ impl Copies {
         path
     }
 
-    /// A copy in which every occurrence of a text is replaced with another of the same length.
+    /// A copy in which every occurrence of a text is replaced by another text of the same length.
     fn replaced(&self, from: &str, to: &str) -> PathBuf {
         assert_eq!(from.len(), to.len());
         let mut bytes = self.whole.clone();
@@ -121,7 +121,7 @@ fn each_function_that_a_library_lacks_is_named() {
         let renamed = function.name.replacen("hip", "hop", 1);
         let text = devices_with(&copies.replaced(function.name, &renamed), &[]);
         let says = format!("it has no symbol `{}`", function.name);
-        // If a name is a prefix of another one, that one is removed too.
+        // If the name is a prefix of another name, that name is removed, too.
         assert!(
             reason(&text).contains("it has no symbol `"),
             "{says}: {text}"
@@ -184,7 +184,7 @@ fn a_runtime_that_does_not_start_or_counts_no_device_is_told_as_it_says() {
         let text = devices_with(library, &[("KILN_HIP_HOST_FAULTS", fault)]);
         assert!(reason(&text).contains(says), "{fault}: {text}");
     }
-    // A device that is counted but cannot be queried is listed, not left out.
+    // A device that the runtime counts but cannot query is listed.
     let fault = (
         "KILN_HIP_HOST_FAULTS",
         "hipDeviceGetName@1=1,hipDeviceGetName@2=1,hipDeviceGetName@3=1",
@@ -213,7 +213,7 @@ fn the_vendors_own_library_says_that_it_has_no_device() {
         "{text}"
     );
     assert!(reason(&text).contains("libamdhip64.so.5: hip"), "{text}");
-    // A truncated library is refused like any other file.
+    // A truncated library is rejected like any other file that is not a library.
     let copies = Copies {
         whole: fs::read(library).expect("the library should be read"),
         ..Copies::new()

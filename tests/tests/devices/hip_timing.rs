@@ -1,4 +1,5 @@
-//! Batches of the hip backend are recorded before they are timed, and queued if the runtime cannot record.
+//! The hip backend records batches before it times them. If the runtime cannot record, it queues the launches one by
+//! one.
 use std::sync::Arc;
 
 use kiln::rig::{HostPace, Layout, Rig, RigError};
@@ -13,7 +14,7 @@ fn in_child(child: &str, faults: &str) {
     if !have(child, &[Need::HostCompiler]) {
         return;
     }
-    // Built first: a child does not build.
+    // Builds the library first, because a child process must not build.
     hip_host::library();
     let mut command = child_test(module_path!(), child);
     command.env("KILN_HIP_HOST_FAULTS", faults);
@@ -23,7 +24,7 @@ fn in_child(child: &str, faults: &str) {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// An addition on the stand-in, ready to launch.
+/// An addition on the host's runtime, ready to launch.
 struct Addition {
     rig: Rig,
     release: kiln::device::Function,
@@ -48,7 +49,7 @@ fn addition_on(stream: Stream) -> Addition {
     }
 }
 
-/// Times batches of additions; returns the device's first error.
+/// Times batches of additions, and returns the first error of the device.
 fn time_batches() -> Result<(), String> {
     let Addition { rig, release, plan } = addition_on(Stream::default_of(hip_host::device()));
     for launches in [2, 2, 30] {
@@ -60,8 +61,8 @@ fn time_batches() -> Result<(), String> {
 
 #[test]
 fn a_batch_is_launched_as_one() {
-    // The launches in a recording do not call the launch function: the three batches have two, two and thirty
-    // launches. Before each, the filler is launched.
+    // Launches in a recording do not call the launch function. The three batches have two, two and thirty launches.
+    // Before each batch, the filler is launched.
     in_child(
         "child_fails_to_launch_the_third_batch",
         "hipGraphLaunch@6=1",
@@ -89,11 +90,11 @@ fn a_recording_that_ends_the_process_is_no_reason_to_queue() {
 
 #[test]
 fn a_row_of_launches_is_paced_one_by_one_and_as_one_recording() {
-    // Recorded once, replayed once to warm up and once for each of the five pairs: the seventh replay is the one that
-    // fails.
+    // The launches are recorded once. The recording is replayed once to warm up, and once for each of the five pairs,
+    // so the seventh replay is the one that fails.
     in_child("child_paces", "hipStreamEndCapture@2=1,hipGraphLaunch@7=1");
     in_child("child_fails_to_pace", "hipGraphLaunch@6=1");
-    // Seven are recorded, and seven are launched in each of six rows.
+    // Seven launches are recorded, and seven launches run in each of six rows.
     in_child("child_paces", "hipModuleLaunchKernel@50=1");
     in_child("child_fails_to_pace", "hipModuleLaunchKernel@49=1");
 }

@@ -1,5 +1,5 @@
-//! AMD's run-time compiler, simulated with clang (`tests/fixtures/hiprtc/hiprtc.c`): found, refused, and used for
-//! compiling, in programs and through `tune`.
+//! AMD's run-time compiler, simulated with clang (`tests/fixtures/hiprtc/hiprtc.c`). The tests cover how it is found,
+//! when it is rejected, and how programs and `tune` compile with it.
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,13 +11,14 @@ use kiln_tests::command::{child_test, expect_code, stderr, stdout, tune, workspa
 use kiln_tests::hiprtc_stand_in::build;
 use kiln_tests::stand_in::without;
 
-/// The clang behind the simulated hiprtc.
+/// The path of the clang that the simulated hiprtc calls.
 fn clang() -> PathBuf {
     let clang = HipCompiler::new("gfx1151").expect("clang was found just now");
     clang.program().to_owned()
 }
 
-/// Runs one of the ignored tests below in a separate process, with the stand-in in a role; returns its output.
+/// Runs an ignored test in a separate process, with the stand-in in this role. Returns the output, or `None` if
+/// skipped.
 fn in_child(child: &str, role: &str, variables: &[(&str, &str)]) -> Option<String> {
     if !have(child, &[Need::HostCompiler, Need::AmdClang]) {
         return None;
@@ -77,7 +78,7 @@ fn child_compiles() {
     );
     let theirs = clang.unwrap().compile(&scale()).unwrap();
     assert_eq!(ours.hash, theirs.hash);
-    // The same source gives the same image twice, another source another one.
+    // The same source gives the same image twice. A different source gives a different image.
     assert_eq!(hiprtc.compile(&scale()).unwrap().hash, ours.hash);
 
     // A saved unit gets only the saved headers.
@@ -166,7 +167,7 @@ fn child_fails() {
     println!("{:?}", hiprtc.compile(&scale()).unwrap_err());
 }
 
-/// The output of `tune inspect` with a library with this name and these bytes as hiprtc.
+/// The output of `tune inspect` with this library as hiprtc, in this role.
 fn inspect_with(folder: &Path, library: &Path, role: &str, code: i32) -> String {
     let mut command = tune(folder, &folder.join("cache"));
     command.args([
@@ -198,7 +199,7 @@ fn tune_compiles_with_it_in_processes_of_its_own() {
     let library = build(folder.path(), "libhiprtc.so.7");
     let said = inspect_with(folder.path(), &library, "", 0);
     assert!(said.contains("hiprtc 6.4.43484"), "{said}");
-    // If the library dies on a kernel, only its own process is lost.
+    // If the library crashes on a kernel, only its own process ends.
     let empty = tempfile::tempdir().unwrap();
     let library = build(empty.path(), "libhiprtc.so.6");
     let said = inspect_with(empty.path(), &library, "dies-at-kernel", 1);
@@ -261,7 +262,7 @@ fn where_neither_clang_nor_the_library_is_there_both_are_named() {
         "--manifest-path",
     ]);
     command.arg(workspace().join("kernels/Cargo.toml"));
-    // cargo itself is called by its path.
+    // The test calls cargo by its path, because `PATH` does not contain it.
     command.env("CARGO", env!("CARGO"));
     command
         .env("PATH", folder.path())

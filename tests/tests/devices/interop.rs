@@ -1,5 +1,5 @@
-//! Users' crates that keep streams and memory in cudarc, each with a CUDA version of its own choice; and the examples
-//! next to the course.
+//! Users' crates that keep streams and memory in cudarc, each built for a different CUDA version, and the examples of
+//! interop.
 use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
@@ -17,7 +17,7 @@ const PROGRAM: [(&str, &str); 2] = [
     ),
 ];
 
-/// A crate without its own dependency on cudarc, which uses Kiln's.
+/// A crate that does not depend on cudarc itself, but uses it through Kiln.
 const THROUGH_KILN: [(&str, &str); 1] = [(
     "src/lib.rs",
     "//! Streams of cudarc's, by the name that Kiln gives it.\n\
@@ -27,7 +27,7 @@ const THROUGH_KILN: [(&str, &str); 1] = [(
          Ok(stream(cudarc::driver::CudaContext::new(0)?.default_stream())?)\n}\n",
 )];
 
-/// A throw-away crate with Kiln's adapter, and further dependencies.
+/// A throw-away crate with Kiln's adapter for cudarc, and further dependencies.
 fn crate_with(name: &str, files: &[(&str, &str)], further: &str) -> Throwaway {
     let crate_ = Throwaway::new(name, files);
     let manifest = crate_.read("Cargo.toml");
@@ -47,7 +47,7 @@ fn cudarc(features: &str) -> String {
     )
 }
 
-/// Checks the output of the examples: a message if there is no GPU, or their results if there is one.
+/// Checks the output of an example: its results if there is a GPU, otherwise a message.
 fn said_what_it_should(out: &str, device: Need, computed: &str, backend: &str) {
     if have("the examples of interop on a GPU", &[device]) {
         assert_eq!(out.trim(), computed);
@@ -67,7 +67,7 @@ fn a_program_with_cudarc_and_another_cuda_version_builds_and_runs() {
     );
     let out = stdout(&expect_code(crate_.cargo().args(["run", "--quiet"]), 0));
     said_what_it_should(&out, Need::CudaDevice, "42 63", "cuda");
-    // Kiln itself did not add a version.
+    // Kiln itself selects no CUDA version.
     let mut tree = crate_.cargo();
     tree.args(["tree", "--edges", "features", "--invert", "cudarc"]);
     let tree = stdout(&expect_code(&mut tree, 0));
@@ -130,7 +130,7 @@ fn a_program_without_the_adapter_has_no_cudarc() {
 fn the_examples_beside_the_course_say_what_they_need() {
     let names = ["interop-cudarc", "interop-hip"];
     let mut build = cargo(&workspace());
-    // With the features with which the suite builds them; with others they would be built a second time.
+    // Builds with the features that the suite uses, because other features would build everything a second time.
     build.args(["test", "--quiet", "--profile", profile()]);
     build.args(["--workspace", "--no-run"]);
     for name in names {

@@ -1,5 +1,5 @@
-//! If a compiler is killed from outside, it has judged nothing: no config is excluded because of it, no search is
-//! sealed without it, and a config that no compiler can build is not a success.
+//! A compiler that is killed from outside has given no result. Therefore no config is excluded because of it, no search
+//! is marked as complete without the result, and a config that no compiler can build is not a success.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -33,8 +33,8 @@ fn package(source: &str) -> TempDir {
     folder
 }
 
-/// A wrapper of a compiler: starting with the `after`th compile of a kernel it does `what`, while the file `broken`
-/// exists.
+/// A wrapper script for a compiler. From the `after`th compile of a kernel on, it does `what` as long as the file
+/// `broken` exists.
 fn wrapped(root: &Path, compiler: &Path, after: u32, what: &str) -> PathBuf {
     let path = root.join("compiler");
     let (root, compiler) = (root.display(), compiler.display());
@@ -96,7 +96,7 @@ fn a_search_whose_compiler_was_killed_stays_open_and_the_next_one_tries_again() 
         "{first:#}"
     );
 
-    // Still broken: the text names the reason, and failing twice decides nothing.
+    // The compiler is still broken. The report contains the reason, and a second failure decides nothing.
     let text = stdout(&expect_code(&mut run(""), 0));
     assert!(
         text.contains("SIGKILL") && text.contains("came to no verdict"),
@@ -129,7 +129,7 @@ fn a_check_whose_disk_was_full_fails_and_the_next_one_tries_again() {
     let Some(clang) = found.into_iter().find_map(on_path) else {
         return;
     };
-    // The linker of the real compiler is in the same folder.
+    // The linker of the real compiler is in the same folder as the compiler.
     let clang = fs::canonicalize(clang).expect("a compiler on the path should be there");
     let full = "echo 'error: unable to open output file: No space left on device' >&2; exit 1";
     let wrapper = wrapped(root, &clang, 1, full);
@@ -156,7 +156,7 @@ fn a_check_that_finds_nothing_to_launch_fails() {
     if !have("a_check_that_finds_nothing_to_launch_fails", &[Need::Nvrtc]) {
         return;
     }
-    // Only the baseline compiles, and it has a separate entry.
+    // Only the baseline compiles, because it has a separate entry.
     let naive = SOURCE
         .replace("tensor_add", "naive")
         .replace("THREADS", "64");

@@ -1,4 +1,4 @@
-//! Devices and their compilers: drivers and their stand-ins, images, launches next to other libraries.
+//! Devices and their compilers: drivers and their stand-ins, images, and launches next to other libraries.
 
 mod compile_pool;
 mod compile_targets;

@@ -1,14 +1,14 @@
-//! The kernel library, compiled by the NVRTC of earlier toolkits, which match most drivers.
+//! Compiles the kernel library with the NVRTC of earlier toolkits, which match most drivers.
 
 use kiln_tests::capability::{Need, OLDER_NVRTC, have, in_full, older_nvrtc};
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::Value;
 
-/// The kernels whose headers need the most features of a compiler: tiles, copies in flight, and warps.
+/// The kernels whose headers need the most compiler features: tiles, copies in flight, and warps.
 const DEMANDING: [&str; 2] = ["-k", "gemm_f16,flash_attention,conv3x3,softmax"];
 
-/// Compiles kernels with the extremes of their spaces, for the oldest GPU that Kiln supports. If measuring in full,
-/// every kernel for every GPU.
+/// Compiles kernels, at the extremes of their search spaces, for the oldest GPU that Kiln supports. In full
+/// measurements, it compiles every kernel for every GPU.
 fn compiles_with(version: &str, more: &[&str]) {
     if !have(
         &format!("the library with NVRTC {version}"),
@@ -27,7 +27,7 @@ fn compiles_with(version: &str, more: &[&str]) {
     }
 }
 
-/// An image's figure of shared memory on Hopper must equal the compiler's, for every toolkit.
+/// On Hopper, the shared memory that an image reports must equal the compiler's figure, for every toolkit.
 #[test]
 fn kernels_with_shared_memory_compile_for_hopper_with_the_oldest_nvrtc() {
     let test = "kernels_with_shared_memory_compile_for_hopper_with_the_oldest_nvrtc";

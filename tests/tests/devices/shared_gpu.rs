@@ -1,11 +1,11 @@
-//! `tune run` does not measure on a GPU that others use, unless it is told to.
+//! `tune run` does not measure on a GPU that other programs use, unless a flag allows it.
 use std::path::Path;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, tune};
 use kiln_tests::cuda_stand_in::{self, build_nvml};
 
-/// The output of `tune run` on the stand-in for the driver; it ends at the latest at an undeclared problem.
+/// The output of `tune run` on the stand-in for the driver. The run ends at an undeclared problem at the latest.
 fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> String {
     let mut command = tune(folder, &folder.join("cache"));
     command.args(["run", "--device", "cuda:0", "--problem", "no such problem"]);
@@ -17,7 +17,7 @@ fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> 
     said
 }
 
-/// The exit code for an undeclared problem, which is checked after the preflight.
+/// The exit code for an undeclared problem, which is checked after the GPU was checked for other programs.
 const NO_PROBLEM: i32 = 1;
 
 fn ready(test: &str) -> Option<tempfile::TempDir> {
@@ -38,7 +38,7 @@ fn a_gpu_that_others_compute_on_is_refused_unless_it_is_allowed() {
     };
     build_nvml(folder.path());
     let own = std::process::id().to_string();
-    // More than the initial capacity; one of them has a name on this machine.
+    // More processes than the initial capacity. One of them is a process of this machine, so its name is known.
     let many: Vec<String> = (0..200)
         .map(|n| (4_000_000_000_u32 + n).to_string())
         .collect();
@@ -103,7 +103,7 @@ fn where_nobody_can_say_who_computes_that_is_said_once_and_the_run_goes_on() {
     );
 }
 
-/// A package with the one kernel that the stand-in can compute.
+/// A package with the only kernel that the stand-in can compute.
 fn adding(root: &Path) {
     std::fs::create_dir(root.join("src")).expect("a folder should be made");
     let manifest =
@@ -138,11 +138,11 @@ fn a_gpu_that_admits_one_process_at_a_time_is_never_asked_for_a_second_context()
         command.env("KILN_STAND_IN_EXCLUSIVE", &lock);
         stderr(&expect_code(&mut command, 1))
     };
-    // The stand-in computes, and writes no receipt: the verifying worker has a context, and the reference's had one
-    // before.
+    // The stand-in computes, but writes no receipt. The worker that verifies has a context, and the worker for the
+    // reference had a context before.
     let said = run();
     assert!(said.contains("the device wrote no receipt"), "{said}");
-    // Another process has the device.
+    // Another process holds the lock of the device.
     let held = std::fs::File::create(&lock).expect("the lock should be made");
     rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive)
         .expect("nobody else should hold the lock");

@@ -1,4 +1,4 @@
-//! Long-running commands print results as they come: an interrupted command has shown the ones so far.
+//! Long-running commands print each result at once, so an interrupted command has already printed the earlier results.
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{tune, workspace};
 use serde_json::Value;
 
-/// A compiler that holds every unit of `tensor_mul` back until the file `go` exists. After five minutes without it,
+/// A compiler that delays every unit of `tensor_mul` until the file `go` exists. After five minutes without this file,
 /// it creates the file `late`.
 fn held_back(folder: &Path) -> PathBuf {
     let path = folder.join("compiler");
@@ -31,8 +31,8 @@ fn held_back(folder: &Path) -> PathBuf {
     path
 }
 
-/// Runs a command on `tensor_add` and then on `tensor_mul`, whose compiler waits until the first line was read;
-/// returns all lines.
+/// Runs a command on `tensor_add` and then on `tensor_mul`, and returns all lines. The compiler of `tensor_mul` waits
+/// until the first line was read.
 fn lines(words: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder should be made");
     let mut command = tune(&workspace(), &folder.path().join("cache"));

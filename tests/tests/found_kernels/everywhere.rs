@@ -1,4 +1,4 @@
-//! The kernels with the macro, the command line and the compilers for GPUs, and launches of each type.
+//! Uses the kernels with the macro, the command line and the compilers for GPUs, and launches kernels of each type.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -203,7 +203,7 @@ fn constant_memory_holds_what_each_launch_was_given() {
         return;
     }
     let stream = Stream::default_of(kiln::open("cpu").unwrap());
-    // Enough blocks for every thread of the device, each of which has a copy of the variables.
+    // There are enough blocks for every thread of the device. Each thread has a copy of the variables.
     let n = 100_000;
     let x: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
     let x = Buffer::from_slice(&stream, &x).unwrap();

@@ -1,4 +1,4 @@
-//! The kernels, with references.
+//! The kernels and their references.
 #![allow(
     deprecated,
     clippy::too_many_arguments,
@@ -9,7 +9,7 @@ use std::ops::Add;
 
 use kiln::{Element, tuned_kernel};
 
-/// All of them.
+/// All kernels of this file.
 pub const ALL: &[&kiln::Kernel] = &[
     &widths::KERNEL,
     &doubled::KERNEL,
@@ -62,7 +62,7 @@ fn widths_reference(
     reference = widths_reference,
 )]
 unsafe extern "C" {
-    /// The values and fills need all bits of their types.
+    /// The scalar values and the filled data need all bits of their types.
     pub fn widths(
         n: u64,
         #[value(0.3333333333333333)] scale: f64,
@@ -145,7 +145,7 @@ fn lanes_reference<E: Element>(
         flipped[i] = of(lane ^ 17);
         first[i] = of(lane / 8 * 8 + 3);
         pairs[i] = of((lane + 1) % 32);
-        // Lanes with the same key: those with the same number in their higher bits.
+        // The mask of the lanes with the same key, which is the number in the higher bits of the lane.
         alike[i] = (0..32)
             .filter(|other| other / 2 % 4 == lane / 2 % 4)
             .fold(0, |mask, other| mask | 1 << other);
@@ -166,7 +166,7 @@ fn lanes_reference<E: Element>(
     reference = lanes_reference,
 )]
 unsafe extern "C" {
-    /// Values of 64 bits between lanes, in every kind of shuffle; their high words matter.
+    /// Exchanges 64-bit values between lanes with every kind of shuffle. The high words are significant.
     pub fn lanes(
         n: u32,
         #[len(n)]
@@ -205,7 +205,7 @@ fn renamed_reference<E: Element<Wide = f64>>(
     reference = renamed_reference,
 )]
 unsafe extern "C" {
-    /// Types under names of the author.
+    /// Uses types under names that the author defined.
     pub fn renamed(
         n: u32,
         #[value(0.75)] factor: f64,
@@ -259,7 +259,7 @@ pub fn blended_reference(n: u32, blend: Blend, colour: [f32; 4], x: &[f32], y: &
     reference = blended_reference,
 )]
 unsafe extern "C" {
-    /// A struct that contains an array and a struct, and a vector, by value.
+    /// A by-value struct that contains an array, a struct and a vector.
     pub fn blended(
         n: u32,
         #[value(Blend {
@@ -275,7 +275,7 @@ unsafe extern "C" {
     );
 }
 
-/// Rows of a sparse matrix: the start of each, and valid columns, sorted in each row.
+/// The rows of a sparse matrix: the start of each row, and valid column indices, sorted within each row.
 pub fn sparse_rows(
     seed: u64,
     rows: i32,
@@ -288,7 +288,7 @@ pub fn sparse_rows(
     let elements = column.len();
     starts[0] = 0;
     for row in 1..=rows as usize {
-        // Some rows are empty, some are long.
+        // Some rows are empty, and some are long.
         let share = (seed as usize + row * row) % 7;
         let start = starts[row - 1] as usize + share;
         starts[row] = start.min(elements) as i32;
@@ -300,7 +300,7 @@ pub fn sparse_rows(
             *column = (place * stride % columns as usize) as i32;
         }
     }
-    // Elements that belong to no row must not be read.
+    // A kernel must not read elements that belong to no row.
     for place in starts[rows as usize] as usize..elements {
         column[place] = i32::MAX;
         value[place] = f32::NAN;
@@ -335,7 +335,7 @@ pub fn spmv_reference(
     reference = spmv_reference,
 )]
 unsafe extern "C" {
-    /// A sparse matrix times a vector; a function generates the matrix.
+    /// A sparse matrix times a vector. A function generates the matrix.
     pub fn spmv(
         rows: i32,
         columns: i32,

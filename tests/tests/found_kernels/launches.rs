@@ -1,5 +1,5 @@
-//! Features of launches: sizes that the kernel does not take, arguments that follow from the config, and outputs
-//! whose length does.
+//! Features of launches: problem sizes that are not arguments of the kernel, arguments that follow from the config, and
+//! outputs whose length follows from the config.
 #![allow(deprecated, reason = "none is baked")]
 
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ unsafe extern "C" {
     );
 }
 
-/// Puts the whole sum into the first element: the sum of the elements is compared, not their places.
+/// Stores the whole sum in the first element. The test compares the sum of all elements, whatever their positions.
 fn sum_of_all(x: &[f32], partial: &mut [f64], elements: &mut [u32], n: u32) {
     partial.fill(0.0);
     elements.fill(0);
@@ -199,13 +199,13 @@ fn a_grid_without_blocks_is_no_error_and_launches_nothing() {
     let mut y = Buffer::<f32>::zeros(&stream, 0).unwrap();
     scale_heads(&stream, 0, 3, &empty, &scales, &mut y, 5, 1).unwrap();
     tile_max(&stream, &empty, &mut y, 0).unwrap();
-    // A buffer of another length is still an error.
+    // A buffer of a different length is still an error.
     let error = tile_max(&stream, &scales, &mut y, 0).unwrap_err();
     assert!(
         matches!(error.cause(), LaunchCause::Length { .. }),
         "{error}"
     );
-    // So is a negative extent.
+    // A negative extent is an error, too.
     let error = tile_max(&stream, &empty, &mut y, -1).unwrap_err();
     assert!(matches!(error.cause(), LaunchCause::Plan(_)), "{error}");
 }
@@ -215,7 +215,8 @@ fn an_argument_that_follows_from_the_config_is_worked_out_at_every_launch() {
     let Some(stream) = stream("an_argument_that_follows_from_the_config") else {
         return;
     };
-    // 50 rows have two tiles of 32, 100 rows have four; the second launch with the same size uses the memo.
+    // 50 rows have two tiles of 32, and 100 rows have four. The third launch uses the remembered selection of the
+    // first.
     for n in [50_i32, 100, 50] {
         let values: Vec<f32> = (0..n * n).map(|i| i as f32).collect();
         let x = Buffer::from_slice(&stream, &values).unwrap();
@@ -251,8 +252,8 @@ fn the_length_of_what_blocks_leave_can_be_asked_for_and_is_checked() {
     );
 }
 
-/// Configs of different lengths are compared with the baseline by their sums: a right one passes, a wrong one does
-/// not.
+/// Compares configs whose outputs have different lengths with the baseline, by the sums of their outputs. A correct
+/// config must pass, and a wrong config must fail.
 #[test]
 fn tune_compares_what_outputs_of_different_lengths_come_to() {
     if !have("tune_compares_what_outputs_come_to", &[Need::HostCompiler]) {

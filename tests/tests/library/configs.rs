@@ -1,4 +1,4 @@
-//! Selects the configs of a kernel's space to verify on a device.
+//! Selects the configs of a kernel's search space that are verified on a device.
 
 use kiln::spec::space::SearchSpace;
 use kiln::spec::{Config, ParamValue};
@@ -6,20 +6,20 @@ use kiln_tests::capability::in_full;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// The parameter that enables tensor cores, and the one with the number of copies in flight.
+/// The parameter that enables tensor cores, and the parameter for the number of copies in flight.
 const TILES: &str = "TILES";
 const STAGES: &str = "STAGES";
 
-/// A config to verify: the first of these that the device can launch.
+/// A config to verify. It is the first of the candidates that the device can launch.
 #[derive(Debug)]
 pub struct Wanted {
-    /// Why it is verified.
+    /// The reason for verifying it.
     pub why: &'static str,
-    /// The suitable configs, at least one.
+    /// The candidates, at least one.
     pub candidates: Vec<Config>,
 }
 
-/// A path through a kernel's source that few other configs take.
+/// A path through a kernel's source that few configs take.
 struct Path {
     why: &'static str,
     tiles: i64,
@@ -44,7 +44,7 @@ const PATHS: [Path; 3] = [
     },
 ];
 
-/// On the cpu: the first, the last and random configs.
+/// The configs for the cpu: the first, the last and random configs.
 pub fn on_cpu(space: &SearchSpace) -> Vec<Wanted> {
     let random = if in_full() { 64 } else { 1 };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -65,8 +65,8 @@ pub fn on_cpu(space: &SearchSpace) -> Vec<Wanted> {
     wanted.collect()
 }
 
-/// Configs of several threads a block, one for each named choice (a METHOD, a LAYOUT) that no chosen config of several
-/// threads has: it may be a path of its own through the source.
+/// Configs with several threads per block, one for each named value (such as a METHOD or a LAYOUT) that no config in
+/// `chosen` with several threads has, because each value may be a separate path through the source.
 fn choices<'a>(
     space: &'a SearchSpace,
     chosen: &[usize],
@@ -88,7 +88,7 @@ fn choices<'a>(
     covered.into_iter().skip(known)
 }
 
-/// Whether one thread does the work of a block: no GPU has such configs.
+/// Whether a single thread does the work of a block. Configs for GPUs are never of this kind.
 fn is_alone(config: &Config) -> bool {
     let int = |name: &str| match config.get(name) {
         Some(ParamValue::Int(value)) => Some(*value),
@@ -97,8 +97,8 @@ fn is_alone(config: &Config) -> bool {
     int("THREADS") == Some(1) || int("LANES") == Some(1) || int("WALK").is_some_and(|walk| walk > 0)
 }
 
-/// On a GPU: more configs, and one for every path through the source. Only a compile tells which config has too many
-/// registers, so each has others in reserve.
+/// The configs for a GPU: more than for the cpu, and one for every path through the source. Only compiling shows which
+/// configs need too many registers, so each config has others in reserve.
 pub fn on_gpu(space: &SearchSpace, is_simulated: bool) -> Vec<Wanted> {
     const RESERVE: usize = 12;
     let random = match (in_full(), is_simulated) {
@@ -108,7 +108,8 @@ pub fn on_gpu(space: &SearchSpace, is_simulated: bool) -> Vec<Wanted> {
     };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let mut draw = |fits: &dyn Fn(&Config) -> bool| -> Vec<Config> {
-        // Starting at a random index: few may fit, and all of them must be found.
+        // The search starts at a random index and visits all configs, because few may fit and all of those must be
+        // found.
         let starts = (0..RESERVE).map(|_| rng.random_range(0..space.len()));
         let drawn = starts.filter_map(|start| {
             let mut places = (start..space.len()).chain(0..start);
@@ -149,7 +150,7 @@ pub fn on_gpu(space: &SearchSpace, is_simulated: bool) -> Vec<Wanted> {
 }
 
 impl Path {
-    /// Whether the kernel has such a path.
+    /// Whether the kernel has this path.
     fn is_in(&self, space: &SearchSpace) -> bool {
         [TILES, STAGES]
             .iter()

@@ -1,4 +1,4 @@
-//! Inputs that random numbers do not reach.
+//! Special inputs that random numbers do not produce.
 
 use std::f32::consts::PI;
 
@@ -33,7 +33,7 @@ fn a_phase_of_pi_is_in_the_last_bin() {
         &stream, 1, samples, 1, 1, 1, bins, &phase, &amp, &shift, &mut mi,
     )
     .unwrap();
-    // The whole amplitude is in one bin.
+    // All of the amplitude is in one bin.
     let mi = mi.to_vec(&stream).unwrap()[0];
     assert!((mi - 1.0).abs() < 1e-6, "{mi}");
 }

@@ -1,11 +1,11 @@
-//! The same tests on another device, in a separate process.
+//! Runs the same tests on another device, in a separate process.
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use kiln_tests::hip_host;
 use kiln_tests::test_device::{HIP_HOST, VARIABLE, run_on};
 
-/// A kernel with tensor cores and copies in flight, one without, and launch functions.
+/// Tests of a kernel with tensor cores and copies in flight, of a kernel without, and of launch functions.
 const TESTS: [&str; 3] = [
     "is_right::conv3x3",
     "no_seed_is_refused::softmax",

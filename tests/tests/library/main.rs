@@ -1,4 +1,4 @@
-//! Every kernel of the library, on the cpu or the device that `KILN_TEST_DEVICE` names.
+//! Tests every kernel of the library, on the cpu or on the device that `KILN_TEST_DEVICE` selects.
 
 mod configs;
 mod edges;
@@ -11,7 +11,7 @@ mod verify;
 
 use std::collections::BTreeSet;
 
-/// A test for each kernel, with its name: the image of a GPU, executed without one.
+/// Generates a test per kernel, of the same name. It executes the image for a GPU on a simulation.
 macro_rules! simulated {
     ($module:ident, $arch:literal, $compiler:ident, $($kernel:ident)*) => {
         mod $module {
@@ -31,7 +31,7 @@ macro_rules! simulated {
 
 macro_rules! kernels {
     ($($kernel:ident)*) => {
-        /// A test for each kernel, with its name.
+        /// One test per kernel, of the same name.
         mod is_right {
             $(
                 #[test]
@@ -45,7 +45,7 @@ macro_rules! kernels {
         simulated!(is_right_on_simulated_gfx1151, "gfx1151", AmdClang, $($kernel)*);
         simulated!(is_right_on_simulated_sm_86, "sm_86", Nvrtc, $($kernel)*);
 
-        /// A test for each kernel, with its name.
+        /// One test per kernel, of the same name.
         mod is_right_at_quoted_sizes {
             $(
                 #[test]
@@ -57,7 +57,7 @@ macro_rules! kernels {
             )*
         }
 
-        /// A test for each kernel, with its name.
+        /// One test per kernel, of the same name.
         mod no_seed_is_refused {
             $(
                 #[test]
@@ -96,8 +96,8 @@ kernels! {
     transpose
 }
 
-/// Kernels with copies in flight or matrix instructions. For `sm_89` and `sm_90` the PTX of a config is that for
-/// `sm_86`, but the limits are others: with more shared memory a block has more stages and larger tiles.
+/// The kernels with copies in flight or matrix instructions. The PTX of a config is the same for `sm_86`, `sm_89` and
+/// `sm_90`, but the limits differ: with more shared memory, a block has more stages and larger tiles.
 macro_rules! kernels_with_stages {
     ($($kernel:ident)*) => {
         simulated!(is_right_on_simulated_sm_89, "sm_89", Nvrtc, $($kernel)*);

@@ -1,4 +1,4 @@
-//! Gemm on the cpu device: the benefit of a micro-tile.
+//! Gemm on the cpu device: measures the benefit of a micro-tile.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn config_of(spec: &KernelSpec, values: &[i64]) -> Config {
     Config::new(params.zip(values.iter().map(|&x| ParamValue::Int(x))))
 }
 
-/// CPU time of this process so far.
+/// CPU time of this process so far, in nanoseconds.
 fn cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -39,7 +39,7 @@ fn a_micro_tile_makes_gemm_four_times_as_fast_as_one_output_a_thread() {
         let unit = generate(kernel, entry, config, problem, Backend::Cpu).unwrap();
         let artifact = compile(device, &unit, BuildKind::Release).unwrap();
         let prepared = load(device, &unit, &artifact).unwrap();
-        // CPU time of all threads, so that it does not grow while other programs use the cores.
+        // The CPU time of all threads does not grow while other programs use the cores.
         let times = (0..launches).map(|_| {
             let start = cpu_ns();
             rig.launch(&prepared.release, plan).unwrap();

@@ -1,8 +1,8 @@
-//! Verifies a kernel of the library at its quoted sizes, on the test device: its baseline, and the config that a
-//! build launches there, against the plain-Rust reference, every element of it.
+//! Verifies a kernel of the library at its quoted sizes, on the test device. The baseline and the config that a build
+//! launches there are compared with the plain-Rust reference, element by element.
 //!
-//! A build launches the baseline until tables are baked. To verify the rows of this machine, build with `KILN_TUNED`
-//! set to the folder that `tune` prints at its end.
+//! As long as no tables are baked, a build launches the baseline. To verify the rows of this machine, build with
+//! `KILN_TUNED` set to the folder that `tune` prints at the end of its run.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,18 +15,18 @@ use kiln_lab::peaks;
 use kiln_tests::capability::in_full;
 use kiln_tests::test_device;
 
-/// Maximum work of a problem, in operations or bytes, unless measuring in full; the smallest problem is always
+/// Maximum work of a problem in operations or bytes, except in full measurements. The smallest problem is always
 /// verified.
 const LITTLE: u64 = 30_000_000;
 
-/// Minimum work, in operations or bytes, of launches that take minutes. For those only the receipt entry, which has
-/// the same body, is launched.
+/// Minimum work, in operations or bytes, of launches that take minutes. For such problems, only the receipt entry is
+/// launched, which has the same body as the release entry.
 const MUCH: u64 = 20_000_000_000;
 
-/// Extents that do not affect how each of them is computed: two are enough.
+/// Extents whose elements are all computed in the same way, so two elements are enough.
 const ALIKE: [&str; 2] = ["heads", "images"];
 
-/// Verifies the baseline, and the selected config, for every declared problem.
+/// Verifies the baseline and the selected config for every declared problem.
 pub fn verify(test: &str, kernel: &'static Kernel) {
     let Some(stream) = test_device::stream(test) else {
         return;
@@ -62,7 +62,7 @@ pub fn verify(test: &str, kernel: &'static Kernel) {
     );
 }
 
-/// The same problem with these extents reduced to two.
+/// The same problem, with the extents in [`ALIKE`] reduced to two.
 fn of_two(problem: &Problem) -> Problem {
     let few = |(name, value): (&Arc<str>, ProblemValue)| {
         let value = match value {
@@ -74,7 +74,7 @@ fn of_two(problem: &Problem) -> Problem {
     Problem::new(problem.iter().map(few))
 }
 
-/// A problem's data on the device, and its expected outputs.
+/// The data of a problem on the device, and the expected outputs.
 struct Place<'a> {
     kernel: &'static Kernel,
     problem: &'a Problem,
@@ -99,7 +99,7 @@ impl Place<'_> {
         }
     }
 
-    /// Launches the release entry, unless that takes too long, and the receipt entry.
+    /// Launches the receipt entry, and also the release entry if `release` is true.
     fn verify(&self, choice: Choice, release: bool) {
         let name = format!("{}, {choice} {}", self.problem, self.kernel.config(choice));
         let wrong = |error: &dyn std::fmt::Display| -> ! { panic!("{name}: {error}") };

@@ -1,5 +1,5 @@
-//! Runs the baseline of a kernel on the cpu device with the data of many seeds: none may be refused. If a few seeds
-//! exceed a tolerance, `tune` and the smoke test refuse every config with these seeds, including the baseline.
+//! Runs the baseline of a kernel with the data of many seeds. It must pass with every seed. If some seeds exceeded a
+//! tolerance, `tune` and the smoke test would reject every config with these seeds, including the baseline.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,11 +13,11 @@ use kiln_tests::test_device;
 
 use crate::verify::of_each_type;
 
-/// Total size of the data of all seeds of a problem in bytes, unless measuring in full. Small problems get the most
-/// seeds: if an output has few elements, only its own size bounds its error.
+/// Total size of the data of all seeds of a problem in bytes, except in full measurements. Small problems get the most
+/// seeds, because if an output has few elements, only their own magnitude bounds the error.
 const LITTLE: u64 = 128 << 10;
 
-/// Sweeps every verification problem of every element type, and reports each refused seed.
+/// Tests every verification problem of every element type with many seeds, and reports each seed that fails.
 pub fn sweep(test: &str, kernel: &'static Kernel) {
     let Some(stream) = test_device::stream(test) else {
         return;
@@ -62,7 +62,7 @@ fn seeds_of(kernel: &Kernel, problem: &Problem) -> u64 {
     (LITTLE / bytes.max(1)).clamp(1, 60)
 }
 
-/// One launch of the baseline: its largest error as a fraction of the bound, or why it is refused.
+/// Launches the baseline once. Returns the largest error as a fraction of the bound, or why the outputs are rejected.
 fn launch(
     kernel: &'static Kernel,
     stream: &Stream,

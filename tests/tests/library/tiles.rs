@@ -1,4 +1,4 @@
-//! Images that are cut into tiles and blended again.
+//! Checks that an image is the same after it is cut into tiles and blended again.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use kiln_kernels::tile_blend::{reference::TileAxis, tile_blend};
 use kiln_kernels::tile_extract::tile_extract;
 use kiln_tests::test_device::stream;
 
-/// Channels last or not, channels, height, width, tile, overlap.
+/// For each image: channels last (1) or first (0), channels, height, width, tile, overlap.
 const IMAGES: [[u32; 6]; 5] = [
     [0, 4, 96, 131, 32, 8],
     [1, 3, 77, 64, 24, 8],
@@ -16,7 +16,7 @@ const IMAGES: [[u32; 6]; 5] = [
     [1, 3, 61, 67, 64, 64 - 1],
 ];
 
-/// An image cut into tiles, each of them changed, and blended again.
+/// Cuts an image into tiles, changes each tile, and blends the tiles.
 fn through_tiles<T: tile_extract::T + tile_blend::T + Element>(
     stream: &Stream,
     [last, channels, height, width, tile, overlap]: [u32; 6],
@@ -47,7 +47,7 @@ fn elements<T: Element>(image: [u32; 6], value: impl FnMut(u32) -> f64) -> Vec<T
     values.map(T::from_f64).collect()
 }
 
-/// A number in `[0, 1)` for each element, with bits in all places.
+/// A number in `[0, 1)` for each element, in which all bits vary.
 fn noise(element: u32) -> f64 {
     f64::from(element.wrapping_mul(2_654_435_761)) / 4_294_967_296.0
 }

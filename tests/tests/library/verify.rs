@@ -1,5 +1,6 @@
-//! A kernel of the library against its plain-Rust reference, on the test device: configs from all over its space,
-//! every element type, problems of every ragged class; on the cpu also check builds, and threads in both orders.
+//! Compares a kernel of the library with its plain-Rust reference, on the test device. The tests cover configs from the
+//! whole search space, every element type, and problems with every kind of incomplete tile. On the cpu they also cover
+//! check builds, and both orders of threads.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -29,24 +30,24 @@ struct Subject {
     launches: usize,
 }
 
-/// A config of it, or its baseline, compiled and loaded.
+/// A config of the kernel, or its baseline, compiled and loaded.
 struct Built<'a> {
     config: Option<&'a Config>,
     build: BuildKind,
     prepared: Prepared,
 }
 
-/// Why a config cannot be launched on a device at all: it exceeds a resource.
+/// Why a device cannot launch a config: it exceeds a resource.
 struct Refused(String);
 
-/// Verifies the baseline and configs of every element type.
+/// Verifies the baseline and other configs, for every element type.
 pub fn verify(test: &str, kernel: &'static Kernel) {
     if let Some(stream) = test_device::stream(test) {
         verify_on(stream, kernel);
     }
 }
 
-/// Verifies the same on a simulated GPU, if the compiler of its images is here.
+/// Verifies the same configs on a simulated GPU, if the compiler for its images is installed.
 pub fn verify_simulated(test: &str, kernel: &'static Kernel, arch: &str, compiler: Need) {
     if have(test, &[compiler]) {
         let device = kiln::open(&format!("sim:{arch}"));
@@ -85,7 +86,7 @@ fn verify_on(stream: Stream, kernel: &'static Kernel) {
     );
 }
 
-/// The first problem of every choice of element types.
+/// The first problem for each combination of element types.
 pub fn of_each_type(kernel: &'static Kernel) -> Vec<&'static Problem> {
     let types = |problem: &Problem| -> Vec<ProblemValue> {
         let types = problem.iter().map(|(_, value)| value);
@@ -114,7 +115,7 @@ impl Subject {
         }
     }
 
-    /// Verifies the first of the candidates that the device can launch.
+    /// Verifies the first candidate that the device can launch.
     fn verify_first(&mut self, like: &Problem, wanted: &Wanted) {
         let mut refusals = Vec::new();
         for config in &wanted.candidates {
@@ -131,7 +132,7 @@ impl Subject {
         );
     }
 
-    /// Verifies a config, or the baseline, in every build that the device can launch.
+    /// Verifies a config, or the baseline, in every kind of build that the device can launch.
     fn verify_builds(&mut self, like: &Problem, config: Option<&Config>) -> Result<(), Refused> {
         for &build in test_device::builds(&**self.stream.device()) {
             self.verify_build(like, config, build)?;
@@ -201,8 +202,8 @@ impl Built<'_> {
         format!("{config}, {:?} build", self.build)
     }
 
-    /// Launches each entry in each order of threads; every output and receipt must be right. Returns the number of
-    /// launches.
+    /// Launches each entry in each order of threads. Every output and every receipt must be right. Returns the number
+    /// of launches.
     fn launch(
         &self,
         rig: &Rig,
@@ -255,8 +256,8 @@ impl Built<'_> {
         Ok(2)
     }
 
-    /// Whether a launch was refused because the config exceeds a resource, which only compilers can tell for a search
-    /// space.
+    /// Whether a launch was rejected because the config exceeds a resource. For configs of a search space, only
+    /// compiling shows this.
     fn is_too_large(&self, error: &RigError) -> bool {
         self.config.is_some()
             && matches!(error, RigError::Device(DeviceError::LaunchRefused { .. }))

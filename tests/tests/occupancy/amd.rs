@@ -1,5 +1,6 @@
-//! LLVM's AMDGPU backend: thousands of kernels per compile, with registers forced by clobbers, local data share by an
-//! array and the workgroup by an attribute. Its remark gives the number of waves per SIMD.
+//! Comparison with LLVM's AMDGPU backend. Each compile has hundreds of kernels. Clobbers force their registers, an
+//! array forces their local data share, and an attribute their workgroup size. The compiler's remark reports the waves
+//! per SIMD.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +23,7 @@ fn cases() -> usize {
     if in_full() { 12_000 } else { 2_000 }
 }
 
-/// The resources that a kernel is made to use.
+/// The resources that a generated kernel uses.
 struct Forced {
     threads: u32,
     registers: u32,
@@ -61,8 +62,8 @@ fn amd_waves_are_what_the_compiler_says() {
     );
 }
 
-/// The waves per SIMD of a kernel that the compiler reports, and ours; they must be the same except for the
-/// granularity.
+/// The waves per SIMD that the compiler reports for a kernel, and the waves that Kiln computes. The two must be equal,
+/// except for the allocation granularity.
 fn compare(log: &str, symbol: &str, kernel: &Forced, wgp: &AmdWgp) -> (u32, u32) {
     let resources = inspect::from_log(kiln_spec::Backend::Hip, log, symbol)
         .unwrap_or_else(|error| panic!("{symbol}: {error}"));
@@ -76,7 +77,7 @@ fn compare(log: &str, symbol: &str, kernel: &Forced, wgp: &AmdWgp) -> (u32, u32)
         dynamic_shared_bytes: 0,
         barriers: 1,
     };
-    // The compiler ignores that the hardware allocates local data share in steps of 1 KiB.
+    // The compiler ignores that hardware allocates local data share in steps of 1 KiB.
     let bytewise = AmdWgp {
         shared_granularity: 1,
         ..*wgp
@@ -109,7 +110,7 @@ fn force(rng: &mut ChaCha8Rng, wgp: &AmdWgp) -> Forced {
     }
 }
 
-/// The compiler's remarks.
+/// Compiles the kernels, and returns the remarks of the compiler.
 fn compile(compiler: &HipCompiler, kernels: &[Forced]) -> String {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     let source = folder.path().join("kernels.hip");

@@ -1,12 +1,12 @@
-//! Our occupancy calculators against the vendors': NVIDIA's `cuda_occupancy.h`, and LLVM's AMDGPU backend on kernels
-//! that are made to use given numbers of registers and amounts of local data share.
+//! Compares Kiln's occupancy calculators with those of the vendors: with NVIDIA's `cuda_occupancy.h`, and with LLVM's
+//! AMDGPU backend on kernels that use specified numbers of registers and amounts of local data share.
 
 mod amd;
 mod nvidia;
 
 use kiln_spec::targets::{KnownTarget, Multiprocessor, TARGETS};
 
-/// The rows of the table in `docs/targets.md`.
+/// The expected rows of the table in `docs/targets.md`.
 fn documented(gpus: &[KnownTarget]) -> Vec<String> {
     let row = |title: &str, cell: &dyn Fn(&KnownTarget) -> String| {
         let cells: Vec<String> = gpus.iter().map(cell).collect();
@@ -67,7 +67,7 @@ fn documented(gpus: &[KnownTarget]) -> Vec<String> {
     ]
 }
 
-/// The resources of a multiprocessor, in the words of the table.
+/// The resources of a multiprocessor, as the table lists them.
 struct Held {
     threads: u64,
     blocks: u64,

@@ -1,4 +1,4 @@
-//! `cuda_occupancy.h` in a small C++ program: every limit, every limiting factor and the resulting blocks.
+//! Comparison with `cuda_occupancy.h` in a small C++ program: every limit, every limiting factor, and the blocks.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -39,7 +39,7 @@ fn nvidia_occupancy_is_what_the_vendor_header_says() {
         }
         let occupancy = known.occupancy(&blocks[0]).expect("a GPU has an occupancy");
         assert!(occupancy.warps <= occupancy.max_warps);
-        // There must be cases of both kinds, or the comparison says little.
+        // Both kinds of cases must occur, otherwise the comparison tests little.
         assert!(
             (blocks.len() / 4..blocks.len()).contains(&launchable),
             "{arch}: {launchable}"
@@ -77,7 +77,7 @@ fn build(program: &Path) {
     kiln_tests::command::expect_code(&mut command, 0);
 }
 
-/// A block: common and uncommon sizes, up to slightly more than every limit.
+/// A random block: common and uncommon sizes, up to slightly more than every limit.
 fn block(rng: &mut ChaCha8Rng, known: &KnownTarget) -> BlockNeeds {
     let most_shared = known.limits.shared_bytes_per_block;
     let threads = match rng.random_range(0..4) {
@@ -85,7 +85,7 @@ fn block(rng: &mut ChaCha8Rng, known: &KnownTarget) -> BlockNeeds {
         1 => 32 * rng.random_range(1..=32),
         _ => rng.random_range(1..=1056),
     };
-    // Compilers do not accept 256; the header does.
+    // The header accepts 256 registers, which compilers do not.
     let registers = match rng.random_range(0..8) {
         0 => rng.random_range(257..=300),
         _ => rng.random_range(0..=255),
@@ -109,7 +109,7 @@ fn block(rng: &mut ChaCha8Rng, known: &KnownTarget) -> BlockNeeds {
     }
 }
 
-/// Dynamic shared memory that brings the sum close to the maximum of a block, or close to 48 KiB.
+/// An amount of dynamic shared memory for which the sum is close to the maximum of a block, or to 48 KiB.
 fn edge(rng: &mut impl Rng, static_shared: u32, most_shared: u32) -> u32 {
     let around = if rng.random() {
         most_shared
@@ -121,7 +121,7 @@ fn edge(rng: &mut impl Rng, static_shared: u32, most_shared: u32) -> u32 {
         .saturating_sub(static_shared)
 }
 
-/// The answer of the vendor's header, one line per block.
+/// The results of the vendor's header, one line per block.
 fn ask(program: &Path, known: &KnownTarget, sm: &NvidiaSm, blocks: &[BlockNeeds]) -> Vec<String> {
     let (major, minor) = known.arch.trim_start_matches("sm_").split_at(1);
     let device = format!(
@@ -164,8 +164,8 @@ fn ask(program: &Path, known: &KnownTarget, sm: &NvidiaSm, blocks: &[BlockNeeds]
     text.lines().map(str::to_owned).collect()
 }
 
-/// Our answer in the header's form: blocks, each limit, and the limiting factors as its bits. Barriers come last
-/// there: the other factors are those of the blocks that fit without them.
+/// Kiln's result in the format of the header: the blocks, each limit, and the limiting factors as bits. The header
+/// considers barriers last, so the other factors are those of the blocks that fit without barriers.
 fn line(limits: &BlockLimits) -> String {
     let signed = |limit: u32| i32::try_from(limit).unwrap_or(i32::MAX);
     let (_, blocks) = limits.least();
@@ -190,7 +190,7 @@ fn line(limits: &BlockLimits) -> String {
     )
 }
 
-/// The header's bit of a limit, if it is a limiting factor.
+/// The header's bit for a limit, or 0 if it is not a limiting factor.
 fn factor(limiter: Limiter, limit: u32, before: u32, blocks: u32) -> u32 {
     let (bit, least) = match limiter {
         Limiter::Threads => (1, before),

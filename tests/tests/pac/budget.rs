@@ -1,4 +1,5 @@
-//! Device memory: the planned amount is allocated, and a smaller budget gives the same result or an error.
+//! Device memory of the example `pac`: it allocates the planned amount, and a smaller budget gives the same result or
+//! an error.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,7 @@ use pac::{Band, Pac, PacError, Settings};
 
 use crate::stream;
 
-/// A recording with 512 samples per second, with this many bands of each kind.
+/// Settings for a recording with 512 samples per second, and `bands` bands of each kind.
 fn settings(channels: u32, seconds: u32, bands: usize, shifts: Vec<u32>) -> Settings {
     Settings {
         channels,
@@ -21,7 +22,7 @@ fn settings(channels: u32, seconds: u32, bands: usize, shifts: Vec<u32>) -> Sett
     }
 }
 
-/// A slow rhythm with bursts of a faster one, and noise.
+/// A slow rhythm with bursts of a faster rhythm, and noise.
 fn recording(settings: &Settings) -> Vec<f32> {
     let mut state = 1_u32;
     let mut noise = move || {
@@ -39,7 +40,7 @@ fn recording(settings: &Settings) -> Vec<f32> {
         .collect()
 }
 
-/// A line of this process's status, in bytes.
+/// The value of a line in this process's status, in bytes.
 fn status(line: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kibibytes = status.lines().find_map(|text| text.strip_prefix(line))?;
@@ -133,7 +134,7 @@ fn a_minute_of_sixteen_channels_stays_within_its_budget() {
     if let (Some(before), Some(after)) = (before, after) {
         let grown = after - before;
         println!("the process grew by {grown} bytes");
-        // The cpu device's memory belongs to the process, along with a padded chunk and the compiler's output.
+        // The memory of the cpu device belongs to the process. So do a padded chunk and the output of the compiler.
         assert!(grown <= coupling.device_bytes + (64 << 20), "{grown}");
     }
 }

@@ -1,4 +1,4 @@
-//! Phase-amplitude coupling: compared with TensorPAC, and within its memory.
+//! Phase-amplitude coupling: compares the example `pac` with TensorPAC, and checks its memory.
 
 mod budget;
 mod npy;

@@ -1,6 +1,6 @@
-//! Arrays as NumPy saves them: version 1 of the format, in C order.
+//! Reads arrays in NumPy's file format, version 1, in C order.
 
-/// The elements of an array of `tests/fixtures/pac/`, whose header must have this type and shape.
+/// The elements of an array in `tests/fixtures/pac/`. Its header must have this type and shape.
 pub fn read(name: &str, ty: &str, shape: &[usize]) -> Vec<f64> {
     let path = kiln_tests::command::workspace()
         .join("tests/fixtures/pac")

@@ -1,5 +1,5 @@
-//! Comparison with TensorPAC's own numbers: `tests/fixtures/pac/make_fixtures.py` documents their shapes and how they
-//! were computed.
+//! Compares with results of TensorPAC. `tests/fixtures/pac/make_fixtures.py` documents their shapes and how they were
+//! computed.
 
 use std::f64::consts::PI;
 
@@ -28,7 +28,7 @@ fn worst(got: &[f32], want: &[f64]) -> f64 {
     errors.fold(0.0, f64::max)
 }
 
-/// Number of phases so close to an edge between bins that single precision may sort them into the other one.
+/// The number of phases so close to an edge between bins that single precision may select the neighbouring bin.
 fn on_an_edge(phase: &[f32]) -> usize {
     let near = |&&phase: &&f32| {
         let place = (f64::from(phase) + PI) * 18.0 / (2.0 * PI);
@@ -46,7 +46,7 @@ fn modulation_indices_are_those_of_tensorpac() {
     let phase = floats("phase.npy", &rows);
     let amp = floats("amp.npy", &rows);
     let want = npy::read("mi.npy", "<f8", &[SHIFTS.len(), CHANNELS, BANDS, BANDS]);
-    // None had to be left out.
+    // The data have no phase on an edge, so none had to be excluded.
     assert_eq!(on_an_edge(&phase), 0);
     let mut mi = Buffer::<f32>::zeros(&stream, want.len()).unwrap();
     modulation_index(

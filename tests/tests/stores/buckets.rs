@@ -1,4 +1,4 @@
-//! Buckets: what servers say, and what others put there.
+//! Buckets: error responses of servers, and objects that other programs write.
 
 use kiln_tests::s3::Kind;
 
@@ -21,7 +21,7 @@ fn a_listing_of_a_bucket_names_what_is_no_object_and_hides_nothing() {
         ] {
             server.put(key, b"1");
         }
-        // s3rver has files for objects, and no file of this name.
+        // s3rver stores objects as files, and cannot store a file of this name.
         if server.kind == Kind::Moto {
             server.put("x/p/a//1", b"1");
             server.put("x/p/a/", b"");
@@ -80,7 +80,7 @@ fn a_request_that_fails_says_why_without_the_secret() {
         };
         let missing = with("s3://missing/x", &[]);
         fails(&missing, "NoSuchBucket");
-        // moto knows no users, and neither checks signatures of this version.
+        // moto has no users. Neither server checks signatures of this version.
         if server.kind == Kind::S3rver {
             let user = [
                 ("AWS_ACCESS_KEY_ID", "nobody"),
@@ -111,7 +111,7 @@ fn settings_of_a_bucket_that_cannot_be_used_are_refused_with_help() {
             vec![("AWS_ENDPOINT_URL", "http://user:do-not-print@host:x")],
         ),
     ] {
-        // Some are only refused by the first request.
+        // Some of these mistakes are detected only by the first request.
         let error = match S3::open_with(location, &variables) {
             Ok(store) => kiln_fleet::ObjectStore::list(&store, "a/").unwrap_err(),
             Err(error) => error,

@@ -1,4 +1,4 @@
-//! What holds of every store.
+//! Properties that every store has.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use crate::places::{self, Place};
 use crate::samples::cases;
 use crate::{contract, damage};
 
-/// Runs a check on every store, and says how long it took.
+/// Runs a check on every store, and prints how long it took.
 fn on_every_store(test: &str, check: impl Fn(&Place)) {
     for place in places::all(test) {
         let start = Instant::now();
@@ -30,7 +30,7 @@ fn every_store_keeps_the_same_contract() {
 
 #[test]
 fn every_store_lists_more_objects_than_one_page_has() {
-    // A page of S3 has 1,000 keys.
+    // A page of an S3 listing has 1,000 keys.
     let objects = if in_full() { 2_100 } else { 30 };
     let test = "every_store_lists_more_objects_than_one_page_has";
     on_every_store(test, |place| {

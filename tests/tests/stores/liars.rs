@@ -1,4 +1,4 @@
-//! Servers that do not do what they say, or not at once.
+//! Servers that respond with wrong data, or with correct data only after some requests.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kiln_fleet::{ObjectStore as _, S3, StoreError};
 
-/// The answer to a request, by its method and its number among those of that method, from 0.
+/// The response to a request. The arguments are the method, and the number of earlier requests with this method.
 type Script = fn(&str, usize) -> String;
 
-/// A server on loopback that answers as a script says.
+/// A server on the loopback interface that responds as a script specifies.
 struct Liar {
     gets: Arc<AtomicUsize>,
     puts: Arc<AtomicUsize>,
@@ -44,7 +44,7 @@ impl Liar {
     }
 }
 
-/// Reads one request, and answers it.
+/// Reads one request, and responds to it.
 fn answer(mut stream: TcpStream, script: Script, [gets, puts]: &[Arc<AtomicUsize>; 2]) {
     let (mut said, mut part) = (Vec::new(), [0; 4096]);
     let wanted = |said: &[u8]| {
@@ -69,7 +69,7 @@ fn answer(mut stream: TcpStream, script: Script, [gets, puts]: &[Arc<AtomicUsize
         "GET"
     };
     let number = if method == "PUT" { puts } else { gets }.fetch_add(1, Ordering::Relaxed);
-    // The client may not wait for all of it.
+    // The client may close the connection before it has read the whole response, so an error is ignored.
     let _ = stream.write_all(script(method, number).as_bytes());
 }
 
@@ -92,7 +92,7 @@ fn broken() -> String {
     )
 }
 
-/// The rest of a head.
+/// The last lines of a response's head.
 const REST: &str =
     "ETag: \"1\"\r\nLast-Modified: Tue, 01 Jan 2030 00:00:00 GMT\r\nConnection: close\r\n\r\n";
 
@@ -116,7 +116,7 @@ fn an_object_that_another_writer_has_half_written_is_looked_at_again() {
     let liar = Liar::new(|_, number| found(if number < 2 { "byt" } else { "bytes" }));
     liar.store.put("a/b", b"bytes").unwrap();
     assert_eq!(liar.counts(), (3, 0));
-    // One that stays so is another object.
+    // If the object remains different, it is a different object.
     let liar = Liar::new(|_, _| found("byt"));
     let error = liar.store.put("a/b", b"bytes").unwrap_err();
     assert!(

@@ -1,4 +1,4 @@
-//! Stores of fleets: a folder, and buckets of servers on this machine. What holds of one holds of all.
+//! Stores of fleets: a folder, and S3 buckets on servers of this machine. All stores must have the same properties.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../../fleet/tests/contract/mod.rs"]

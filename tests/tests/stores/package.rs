@@ -1,4 +1,4 @@
-//! A package whose machines use a store anywhere.
+//! A package whose machines share a store.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::places::Place;
 
-/// A package that the keys `key-a` and `key-b` may sign for, and a store somewhere.
+/// A package and its store. The keys `key-a` and `key-b` are allowed to sign.
 pub struct Package<'p> {
     pub files: ScalePackage,
     place: &'p Place,
@@ -20,7 +20,8 @@ impl<'p> Package<'p> {
         Package { files, place }
     }
 
-    /// `tune` on a machine with a cache of its own; `STORE` and `ROOT` in the words are the store and the folder.
+    /// The command `tune` on a machine with its own cache. In `words`, `STORE` stands for the store and `ROOT` for the
+    /// folder.
     pub fn tune(&self, machine: &str, words: &str) -> Command {
         let cache = format!("cache-{machine}");
         let mut tune = self
@@ -30,12 +31,12 @@ impl<'p> Package<'p> {
         tune
     }
 
-    /// Runs `tune`, which must succeed; returns what it prints.
+    /// Runs `tune`, which must succeed, and returns its output.
     pub fn run(&self, machine: &str, words: &str) -> String {
         stdout(&expect_code(&mut self.tune(machine, words), 0))
     }
 
-    /// Runs `tune`, which must end with a code; returns the JSON that it prints.
+    /// Runs `tune`, which must end with this exit code, and returns the JSON in its output.
     pub fn json(&self, machine: &str, words: &str, code: i32) -> Value {
         let said = stdout(&expect_code(
             &mut self.tune(machine, &format!("{words} --json")),
@@ -44,7 +45,7 @@ impl<'p> Package<'p> {
         serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"))
     }
 
-    /// Runs `tune`, which must fail; returns what it says.
+    /// Runs `tune`, which must end with this exit code and a help line, and returns its messages.
     pub fn fails(&self, machine: &str, words: &str, code: i32) -> String {
         let said = stderr(&expect_code(&mut self.tune(machine, words), code));
         assert!(said.contains("help: "), "{said}");

@@ -1,4 +1,4 @@
-//! Where a store can be: in a folder, and in the bucket of each server that is here.
+//! The places of stores: a folder, and a bucket on each S3 server that is installed.
 
 use std::fs;
 
@@ -9,13 +9,13 @@ use tempfile::TempDir;
 
 use crate::damage::Spoiled;
 
-/// Where stores are.
+/// The place of a store.
 pub enum Place {
     Folder(TempDir),
     Server(Server),
 }
 
-/// A folder, and all servers that are here.
+/// A folder, and all S3 servers that are installed.
 pub fn all(test: &str) -> Vec<Place> {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     let servers = servers(test).into_iter().map(Place::Server);
@@ -24,7 +24,7 @@ pub fn all(test: &str) -> Vec<Place> {
         .collect()
 }
 
-/// All servers that are here, started.
+/// Starts all S3 servers that are installed.
 pub fn servers(test: &str) -> Vec<Server> {
     if !have(test, &[Need::S3]) {
         return Vec::new();
@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// The variables with which `tune` finds it.
+    /// The environment variables with which `tune` accesses this place.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         match self {
             Place::Folder(_) => Vec::new(),
@@ -68,7 +68,7 @@ impl Place {
         }
     }
 
-    /// The store with this prefix, of which anything can be changed.
+    /// The store with this prefix, and a way to change its contents arbitrarily.
     pub fn spoiled(&self, prefix: &'static str) -> Spoilable<'_> {
         Spoilable {
             place: self,
@@ -94,7 +94,7 @@ pub fn bucket(_: &Server, _: &str) -> Box<dyn ObjectStore> {
     unreachable!("no server is started without the feature s3")
 }
 
-/// A store of which anything can be changed.
+/// A store whose contents can be changed arbitrarily.
 pub struct Spoilable<'a> {
     place: &'a Place,
     prefix: &'static str,

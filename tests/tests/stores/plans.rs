@@ -1,4 +1,4 @@
-//! A whole plan on every store.
+//! Runs a whole plan on every store.
 
 use kiln_tests::capability::{Need, have};
 

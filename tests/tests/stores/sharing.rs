@@ -1,4 +1,4 @@
-//! `tune cache push` and `tune cache pull`: what one machine measured is a start for another.
+//! `tune cache push` and `tune cache pull`: trials that one machine measured help the search of another machine.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::samples::cases;
 
 const RUN: &str = "run --budget full --problem n=10000 --device";
 
-/// The trials in a machine's cache: config and time.
+/// The trials in a machine's cache: for each, the config and the time.
 fn trials(package: &Package<'_>, machine: &str) -> Vec<(String, u64)> {
     let export: Value = serde_json::from_str(&package.run(machine, "cache export")).unwrap();
     let entries = export["entries"]
@@ -63,14 +63,14 @@ fn a_search_starts_from_what_another_machine_pushed_and_measures_everything_itse
         assert!(start.starts_with("pulled from "), "{report}");
         let (first, second) = (trials(&package, "a"), trials(&package, "b"));
         assert!(!second.is_empty() && second.len() < first.len());
-        // With three trials from scratch it would not find the best of nine.
+        // With only three trials of its own, this search would not find the best of nine configs.
         assert!(
             second
                 .iter()
                 .any(|(config, _)| config == "THREADS=256,ITEMS=4"),
             "{second:?}"
         );
-        // Again, both do nothing.
+        // If they are repeated, both commands do nothing.
         assert_eq!(
             package.json("a", "cache push STORE --sign ROOT/key-a", 0)["segments"],
             0
@@ -143,7 +143,7 @@ fn the_same_device_goes_on_from_what_it_pushed_before_its_cache_was_lost() {
     package.json("a", "cache push STORE --key ROOT/key-a", 0);
     package.json("new", "cache pull STORE", 0);
     package.json("new", &format!("{RUN} fake:ROOT/a.json --trials 9"), 0);
-    // Not one config was tried again.
+    // No config was measured again.
     assert_eq!(trials(&package, "new"), trials(&package, "a"));
     let stats = package.json("new", "cache stats", 0);
     assert_ne!(stats["import_bytes"], 0, "{stats}");
@@ -172,7 +172,7 @@ fn what_should_not_be_pulled_is_named_with_exit_code_1_and_the_rest_is_kept() {
             &format!("cache push STORE --sign ROOT/key-{machine}"),
         );
     }
-    // Only one of them may sign.
+    // Only one of the two keys is allowed to sign.
     let signers =
         std::fs::read_to_string(package.files.path("mine/tuned/allowed_signers")).unwrap();
     package.files.write("one", signers.lines().next().unwrap());

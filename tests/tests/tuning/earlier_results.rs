@@ -1,4 +1,4 @@
-//! A search starts from measurements of the same kernel for another problem, or from a recording of another device.
+//! A search starts from results for another problem of the same kernel, or from a recording made on another device.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,7 +7,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use serde_json::{Value, json};
 
-/// A kernel whose problems take little time to verify.
+/// A kernel with problems that are fast to verify.
 const KERNEL: &str = "gemm";
 const FIRST: &str = "m=64,n=64,k=64";
 const SECOND: &str = "m=8,n=1024,k=1024";
@@ -32,7 +32,7 @@ fn a_search_for_another_problem_begins_with_the_best_of_the_first() {
         .map(|(config, _)| config)
         .collect();
     let recalled = tried.intersection(&best).count();
-    // The baseline is one of the six to try, and the race may rank similar ones differently.
+    // The baseline is one of the six configs that are tried, and the race may rank similar configs differently.
     assert!(recalled >= 4, "{recalled} of {best:#?} among {tried:#?}");
     let third = run(folder, SECOND, &["--trials", "7", "--no-transfer"]);
     assert_eq!(third["starts_from"], json!([]), "that was asked for");
@@ -74,7 +74,7 @@ fn a_recording_of_another_tuner_is_a_start_and_one_of_another_kernel_is_refused(
 fn configs_that_the_author_wants_first_are_tried_before_any_other() {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let folder = directory.path();
-    // The baseline, and the configs that the author names. They are given to every strategy alike.
+    // The baseline, and the configs that the author suggests. Every strategy tries them first.
     run(folder, FIRST, &["--trials", "3", "--strategy", "random"]);
     let tried: Vec<String> = trials(folder, FIRST)
         .into_iter()
@@ -85,7 +85,7 @@ fn configs_that_the_author_wants_first_are_tried_before_any_other() {
     assert!(tried.iter().any(|config| config == wanted), "{tried:?}");
 }
 
-/// A cache file of Kernel Tuner with these trials.
+/// A cache file of Kernel Tuner that contains these trials.
 fn recording(trials: &[(String, Option<u64>)]) -> Value {
     let names: Vec<&str> = trials[0]
         .0
@@ -132,7 +132,7 @@ fn value(text: &str) -> Value {
         .map_or(json!(text), |number| json!(number))
 }
 
-/// The configs with the shortest times.
+/// The `count` configs with the shortest times.
 fn best_of(trials: &[(String, Option<u64>)], count: usize) -> BTreeSet<String> {
     let mut ranked: Vec<(u64, &String)> = trials
         .iter()
@@ -143,7 +143,7 @@ fn best_of(trials: &[(String, Option<u64>)], count: usize) -> BTreeSet<String> {
     best.map(|(_, config)| config.clone()).collect()
 }
 
-/// The stored trials of a problem: config, and time as a share of the baseline's in millionths.
+/// The stored trials of a problem: the config, and its time divided by the baseline's time, in millionths.
 fn trials(folder: &Path, problem: &str) -> Vec<(String, Option<u64>)> {
     let export = expect_code(
         tune(&workspace(), &folder.join("cache")).args(["cache", "export"]),
@@ -173,7 +173,7 @@ fn collect(value: &Value, problem: &str, found: &mut Vec<(String, Option<u64>)>)
     }
 }
 
-/// The report's task of a run on the fake device.
+/// Runs `tune` on the fake device, and returns the task from the report.
 fn run(folder: &Path, problem: &str, args: &[&str]) -> Value {
     let script = json!({
         "seed": 1,

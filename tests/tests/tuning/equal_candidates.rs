@@ -1,10 +1,10 @@
-//! Real A/A decisions on the cpu: the same kernel on both sides must not be "proven" faster than itself.
+//! A/A decisions on the real cpu: if both sides are the same kernel, neither must be "proven" faster.
 
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::{expect_code, stdout, tune};
 use serde_json::Value;
 
-/// Every config computes the same in the same way: `SAME` is used without an effect.
+/// All configs compute the same values in the same way, because `SAME` has no effect.
 const SOURCE: &str = r#"
 extern "C" __global__ void twice(unsigned n, const float* x, float* y) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -33,7 +33,7 @@ fn at_most_one_of_a_hundred_equal_candidates_replaces_the_baseline() {
     if !have("equal_candidates", &[Need::HostCompiler]) {
         return;
     }
-    // Each problem is a separate decision between equals.
+    // Each problem is a separate decision between equal configs.
     let decisions: usize = if in_full() { 100 } else { 6 };
     let problems: Vec<String> = (0..decisions)
         .map(|i| format!("(n = {})", 200_000 + 1000 * i))

@@ -1,4 +1,4 @@
-//! On the fake device, searches with a third of the candidates faulty find a winner as fast as without faults.
+//! On the fake device, a search in which a third of the candidates is faulty finds an equally fast winner.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 /// Number of configs that each search tries.
 const TRIALS: usize = 9;
 
-/// Searches in parallel: the fake device's times come from its script, however busy the machine is.
+/// Number of parallel searches. The fake device takes its times from a script, so the load of the machine is
+/// irrelevant.
 const AT_A_TIME: u64 = 4;
 
 #[test]
@@ -38,7 +39,7 @@ fn a_search_with_thirty_percent_faulty_candidates_finds_as_fast_a_winner() {
 #[test]
 fn a_device_that_becomes_faster_while_it_is_measured_fails_no_config() {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
-    // Samples are planned to last 200 us. The launches of the race take a fifth of the time of those that planned
+    // Samples are planned to last 200 us. The launches of the race are five times as fast as the launches that planned
     // them.
     let script = json!({
         "timer_tick_ns": 1000,
@@ -54,7 +55,8 @@ fn a_device_that_becomes_faster_while_it_is_measured_fails_no_config() {
     }
 }
 
-/// Whether a search with faulty candidates finds the winner of one without, or another config that is as fast.
+/// Whether a search with faulty candidates finds the same winner as a search without, or another config that is as
+/// fast.
 fn finds_as_fast(seed: u64) -> bool {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let (winner, trials) = search(directory.path(), seed, &[]);
@@ -77,19 +79,19 @@ fn finds_as_fast(seed: u64) -> bool {
         faulty.len()
     );
     assert!(!chosen.contains(&despite), "`{despite}` is faulty");
-    // Two configs may be as fast as each other, and then the noise decides.
+    // Two configs may be equally fast. Then noise decides which of them wins.
     let (time_of, noise) = (|config| trials[config], 1.02);
     time_of(&despite) <= time_of(&winner) * noise
 }
 
-/// A third of the configs, without the winner.
+/// A third of the configs, excluding the winner.
 fn chosen(tried: &[String], winner: &str, seed: u64) -> Vec<String> {
     let others: Vec<&String> = tried.iter().filter(|config| *config != winner).collect();
     let every = |i: usize| others[(seed as usize + i * 3) % others.len()].clone();
     (0..TRIALS.div_ceil(3)).map(every).collect()
 }
 
-/// Rules that make each of these configs fail in a different way, and ten times as fast as the right ones.
+/// Rules that make each of these configs fail in a different way, and run ten times as fast as the correct configs.
 fn faults(chosen: &[String], seed: u64) -> Vec<Value> {
     let ways = [
         json!({"output": "nan"}),
@@ -106,7 +108,7 @@ fn faults(chosen: &[String], seed: u64) -> Vec<Value> {
         json!({"launch": "refused"}),
         json!({"launch": {"crash_after": 4}}),
         json!({"compile": {"fails": "error: no"}}),
-        // No config has this block; otherwise it would not be a fault.
+        // No config has a block of 96 threads, so this receipt is always wrong.
         json!({"receipt": {"block": [96, 1, 1]}}),
         json!({"receipt": "missing"}),
     ];
@@ -124,7 +126,7 @@ fn faults(chosen: &[String], seed: u64) -> Vec<Value> {
     chosen.iter().enumerate().map(rule).collect()
 }
 
-/// One search from scratch: the winner's config, and all configs tried with their times over the baseline's.
+/// Runs one search from scratch. Returns the winner, and the time of each tried config relative to the baseline.
 fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, BTreeMap<String, f64>) {
     let script = json!({
         "seed": seed,
@@ -148,7 +150,7 @@ fn search(folder: &Path, seed: u64, rules: &[Value]) -> (String, BTreeMap<String
     (winner.to_owned(), trials)
 }
 
-/// One search of a scripted device, from scratch: its report, and everything that it stored.
+/// Runs one search from scratch on a scripted device. Returns its report, and the export of everything that it stored.
 fn run(folder: &Path, seed: u64, script: &Value) -> (Value, Value) {
     let path = folder.join("script.json");
     std::fs::write(&path, script.to_string()).expect("the script should be written");
@@ -184,7 +186,7 @@ fn run(folder: &Path, seed: u64, script: &Value) -> (Value, Value) {
     (report, document)
 }
 
-/// A field of every trial in an export, as text.
+/// Collects a field of every trial in an export, as text.
 fn collect(value: &Value, field: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(object) if object.contains_key("outcome") => {

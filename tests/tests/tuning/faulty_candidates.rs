@@ -1,5 +1,5 @@
-//! Thirty-one wrong kernels, each made to look ten times faster than the right one: none may win or be stored as
-//! valid, and nothing may be left behind.
+//! Thirty-one wrong kernels. Each appears to be ten times faster than the correct kernel. None of them may win or be
+//! stored as valid, and no process or file may remain.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use serde_json::Value;
 const CRATE: &str = include_str!("../../fixtures/faulty/src/lib.rs");
 const SOURCE: &str = include_str!("../../fixtures/faulty/src/faulty.cu");
 
-/// The faults; the source describes each.
+/// The numbers of the faults. The kernel's source describes each fault.
 const FAULTS: std::ops::RangeInclusive<u32> = 1..=31;
 
-/// Faults that run into a deadline: a few of them in one run suffice to show that it works.
+/// Faults that run until a deadline. A few of them in one run are enough to test the deadline.
 const SLOW: [u32; 2] = [18, 19];
 
 #[test]
@@ -72,7 +72,7 @@ fn a_hang_is_cut_within_its_deadline_and_leaves_no_process() {
     });
     let limit_ns = hung.and_then(|trial| trial["outcome"]["timed_out"]["limit_ns"].as_u64());
     let limit = Duration::from_nanos(limit_ns.expect("the hang should have timed out"));
-    // The whole run, including compiles and the baseline's own checks, takes little more than the deadline.
+    // The whole run, including compiles and the checks of the baseline, takes little longer than the deadline.
     println!("a hang with a deadline of {limit:?}: the whole run took {elapsed:?}");
     assert!(
         !in_full() || elapsed < limit + Duration::from_secs(60),
@@ -80,7 +80,7 @@ fn a_hang_is_cut_within_its_deadline_and_leaves_no_process() {
     );
 }
 
-/// Tunes the crate with the right version and these faults; returns the report and all trials.
+/// Tunes the crate with the correct version and these faults. Returns the report and all trials.
 fn tune_with(faults: &[u32]) -> (Value, Vec<Value>) {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
     let root = directory.path();
@@ -116,7 +116,7 @@ fn tune_with(faults: &[u32]) -> (Value, Vec<Value>) {
     (report, trials)
 }
 
-/// The trials anywhere in an export.
+/// Collects all trials in an export.
 fn collect_trials(value: &Value, trials: &mut Vec<Value>) {
     match value {
         Value::Object(object) if object.contains_key("outcome") => trials.push(value.clone()),
@@ -130,7 +130,7 @@ fn collect_trials(value: &Value, trials: &mut Vec<Value>) {
     }
 }
 
-/// No process may still have the run's folder as its working directory.
+/// Checks that no process still has the run's folder as its working directory.
 fn no_process_left_behind(root: &std::path::Path) {
     let left = || {
         let output = Command::new("sh")
@@ -141,7 +141,7 @@ fn no_process_left_behind(root: &std::path::Path) {
         let there = text.lines().map(std::path::Path::new);
         there.filter(|folder| *folder == root).count()
     };
-    // A killed process has to be scheduled once more to end.
+    // A killed process ends only when it is scheduled once more, so the check waits.
     let patience = Instant::now() + Duration::from_secs(120);
     while left() > 0 {
         assert!(

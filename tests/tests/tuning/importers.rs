@@ -1,11 +1,11 @@
-//! Every importer of foreign text, on the inputs that fuzzing kept, and on invalid files.
+//! Runs every importer of foreign text on the inputs that fuzzing saved, and on invalid files.
 
 use std::path::PathBuf;
 
 use kiln_tests::command::workspace;
 use kiln_tests::importers::IMPORTERS;
 
-/// The kept inputs of an importer, in order.
+/// The saved inputs of an importer, in a fixed order.
 fn kept(name: &str) -> Vec<PathBuf> {
     let folder = workspace().join("fuzz/corpus").join(name);
     let files = std::fs::read_dir(&folder);

@@ -1,4 +1,4 @@
-//! Files that go to Kernel Tuner and come back: spaces as T1, results as T4 and as its own cache files.
+//! Exchange of files with Kernel Tuner: spaces as T1, and results as T4 and as Kernel Tuner's cache files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use kiln_tests::throwaway::Throwaway;
 use serde_json::{Value, json};
 
-/// The answer of Kernel Tuner, from `fixtures/kernel_tuner/round_trip.py`.
+/// The output of `fixtures/kernel_tuner/round_trip.py`, which calls Kernel Tuner.
 fn kernel_tuner_says(words: &[&str], files: &[&Path]) -> Value {
     let python = kernel_tuner().expect("Kernel Tuner was found before");
     let script = workspace().join("tests/fixtures/kernel_tuner/round_trip.py");
@@ -23,7 +23,7 @@ fn kernel_tuner_says(words: &[&str], files: &[&Path]) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// The configs of a definition, as Kernel Tuner spells them.
+/// The configs of a definition, in Kernel Tuner's spelling.
 fn configs(path: &Path) -> BTreeSet<String> {
     let text = std::fs::read_to_string(path).expect("the T1 file should be readable");
     let definition = Definition::read(&text).expect("our own T1 should be read");
@@ -79,15 +79,15 @@ fn spaces_written_as_t1_have_the_same_configs_in_kernel_tuner() {
     }
 }
 
-/// Copies, whatever its parameters are.
+/// A kernel that copies, whatever the values of its parameters are.
 const SOURCE: &str = r#"extern "C" __global__ void odd(unsigned n, const T* x, T* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
     if (i < n) y[i] = SHIFT < STEP ? x[i] : x[i];
 }
 "#;
 
-/// A declaration with quotients and remainders of negative numbers, divisors that may be zero, powers of two and
-/// sizes of types.
+/// A declaration with quotients and remainders of negative numbers, divisors that may be zero, powers of two, and sizes
+/// of types.
 fn odd() -> Throwaway {
     Throwaway::new(
         "odd",
@@ -152,8 +152,8 @@ fn constraints_keep_their_integer_meaning_in_python() {
     }
 }
 
-/// Searches every config of `tensor_add` on a fake device on which some fail, in each way; the folder contains the
-/// exports.
+/// Searches all configs of `tensor_add` on a fake device, on which some configs fail in each possible way. Writes the
+/// exports to the folder.
 fn exported(folder: &Path) {
     let script = json!({
         "seed": 1,
@@ -201,7 +201,7 @@ fn exported(folder: &Path) {
     }
 }
 
-/// The result of each config, by the spelling of its values.
+/// The result of each config. The key is the spelling of the config's values.
 fn entries(path: &Path) -> BTreeMap<BTreeMap<String, String>, RecordedTrial> {
     let recording: Recording = read(path).unwrap_or_else(|error| panic!("{error}"));
     let params = recording.space.params();
@@ -262,7 +262,7 @@ fn results_go_to_kernel_tuner_and_come_back_with_the_same_times_and_failures() {
         })
         .expect("some config is valid");
     assert_eq!(simulated["best_ms"].as_f64(), best.time_ms);
-    // A launch takes about 100 us on this device.
+    // A launch takes about 100 us on this fake device.
     let best_ms = best.time_ms.unwrap_or_default();
     assert!((0.01..1.0).contains(&best_ms), "{best_ms} ms");
     assert_eq!(simulated["env_best_ms"].as_f64(), best.time_ms);

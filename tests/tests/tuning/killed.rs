@@ -1,5 +1,5 @@
-//! `kill -9` at random moments of a run: nothing that was reported as stored is lost, at most one config is repeated,
-//! no process stays, and the next run completes the search.
+//! Kills `tune` with `kill -9` at random moments of a run. No trial that was reported as stored may be lost, at most
+//! one config may be repeated, no process may remain, and the next run must complete the search.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt;
@@ -33,7 +33,7 @@ unsafe extern "C" {
 }
 "#;
 
-// Some configs are wrong, so that trials with different outcomes are at stake.
+// Some configs are wrong, so trials with different outcomes are at stake.
 const SOURCE: &str = r#"
 extern "C" __global__ void scale(unsigned n, const float* x, float* y) {
     unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;
@@ -41,10 +41,10 @@ extern "C" __global__ void scale(unsigned n, const float* x, float* y) {
 }
 "#;
 
-/// Seed of the moments; printed, and changed by `KILN_SEED`.
+/// The seed for the random moments. The test prints it, and `KILN_SEED` overrides it.
 const SEED: u64 = 0x6b69_6c6e;
 
-/// Config and outcome of every acknowledged or stored trial.
+/// For each config, the outcomes of its acknowledged or stored trials.
 type Trials = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
@@ -61,12 +61,12 @@ fn a_killed_run_loses_no_acknowledged_trial_and_the_next_one_ends_it() {
     let stage = Stage::new();
     let mut totals = Totals::default();
     for round in 0..rounds {
-        // Every other round finds its compiled artifacts, so that kills hit launches as often as compiles.
+        // Every second round finds compiled artifacts, so kills hit launches as often as compiles.
         let warm = round % 2 == 1;
         let span = if warm { stage.warm } else { stage.cold };
         let moment = span.mul_f64(random.fraction());
         let what = format!("round {round}, killed after {moment:?} of {span:?}");
-        // If the machine has become busier since the complete runs, all kills may have come before the first trial.
+        // If the machine is busier now than during the complete runs, every kill may have come before the first trial.
         let least = usize::from(round + 1 == rounds && totals.acknowledged == 0);
         stage.round(&what, warm, (moment, least), &mut totals);
     }
@@ -95,7 +95,7 @@ struct Totals {
     most_repeated: usize,
 }
 
-/// The crate, the trials of an uninterrupted run in it, and its duration.
+/// The crate, and the configs and the duration of an uninterrupted run.
 struct Stage {
     folder: tempfile::TempDir,
     configs: BTreeSet<String>,
@@ -162,7 +162,7 @@ impl Stage {
         elapsed
     }
 
-    /// Kills one run, runs again to the end, and compares the acknowledged trials with the stored ones.
+    /// Kills one run, runs again to the end, and compares the acknowledged trials with the stored trials.
     fn round(
         &self,
         what: &str,
@@ -171,7 +171,8 @@ impl Stage {
         totals: &mut Totals,
     ) {
         let cache = "killed";
-        // A run that had ended was not killed: the machine is faster now than when the complete run was timed.
+        // A run that had ended already was not killed, because the machine is faster now than when the duration was
+        // measured.
         let first = loop {
             self.start_over(cache, warm);
             let (running, text) = self.kill_after(cache, moment, least);
@@ -211,7 +212,7 @@ impl Stage {
         totals.most_repeated = totals.most_repeated.max(repeated);
     }
 
-    /// An empty cache, or one with only compiled artifacts.
+    /// Starts with an empty cache, or with a cache that only has compiled artifacts.
     fn start_over(&self, cache: &str, warm: bool) {
         let _ = std::fs::remove_dir_all(self.path(cache));
         if warm {
@@ -220,8 +221,8 @@ impl Stage {
         }
     }
 
-    /// Starts a run and kills it after a time, once it has acknowledged at least `least` trials. Returns whether it
-    /// was still running, and its standard error.
+    /// Starts a run, and kills it after a time, but not before it has acknowledged `least` trials. Returns whether the
+    /// run was still active, and its standard error.
     fn kill_after(&self, cache: &str, moment: Duration, least: usize) -> (bool, String) {
         let log = std::fs::File::create(self.path("stderr")).expect("a file should be made");
         let mut run = self.run(cache);
@@ -234,14 +235,14 @@ impl Stage {
             std::thread::sleep(Duration::from_millis(5));
         }
         let running = running();
-        // Only the program gets the signal: its workers must notice by themselves.
+        // Only the main program receives the signal. Its workers must notice by themselves.
         let _ = child.kill();
         child.wait().expect("tune should end");
         let text = std::fs::read_to_string(self.path("stderr"));
         (running, text.expect("what tune wrote should be read"))
     }
 
-    /// Every stored trial, from `tune cache export`, after `tune cache verify` found no damage.
+    /// All stored trials according to `tune cache export`. Before that, `tune cache verify` must find no damage.
     fn stored(&self, cache: &str, what: &str) -> Trials {
         let verify = self.tune(cache).args(["cache", "verify"]).output();
         let verify: Output = verify.expect("tune should start");
@@ -273,7 +274,7 @@ impl Stage {
         trials
     }
 
-    /// Configs with more than one record of a start in the journal.
+    /// The number of configs that the journal records as started more than once.
     fn started_twice(&self, cache: &str) -> usize {
         let mut starts = BTreeMap::<String, usize>::new();
         let path = self.path(cache).join("journal.kiln");
@@ -287,7 +288,7 @@ impl Stage {
         starts.values().filter(|&&count| count > 1).count()
     }
 
-    /// Shortly after the run has ended, no program may still use the crate's folder or its cache.
+    /// Checks that soon after the end of the run, no process uses the crate's folder or its cache.
     fn no_process_left(&self, what: &str) {
         let patience = Instant::now() + Duration::from_secs(120);
         loop {
@@ -301,10 +302,10 @@ impl Stage {
     }
 }
 
-/// The trials that `--verbose` printed: `tune: KERNEL (PROBLEM) CONFIG: OUTCOME`.
+/// The trials that `--verbose` printed, in the form `tune: KERNEL (PROBLEM) CONFIG: OUTCOME`.
 fn acknowledged(text: &str) -> Trials {
     let mut trials = Trials::new();
-    // An unterminated last line may be truncated anywhere.
+    // A last line without a newline may be truncated, so it is ignored.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     for line in whole
         .lines()
@@ -319,14 +320,14 @@ fn acknowledged(text: &str) -> Trials {
     trials
 }
 
-/// A stored outcome as `--verbose` prints it.
+/// A stored outcome in the form that `--verbose` prints.
 fn shown(outcome: &Value) -> String {
     let outcome: kiln_cache::Outcome =
         serde_json::from_value(outcome.clone()).expect("an outcome should be read");
     outcome.to_string()
 }
 
-/// The command lines of processes with a working directory or arguments in a folder.
+/// The command lines of the processes whose working directory or arguments are in a folder.
 fn processes_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").expect("/proc should be read");
     let processes = entries.flatten().map(|entry| entry.path()).filter(|path| {
@@ -347,11 +348,11 @@ fn copy_folder(from: &Path, to: &Path) {
     expect_code(Command::new("cp").arg("-a").arg(from).arg(to), 0);
 }
 
-/// A small separate generator, so that a seed always means the same moments.
+/// A small random number generator, so a seed always gives the same moments.
 struct Random(u64);
 
 impl Random {
-    /// From 0 to below 1.
+    /// A number from 0 to below 1.
     fn fraction(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

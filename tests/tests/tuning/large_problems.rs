@@ -1,5 +1,5 @@
-//! Problems whose data takes the host far longer to handle than a launch takes the device: trials are verified on
-//! small problems, finalists on the tuned one.
+//! Problems whose data takes the host far longer to handle than a launch takes on the device. Trials are verified on
+//! small problems, and finalists on the tuned problem.
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 const MANIFEST: &str =
     "[package]\nname = \"large\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
-/// With `WRONG` a kernel writes zeros beyond five million elements, which is wrong only for the tuned problem. It
-/// leaves out most of the work of the right ones, so that it races best even on a busy machine.
+/// With `WRONG`, the kernel writes zeros after the first five million elements, which is wrong only for the tuned
+/// problem. It omits most of the work of the correct configs, so it wins the race even on a busy machine.
 const SOURCE: &str = r#"
 extern "C" __global__ void twice(unsigned n, const float* x, float* y) {
     unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;
@@ -41,7 +41,7 @@ unsafe extern "C" {
 }
 "#;
 
-/// The fixture with the space of the library's `tensor_add`. The kernel's name lets the fake device compute it.
+/// The fixture with the search space of the library's `tensor_add`. The fake device recognises the kernel by its name.
 const ADDING: &str = r#"
 use kiln::tuned_kernel;
 
@@ -104,7 +104,7 @@ fn a_config_that_is_wrong_only_for_the_large_problem_fails_as_a_finalist() {
     let config = winner["config"].as_str().unwrap_or_default();
     assert!(!config.contains("WRONG=true"), "{winner:#}");
     let outcomes = &report["tasks"][0]["outcomes"];
-    // The one that raced best was checked; the other may have lost its race.
+    // The config that won the race was verified. The other wrong config may have lost its race.
     assert!(outcomes["incorrect"].as_u64() >= Some(1), "{outcomes:#}");
 }
 

@@ -1,4 +1,4 @@
-//! `tune` at work: what it searches, decides, remembers, compares and reports.
+//! Tests of `tune`: its searches, decisions, caches, comparisons and reports.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Kernels timed against other programs: right peers are timed, others are reported for what they are.
+//! Times kernels against peers, which are other programs. Correct peers are timed, and wrong peers are reported as
+//! wrong.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +8,7 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use serde_json::Value;
 
-/// A peer that adds the two inputs of `tensor_add`, and a constant that makes it wrong if it is not 0.
+/// A peer that computes `tensor_add`. It adds a constant, and is wrong if the constant is not 0.
 const ADDER: &str = r#"
 import array, json, sys, time
 say = lambda answer: print(json.dumps(answer), flush=True)
@@ -79,7 +80,7 @@ fn peers_are_timed_where_they_are_right_and_named_where_they_are_not() {
     assert!(said(4).contains("it ended (exit status: 7)"), "{peers:#}");
 }
 
-/// The peers' own protocol with a device whose clock advances by a millisecond per call.
+/// The protocol that peers use, with a device whose clock advances by a millisecond per call.
 const EVENTS: &str = r#"
 import protocol
 calls = 0
@@ -132,7 +133,7 @@ fn plain_loops_in_c_compute_what_the_kernels_do() {
     bench
         .arg("--peer")
         .arg(format!("python3 '{}'", loops.display()));
-    // Those with fast loops; `benches/peers/kernels/kernels.py` times all of them.
+    // The kernels whose loops in the peer are fast. `benches/peers/kernels/kernels.py` times all kernels.
     for problem in [
         "channels=1,samples=512,phase_bands=10,amp_bands=10,shifts=1,bins=18",
         "T=f32,n=1048576",
@@ -156,7 +157,7 @@ fn plain_loops_in_c_compute_what_the_kernels_do() {
     }
 }
 
-/// A command that runs a script.
+/// Writes a script, and returns the command that runs it.
 fn script(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
     std::fs::write(&path, text).expect("a script should be written");

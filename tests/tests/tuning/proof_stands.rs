@@ -1,4 +1,4 @@
-//! A proof is kept: a later run revokes it only with a config that raced against it.
+//! A proof is kept. A later run can replace it only by a config that raced against the proven config.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn a_winner_that_could_not_race_again_is_not_replaced_by_a_slower_one() {
     let values: serde_json::Map<String, Value> = values
         .map(|(name, value)| (name.to_owned(), value.into()))
         .collect();
-    // It cannot be compiled now, but other configs that are faster than the baseline can.
+    // Now the proven config cannot be compiled, but other configs that are faster than the baseline can be.
     let lost = json!({"when": {"config": values}, "compile": {"fails": "no space left on device"}});
     let trials = first["trials"].as_u64().expect("a count is a number");
     let more = (trials + 20).to_string();
@@ -40,10 +40,9 @@ fn a_winner_that_could_not_race_again_is_not_replaced_by_a_slower_one() {
     assert_eq!(second["winner"], first["winner"], "{second}");
 }
 
-/// The task of a run that proved a config and did not search the space to its end.
+/// The task of a run that proved a config, and that did not search the whole space.
 fn proven(folder: &Path) -> Value {
-    // A search that ran out of budget continues in the next run. On a busy machine it takes a larger budget to prove
-    // something.
+    // A search that ran out of budget continues in the next run. On a busy machine, a proof needs a larger budget.
     let tasks = ["5s", "20s", "60s", "240s", "900s"]
         .into_iter()
         .map(|budget| run(folder, &[], &["--trials", "all", "--budget", budget]));
@@ -53,7 +52,8 @@ fn proven(folder: &Path) -> Value {
     task
 }
 
-/// The report's task of a run on the fake device, with a space that is too large for small budgets.
+/// Runs `tune` on the fake device, with a space that is too large for small budgets, and returns the task from the
+/// report.
 fn run(folder: &Path, rules: &[Value], words: &[&str]) -> Value {
     let script = json!({
         "seed": 1,

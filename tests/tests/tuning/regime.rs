@@ -1,4 +1,4 @@
-//! Cold and hot caches: measurements of one regime are not used for the other.
+//! Cold and hot caches: measurements made in one regime are not used in the other.
 
 use std::path::Path;
 

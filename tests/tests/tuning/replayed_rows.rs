@@ -1,4 +1,4 @@
-//! Winners of a replayed search become rows with that evidence; measured rows are never replaced.
+//! The winner of a replayed search becomes a row with the evidence `replayed`. Measured rows are never replaced.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ const SOURCE: &str = r#"extern "C" __global__ void scale(unsigned n, const float
 }
 "#;
 
-/// The fastest recorded config has a value that the kernel lacks; a parameter with one value does not matter.
+/// The fastest recorded config has a value that the kernel lacks. A parameter with a single value is ignored.
 const RECORDING: &str = r#"{"device_name": "NVIDIA GeForce RTX 3090", "tune_params_keys": ["ITEMS", "THREADS", "other"], "cache": {
 "2,512,0": {"time": 0.1}, "2,128,0": {"time": 0.2}, "1,64,0": {"time": 0.3}, "2,32,0": {"time": "CompilationFailedConfig"}}}"#;
 
@@ -89,7 +89,7 @@ fn a_replayed_winner_is_a_row_that_says_so_and_leaves_measured_rows_alone() {
     );
     expect_code(&mut crate_.tune("bake --check"), 0);
 
-    // A measured row for one problem stays unchanged, whatever is replayed.
+    // A measured row for a problem remains unchanged, whatever is replayed.
     let proven = rows[0].replace(
         "evidence = \"replayed\"",
         "evidence = \"proven\", speedup_ppm = [1100000, 1200000, 1300000]",

@@ -7,7 +7,7 @@ use kiln_tests::command::{expect_code, stderr, stdout, tune, workspace};
 use scraper::{Html, Selector};
 use serde_json::{Value, json};
 
-/// A run on the fake device in which some configs do not compile.
+/// A run on the fake device in which some configs do not compile. Returns its report.
 fn run(folder: &Path) -> Value {
     let script = json!({
         "seed": 1,

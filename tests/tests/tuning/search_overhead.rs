@@ -1,4 +1,4 @@
-//! The overhead of the default search, and the loss from requesting configs in batches.
+//! The overhead of the default search, and the loss that is caused by requesting configs in batches.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use kiln_tests::recorded::{geometric_mean, recordings, searches, shares};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// A grid of 2,097,152 configs: seven parameters with eight values.
+/// A grid of 2,097,152 configs: seven parameters with eight values each.
 struct Grid;
 
 impl SpaceView for Grid {

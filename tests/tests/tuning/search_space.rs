@@ -1,4 +1,4 @@
-//! Search spaces: the public definitions exactly, uniform samples, and the time to build and query a space.
+//! Search spaces: the configs of public definitions, uniform samples, and the time to build and query a space.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +11,7 @@ use kiln_tests::command::{expect_code, stderr, stdout, target_dir, tune, tune_pr
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The files of a folder of the data, by name.
+/// The files of a folder of the recorded data, sorted by name.
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = recorded_data().expect("the data was found").join(folder);
     let entries = std::fs::read_dir(&folder).expect("the folder should be there");
@@ -106,7 +106,7 @@ fn defined(params: &[(&str, i64)], constraints: &[&str]) -> Definition {
     Definition::read(&text).expect("the definition should be read")
 }
 
-/// Pearson's statistic of `draws` samples over all configs, in standard deviations from its mean.
+/// Pearson's statistic of `draws` samples over all configs, in standard deviations from its expected value.
 fn deviation_from_uniform(set: &ConfigSet, draws: u32) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let configs = usize::try_from(set.len()).expect("a small space");
@@ -146,7 +146,7 @@ fn samples_are_uniform_over_valid_configs() {
     }
 }
 
-/// The median time of a single query, minus the overhead of timing.
+/// The median time of a single query in nanoseconds, minus the overhead of timing.
 fn median_ns(set: &ConfigSet, mut ask: impl FnMut(&ConfigSet, u128, &[u32])) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let asked: Vec<(u128, Vec<u32>)> = (0..20_000)
@@ -225,7 +225,7 @@ const TWELVE: [&str; 12] = [
     "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11",
 ];
 
-/// Twelve parameters with 100 values under a kind of constraint that does not merge; factors depend on the seed.
+/// Twelve parameters with 100 values each, and constraints of a kind that does not merge. Their factors are random.
 fn twelve(constraints: &[String]) -> Definition {
     let params = TWELVE.map(|name| (name, 100));
     let constraints: Vec<&str> = constraints.iter().map(String::as_str).collect();
@@ -242,7 +242,7 @@ fn sum_with_remainder(rng: &mut ChaCha8Rng) -> Definition {
     twelve(&[format!("({}) % 1009 == 0", terms.join(" + "))])
 }
 
-/// Each pair of parameters has a remainder of 101 that is at least `least`.
+/// For each pair of parameters, a remainder modulo 101 must be at least `least`.
 fn all_pairs(least: u32, rng: &mut ChaCha8Rng) -> Definition {
     let mut constraints = Vec::new();
     for (i, a) in TWELVE.iter().enumerate() {
@@ -292,12 +292,12 @@ fn spaces_that_do_not_merge_are_sampled_or_refused_in_bounded_time() {
             }
             other => panic!("{name}: {other:?}"),
         }
-        // Twice the limit on an idle machine.
+        // The limit is twice the limit for an idle machine.
         assert!(spent <= 20.0, "{name} took {spent} s");
     }
 }
 
-/// A package with a kernel of twelve parameters that one constraint ties together.
+/// A package with a kernel of twelve parameters, all of which occur in one constraint.
 fn tied_package() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     let values: Vec<String> = (1..=64).map(|x: i64| x.to_string()).collect();
@@ -358,7 +358,7 @@ fn tune_searches_a_kernel_whose_constraint_ties_twelve_parameters() {
     assert_eq!(space["sampled"], true);
     assert_eq!(space["listed"], 100_000);
     let end = |name: &str| space["valid_estimate"][name].as_f64().expect("a number");
-    // Remainders are almost equally likely.
+    // All remainders are almost equally likely.
     let truth = 64f64.powi(12) * 801.0 / 1009.0;
     assert!(end("least") < truth && truth < end("most"), "{space}");
     assert_eq!(space["left_out"].as_array().map(Vec::len), Some(1));

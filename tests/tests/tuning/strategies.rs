@@ -1,6 +1,7 @@
-//! Search strategies on recorded GPU spaces, by median share of the optimum: the geometric mean over spaces.
+//! Scores of search strategies on recorded GPU spaces: the geometric mean over spaces of the median share of the
+//! optimum.
 //!
-//! By default a few seeds with matching thresholds; `KILN_BARS=1` runs the 50 seeds of the acceptance criterion.
+//! By default, few seeds with matching thresholds. `KILN_BARS=1` runs the 50 seeds of the acceptance criterion.
 
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::recorded::{geometric_mean, recordings, searches, shares};

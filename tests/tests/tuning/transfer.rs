@@ -1,4 +1,4 @@
-//! Searches that start from another device's recording, for every ordered pair of recordings of a kernel.
+//! Searches that start from the recording of another device, for every ordered pair of recordings of the same kernel.
 
 use kiln_exchange::recording::Recording;
 use kiln_search::Settings;

@@ -1,4 +1,4 @@
-//! docs/adding-a-backend.md names every method of the traits, and only files that exist.
+//! Checks that docs/adding-a-backend.md mentions every method of the traits, and only files that exist.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use kiln_tests::command::workspace;
 
 const PAGE: &str = include_str!("../../../docs/adding-a-backend.md");
 
-/// The methods of a trait, from its source.
+/// The names of a trait's methods, read from its source.
 fn methods(file: &str, name: &str) -> Vec<String> {
     let text = fs::read_to_string(workspace().join(file)).expect("the source should be there");
     let start = format!("pub trait {name}: ");

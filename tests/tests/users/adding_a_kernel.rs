@@ -1,5 +1,5 @@
-//! The kernel of docs/adding-a-kernel.md, taken from its text: its files are written to a new crate, its commands
-//! run, and their output is as promised.
+//! Follows docs/adding-a-kernel.md: writes the files on the page to a new crate, runs the commands, and compares the
+//! output with the page.
 
 use std::process::Command;
 
@@ -10,7 +10,7 @@ use kiln_tests::throwaway::Throwaway;
 
 const PAGE: &str = include_str!("../../../docs/adding-a-kernel.md");
 
-/// A command of the page, as typed in the crate.
+/// A command of the page, as a user types it in the crate.
 fn command_of(crate_: &Throwaway, line: &str) -> Command {
     let mut words: Vec<&str> = line.split(' ').collect();
     let variable = words[0].split_once('=');
@@ -29,7 +29,7 @@ fn command_of(crate_: &Throwaway, line: &str) -> Command {
     command
 }
 
-/// The crate with the page's files; its manifest uses the packages of this workspace instead of published ones.
+/// A crate with the files of the page. Its manifest uses the packages of this workspace instead of published ones.
 fn crate_of_the_page() -> Throwaway {
     let files = files(PAGE);
     let mut sources: Vec<(&str, &str)> = files

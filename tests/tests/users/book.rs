@@ -1,4 +1,4 @@
-//! The documentation: it builds as a book, contains every page, and has no dead links.
+//! Checks the documentation: it builds as a book, contains every page, and has no dead links.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use kiln_tests::command::workspace;
 use mdbook_driver::MDBook;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// Links and headings of a page.
+/// The links and the anchors of a page.
 #[derive(Default)]
 struct Page {
     links: Vec<String>,
@@ -41,7 +41,7 @@ fn page(path: &Path) -> Page {
     page
 }
 
-/// The anchor of a heading, as GitHub and mdBook make it.
+/// The anchor of a heading, as GitHub and mdBook generate it.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept

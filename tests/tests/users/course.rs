@@ -1,4 +1,4 @@
-//! The course in `examples/`: every program runs, and its output is as documented.
+//! Checks the course in `examples/`: every program runs, and its output matches its documentation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use kiln_tests::command::{
 use kiln_tests::console::{Promise, module_documentation, promises};
 use kiln_tests::tables;
 
-/// Locked while programs of the course are built or run: a build with other tables replaces them.
+/// Locks the programs of the course while one is built or run, because a build with other tables replaces them.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -24,7 +24,7 @@ fn folder() -> PathBuf {
     workspace().join("examples")
 }
 
-/// The programs of the course, by name: each begins with its number.
+/// The names of the course's programs, which begin with a number.
 fn examples() -> Vec<String> {
     let entries = fs::read_dir(folder()).expect("the course should be there");
     let entries = entries.filter_map(Result::ok);
@@ -41,13 +41,13 @@ fn text_of(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The folder of the course's rows: the same each time, so that a program that was built with them stays built.
+/// The target folder for the course's rows. It is always the same, so programs that use the rows are not rebuilt.
 fn tune_target() -> PathBuf {
     target_dir().join("course/target")
 }
 
-/// The command of a promise's command line. Programs are built with the features of the suite: with those of one package
-/// alone, cargo would build the library once more.
+/// The command for the command line of a promise. Programs are built with the features of the whole suite, because with
+/// the features of one package, cargo would build the library a second time.
 fn command_of(line: &str, cache: &Path) -> Command {
     let (variable, line) = match line.split_once(' ') {
         Some((first, rest)) if first.contains('=') => (first.split_once('='), rest),
@@ -91,7 +91,7 @@ fn command_of(line: &str, cache: &Path) -> Command {
     command
 }
 
-/// A command of cargo in the profile of these tests, with all packages of the workspace.
+/// A cargo command for all packages of the workspace, in the profile of these tests.
 fn of_the_suite(word: &str) -> Command {
     let mut command = cargo(&workspace());
     command.args([word, "--offline", "--workspace", "--profile", profile()]);

@@ -1,7 +1,8 @@
-//! The first steps of a new user: clone, `cargo tune`, read the report; and again, when there is nothing left to do.
+//! The first steps of a new user: clone, run `cargo tune`, read the report, and run it again when all is decided.
 //!
-//! By default two kernels and a few configs, with the `tune` of the tests; `KILN_BARS=1` builds the clone's own,
-//! gives all kernels the default budget of 5 minutes, and checks that the run keeps it.
+//! By default, the test tunes two kernels with a few configs, and uses the `tune` of the other tests. With
+//! `KILN_BARS=1` it builds the clone's own `tune`, tunes all kernels with the default budget of 5 minutes, and checks
+//! that the run stays within the budget.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::{cargo, expect_code, stdout, target_dir, tune, workspace};
 
-/// Number of attempts in which a decision may be too disturbed before the machine is to blame.
+/// Maximum number of runs in which a decision may be inconclusive, before the test fails.
 const ATTEMPTS: usize = 4;
 
 struct Clone {
@@ -38,7 +39,7 @@ impl Clone {
         self.folder.path().join("kiln")
     }
 
-    /// Cargo in the clone; build artifacts of clones are kept from run to run.
+    /// A cargo command in the clone. The build artifacts of clones are kept between runs.
     fn cargo(&self) -> Command {
         let mut command = cargo(&self.root());
         command
@@ -51,7 +52,7 @@ impl Clone {
         command
     }
 
-    /// `tune` with these arguments and an initially empty cache; returns the report, and the duration.
+    /// Runs `tune` with these arguments and this cache, which is empty at first. Returns the report and the duration.
     fn tune(&self, cache: &str, words: &[&str]) -> (String, Duration) {
         let start = Instant::now();
         let cache = self.folder.path().join(cache);
@@ -73,14 +74,14 @@ fn a_fresh_clone_is_tuned_in_its_budget_and_then_has_nothing_to_do() {
     if !have(name, &[Need::HostCompiler, Need::Git]) {
         return;
     }
-    // One clone for both parts, since building its own `tune` takes minutes.
+    // Both parts share one clone, because building the clone's own `tune` takes minutes.
     let clone = Clone::new();
     tuned_in_its_budget(&clone);
     nothing_left_to_do(&clone);
 }
 
 fn tuned_in_its_budget(clone: &Clone) {
-    // A limit of work instead of time: how much is done in a given time depends on the load of the machine.
+    // Limits the work instead of the time, because the work done in a given time depends on the load of the machine.
     let mut reduced = vec!["--trials", "6", "--budget", "full"];
     reduced.extend(["-k", "tensor_add", "-k", "softmax"]);
     reduced.extend(["--problem", "T=f32,n=1048576"]);
@@ -94,11 +95,11 @@ fn tuned_in_its_budget(clone: &Clone) {
     assert_eq!(status(&clone.root()), "", "the tree should be clean");
 }
 
-/// Once everything is decided, the same command only reads the cache.
+/// Checks that the same command only reads the cache once everything is decided.
 fn nothing_left_to_do(clone: &Clone) {
     let mut words = vec!["--trials", "6", "--budget", "full", "-k", "tensor_add"];
     words.extend(["--problem", "T=f32,n=1048576"]);
-    // Undecided tasks are searched again: repeat until everything is decided.
+    // Undecided tasks are searched again, so the command is repeated until everything is decided.
     let decided = (0..ATTEMPTS).find_map(|_| {
         let (report, took) = clone.tune("another-cache", &words);
         println!("cargo tune {}: {took:.1?}", words.join(" "));
@@ -118,7 +119,7 @@ fn nothing_left_to_do(clone: &Clone) {
     }
 }
 
-/// Every kernel was searched for a problem, and each part reports a result.
+/// Checks that every kernel was searched for a problem, and that each part of the report has a result.
 fn check_report(report: &str) {
     let parts: Vec<&str> = report
         .split("\n\n")
@@ -142,7 +143,7 @@ fn check_report(report: &str) {
             let proven = part.contains("x the baseline [") && part.contains(" fresh processes");
             assert!(proven || part.contains("baseline kept"), "{part}");
         }
-        // Proven configs are baked; that the baseline is best is baked only after a complete search.
+        // Proven configs are baked. A baseline that won is baked only after a complete search.
         let settled = own().any(|part| {
             part.contains("\n  proven ")
                 || (part.contains("\n  outputs ") && !part.contains("its time was up"))

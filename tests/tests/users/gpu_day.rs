@@ -1,5 +1,5 @@
-//! A GPU day, rehearsed on the cpu: the folder is built, runs without cargo, and its results are imported; damaged or
-//! foreign ones are refused.
+//! Rehearses a GPU day on the cpu: builds the folder, runs it without cargo, and imports the results. Damaged or
+//! foreign results must be rejected.
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,21 +17,21 @@ const BAKED: &str = "tensor_mul";
 /// Time limit of a command on a borrowed machine, in seconds.
 const COMMAND_SECONDS: u64 = 540;
 
-/// `cargo xtask gpu-day`.
+/// The command `cargo xtask gpu-day`.
 fn gpu_day(words: &[&str]) -> Command {
     let mut command = cargo(&workspace());
     command.args(["xtask", "gpu-day"]).args(words);
     command
 }
 
-/// The folders of the path without cargo.
+/// The value of `PATH` without the folders that contain cargo.
 fn path_without_cargo() -> std::ffi::OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| !folder.join("cargo").exists());
     std::env::join_paths(folders).expect("they were in a path before")
 }
 
-/// One part, as on a machine without Rust.
+/// Runs one part, as on a machine without Rust.
 fn run_part(folder: &Path, part: &str, results: &Path) -> Output {
     let mut command = Command::new(folder.join("run.sh"));
     command.args([part, "--device", "cpu", "--quick", "--out"]);
@@ -56,7 +56,7 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// The steps that ran, by part, name and state.
+/// The steps that ran: for each, its part, its name and its state.
 fn steps(results: &Path) -> Vec<(u64, String, String)> {
     let lines = fs::read_to_string(results.join("results.jsonl")).expect("there should be steps");
     let read = |line: &str| {
@@ -124,7 +124,7 @@ fn a_day_runs_without_cargo_and_its_results_come_back_whole_or_not_at_all() {
     come_back(place.path(), &results);
 }
 
-/// Bakes a row as `tune` would have written it: the noise of this machine decides whether something is proven.
+/// Bakes a row that `tune` could have written, because on this machine noise decides whether a result is proven.
 fn bake(work: &Path) {
     let kernel = kernel(&workspace().join("kernels/Cargo.toml"), BAKED, &[]);
     let device = kiln::open("cpu").expect("the cpu device is always there");
@@ -142,7 +142,7 @@ fn bake(work: &Path) {
     }
 }
 
-/// Imports into a separate folder, then tries damaged and foreign results.
+/// Imports the results into a separate folder, and then tries damaged and foreign results.
 fn come_back(place: &Path, results: &Path) {
     let from = results.to_string_lossy();
     let import = |into: &Path, code| {
@@ -152,7 +152,7 @@ fn come_back(place: &Path, results: &Path) {
             code,
         ))
     };
-    // Rows of a cpu do not belong in the repository.
+    // The rows of a cpu do not belong in the repository.
     let refused = stderr(&expect_code(&mut gpu_day(&["--import", &from]), 1));
     assert!(refused.contains("help: `--into DIR`"), "{refused}");
     let scratch = place.join("scratch");
@@ -195,7 +195,7 @@ fn come_back(place: &Path, results: &Path) {
     changed(r#""part1/devices.json""#, r#""../devices.json""#);
     refuse(&["outside the results"]);
     fs::write(&manifest, &whole).expect("it should be written");
-    // A run that was interrupted while it wrote the next step is complete as far as its manifest says.
+    // After an interruption during the writing of a step, the run is complete up to the last step in its manifest.
     let lines = results.join("results.jsonl");
     let steps = fs::read_to_string(&lines).expect("it is there");
     fs::write(&lines, format!("{steps}{{\"part\"")).expect("it should be written");
@@ -209,7 +209,7 @@ fn come_back(place: &Path, results: &Path) {
     refuse(&["part1/devices.json"]);
 }
 
-/// The steps that a part would run on a device: time limit and command.
+/// The steps that a part would run on a device: for each, its time limit and its command.
 fn plan(part: u32, device: &str, more: &[&str]) -> Vec<(u64, Vec<String>)> {
     let mut command = Command::new("python3");
     command.arg(workspace().join("benches/gpu-day/day.py"));
@@ -287,7 +287,7 @@ fn every_problem_of_the_plan_is_one_that_the_kernels_declare() {
             let (Some(kernel), Some(problem)) = (after("--kernel"), after("--problem")) else {
                 continue;
             };
-            // The step that saves several kernels contains those of the steps before it.
+            // A step that saves several kernels contains the kernels of the steps before it, so it is not counted.
             if !kernel.contains(',') {
                 let one = (device.to_owned(), kernel.clone(), problem.clone());
                 assert!(declared.contains(&one), "{one:?}");
@@ -298,7 +298,7 @@ fn every_problem_of_the_plan_is_one_that_the_kernels_declare() {
     assert_eq!(planned, 28);
 }
 
-/// Steps that end in each way, run by the recorder of a day.
+/// Steps that end in each possible way, run by the recorder of a GPU day.
 const EACH_WAY: &str = r#"
 import pathlib, sys
 from recorder import Recorder
@@ -345,7 +345,7 @@ fn a_step_that_fails_or_does_not_end_is_recorded_and_the_next_one_goes_on() {
         "late: cut off",
     ];
     assert_eq!(states, want);
-    // The output before the interruption is kept, and the manifest lists it.
+    // The output up to the interruption is kept, and the manifest lists it.
     let said = fs::read_to_string(results.join("part1/endless.txt")).expect("it was kept");
     assert_eq!(said, "begun\n");
     let manifest = json(&results.join("manifest.json"));

@@ -1,4 +1,4 @@
-//! The files that `tune init` writes into a package, and those that it leaves alone.
+//! The files that `tune init` writes into a package, and the files that it does not change.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn init(root: &Path) -> String {
     stdout(&expect_code(command.arg("init"), 0))
 }
 
-/// A package whose tables `tune init` has not prepared yet.
+/// A package in which `tune init` has not run yet.
 fn package() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     fs::create_dir(folder.path().join("src")).expect("a folder should be made");
@@ -37,7 +37,7 @@ fn package() -> tempfile::TempDir {
     folder
 }
 
-/// The package of docs/adding-a-kernel.md, with `kiln` from a clone next to it.
+/// The package of docs/adding-a-kernel.md, which uses `kiln` from a clone next to it.
 fn package_of_the_page() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     for (path, text) in files(include_str!("../../../docs/adding-a-kernel.md")) {
@@ -77,7 +77,7 @@ fn init_writes_a_tune_of_its_own_as_documented_and_leaves_what_is_there() {
     assert_eq!(main, "// Mine.\n");
 }
 
-/// Only in full: it builds `tune` and all its dependencies.
+/// Runs only in full measurements, because it builds `tune` and all of its dependencies.
 #[test]
 fn a_tune_of_its_own_compares_with_the_reference() {
     let name = "a_tune_of_its_own_compares_with_the_reference";
@@ -119,7 +119,7 @@ fn init_writes_what_is_missing_and_changes_nothing_that_is_there() {
     );
     assert_eq!(said.matches("wrote ").count(), 2, "{said}");
 
-    // A folder that was indexed before it had git settings, with an index that is no longer empty.
+    // A folder with an index that is not empty, but without git settings, as an earlier version wrote it.
     let listed = format!("{empty}\n# A remark.\n");
     fs::write(&index, &listed).expect("the index should be written");
     fs::remove_file(&attributes).expect("a file should be removed");

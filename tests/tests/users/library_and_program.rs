@@ -1,5 +1,5 @@
-//! A library of kernels outside this workspace, and a program that uses it: the program launches the library's baked
-//! rows, and the library's own tests prove them.
+//! A library of kernels outside this workspace, and a program that uses it. The program launches the library's baked
+//! rows, and the library's own tests prove these rows.
 use kiln_spec::baked::Index;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, stdout};
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 "#;
 
-/// The library, with a row of an L4, and the program.
+/// The library, with a baked row for an L4, and the program.
 fn library_and_program() -> Throwaway {
     let crate_ = Throwaway::new(
         "program",
@@ -107,10 +107,10 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
         smoke.args(["test", "--package", "squares", "--", "--nocapture"]);
         smoke
     };
-    // The L4's row of 384 threads really runs here.
+    // The L4's row with 384 threads runs on this machine.
     let said = stdout(&expect_code(&mut smoke(), 0));
     assert!(said.contains("block=(384,1,1)"), "{said}");
-    // A failing smoke test prints the reason once.
+    // A smoke test that fails prints the reason once.
     crate_.write(
         "squares/src/cu/square.cuh",
         &HEADER.replace("i * i", "i * i + 1u"),
@@ -119,7 +119,7 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
     let said = stdout(&failed) + &stderr(&failed);
     let why = "out[0] is 1e0, it should be 0e0";
     assert_eq!(said.matches(why).count(), 1, "{said}");
-    // A library whose index was not committed builds with a warning; with a strict build it does not build.
+    // A library without a committed index builds with a warning. A strict build fails.
     let index = crate_.path().join("squares/tuned/index.toml");
     std::fs::remove_file(index).expect("the index should be removed");
     let said = stderr(&expect_code(crate_.cargo().arg("build"), 0));

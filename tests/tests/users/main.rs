@@ -1,4 +1,4 @@
-//! What users meet: the documentation, packages of their own, bad input, the first hour.
+//! Tests from a user's point of view: the documentation, packages outside the workspace, bad input, the first hour.
 
 #![forbid(unsafe_code)]
 

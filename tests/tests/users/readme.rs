@@ -1,4 +1,4 @@
-//! The program of README.md, taken from its text: its files are written to a new crate, and its commands run.
+//! Follows README.md: writes the files of its program to a new crate, and runs its commands.
 
 use std::process::Command;
 
@@ -9,14 +9,14 @@ use kiln_tests::throwaway::Throwaway;
 const README: &str = include_str!("../../../README.md");
 const SECTION: &str = "## A kernel, from spec to receipt\n";
 
-/// A fenced block, with the name in backticks at the start of the line above it.
+/// A fenced block, with the name in backticks at the start of the line above the block.
 struct Block {
     named: Option<&'static str>,
     language: &'static str,
     text: String,
 }
 
-/// The blocks of the section about the program.
+/// The blocks of the section that describes the program.
 fn blocks() -> Vec<Block> {
     let section = README
         .split_once(SECTION)
@@ -52,7 +52,7 @@ fn commands(text: &str) -> Vec<&str> {
     commands.filter(|command| !command.is_empty()).collect()
 }
 
-/// The command in the crate, as typed there.
+/// A command of README.md, as a user types it in the crate.
 fn command(crate_: &Throwaway, words: &str) -> Command {
     let mut words = words.split(' ');
     let mut command = match words.next() {

@@ -1,4 +1,4 @@
-//! A saved unit is compiled with its saved headers and flags, by every compiler.
+//! A saved translation unit is compiled with its saved headers and flags, by every compiler.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use kiln_lab::worker::{ProcessCompiler, WorkerLimits};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::tune_program;
 
-/// Compiles only if the header and the flag are there.
+/// Compiles only if the saved header and the saved flag are used.
 const UNIT: &str = "\
 #include \"then/kiln_then.h\"
 #if !defined KILN_HEADER_OF_THEN || !defined KILN_FLAG_OF_THEN

@@ -1,5 +1,5 @@
-//! A user's own crate, outside this workspace, built against the packages as they would be published: from a new
-//! kernel to its receipt, with what rebuilds it and what makes its table stale.
+//! A user's crate outside this workspace, built against the packages as they would be published. The tests cover the
+//! way from a new kernel to its receipt, the changes that cause a rebuild, and the changes that make a baked row stale.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ const INNER_HEADER: &str = include_str!("../../fixtures/blending/src/rest.h");
 const TABLE: &str = "tuned/blend.toml";
 const INDEX: &str = "tuned/index.toml";
 
-/// The output of the program if the row that was baked here is used, and if none is.
+/// The output of the program if it uses the row that this test baked, and if it uses no row.
 const ROW: &str = "baked row 0: this device and problem";
 const BASELINE: &str = "baseline: nothing is baked for this kernel";
 
@@ -26,7 +26,7 @@ fn blending() -> Throwaway {
     crate_
 }
 
-/// The crate before `tune init`.
+/// The crate before `tune init` has run.
 fn without_an_index() -> Throwaway {
     let files = [
         ("src/main.rs", MAIN),
@@ -63,7 +63,7 @@ fn a_new_kernel_takes_forty_lines_from_spec_to_receipt() {
         .lines()
         .filter(|line| line.contains(": launched as intended, "));
     let receipts: Vec<_> = receipts.collect();
-    // The baseline, and the row for this cpu.
+    // One receipt of the baseline, and one of the row for this cpu.
     assert_eq!(receipts.len(), 2, "{test}");
     println!("{}", receipts.join("\n"));
     let run = stdout(&expect_code(crate_.cargo().args(["run", "--quiet"]), 0));
@@ -91,7 +91,8 @@ fn a_program_builds_before_tune_init_and_is_built_again_when_there_are_tables() 
         warned.contains("run `tune init` in this package"),
         "{warned}"
     );
-    // Cargo cannot have watched a file that did not exist.
+    // Cargo cannot watch a file that does not exist. Even so, the program must be built again once `tune init` creates
+    // the index.
     expect_code(&mut crate_.tune("init"), 0);
     let (_, warned) = run();
     assert!(warned.contains("run `tune run -k blend`"), "{warned}");
@@ -130,7 +131,7 @@ fn a_users_program_carries_no_parser_database_or_progress_bar() {
     );
 }
 
-/// The effect of one `cargo run`.
+/// The effects of one `cargo run`.
 struct Built {
     compiled: bool,
     ran: bool,
@@ -138,7 +139,7 @@ struct Built {
     err: String,
 }
 
-/// The crate, and the results so far.
+/// The crate, and the number of cases so far.
 struct Cases {
     crate_: Throwaway,
     done: u32,
@@ -158,7 +159,7 @@ impl Cases {
         }
     }
 
-    /// Builds and runs: whether it must be compiled, the expected selection, and the expected output.
+    /// Builds and runs the program. Checks whether it was compiled, its selection and its output.
     fn expect(
         &mut self,
         what: &str,
@@ -175,7 +176,7 @@ impl Cases {
         self.passed(what, &built);
     }
 
-    /// Builds, which must fail with these messages.
+    /// Builds the program. The build must fail with these messages.
     fn expect_error(&mut self, what: &str, variables: &[(&str, &str)], says: &[&str]) {
         let built = self.cargo_run(variables);
         let text = format!("{what}:\n{}\n{}", built.out, built.err);
@@ -195,7 +196,7 @@ impl Cases {
         println!("{:>2} {what}: {how}, {selected}", self.done);
     }
 
-    /// Changes a file: the row becomes stale, with a message; with the old text it is used again.
+    /// Changes a file, which makes the row stale with a message. After the change is undone, the row is used again.
     fn makes_stale(&mut self, file: &str, from: &str, to: &str, which: &str) {
         let old = self.crate_.read(file);
         let new = old.replacen(from, to, 1);
@@ -256,7 +257,7 @@ fn every_input_of_a_build_rebuilds_it_or_makes_its_table_stale() {
     println!("{} builds, each as it should be", cases.done);
 }
 
-/// Changes the declaration: the row is still used.
+/// Changes the declaration. The row must remain valid.
 fn leaves_fresh(cases: &mut Cases, from: &str, to: &str) {
     let old = cases.crate_.read("src/main.rs");
     let new = old.replacen(from, to, 1);
@@ -318,7 +319,7 @@ const ADDING: [(&str, &str); 4] = [
     ),
 ];
 
-/// Tunes on a fake device and bakes its rows into the package.
+/// Tunes on a fake device, and bakes the rows into the package.
 fn bake_on(crate_: &Throwaway, script: &str) {
     let script = crate_.path().join(script);
     let words = format!(
@@ -357,11 +358,11 @@ fn tables_baked_in_either_order_are_the_same_bytes_and_merge_in_git() {
         let rows = merged[0].matches(&format!("device = \"{device}\"")).count();
         assert_eq!(rows, 2, "{}", merged[0]);
     }
-    // Merging appends; the table is valid as it is, and the next bake sorts it.
+    // A merge appends the rows. The merged table is valid, and the next bake sorts it.
     expect_code(&mut crate_.tune("bake --check"), 0);
     bake_again(&crate_, "beta");
     let merged = tables(&crate_);
-    // The cache contains both devices: each bake replaces only its own section.
+    // The cache contains both devices, and each bake replaces only the rows of its own device.
     let orders = [["alpha", "beta"], ["beta", "alpha"]].map(|order| {
         git(root, "checkout --quiet --force --detach main");
         order.iter().for_each(|name| bake_again(&crate_, name));

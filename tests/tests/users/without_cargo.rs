@@ -1,4 +1,4 @@
-//! A workspace on a machine without cargo: its description is stored in a file and copied along.
+//! A workspace on a machine without cargo. Cargo's description of the workspace is stored in a file and copied, too.
 use std::fs;
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const FILES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The files that are copied to the other machine: the sources, and cargo's description of them.
+/// Copies the files that the other machine needs: the sources, and cargo's description of the workspace.
 fn carried(to: &Path) {
     let crate_ = Throwaway::new("adding", &FILES);
     let mut cargo = crate_.cargo();

@@ -1,6 +1,6 @@
 //! Vector comparisons.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", VOPC: a lane that is not active gives 0.
+//! AMD, "RDNA3 Instruction Set Architecture", VOPC: the result bit of an inactive lane is 0.
 
 use half::f16;
 
@@ -10,7 +10,7 @@ use crate::gfx11::isa::instruction::{Compare, Modifiers};
 use crate::gfx11::wave::{Lanes, Lanes64, Wave};
 use crate::lanes::over;
 
-/// Outcomes: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
+/// The outcome of a comparison: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
 #[inline(always)]
 fn outcome<T: PartialOrd>(a: T, b: T) -> u8 {
     let (less, equal, greater) = (a < b, a == b, a > b);
@@ -34,7 +34,7 @@ fn source(w: &Wave, one: &Compare, n: usize) -> Lanes {
     }
 }
 
-/// A source with its modifiers; `sign` is the bit of the sign.
+/// A source after its modifiers. `sign` is the position of the sign bit.
 fn float(w: &Wave, one: &Compare, n: usize, sign: u32) -> Lanes {
     let value = source(w, one, n);
     let clear = u32::from(one.mods.abs >> n & 1 != 0) << sign;
@@ -77,7 +77,7 @@ fn double(w: &Wave, one: &Compare, n: usize) -> Lanes64 {
     over(&w.lanes64(one.src[n]), |bits| bits & !clear ^ flip)
 }
 
-/// The bit of a class: signalling NaN, quiet NaN, -infinity, -normal, -denormal, -0, and the positive ones upwards.
+/// The bit of a class: signalling NaN, quiet NaN, -infinity, -normal, -denormal, -0, then +0 to +infinity.
 fn class(bits: u64, mantissa: u32, exponent: u32) -> u32 {
     let fraction = bits & ((1 << mantissa) - 1);
     let power = bits >> mantissa & ((1 << exponent) - 1);

@@ -1,6 +1,6 @@
 //! Conversions between types.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", `V_CVT_*`. A conversion to an integer saturates, and gives 0 for a NaN.
+//! AMD, "RDNA3 Instruction Set Architecture", `V_CVT_*`. A conversion to an integer saturates, and converts NaN to 0.
 
 use half::f16;
 
@@ -48,7 +48,7 @@ fn pack_int(w: &mut Wave, i: &Vector, f: impl Fn(u32) -> u16) {
     );
 }
 
-/// Rounds to 16 bits towards zero.
+/// Rounds to an `f16` towards zero.
 pub(super) fn toward_zero(value: f32) -> u16 {
     let rounded = f16::from_f32(value);
     let away = rounded.to_f32().abs() > value.abs();
@@ -58,7 +58,7 @@ pub(super) fn toward_zero(value: f32) -> u16 {
     }
 }
 
-/// Rounds to 16 bits.
+/// Rounds to an `f16` and returns its bits.
 pub(super) fn f16_bits(value: f32) -> u32 {
     u32::from(f16::from_f32(value).to_bits())
 }
@@ -71,7 +71,7 @@ fn norm_u16(x: f32) -> u16 {
     (x.clamp(0.0, 1.0) * 65535.0).round_ties_even() as u16
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,7 +1,7 @@
-//! VOPD: two instructions that are executed at once.
+//! VOPD: pairs of instructions that are executed at the same time.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", section 7.6 ("Dual Issue VALU"): both halves read their sources before either
-//! one writes.
+//! AMD, "RDNA3 Instruction Set Architecture", section 7.6 ("Dual Issue VALU"): both halves read their sources before
+//! either half writes.
 
 use half::f16;
 
@@ -94,7 +94,7 @@ fn result(w: &Wave, one: &Half, a: &Lanes, b: &Lanes) -> Lanes {
     }
 }
 
-/// Executes both halves.
+/// Executes both halves of a VOPD instruction.
 pub(in crate::gfx11) fn dual(w: &mut Wave, halves: &[Half; 2]) {
     let values = [half(w, &halves[0]), half(w, &halves[1])];
     let exec = w.exec();

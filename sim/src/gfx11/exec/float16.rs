@@ -1,7 +1,7 @@
-//! Arithmetic of 16-bit floats.
+//! Arithmetic on 16-bit floats.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1, VOP2 and VOP3. Sums and products
-//! are computed in 64 bits, which hold them exactly, or nearly so, before the one rounding to 16 bits.
+//! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1, VOP2 and VOP3. Sums and
+//! products are computed in 64 bits, where they are exact or nearly exact, and then rounded once to 16 bits.
 
 use half::f16;
 
@@ -11,18 +11,18 @@ use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
 
-/// The value of the low 16 bits.
+/// The value of the `f16` in the low 16 bits.
 pub(super) fn wide(bits: u32) -> f64 {
     f16::from_bits(bits as u16).to_f64()
 }
 
-/// Rounds to 16 bits.
+/// Rounds to an `f16` and returns its bits.
 pub(super) fn narrow(value: f64) -> u32 {
     u32::from(f16::from_f64(value).to_bits())
 }
 
-/// `a * b + c`, rounded once: the product is exact in 64 bits; a sum whose operands are too far apart to be exact is
-/// made odd, so that the second rounding sees what the first one lost.
+/// `a * b + c`, rounded once. The product is exact in 64 bits. If the operands of the sum are too far apart for an
+/// exact sum, the sum is rounded to odd, so the second rounding takes the lost bits into account.
 pub(super) fn fma(a: f64, b: f64, c: f64) -> f64 {
     let product = a * b;
     let sum = product + c;
@@ -57,7 +57,7 @@ fn three(w: &mut Wave, i: &Vector, f: impl Fn(f64, f64, f64) -> f64) {
     );
 }
 
-/// The operand that is a number, and -0 below +0.
+/// The minimum. A NaN operand is ignored, and -0 is below +0.
 pub(super) fn min(a: f64, b: f64) -> f64 {
     match () {
         () if a.is_nan() => b,
@@ -67,7 +67,7 @@ pub(super) fn min(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The operand that is a number, and +0 above -0.
+/// The maximum. A NaN operand is ignored, and +0 is above -0.
 pub(super) fn max(a: f64, b: f64) -> f64 {
     match () {
         () if a.is_nan() => b,
@@ -84,7 +84,7 @@ fn med3(a: f64, b: f64, c: f64) -> f64 {
     max(min(a, b), min(max(a, b), c))
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,8 +1,8 @@
-//! Arithmetic of 32-bit floats.
+//! Arithmetic on 32-bit floats.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1, VOP2 and VOP3. `v_exp_f32`,
-//! `v_log_f32`, `v_rcp_f32`, `v_rsq_f32`, `v_sin_f32` and `v_cos_f32` are one ULP or more off on hardware; here they are
-//! rounded from 64 bits.
+//! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1, VOP2 and VOP3. On hardware,
+//! `v_exp_f32`, `v_log_f32`, `v_rcp_f32`, `v_rsq_f32`, `v_sin_f32` and `v_cos_f32` have an error of one ULP or more.
+//! The simulator computes them in 64 bits and rounds.
 
 use super::Handler;
 use super::vector::{map1, map2, map3};
@@ -46,7 +46,7 @@ fn fmac(w: &mut Wave, i: &Vector) {
     w.set_f32(i, fma32(&a, &b, &c));
 }
 
-/// `v_min_f32`: the operand that is a number, and -0 below +0.
+/// `v_min_f32`: the minimum. A NaN operand is ignored, and -0 is below +0.
 #[inline(always)]
 pub(super) fn min(ieee: bool, a: f32, b: f32) -> f32 {
     if let Some(nan) = not_a_number(ieee, a, b) {
@@ -56,7 +56,7 @@ pub(super) fn min(ieee: bool, a: f32, b: f32) -> f32 {
     if less { a } else { b }
 }
 
-/// `v_max_f32`: the operand that is a number, and +0 above -0.
+/// `v_max_f32`: the maximum. A NaN operand is ignored, and +0 is above -0.
 #[inline(always)]
 pub(super) fn max(ieee: bool, a: f32, b: f32) -> f32 {
     if let Some(nan) = not_a_number(ieee, a, b) {
@@ -66,7 +66,7 @@ pub(super) fn max(ieee: bool, a: f32, b: f32) -> f32 {
     if greater { a } else { b }
 }
 
-/// The result of a minimum or maximum if an operand is not a number. In IEEE mode a signalling NaN wins.
+/// The minimum or maximum if an operand is NaN, otherwise `None`. In IEEE mode a signalling NaN is the result.
 #[inline(always)]
 fn not_a_number(ieee: bool, a: f32, b: f32) -> Option<f32> {
     let signals = |x: f32| ieee && x.is_nan() && x.to_bits() & 1 << 22 == 0;
@@ -92,17 +92,17 @@ fn med3(ieee: bool, a: f32, b: f32, c: f32) -> f32 {
     }
 }
 
-/// The product of the rules of DirectX 9: zero times anything is zero.
+/// The product under the rules of DirectX 9, where zero times anything is zero.
 pub(super) fn dx9_product(a: f32, b: f32) -> f32 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
 }
 
 fn fraction(x: f32) -> f32 {
-    // Below 1 even if the subtraction rounds up.
+    // The result is below 1 even if the subtraction rounds up.
     (x - x.floor()).min(f32::from_bits(0x3f7f_ffff))
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,7 +1,7 @@
-//! Arithmetic of 64-bit floats.
+//! Arithmetic on 64-bit floats.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1 and VOP3. `v_rcp_f64` and
-//! `v_rsq_f64` are approximations on hardware; here they are rounded.
+//! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1 and VOP3. On hardware,
+//! `v_rcp_f64` and `v_rsq_f64` are approximations. The simulator rounds correctly.
 
 use super::Handler;
 use crate::gfx11::isa::instruction::Vector;
@@ -27,7 +27,7 @@ fn two(w: &mut Wave, i: &Vector, f: impl Fn(f64, f64) -> f64) {
 fn fma(w: &mut Wave, i: &Vector) {
     let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
     let exec = w.mask(i);
-    // Only active lanes: the host may compute a fused product by a function.
+    // Inactive lanes are skipped, because `mul_add` may be a slow library function on the host.
     let value = each(|lane| match exec >> lane & 1 {
         0 => 0,
         _ => f64::from_bits(a[lane])
@@ -55,7 +55,7 @@ fn max(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,4 +1,4 @@
-//! Exponents and mantissas.
+//! Instructions on exponents and mantissas.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture": `V_LDEXP_*`, `V_FREXP_EXP_*`, `V_FREXP_MANT_*`.
 
@@ -14,13 +14,13 @@ use crate::lanes::{each, over};
 pub(super) fn ldexp(x: f64, n: i32) -> f64 {
     let mut value = x;
     let mut left = n.clamp(-4200, 4200);
-    // Towards denormals, all steps but the last are exact, if the value is made small by one last step alone.
+    // On the way to denormals, all steps except the last are exact, if only the last step leaves the normal range.
     while left > 1000 {
         value *= 2f64.powi(1000);
         left -= 1000;
     }
     while left < -1000 {
-        // Keep the value normal until the last step.
+        // The value stays normal until the last step.
         if value.abs() < 2f64.powi(-20) {
             return value * 2f64.powi(-1000) * 2f64.powi(left + 1000);
         }
@@ -30,12 +30,12 @@ pub(super) fn ldexp(x: f64, n: i32) -> f64 {
     value * 2f64.powi(left)
 }
 
-/// `x * 2^n` in 32 bits, rounded once: 64 bits hold every step.
+/// `x * 2^n` as an `f32`, rounded once. Every intermediate value is exact in 64 bits.
 pub(super) fn ldexp32(x: f32, n: i32) -> f32 {
     ldexp(f64::from(x), n.clamp(-600, 600)) as f32
 }
 
-/// The exponent of a mantissa between 0.5 and 1; 0 for zero, infinity and NaN.
+/// The exponent that belongs to a mantissa between 0.5 and 1, or 0 for zero, infinity and NaN.
 pub(super) fn exponent(x: f64) -> i32 {
     if x == 0.0 || !x.is_finite() {
         return 0;
@@ -49,7 +49,7 @@ pub(super) fn exponent(x: f64) -> i32 {
     (normal.to_bits() >> 52 & 0x7ff) as i32 - 1022 - shift
 }
 
-/// The mantissa between 0.5 and 1; zero, infinity and NaN themselves.
+/// The mantissa between 0.5 and 1. Zero, infinity and NaN are returned unchanged.
 pub(super) fn mantissa(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
@@ -62,7 +62,7 @@ pub(super) fn mantissa(x: f64) -> f64 {
     f64::from_bits(normal.to_bits() & !(0x7ff << 52) | 1022 << 52)
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

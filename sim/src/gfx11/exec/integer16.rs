@@ -1,4 +1,4 @@
-//! Arithmetic and logic of 16-bit integers.
+//! Arithmetic and logic on 16-bit integers.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1 and VOP3.
 
@@ -34,7 +34,7 @@ fn med3<T: Ord>(a: T, b: T, c: T) -> T {
     low.max(high.min(c))
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,4 +1,4 @@
-//! Arithmetic and logic of 32-bit integers.
+//! Arithmetic and logic on 32-bit integers.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1, VOP2 and VOP3.
 
@@ -26,7 +26,7 @@ fn three(w: &mut Wave, i: &Vector, f: impl Fn(u32, u32, u32) -> u32) {
     w.set_b32(i, &map3(&a, &b, &c, f));
 }
 
-/// An addition or subtraction with a carry in and a carry out.
+/// An addition or subtraction with a carry output, and with a carry input if `takes` is true.
 #[inline(always)]
 fn carry(w: &mut Wave, i: &Vector, takes: bool, f: impl Fn(u32, u32, u32) -> u64) {
     let (a, b) = (w.b32(i, 0), w.b32(i, 1));
@@ -57,12 +57,12 @@ fn med3<T: Ord>(a: T, b: T, c: T) -> T {
     low.max(high.min(c))
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {
         MovB32 => |w, i| {
-            // Moves have no modifiers but those of floats.
+            // A move has only the modifiers of floats.
             let a = if i.modified { w.f32(i, 0) } else { w.b32(i, 0) };
             w.set_b32(i, &a);
         },
@@ -118,7 +118,7 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     })
 }
 
-/// The number of leading bits that equal the sign; -1 if all do.
+/// The number of leading bits that equal the sign bit, or -1 if all bits do.
 fn leading_signs(x: i32) -> u32 {
     let same = (x ^ x >> 31).leading_zeros();
     if same == 32 { u32::MAX } else { same }
@@ -252,7 +252,7 @@ fn bytes(a: u32, b: u32) -> impl Iterator<Item = (u8, u8)> {
     a.to_le_bytes().into_iter().zip(b.to_le_bytes())
 }
 
-/// Counts the bits of a mask that belong to lanes below.
+/// Counts the set bits of a mask that belong to lower lanes.
 fn mbcnt(w: &mut Wave, i: &Vector, below: impl Fn(u32) -> u32) {
     let (a, b) = (w.b32(i, 0), w.b32(i, 1));
     let mut count = [0; 32];
@@ -272,7 +272,7 @@ fn bfe_i32(a: u32, b: u32, c: u32) -> u32 {
     }
 }
 
-/// `v_perm_b32`: each byte of the selector chooses among the eight bytes of the operands, and some constants.
+/// `v_perm_b32`: each byte of the selector selects one of the eight operand bytes, or a constant.
 fn permute(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = (u64::from(a) << 32 | u64::from(b)).to_le_bytes();
     let sign = |byte: u8| if byte & 0x80 != 0 { 0xff } else { 0 };

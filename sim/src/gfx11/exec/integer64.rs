@@ -1,4 +1,4 @@
-//! Arithmetic of 64-bit integers.
+//! Arithmetic on 64-bit integers.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP3.
 
@@ -8,7 +8,7 @@ use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
 use crate::lanes::each;
 
-/// A shift by the low six bits of the first source.
+/// A shift by the lowest six bits of the first source.
 #[inline(always)]
 fn shift(w: &mut Wave, i: &Vector, f: impl Fn(u32, u64) -> u64) {
     let (a, b) = (w.b32(i, 0), w.b64(i, 1));
@@ -16,7 +16,7 @@ fn shift(w: &mut Wave, i: &Vector, f: impl Fn(u32, u64) -> u64) {
     w.set_b64(i, &value);
 }
 
-/// A product of 32 bits plus 64 bits, and the carry of each lane.
+/// The sum of a 32-bit product and a 64-bit addend, and the carry of each lane.
 #[inline(always)]
 fn mad(w: &mut Wave, i: &Vector, f: impl Fn(u32, u32, u64) -> (u64, bool)) {
     let (a, b, c) = (w.b32(i, 0), w.b32(i, 1), w.b64(i, 2));
@@ -31,7 +31,7 @@ fn mad(w: &mut Wave, i: &Vector, f: impl Fn(u32, u32, u64) -> (u64, bool)) {
     w.set_mask(i.sdst, carries);
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,7 +1,7 @@
-//! Instructions that read or write single lanes, or registers by index.
+//! Instructions that access single lanes, or registers by index.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture": `V_READLANE_B32`, `V_WRITELANE_B32`, `V_READFIRSTLANE_B32`, `V_PERMLANE16_B32`,
-//! `V_PERMLANEX16_B32`, `V_MOVREL*`, `V_SWAP_B32`.
+//! AMD, "RDNA3 Instruction Set Architecture": `V_READLANE_B32`, `V_WRITELANE_B32`, `V_READFIRSTLANE_B32`,
+//! `V_PERMLANE16_B32`, `V_PERMLANEX16_B32`, `V_MOVREL*`, `V_SWAP_B32`.
 
 use super::Handler;
 use crate::gfx11::isa::instruction::Vector;
@@ -10,7 +10,7 @@ use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
 use crate::lanes::each;
 
-/// A register `m0` after another one.
+/// The register `m0` positions after another register.
 fn relative(register: u8, m0: u32) -> u8 {
     register.wrapping_add(m0 as u8)
 }
@@ -22,7 +22,8 @@ fn source_register(src: Src) -> Option<u8> {
     }
 }
 
-/// Each row of 16 lanes takes from itself, or from the other one, the lane that four bits of the selectors name.
+/// Each lane of a row of 16 lanes reads a lane of the same row, or of the other row. Four selector bits specify this
+/// lane.
 fn permlane(w: &mut Wave, i: &Vector, across: usize) {
     let value = w.lanes(i.src[0]);
     let select = u64::from(w.scalar32(i.src[1])) | u64::from(w.scalar32(i.src[2])) << 32;
@@ -40,7 +41,7 @@ fn permlane(w: &mut Wave, i: &Vector, across: usize) {
     w.put(i.dst, &result, exec);
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

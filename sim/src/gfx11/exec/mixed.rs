@@ -1,7 +1,8 @@
-//! Sums of products of 16-bit and 32-bit floats.
+//! Products and sums that mix 16-bit and 32-bit floats.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture": `V_FMA_MIX_F32`, `V_FMA_MIXLO_F16`, `V_FMA_MIXHI_F16`, `V_DOT2_F32_F16`,
-//! `V_DOT2_F32_BF16`. `op_sel_hi` says which sources have 16 bits and `op_sel` which half; `neg_hi` is the absolute value.
+//! `V_DOT2_F32_BF16`. `op_sel_hi` marks the sources that have 16 bits, `op_sel` selects their half, and `neg_hi` takes
+//! the absolute value.
 
 use half::f16;
 
@@ -30,7 +31,7 @@ fn operand(w: &Wave, one: &Packed, n: usize) -> Lanes {
     })
 }
 
-/// Executes a fused product of mixed precision.
+/// Executes a mixed-precision fused multiply-add.
 pub(super) fn mixed(w: &mut Wave, one: &Packed) {
     let mut sum = fma32(
         &operand(w, one, 0),
@@ -38,8 +39,7 @@ pub(super) fn mixed(w: &mut Wave, one: &Packed) {
         &operand(w, one, 2),
     );
     if one.clamp {
-        // The larger of a NaN and 0 is 0.
-        // Not `clamp`, which keeps NaN: the hardware gives 0 for it.
+        // `max` returns 0 for a NaN, as the hardware does. `clamp` would return the NaN.
         #[expect(clippy::manual_clamp)]
         let clamped = |bits| f32::from_bits(bits).max(0.0).min(1.0).to_bits();
         sum = over(&sum, clamped);
@@ -57,7 +57,7 @@ pub(super) fn mixed(w: &mut Wave, one: &Packed) {
     set(w, one, &value);
 }
 
-/// Executes a dot product of two pairs and an addend.
+/// Executes a dot product of two pairs, plus an addend.
 pub(super) fn dot2(w: &mut Wave, one: &Packed) {
     let (a, b, c) = (source(w, one, 0), source(w, one, 1), source(w, one, 2));
     let is_f16 = one.op == PackedOp::Dot2F32F16;

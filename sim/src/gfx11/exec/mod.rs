@@ -1,4 +1,4 @@
-//! What instructions do.
+//! The effects of instructions.
 
 mod compare;
 mod convert;
@@ -29,10 +29,10 @@ pub(super) use dual::dual;
 pub(super) use packed::packed;
 pub(super) use scalar::{Jump, scalar};
 
-/// What executes a vector instruction.
+/// The function that executes a vector instruction.
 pub(super) type Handler = fn(&mut Wave, &Vector);
 
-/// The function of a vector instruction; `None` if it is not implemented.
+/// The function that executes a vector instruction, or `None` if the simulator does not implement the instruction.
 pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
     let Instruction::Vector(one) = instruction else {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
     classes.into_iter().find_map(|class| class(one.op))
 }
 
-/// Integer instructions whose clamp is implemented.
+/// Whether the simulator implements the clamp modifier of an integer instruction.
 fn clamps(op: VectorOp) -> bool {
     use VectorOp::*;
     matches!(op, AddNcU32 | SubNcU32 | SubrevNcU32 | AddNcI32 | SubNcI32)

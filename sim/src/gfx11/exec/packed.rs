@@ -1,4 +1,4 @@
-//! VOP3P: two operations of 16 bits in one register, and dot products.
+//! VOP3P: pairs of 16-bit operations, and dot products.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", VOP3P.
 
@@ -11,7 +11,7 @@ use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::Wave;
 use crate::lanes::each;
 
-/// The halves of a source that the low and the high operation take, without negation.
+/// The halves of a source for the low and for the high operation, before negation.
 fn halves(one: &Packed, n: usize, bits: u32) -> (u32, u32) {
     let half = |select: u8| {
         if select >> n & 1 != 0 {
@@ -23,7 +23,7 @@ fn halves(one: &Packed, n: usize, bits: u32) -> (u32, u32) {
     (half(one.select_low), half(one.select_high))
 }
 
-/// The same of floats, negated as the instruction says.
+/// The halves of a float source, negated as the instruction specifies.
 fn float_halves(one: &Packed, n: usize, bits: u32) -> (u32, u32) {
     let (low, high) = halves(one, n, bits);
     let sign = |neg: u8| u32::from(neg >> n & 1) << 15;
@@ -73,7 +73,7 @@ fn floats(w: &mut Wave, one: &Packed, sources: usize, f: impl Fn(f64, f64, f64) 
     set(w, one, &value);
 }
 
-/// A sum of products of 32 bits and an addend.
+/// A dot product of 32-bit sources, plus an addend.
 #[inline(always)]
 fn dot(w: &mut Wave, one: &Packed, f: impl Fn(u32, u32, u32) -> u32) {
     let (a, b, c) = (source(w, one, 0), source(w, one, 1), source(w, one, 2));
@@ -85,7 +85,7 @@ fn signed(f: impl Fn(i16, i16) -> i16) -> impl Fn(u16, u16) -> u16 {
     move |a, b| f(a as i16, b as i16) as u16
 }
 
-/// The sum of products of small integers; saturated if the instruction clamps.
+/// The dot product of the small integers in two words.
 pub(super) fn integer_dot(a: u32, b: u32, bits: u32, signs: [bool; 2]) -> i64 {
     parts(a, bits, signs[0])
         .zip(parts(b, bits, signs[1]))

@@ -1,10 +1,10 @@
-//! Operands of VOP3P.
+//! Operands of VOP3P instructions.
 
 use super::vector::{permuted, written};
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::wave::{Lanes, Wave};
 
-/// A source.
+/// The value of source `n`.
 pub(super) fn source(w: &Wave, one: &Packed, n: usize) -> Lanes {
     let value = w.lanes(one.src[n]);
     match &one.dpp {
@@ -22,7 +22,7 @@ pub(super) fn set(w: &mut Wave, one: &Packed, value: &Lanes) {
     w.put(one.dst, value, mask);
 }
 
-/// The numbers of `bits` bits in a word, signed or not.
+/// The `bits`-bit integers in a word, signed or unsigned.
 pub(super) fn parts(word: u32, bits: u32, is_signed: bool) -> impl Iterator<Item = i64> {
     (0..32 / bits).map(move |i| {
         let part = word >> (i * bits) & ((1 << bits) - 1);

@@ -1,8 +1,8 @@
-//! Steps of a division.
+//! The steps of a division.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture": `V_DIV_SCALE_*`, `V_DIV_FMAS_*`, `V_DIV_FIXUP_*`. The document scales the result
-//! of `V_DIV_FMAS_F32` by 2^32; what `V_DIV_SCALE_F32` does needs 2^64 or 2^-64, by the size of the quotient, as AMD's later
-//! documents say.
+//! AMD, "RDNA3 Instruction Set Architecture": `V_DIV_SCALE_*`, `V_DIV_FMAS_*`, `V_DIV_FIXUP_*`. This document scales
+//! the result of `V_DIV_FMAS_F32` by 2^32. The scaling in `V_DIV_SCALE_F32` requires 2^64 or 2^-64, depending on the
+//! size of the quotient, and AMD's later documents specify these factors.
 
 use super::Handler;
 use super::float_parts::{ldexp, ldexp32};
@@ -20,7 +20,7 @@ fn exponent64(x: f64) -> i32 {
     (x.to_bits() >> 52 & 0x7ff) as i32
 }
 
-/// Whether a number is below the normal ones of 32 bits.
+/// Whether a number is nonzero and below the normal 32-bit floats.
 fn tiny32(x: f64) -> bool {
     x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE)
 }
@@ -49,7 +49,7 @@ fn scale32(s0: f32, denominator: f32, numerator: f32) -> (f32, bool) {
     }
 }
 
-/// Whether a quotient is below the normal numbers of 64 bits.
+/// Whether a quotient is nonzero and below the normal 64-bit floats.
 fn tiny_quotient64(numerator: f64, denominator: f64) -> bool {
     let quotient = numerator / denominator;
     let by_exponents = exponent64(numerator) - exponent64(denominator) < -1023;
@@ -92,7 +92,7 @@ fn fixup32(quotient: f32, d: f32, n: f32) -> f32 {
         () if d == 0.0 || n.is_infinite() => signed(f32::INFINITY),
         () if d.is_infinite() || n == 0.0 => signed(0.0),
         () if exponent32(n) - exponent32(d) < -150 => signed(0.0),
-        // The steps overflowed.
+        // The quotient overflowed in the earlier steps.
         () if quotient.is_nan() => signed(f32::INFINITY),
         () => signed(quotient.abs()),
     }
@@ -116,7 +116,7 @@ fn fixup64(quotient: f64, d: f64, n: f64) -> f64 {
     }
 }
 
-/// The function of an instruction.
+/// The function that executes an instruction of this class, or `None`.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

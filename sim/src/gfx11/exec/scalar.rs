@@ -1,4 +1,4 @@
-//! Scalar instructions.
+//! Executes scalar instructions.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in SOP1, SOP2, SOPC and SOPK.
 
@@ -9,18 +9,18 @@ use crate::gfx11::isa::operand::{EXEC, Type};
 use crate::gfx11::isa::scalar::ScalarOp;
 use crate::gfx11::wave::Wave;
 
-/// Where a scalar instruction goes on.
+/// The next instruction after a scalar instruction.
 pub(in crate::gfx11) enum Jump {
-    /// At the next instruction.
+    /// The following instruction.
     Next,
-    /// At an address.
+    /// The instruction at this address.
     To(u64),
 }
 
-/// A result, and the condition code if the instruction writes it.
+/// A result, and the new condition code if the instruction writes it.
 type Outcome = (u64, Option<bool>);
 
-/// Executes a scalar instruction. `after` is the address of the next one.
+/// Executes a scalar instruction. `after` is the address of the following instruction.
 pub(in crate::gfx11) fn scalar(w: &mut Wave, one: &Scalar, after: u64) -> Result<Jump, FaultKind> {
     use ScalarOp::*;
     let (dst_type, types) = one.op.types();
@@ -67,7 +67,7 @@ pub(in crate::gfx11) fn scalar(w: &mut Wave, one: &Scalar, after: u64) -> Result
     Ok(Jump::Next)
 }
 
-/// Moves between a register and one `m0` behind.
+/// Moves between registers. One of the two registers is specified by its distance `m0` from an operand.
 fn moved(w: &mut Wave, one: &Scalar, a: u64) -> Result<(), FaultKind> {
     use ScalarOp::*;
     let m0 = w.m0();
@@ -93,7 +93,7 @@ fn moved(w: &mut Wave, one: &Scalar, a: u64) -> Result<(), FaultKind> {
     Ok(())
 }
 
-/// Moves, and logic that sets the condition code if the result is not zero.
+/// Moves and logic operations. Logic sets the condition code if the result is not zero.
 fn logic(op: ScalarOp, a: u64, b: u64) -> Option<Outcome> {
     use ScalarOp::*;
     let set32 = |value: u64| Some((value & 0xffff_ffff, Some(value as u32 != 0)));
@@ -132,7 +132,7 @@ fn logic(op: ScalarOp, a: u64, b: u64) -> Option<Outcome> {
     }
 }
 
-/// Sums and products of 32 bits.
+/// 32-bit sums and products.
 fn sums(w: &Wave, op: ScalarOp, a: u32, b: u32) -> Option<Outcome> {
     use ScalarOp::*;
     let plain = |value: u32| Some((u64::from(value), None));
@@ -175,7 +175,7 @@ fn sums(w: &Wave, op: ScalarOp, a: u32, b: u32) -> Option<Outcome> {
     }
 }
 
-/// Operations on EXEC that keep its former value.
+/// Operations on EXEC whose result is the previous value of EXEC.
 fn masks(w: &mut Wave, op: ScalarOp, a: u32) -> Option<Outcome> {
     use ScalarOp::*;
     let exec = w.exec();
@@ -200,7 +200,7 @@ fn masks(w: &mut Wave, op: ScalarOp, a: u32) -> Option<Outcome> {
     Some((u64::from(result), Some(new != 0)))
 }
 
-/// Bits, fields and choices.
+/// Bit operations, bit fields and selections.
 fn fields(w: &Wave, one: &Scalar, a: u64, b: u64) -> Option<Outcome> {
     use ScalarOp::*;
     let (x, y) = (a as u32, b as u32);
@@ -265,7 +265,7 @@ fn sign_extended(value: u64, width: u32) -> u64 {
     }
 }
 
-/// Comparisons, whose result is the condition code alone.
+/// Comparisons. Their only result is the condition code.
 fn compared(op: ScalarOp, a: u64, b: u64) -> Option<Outcome> {
     use ScalarOp::*;
     let (x, y) = (a as u32 as i32, b as u32 as i32);

@@ -1,4 +1,4 @@
-//! Scalar floats of RDNA 3.5.
+//! Scalar float instructions of RDNA 3.5.
 //!
 //! AMD, "RDNA3.5 Instruction Set Architecture", SOP1, SOP2 and SOPC.
 
@@ -10,7 +10,7 @@ use super::float32;
 use crate::gfx11::isa::scalar::ScalarOp;
 use crate::gfx11::wave::Wave;
 
-/// The result of an instruction of floats; `None` if it is another one.
+/// The result of a float instruction, or `None` for other instructions.
 pub(super) fn arithmetic(
     w: &Wave,
     op: ScalarOp,
@@ -70,7 +70,7 @@ fn other(op: ScalarOp, a: u32, b: u32, dst: u32) -> Option<u32> {
     })
 }
 
-/// The condition of a comparison of floats; `None` if it is another instruction.
+/// The condition of a float comparison, or `None` for other instructions.
 pub(super) fn comparison(op: ScalarOp, a: u32, b: u32) -> Option<bool> {
     use ScalarOp::*;
     let narrow = op.types().1.first() == Some(&crate::gfx11::isa::operand::Type::F16);

@@ -1,4 +1,4 @@
-//! Operands and results of vector instructions.
+//! Reads the operands and writes the results of vector instructions.
 
 use crate::lanes::{each, over};
 use half::f16;
@@ -7,7 +7,7 @@ use crate::gfx11::isa::instruction::{Dpp, Vector};
 use crate::gfx11::isa::operand::Src;
 use crate::gfx11::wave::{Lanes, Lanes64, Wave};
 
-/// The first source of an instruction with DPP.
+/// The first source of an instruction with DPP: each lane receives the value of the lane that `dpp` specifies.
 pub(super) fn permuted(value: &Lanes, dpp: &Dpp, exec: u32) -> Lanes {
     each(|lane| {
         let from = usize::from(dpp.lanes[lane]);
@@ -18,7 +18,7 @@ pub(super) fn permuted(value: &Lanes, dpp: &Dpp, exec: u32) -> Lanes {
     })
 }
 
-/// The lanes that an instruction with DPP writes.
+/// The mask of the lanes that an instruction with DPP writes.
 pub(super) fn written(dpp: &Dpp, exec: u32) -> u32 {
     let mut mask = exec & dpp.enabled;
     if !dpp.bound_zero {
@@ -30,7 +30,7 @@ pub(super) fn written(dpp: &Dpp, exec: u32) -> u32 {
     mask
 }
 
-/// Whether a float of 32 bits is denormal.
+/// Whether a 32-bit float is denormal or zero.
 fn is_denormal32(bits: u32) -> bool {
     bits & 0x7f80_0000 == 0
 }
@@ -66,7 +66,7 @@ fn flush64(value: &mut Lanes64) {
 }
 
 impl Wave {
-    /// The lanes that an instruction writes.
+    /// The mask of the lanes that an instruction writes.
     #[inline]
     pub(super) fn mask(&self, one: &Vector) -> u32 {
         match &one.dpp {
@@ -75,7 +75,7 @@ impl Wave {
         }
     }
 
-    /// An integer source of 32 bits.
+    /// A 32-bit integer source.
     #[inline]
     pub(super) fn b32(&self, one: &Vector, n: usize) -> Lanes {
         let value = self.lanes(one.src[n]);
@@ -85,7 +85,7 @@ impl Wave {
         }
     }
 
-    /// A float source of 32 bits.
+    /// A 32-bit float source.
     #[inline]
     pub(super) fn f32(&self, one: &Vector, n: usize) -> Lanes {
         let mut value = self.b32(one, n);
@@ -100,7 +100,7 @@ impl Wave {
         value
     }
 
-    /// A source of 16 bits, in the low half.
+    /// A 16-bit source, in the low half.
     pub(super) fn b16(&self, one: &Vector, n: usize) -> Lanes {
         let value = self.b32(one, n);
         match one.mods.high >> n & 1 != 0 && !matches!(one.src[n], Src::Constant(_)) {
@@ -109,7 +109,7 @@ impl Wave {
         }
     }
 
-    /// A float source of 16 bits, in the low half.
+    /// A 16-bit float source, in the low half.
     pub(super) fn f16(&self, one: &Vector, n: usize) -> Lanes {
         let mut value = self.b16(one, n);
         if one.modified {
@@ -123,12 +123,12 @@ impl Wave {
         value
     }
 
-    /// An integer source of 64 bits.
+    /// A 64-bit integer source.
     pub(super) fn b64(&self, one: &Vector, n: usize) -> Lanes64 {
         self.lanes64(one.src[n])
     }
 
-    /// A float source of 64 bits.
+    /// A 64-bit float source.
     pub(super) fn f64(&self, one: &Vector, n: usize) -> Lanes64 {
         let clear = u64::from(one.mods.abs >> n & 1 != 0) << 63;
         let flip = u64::from(one.mods.neg >> n & 1 != 0) << 63;
@@ -139,14 +139,14 @@ impl Wave {
         value
     }
 
-    /// Writes an integer result.
+    /// Writes a 32-bit integer result.
     #[inline]
     pub(super) fn set_b32(&mut self, one: &Vector, value: &Lanes) {
         let mask = self.mask(one);
         self.put(one.dst, value, mask);
     }
 
-    /// Writes a float result of 32 bits.
+    /// Writes a 32-bit float result.
     #[inline]
     pub(super) fn set_f32(&mut self, one: &Vector, mut value: Lanes) {
         if one.modified {
@@ -170,7 +170,7 @@ impl Wave {
         })
     }
 
-    /// Writes an integer result of 16 bits; the other half of the register keeps its value.
+    /// Writes a 16-bit integer result. The other half of the register keeps its value.
     pub(super) fn set_b16(&mut self, one: &Vector, value: &Lanes) {
         let mask = self.mask(one);
         let old = self.vector[usize::from(one.dst)];
@@ -182,7 +182,7 @@ impl Wave {
         self.put(one.dst, &value, mask);
     }
 
-    /// Writes a float result of 16 bits.
+    /// Writes a 16-bit float result. The other half of the register keeps its value.
     pub(super) fn set_f16(&mut self, one: &Vector, mut value: Lanes) {
         if one.mods.clamp || one.mods.omod != 0 {
             value = over(&value, |bits| {
@@ -201,13 +201,13 @@ impl Wave {
         self.set_b16(one, &value);
     }
 
-    /// Writes an integer result of 64 bits.
+    /// Writes a 64-bit integer result.
     pub(super) fn set_b64(&mut self, one: &Vector, value: &Lanes64) {
         let mask = self.mask(one);
         self.put64(one.dst, value, mask);
     }
 
-    /// Writes a float result of 64 bits.
+    /// Writes a 64-bit float result.
     pub(super) fn set_f64(&mut self, one: &Vector, mut value: Lanes64) {
         if one.mods.clamp || one.mods.omod != 0 {
             value = over(&value, |bits| {
@@ -226,7 +226,7 @@ impl Wave {
         self.set_b64(one, &value);
     }
 
-    /// Writes a lane mask: inactive lanes give 0.
+    /// Writes a lane mask. The bits of inactive lanes are 0.
     pub(super) fn set_mask(&mut self, register: u8, mask: u32) {
         let exec = self.exec();
         self.put_s32(register, mask & exec);
@@ -246,13 +246,13 @@ fn clamped(value: f64, nan_is_zero: bool) -> f64 {
     match value.is_nan() {
         true if nan_is_zero => 0.0,
         true => value,
-        // The smallest result is positive zero.
+        // The minimum is positive zero.
         false if value <= 0.0 => 0.0,
         false => value.min(1.0),
     }
 }
 
-/// The bits of a mask: one per lane.
+/// A mask with one bit per lane: whether `test(lane)` is true.
 #[inline(always)]
 pub(super) fn mask_of(test: impl Fn(usize) -> bool) -> u32 {
     let mut mask = 0;

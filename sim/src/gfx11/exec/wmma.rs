@@ -1,9 +1,9 @@
 //! Matrix products of a wave.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", section 7.9 ("Wave Matrix Multiply Accumulate"), for waves of 32 lanes: lane `l`
-//! holds row `l % 16` of A, or column `l % 16` of B, in both halves of the wave. Register `r` of C and D holds row
-//! `2 * r + l / 16`, column `l % 16`. The document does not say in which order products are added; here each is added in 32
-//! bits by its index.
+//! AMD, "RDNA3 Instruction Set Architecture", section 7.9 ("Wave Matrix Multiply Accumulate"), for waves of 32 lanes.
+//! Lane `l` has row `l % 16` of A, or column `l % 16` of B, in both halves of the wave. Register `r` of C and D has row
+//! `2 * r + l / 16`, column `l % 16`. The document does not specify the order of summation. The simulator adds the
+//! products in 32 bits, in ascending order of `k`.
 
 use pulp::{Simd, WithSimd};
 
@@ -18,13 +18,13 @@ use crate::halves::{Specials, finite_half_value, half_value};
 use crate::lanes::{Aligned, over};
 use crate::wide::wide;
 
-/// Sixteen elements: of the rows of A or the columns of B, those of one `k`.
+/// Sixteen elements with the same `k`, one of each row of A or of each column of B.
 type Line = [f32; 16];
-/// A factor, by `k`.
+/// A factor (A or B) in 32-bit floats, indexed by `k`.
 type Factor = [Line; 16];
-/// The registers of a factor, in the form of an instruction.
+/// The registers of a factor, in the layout of the instruction.
 type Registers<'a> = [&'a Lanes; 8];
-/// The bits of the sums; each register has two rows.
+/// The bits of the sums. Each register has two rows.
 type Sums = [Lanes; 8];
 
 #[inline(always)]
@@ -32,12 +32,12 @@ fn bf16(bits: u32) -> f32 {
     f32::from_bits(bits << 16)
 }
 
-/// Rounds to bfloat16, to nearest even.
+/// Rounds to bfloat16, to nearest even, and returns the bits.
 fn bf16_bits(value: f32) -> u32 {
     u32::from(half::bf16::from_f32(value).to_bits())
 }
 
-/// All lanes of both halves must agree in the registers of A and B.
+/// Checks that both halves of the wave have the same values in the registers of A and B.
 #[inline(always)]
 fn check(one: &Packed, factors: [&[&Lanes]; 2]) -> Result<(), FaultKind> {
     let mut different = [0; 16];
@@ -70,7 +70,7 @@ fn differ(one: &Packed, factors: [&[&Lanes]; 2]) -> FaultKind {
     FaultKind::Invalid { what }
 }
 
-/// The registers of a source; `same` holds its value if it is none.
+/// The registers of a source. If the source is not a vector register, all of them are `same`.
 #[inline(always)]
 fn registers<'a>(w: &'a Wave, src: Src, same: &'a Lanes) -> Registers<'a> {
     match src {
@@ -90,7 +90,7 @@ fn scalar(w: &Wave, src: Src) -> Lanes {
     }
 }
 
-/// A and B, in 32 bits.
+/// Converts A and B to 32-bit floats.
 #[inline(always)]
 fn to_factors(
     one: &Packed,
@@ -111,7 +111,7 @@ fn to_factors(
     }
 }
 
-/// The lanes of the first half of a wave.
+/// The values of the first 16 lanes.
 #[inline(always)]
 fn half_wave(lanes: &Lanes) -> [u32; 16] {
     let mut half = [0; 16];
@@ -121,15 +121,15 @@ fn half_wave(lanes: &Lanes) -> [u32; 16] {
 
 /// Adds the products of A and B to the rows of C.
 ///
-/// Fused instructions add them, if there are any. If no product overflows and none is denormal, as those of `f16` never
-/// do, products are exact, and fusing changes nothing.
+/// The sums use fused instructions if the processor has them. If no product overflows or is denormal, which holds for
+/// all `f16` factors, products are exact, and fusing does not change the result.
 #[inline(always)]
 fn multiply<S: Simd>(simd: S, a: &Factor, b: &Factor, sums: &mut Sums) {
     const VECTORS: usize = 2;
     if S::IS_SCALAR || S::F32_LANES * VECTORS != 16 {
         return multiply_one_by_one(a, b, sums);
     }
-    // Four rows at once, so that one sum does not wait for another.
+    // Four rows at once, so additions need not wait for each other.
     for (i, four) in sums.as_chunks_mut::<2>().0.iter_mut().enumerate() {
         let rows = S::as_mut_simd_f32s(bytemuck::cast_slice_mut(four.as_flattened_mut())).0;
         let mut sums = [simd.splat_f32s(0.0); 4 * VECTORS];
@@ -149,7 +149,7 @@ fn multiply<S: Simd>(simd: S, a: &Factor, b: &Factor, sums: &mut Sums) {
 
 #[inline(always)]
 fn multiply_one_by_one(a: &Factor, b: &Factor, sums: &mut Sums) {
-    // Four rows at once, so that one sum does not wait for another.
+    // Four rows at once, so additions need not wait for each other.
     for (i, four) in sums.as_chunks_mut::<2>().0.iter_mut().enumerate() {
         let rows: &mut [f32] = bytemuck::cast_slice_mut(four.as_flattened_mut());
         for (a, b) in a.iter().zip(b) {
@@ -214,7 +214,7 @@ impl WithSimd for Floats<'_> {
     }
 }
 
-/// Whether no `f16` is infinite or not a number.
+/// Whether all `f16` values in the factors are finite.
 #[inline(always)]
 fn are_finite(factors: [&Registers; 2]) -> bool {
     let mut specials = Specials::NONE;
@@ -227,7 +227,7 @@ fn are_finite(factors: [&Registers; 2]) -> bool {
 #[inline(always)]
 fn to_single<S: Simd>(simd: S, w: &mut Wave, one: &Packed, [a, b]: &[Factor; 2]) {
     let first = usize::from(one.dst);
-    // Most often C is D.
+    // C and D are usually the same registers.
     if one.src[2] == Src::Vector(one.dst)
         && (one.neg_low | one.neg_high) & 4 == 0
         && let Some(sums) = w.vector[first..].first_chunk_mut()
@@ -239,7 +239,7 @@ fn to_single<S: Simd>(simd: S, w: &mut Wave, one: &Packed, [a, b]: &[Factor; 2])
     store(w, one, |r, lane, _| sums[r][lane]);
 }
 
-/// C and D are halves of registers.
+/// Executes a product whose C and D are halves of registers.
 #[inline(always)]
 fn to_half<S: Simd>(
     simd: S,
@@ -257,7 +257,7 @@ fn to_half<S: Simd>(
     });
 }
 
-/// C, in 32 bits.
+/// C, converted to 32-bit floats.
 #[inline(always)]
 fn addend(w: &Wave, one: &Packed, value: impl Fn(u32) -> f32) -> Sums {
     let same = scalar(w, one.src[2]);
@@ -278,7 +278,7 @@ fn addend(w: &Wave, one: &Packed, value: impl Fn(u32) -> f32) -> Sums {
     sums
 }
 
-/// Writes D; the function has the register, the lane and the former value.
+/// Writes D. `value` receives the register, the lane and the previous value.
 #[inline(always)]
 fn store(w: &mut Wave, one: &Packed, value: impl Fn(usize, usize, u32) -> u32) {
     for r in 0..8 {

@@ -1,11 +1,11 @@
-//! Vector comparisons.
+//! The vector comparisons of the instruction set.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture", VOPC: the number holds the type, the condition, and in bit 7 whether the
-//! result goes to EXEC.
+//! AMD, "RDNA3 Instruction Set Architecture", VOPC. The opcode encodes the type, the condition, and in bit 7 whether
+//! the result is written to EXEC.
 
 use super::operand::Type;
 
-/// What is compared.
+/// The kind of the compared values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     F16,
@@ -22,19 +22,19 @@ pub(crate) enum Kind {
     ClassF64,
 }
 
-/// A comparison.
+/// A comparison instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CompareOp {
     pub kind: Kind,
-    /// Which outcomes are true: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
+    /// The outcomes for which the result is true: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered.
     pub accepts: u8,
-    /// Whether the result goes to EXEC.
+    /// Whether the result is written to EXEC.
     pub to_exec: bool,
     pub name: &'static str,
 }
 
 impl CompareOp {
-    /// The comparison of a number.
+    /// The comparison with this opcode.
     pub fn of(code: u32) -> Option<CompareOp> {
         let to_exec = code & 0x80 != 0;
         let (kind, condition) = match code & 0x7f {
@@ -77,8 +77,8 @@ impl CompareOp {
     }
 }
 
-/// Outcomes of the 16 float conditions (F, LT, EQ, LE, GT, LG, GE, O, U, NGE, NLG, NGT, NLE, NEQ, NLT, T); of integers
-/// those of F, LT, EQ, LE, GT, NE, GE, T.
+/// The outcomes for which a condition is true. Floats have 16 conditions (F, LT, EQ, LE, GT, LG, GE, O, U, NGE, NLG,
+/// NGT, NLE, NEQ, NLT, T), integers have 8 (F, LT, EQ, LE, GT, NE, GE, T).
 fn accepts(condition: u32) -> u8 {
     let low = (condition & 7) as u8;
     match condition {

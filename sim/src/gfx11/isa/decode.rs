@@ -9,10 +9,10 @@ use super::instruction::{Instruction, Placed, Unknown};
 use super::operand::UnknownOperand;
 use super::words::{Decoded, Words, bits};
 
-/// Decodes one instruction; gives it and the number of its words, at least 1.
+/// Decodes one instruction. Returns the instruction and its number of words, which is at least 1.
 ///
 /// # Panics
-/// If there are no words.
+/// If `words` is empty.
 pub(crate) fn instruction(words: &[u32]) -> (Instruction, usize) {
     let mut cursor = Words { words, used: 1 };
     match format(&mut cursor) {
@@ -52,7 +52,7 @@ fn format(words: &mut Words<'_>) -> Decoded {
     }
 }
 
-/// The formats of chapter 15 that have two words.
+/// The number of words of an unknown instruction, according to the formats in chapter 15.
 fn length_of_unknown(word: u32) -> usize {
     match word >> 26 {
         0x32..=0x38 | 0x3d | 0x3e => 2,
@@ -61,8 +61,8 @@ fn length_of_unknown(word: u32) -> usize {
     }
 }
 
-/// Decodes a section from its beginning to its end; branches go to the indices of instructions. Gives also the index of
-/// the instruction of each word; [`NOT_AN_INSTRUCTION`] inside of instructions.
+/// Decodes a whole section. Branch targets become indices of instructions. The second result maps each word to the
+/// index of the instruction that begins there, or to [`NOT_AN_INSTRUCTION`].
 pub(crate) fn section(bytes: &[u8]) -> (Vec<Placed>, Vec<u32>) {
     let words: Vec<u32> = bytes
         .chunks_exact(4)
@@ -92,7 +92,7 @@ pub(crate) fn section(bytes: &[u8]) -> (Vec<Placed>, Vec<u32>) {
     (placed, index)
 }
 
-/// The index of a word that does not begin an instruction.
+/// Marks a word at which no instruction begins.
 pub(crate) const NOT_AN_INSTRUCTION: u32 = u32::MAX;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Decodes instructions of memory: SMEM, DS, FLAT, GLOBAL, SCRATCH, and the cache control of MUBUF.
+//! Decodes memory instructions: SMEM, DS, FLAT, GLOBAL, SCRATCH, and the cache control of MUBUF.
 
 use super::instruction::{Flat, Instruction, ScalarLoad, Segment, Share, Unknown};
 use super::memory::{FlatOp, ShareOp};

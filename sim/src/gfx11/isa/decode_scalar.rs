@@ -58,7 +58,7 @@ pub(super) fn sop1(words: &mut Words<'_>) -> Decoded {
     }))
 }
 
-/// SOPK: the instruction that it abbreviates, with its register as the first source.
+/// Decodes SOPK into the instruction that it abbreviates. The destination register is the first source.
 pub(super) fn sopk(words: &mut Words<'_>) -> Decoded {
     use ScalarOp::*;
     let word = words.first();
@@ -98,7 +98,7 @@ pub(super) fn sopk(words: &mut Words<'_>) -> Decoded {
 fn flow_of_sopk(words: &mut Words<'_>) -> Decoded {
     let word = words.first();
     let op = FlowOp::of(0x100 + bits(word, 23, 5)).ok_or(UnknownOperand)?;
-    // The value of `s_setreg_imm32_b32` is kept where a branch keeps its target.
+    // The value of `s_setreg_imm32_b32` is stored in the field that branches use for their target.
     let target = match op {
         FlowOp::SetregImm32B32 => words.next()?,
         _ => 0,

@@ -8,13 +8,13 @@ use super::packed::PackedOp;
 use super::vector::VectorOp;
 use super::words::{Decoded, Words, bits};
 
-/// The first source, and what DPP says of it.
+/// The first source of an instruction, with its DPP control if it has one.
 struct First {
     bits: u32,
     dpp: Option<Box<Dpp>>,
 }
 
-/// Reads the word behind an instruction whose first source says that there is one. Modifiers of DPP16 are added.
+/// Reads the DPP word after an instruction whose first source announces one. Adds the modifiers of DPP16 to `mods`.
 fn first(
     words: &mut Words<'_>,
     source: u32,
@@ -44,7 +44,7 @@ fn first(
     })
 }
 
-/// A vector register of a short encoding: of 16 bits, registers 128 and up are the high halves of those from 0.
+/// A vector register of a short encoding. For 16-bit types, registers from 128 are the high halves of registers from 0.
 fn halved(src: Src, ty: Type, bit: u32, mods: &mut Modifiers) -> Src {
     match src {
         Src::Vector(register) if ty.is_half() && register >= 128 => {
@@ -92,7 +92,7 @@ pub(super) fn vop1(words: &mut Words<'_>) -> Decoded {
     Ok(vector(op, dst, 0, [a, NONE, NONE], mods, first.dpp))
 }
 
-/// The register of the result of a short encoding.
+/// The result register of a short encoding.
 fn short_result(bits: u32, ty: Type, mods: &mut Modifiers) -> u8 {
     match ty.is_half() && bits >= 128 {
         true => {
@@ -127,7 +127,7 @@ pub(super) fn vop2(words: &mut Words<'_>) -> Decoded {
     let src = match op {
         FmaakF32 | FmaakF16 => [a, b, constant],
         FmamkF32 | FmamkF16 => {
-            // The addend takes the place of the second factor, and so does its half.
+            // The addend moves to the position of the second factor, and its half selection moves with it.
             mods.high = mods.high & !2 | (mods.high & 2) << 1;
             [a, constant, b]
         }
@@ -161,7 +161,7 @@ pub(super) fn vopc(words: &mut Words<'_>) -> Decoded {
     }))
 }
 
-/// Instructions of VOP3 that have a scalar result instead of the modifiers `abs` and `op_sel`.
+/// Whether a VOP3 instruction has a scalar result instead of the modifiers `abs` and `op_sel`.
 fn has_scalar_result(op: VectorOp) -> bool {
     use VectorOp::*;
     matches!(
@@ -314,7 +314,7 @@ pub(super) fn vopd(words: &mut Words<'_>) -> Decoded {
             literal: literal.unwrap_or(0),
         })
     };
-    // The two results go to an even and an odd register.
+    // One of the two result registers is even and the other is odd.
     let other = (bits(second, 17, 7) << 1) as u8 | (!dst & 1);
     Ok(Instruction::Dual(Box::new([
         half(x, a, bits(word, 9, 8), dst)?,

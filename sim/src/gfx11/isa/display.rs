@@ -1,4 +1,4 @@
-//! Writes an instruction as an assembler would, without the suffix of its encoding.
+//! Formats instructions in assembler syntax, without the suffix of the encoding.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl fmt::Display for Instruction {
                     .into_iter()
                     .zip(types)
                     .map(|(src, &ty)| operand(src, ty.registers()));
-                // These name their register once.
+                // These instructions write their register only once.
                 let once = usize::from(matches!(one.name, "s_addk_i32" | "s_mulk_i32"));
                 operands.extend(sources.skip(once));
                 line(one.name, &operands)
@@ -98,7 +98,7 @@ fn line(name: &str, operands: &[String]) -> String {
     }
 }
 
-/// Whether the assembler's text has a second, scalar result.
+/// Whether the assembler syntax has a second, scalar result.
 fn has_scalar_result(op: VectorOp) -> bool {
     use VectorOp::*;
     matches!(
@@ -191,7 +191,7 @@ fn half(one: &Half) -> String {
     }
 }
 
-/// The registers of `bytes` bytes.
+/// The number of registers that `bytes` bytes occupy.
 fn registers(bytes: u8) -> u8 {
     bytes.div_ceil(4)
 }

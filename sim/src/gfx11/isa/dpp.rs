@@ -1,4 +1,4 @@
-//! Data-parallel primitives: sources that come from other lanes.
+//! Data-parallel primitives (DPP): sources that are read from other lanes.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", sections 15.3.2 (DPP16) and 15.3.3 (DPP8).
 
@@ -6,15 +6,15 @@ use super::instruction::Dpp;
 use super::operand::UnknownOperand;
 use super::words::bits;
 
-/// The lane that is outside its row.
+/// Stands for a source lane outside the row.
 pub(crate) const OUTSIDE: u8 = 0xff;
 
-/// The numbers of a first source that announce DPP.
+/// The encodings of the first source that announce DPP.
 pub(super) const DPP8: u32 = 233;
 pub(super) const DPP8_FETCH_INACTIVE: u32 = 234;
 pub(super) const DPP16: u32 = 250;
 
-/// The lanes of DPP8: each group of eight selects among its own.
+/// The source lanes of DPP8. Each group of eight lanes selects among its own lanes.
 pub(super) fn dpp8(word: u32, fetch_inactive: bool) -> Dpp {
     let lanes = std::array::from_fn(|lane| {
         let select = bits(word, 8 + (lane as u32 % 8) * 3, 3);
@@ -28,7 +28,7 @@ pub(super) fn dpp8(word: u32, fetch_inactive: bool) -> Dpp {
     }
 }
 
-/// The lanes of DPP16: each row of 16 selects among its own.
+/// The source lanes of DPP16. Each row of 16 lanes selects among its own lanes.
 pub(super) fn dpp16(word: u32) -> Result<Dpp, UnknownOperand> {
     let control = bits(word, 8, 9);
     let mut lanes = [OUTSIDE; 32];

@@ -1,4 +1,4 @@
-//! A decoded instruction.
+//! Decoded instructions.
 
 use super::compare::CompareOp;
 use super::memory::{FlatOp, ShareOp};
@@ -8,12 +8,12 @@ use super::program_flow::FlowOp;
 use super::scalar::ScalarOp;
 use super::vector::VectorOp;
 
-/// An instruction and where it lies.
+/// An instruction and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Placed {
-    /// Its byte offset in the section.
+    /// The byte offset in the section.
     pub offset: u32,
-    /// What it does.
+    /// The decoded instruction.
     pub instruction: Instruction,
 }
 
@@ -34,13 +34,13 @@ pub(crate) enum Instruction {
     Packed(Packed),
     /// VOPD: two instructions in one.
     Dual(Box<[Half; 2]>),
-    /// LDS.
+    /// An access to shared memory (the local data share, LDS).
     Share(Share),
-    /// Flat, global and scratch memory.
+    /// An access to flat, global or scratch memory.
     Flat(Flat),
-    /// It has no effect on what a wave computes: cache control and hints.
+    /// An instruction without an effect on results: cache control and hints.
     Hint(&'static str),
-    /// Not known.
+    /// Bits that the decoder does not know.
     Unknown(Unknown),
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Instruction {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scalar {
     pub op: ScalarOp,
-    /// The mnemonic; a SOPK instruction has its own.
+    /// The mnemonic. A SOPK instruction has a mnemonic of its own.
     pub name: &'static str,
     pub dst: u8,
     pub a: Src,
@@ -62,9 +62,9 @@ pub(crate) struct Scalar {
 pub(crate) struct Flow {
     pub op: FlowOp,
     pub immediate: u16,
-    /// The register of a wait that names one.
+    /// The register of a wait that has a register operand.
     pub register: u8,
-    /// The index of the instruction that a branch goes to.
+    /// The index of the branch target.
     pub target: u32,
 }
 
@@ -81,15 +81,15 @@ pub(crate) struct ScalarLoad {
 /// Modifiers of sources and of the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modifiers {
-    /// Sources that lose their sign: one bit each.
+    /// The sources whose absolute value is used, one bit each.
     pub abs: u8,
-    /// Sources that are negated.
+    /// The sources that are negated, one bit each.
     pub neg: u8,
-    /// Sources that are the high half of a register; bit 3 is the result's.
+    /// The sources that are the high half of a register, one bit each. Bit 3 is for the result.
     pub high: u8,
     /// Whether the result is clamped.
     pub clamp: bool,
-    /// The result times 2 (1), times 4 (2) or halved (3).
+    /// The factor of the result: 1 doubles it, 2 multiplies it by 4, and 3 halves it. 0 leaves it unchanged.
     pub omod: u8,
 }
 
@@ -98,10 +98,10 @@ pub(crate) struct Modifiers {
 pub(crate) struct Vector {
     pub op: VectorOp,
     pub dst: u8,
-    /// The scalar result of carries and of `v_div_scale`.
+    /// The scalar result, for carries and `v_div_scale`.
     pub sdst: u8,
     pub src: [Src; 3],
-    /// Whether `mods` are other than none.
+    /// Whether `mods` differ from the default.
     pub modified: bool,
     pub mods: Modifiers,
     pub dpp: Option<Box<Dpp>>,
@@ -131,20 +131,20 @@ pub(crate) struct Packed {
     pub dpp: Option<Box<Dpp>>,
 }
 
-/// Lanes from which the first source is taken.
+/// The lanes from which the first source is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Dpp {
-    /// The lane to read from; 0xff if it is outside its row.
+    /// The source of each lane. 0xff is a source outside the row.
     pub lanes: [u8; 32],
-    /// Lanes that may be written by the row and bank masks.
+    /// The lanes that the row and bank masks enable.
     pub enabled: u32,
-    /// Whether a lane that reads from nowhere reads zero; else it is not written.
+    /// Whether a lane without a source reads zero. Otherwise it is not written.
     pub bound_zero: bool,
     /// Whether inactive lanes may be read.
     pub fetch_inactive: bool,
 }
 
-/// What a half of a VOPD instruction does.
+/// The operation of one half of a VOPD instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DualOp {
     Fmac,
@@ -165,7 +165,7 @@ pub(crate) enum DualOp {
     And,
 }
 
-/// Half of a VOPD instruction.
+/// One half of a VOPD instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Half {
     pub op: DualOp,
@@ -185,7 +185,7 @@ pub(crate) struct Share {
     pub offsets: [u8; 2],
 }
 
-/// Which memory an address is in.
+/// The kind of memory that an address refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
     Flat,
@@ -199,12 +199,12 @@ pub(crate) struct Flat {
     pub op: FlatOp,
     pub segment: Segment,
     pub dst: u8,
-    /// The register of the address, if there is one.
+    /// The register of the address, or `None` without one.
     pub address: Option<u8>,
     pub data: u8,
     pub base: Option<u8>,
     pub offset: i32,
-    /// Whether an atomic operation gives the former value.
+    /// Whether an atomic operation returns the previous value.
     pub returns: bool,
 }
 
@@ -212,6 +212,6 @@ pub(crate) struct Flat {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {
     pub word: u32,
-    /// What is not known, if the instruction itself is.
+    /// The unknown part, if the instruction itself is known.
     pub what: &'static str,
 }

@@ -1,17 +1,17 @@
-//! Instructions of memory: LDS, flat, global and scratch.
+//! The memory instructions of the instruction set: LDS, flat, global and scratch.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", DS and FLAT.
 
-/// What an atomic operation does with the value in memory and its operand.
+/// The function that an atomic operation applies to the value in memory and its operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Atomic {
     Swap,
-    /// Stores the operand if memory holds the comparand.
+    /// Stores the operand if the value in memory equals the comparand.
     CompareSwap,
     CompareSwapF32,
     Add,
     Sub,
-    /// The operand minus memory.
+    /// The operand minus the value in memory.
     ReverseSub,
     MinI,
     MinU,
@@ -20,27 +20,27 @@ pub(crate) enum Atomic {
     And,
     Or,
     Xor,
-    /// Counts up to the operand, then begins at 0.
+    /// Increments up to the operand, then wraps to 0.
     Inc,
-    /// Counts down to 0, then begins at the operand.
+    /// Decrements down to 0, then wraps to the operand.
     Dec,
     AddF32,
     MinF,
     MaxF,
 }
 
-/// Half a register of a narrow access.
+/// The part of a register that a narrow access uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The whole register, extended.
+    /// The whole register. A loaded value is extended.
     Whole,
-    /// The low half; the other one keeps its value.
+    /// The low half. The high half keeps its value.
     Low,
-    /// The high half; the other one keeps its value.
+    /// The high half. The low half keeps its value.
     High,
 }
 
-/// What an access to memory does.
+/// The kind of a memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Load { bytes: u8, signed: bool, part: Part },
@@ -51,19 +51,19 @@ pub(crate) enum Access {
 /// A flat, global or scratch instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlatOp {
-    /// The mnemonic without its segment.
+    /// The mnemonic, without the prefix for the kind of memory.
     pub name: &'static str,
     pub access: Access,
 }
 
-/// What an LDS instruction does.
+/// The kind of an LDS instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShareKind {
-    /// At one address.
+    /// An access at one address.
     One(Access),
-    /// An atomic operation that gives the former value.
+    /// An atomic operation that returns the previous value.
     Returning(Access),
-    /// At two addresses; offsets count elements times the stride.
+    /// An access at two addresses. Offsets are in elements times the stride.
     Two {
         load: bool,
         bytes: u8,
@@ -124,7 +124,7 @@ const fn atomic(op: Atomic, bytes: u8) -> Access {
 }
 
 impl FlatOp {
-    /// The instruction of a number.
+    /// The instruction with this opcode.
     pub fn of(code: u32) -> Option<FlatOp> {
         let (name, access) = flat_load_store(code).or_else(|| flat_atomic(code))?;
         Some(FlatOp { name, access })
@@ -197,7 +197,7 @@ fn flat_atomic(code: u32) -> Option<(&'static str, Access)> {
 }
 
 impl ShareOp {
-    /// The instruction of a number.
+    /// The instruction with this opcode.
     pub fn of(code: u32) -> Option<ShareOp> {
         let (name, kind) = share_load_store(code)
             .or_else(|| share_two(code))
@@ -334,7 +334,7 @@ fn share_returning(code: u32) -> Option<(&'static str, Access)> {
 }
 
 impl Atomic {
-    /// The number of operands besides memory.
+    /// The number of operands in registers.
     pub fn operands(self) -> u8 {
         match self {
             Atomic::CompareSwap | Atomic::CompareSwapF32 => 2,

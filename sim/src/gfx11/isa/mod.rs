@@ -1,4 +1,4 @@
-//! The instruction set: what the bits of an instruction say.
+//! The instruction set: decoding of instructions, and their properties.
 
 pub(crate) mod compare;
 pub(crate) mod decode;

@@ -4,13 +4,13 @@
 
 use half::f16;
 
-/// The low half of VCC among the scalar registers.
+/// The number of the low half of VCC among the scalar registers.
 pub(crate) const VCC: u8 = 106;
-/// The register that is always zero.
+/// The number of the register that is always zero.
 pub(crate) const NULL: u8 = 124;
-/// M0 among the scalar registers.
+/// The number of M0 among the scalar registers.
 pub(crate) const M0: u8 = 125;
-/// The low half of EXEC among the scalar registers.
+/// The number of the low half of EXEC among the scalar registers.
 pub(crate) const EXEC: u8 = 126;
 
 /// The high 32 bits of a flat address in shared memory.
@@ -18,33 +18,33 @@ pub(crate) const SHARED_APERTURE: u32 = 0x0001_0000;
 /// The high 32 bits of a flat address in private memory.
 pub(crate) const PRIVATE_APERTURE: u32 = 0x0002_0000;
 
-/// What an operand holds.
+/// The type of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// There is none.
+    /// The operand does not exist.
     Nothing,
-    /// 16 bits, an integer.
+    /// A 16-bit integer.
     B16,
-    /// 16 bits, a float.
+    /// A 16-bit float.
     F16,
-    /// Two floats of 16 bits.
+    /// Two 16-bit floats.
     PkF16,
-    /// 32 bits, an integer.
+    /// A 32-bit integer.
     B32,
-    /// 32 bits, a float.
+    /// A 32-bit float.
     F32,
-    /// 64 bits, an integer.
+    /// A 64-bit integer.
     B64,
-    /// 64 bits, a float.
+    /// A 64-bit float.
     F64,
     /// One bit per lane, in a scalar register.
     Mask,
-    /// 32 bits in a scalar register.
+    /// 32 bits, in a scalar register.
     Scalar,
 }
 
 impl Type {
-    /// The number of registers.
+    /// The number of registers that the operand occupies.
     pub fn registers(self) -> u8 {
         match self {
             Type::Nothing => 0,
@@ -53,30 +53,30 @@ impl Type {
         }
     }
 
-    /// Whether an operand is half a register.
+    /// Whether the operand occupies half a register.
     pub fn is_half(self) -> bool {
         matches!(self, Type::B16 | Type::F16)
     }
 }
 
-/// Where a source operand comes from.
+/// The kind of a source operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Src {
-    /// A vector register; the first one of several.
+    /// A vector register, or the first of several.
     Vector(u8),
-    /// A scalar register, VCC, M0 or EXEC; the first one of several.
+    /// A scalar register, VCC, M0 or EXEC, or the first of several.
     Scalar(u8),
     /// The scalar condition code.
     Scc,
-    /// A number, in the form of the operand's type.
+    /// A constant, as bits of the operand's type.
     Constant(u64),
 }
 
-/// Why an operand cannot be decoded.
+/// The error for an operand that cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownOperand;
 
-/// Decodes the nine bits of a source operand. `literal` follows the instruction.
+/// Decodes the nine bits of a source operand. `literal` is the word after the instruction, if any.
 pub(crate) fn source(bits: u32, ty: Type, literal: Option<u32>) -> Result<Src, UnknownOperand> {
     Ok(match bits {
         0..=107 | 108..=123 | 125..=127 => Src::Scalar(bits as u8),
@@ -95,7 +95,7 @@ pub(crate) fn source(bits: u32, ty: Type, literal: Option<u32>) -> Result<Src, U
     })
 }
 
-/// An inline integer: sign-extended to the operand's size.
+/// An inline integer, sign-extended to the size of the operand.
 fn integer(value: i64, ty: Type) -> u64 {
     match ty {
         Type::B64 | Type::F64 => value as u64,
@@ -104,7 +104,7 @@ fn integer(value: i64, ty: Type) -> u64 {
     }
 }
 
-/// The base or limit of an aperture. As a 32-bit operand it reads as its low half.
+/// The base or limit of an aperture. A 32-bit operand reads the low half.
 fn aperture(high: u32, low: u32, ty: Type) -> u64 {
     match ty.registers() {
         2 => u64::from(high) << 32 | u64::from(low),
@@ -127,7 +127,7 @@ fn float(index: u32, ty: Type) -> u64 {
     }
 }
 
-/// A literal: the high half of a 64-bit float, else zero-extended.
+/// A literal. For a 64-bit float it is the high half. Other types are zero-extended.
 fn long(literal: u32, ty: Type) -> u64 {
     match ty {
         Type::F64 => u64::from(literal) << 32,

@@ -6,12 +6,12 @@ use super::operand::Type::{self, B32, F32, PkF16};
 
 macro_rules! packed_ops {
     ($($code:literal $op:ident $name:literal $dst:literal [$($src:ident $count:literal),*];)*) => {
-        /// What a VOP3P instruction does.
+        /// The operation of a VOP3P instruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum PackedOp { $(#[doc = concat!("`", $name, "`.")] $op,)* }
 
         impl PackedOp {
-            /// The instruction of a number.
+            /// The instruction with this opcode.
             pub fn of(code: u32) -> Option<PackedOp> {
                 Some(match code { $($code => PackedOp::$op,)* _ => return None })
             }
@@ -21,7 +21,7 @@ macro_rules! packed_ops {
                 match self { $(PackedOp::$op => $name,)* }
             }
 
-            /// The number of registers of the result, and the types and registers of the sources.
+            /// The number of result registers, and the type and number of registers of each source.
             pub fn shape(self) -> (u8, &'static [(Type, u8)]) {
                 match self { $(PackedOp::$op => ($dst, &[$(($src, $count)),*]),)* }
             }
@@ -67,7 +67,7 @@ packed_ops! {
 }
 
 impl PackedOp {
-    /// Whether it multiplies matrices.
+    /// Whether the instruction multiplies matrices.
     pub fn is_matrix(self) -> bool {
         self.shape().0 == 8
     }

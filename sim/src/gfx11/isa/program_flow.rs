@@ -4,12 +4,12 @@
 
 macro_rules! flow_ops {
     ($($code:literal $op:ident $name:literal;)*) => {
-        /// What an instruction does for the flow of a program.
+        /// The operation of an instruction that controls the flow of a program.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum FlowOp { $(#[doc = concat!("`", $name, "`.")] $op,)* }
 
         impl FlowOp {
-            /// The instruction of a SOPP number, or of `0x100` plus a SOPK number.
+            /// The instruction with this SOPP opcode, or with `0x100` plus a SOPK opcode.
             pub fn of(code: u32) -> Option<FlowOp> {
                 Some(match code { $($code => FlowOp::$op,)* _ => return None })
             }
@@ -55,7 +55,7 @@ flow_ops! {
 }
 
 impl FlowOp {
-    /// Whether it may go to another instruction.
+    /// Whether the instruction may continue elsewhere than at the following instruction.
     pub fn branches(self) -> bool {
         matches!(
             self,
@@ -71,7 +71,7 @@ impl FlowOp {
 }
 
 impl FlowOp {
-    /// Whether it names the instruction that it goes to.
+    /// Whether the instruction has a constant target.
     pub fn is_branch(self) -> bool {
         self.name().contains("branch")
     }

@@ -1,19 +1,19 @@
 //! The instructions of the scalar ALU.
 //!
-//! Numbers follow AMD's "RDNA3 Instruction Set Architecture", chapter 16 ("Instructions", SOP2, SOP1, SOPC), and for scalar
-//! floats "RDNA3.5 Instruction Set Architecture". The number of a SOP1 instruction `n` is `0x100 + n` here, that of a SOPC
-//! instruction `0x200 + n`; SOPK instructions are decoded as the instruction that they abbreviate.
+//! Opcodes follow AMD's "RDNA3 Instruction Set Architecture", chapter 16 ("Instructions", SOP2, SOP1, SOPC). Scalar
+//! floats follow "RDNA3.5 Instruction Set Architecture". Here, the code of SOP1 opcode `n` is `0x100 + n`, and the code
+//! of SOPC opcode `n` is `0x200 + n`. A SOPK instruction is decoded as the instruction that it abbreviates.
 
 use super::operand::Type::{self, B32, B64, F16, F32, Nothing};
 
 macro_rules! scalar_ops {
     ($($code:literal $op:ident $name:literal $dst:ident [$($src:ident)*];)*) => {
-        /// What a scalar ALU instruction does.
+        /// The operation of a scalar ALU instruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum ScalarOp { $(#[doc = concat!("`", $name, "`.")] $op,)* }
 
         impl ScalarOp {
-            /// The instruction of a number.
+            /// The instruction with this code.
             pub fn of(code: u32) -> Option<ScalarOp> {
                 Some(match code { $($code => ScalarOp::$op,)* _ => return None })
             }
@@ -23,7 +23,7 @@ macro_rules! scalar_ops {
                 match self { $(ScalarOp::$op => $name,)* }
             }
 
-            /// The type of the result, and of each source.
+            /// The type of the result, and the type of each source.
             pub fn types(self) -> (Type, &'static [Type]) {
                 match self { $(ScalarOp::$op => ($dst, &[$($src),*]),)* }
             }

@@ -1,29 +1,29 @@
 //! The instructions of the vector ALU.
 //!
-//! Numbers and operand types follow AMD's "RDNA3 Instruction Set Architecture", chapter 16 ("Instructions", VOP1, VOP2,
-//! VOP3), and "RDNA3.5 Instruction Set Architecture". A VOP2 instruction `n` is `0x100 + n` as VOP3, a VOP1 instruction `n`
-//! is `0x180 + n`; the number here is always that of VOP3.
+//! Opcodes and operand types follow AMD's "RDNA3 Instruction Set Architecture", chapter 16 ("Instructions", VOP1, VOP2,
+//! VOP3), and "RDNA3.5 Instruction Set Architecture". VOP2 opcode `n` is VOP3 opcode `0x100 + n`, and VOP1 opcode `n`
+//! is VOP3 opcode `0x180 + n`. Here, the code is always the VOP3 opcode.
 
 use super::operand::Type::{self, B16, B32, B64, F16, F32, F64, Mask, Nothing, PkF16, Scalar};
 
 macro_rules! vector_ops {
     ($($code:literal $op:ident $name:literal $dst:ident [$($src:ident)*];)*) => {
-        /// What a vector ALU instruction does.
+        /// The operation of a vector ALU instruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum VectorOp { $(#[doc = concat!("`", $name, "`.")] $op,)* }
 
         impl VectorOp {
-            /// The instruction of a VOP3 number.
+            /// The instruction with this VOP3 opcode.
             pub fn of(code: u32) -> Option<VectorOp> {
                 Some(match code { $($code => VectorOp::$op,)* _ => return None })
             }
 
-            /// The mnemonic, without the suffix of an encoding.
+            /// The mnemonic, without the suffix of the encoding.
             pub fn name(self) -> &'static str {
                 match self { $(VectorOp::$op => $name,)* }
             }
 
-            /// The type of the result, and of each source.
+            /// The type of the result, and the type of each source.
             pub fn types(self) -> (Type, &'static [Type]) {
                 match self { $(VectorOp::$op => ($dst, &[$($src),*]),)* }
             }

@@ -1,17 +1,17 @@
-//! What the decoders of all formats read and give.
+//! The input and output of the decoders of all formats.
 
 use super::instruction::Instruction;
 use super::operand::UnknownOperand;
 
-/// The words of an instruction and those behind it.
+/// The words from an instruction on.
 pub(super) struct Words<'a> {
     pub words: &'a [u32],
-    /// How many of them the instruction has.
+    /// Number of words that the instruction has used so far.
     pub used: usize,
 }
 
 impl Words<'_> {
-    /// The first word.
+    /// The first word of the instruction.
     pub fn first(&self) -> u32 {
         self.words[0]
     }
@@ -23,7 +23,7 @@ impl Words<'_> {
         Ok(word)
     }
 
-    /// The literal, if one of the operands is the number of a literal.
+    /// The literal, if one of the operands announces it.
     pub fn literal(&mut self, operands: &[u32]) -> Result<Option<u32>, UnknownOperand> {
         match operands.contains(&255) {
             true => self.next().map(Some),
@@ -32,10 +32,10 @@ impl Words<'_> {
     }
 }
 
-/// Some bits of a word: `count` of them from bit `low`.
+/// The `count` bits of a word that begin at bit `low`.
 pub(super) fn bits(word: u32, low: u32, count: u32) -> u32 {
     word >> low & ((1 << count) - 1)
 }
 
-/// What the decoder of a format gives: an error if the bits are not an instruction.
+/// The result of a decoder. It is an error if the bits are not a known instruction.
 pub(super) type Decoded = Result<Instruction, UnknownOperand>;

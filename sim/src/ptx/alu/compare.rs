@@ -11,13 +11,14 @@ const AND: u32 = 1;
 const OR: u32 = 2;
 const XOR: u32 = 3;
 const FTZ: u32 = 4;
-/// The result of `set` is 1.0 and not all bits, or, with both bits, 1.0 of `f16` or `bf16`.
+/// Bits of `flags` for the result of `set`: all bits if neither is set, 1.0 as `f32`, or (both bits) 1.0 as `f16` or
+/// `bf16`.
 const ONE: u32 = 8;
 const ONE_F16: u32 = 16;
 const ONE_BF16: u32 = 24;
 const ONES: u32 = 24;
 
-/// The instruction, if it is one of this class.
+/// The decoded instruction, or `None` if it belongs to another class.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "setp" => set_predicate(m),
@@ -44,7 +45,7 @@ macro_rules! lanewise {
     }};
 }
 
-/// Comparison of integers; `$finish` takes the bits of the lanes.
+/// The comparison of integers. `$finish` receives one result bit per lane.
 macro_rules! integers {
     ($finish:ident, $op:expr, $cell:ty) => {
         match $op {
@@ -59,7 +60,7 @@ macro_rules! integers {
     };
 }
 
-/// Comparison of floats; the operators with `u` hold if an operand is NaN.
+/// The comparison of floats. The operators that end with `u` are true if an operand is NaN.
 macro_rules! floats {
     ($finish:ident, $op:expr, $cell:ty, $see:expr) => {{
         match $op {
@@ -140,7 +141,7 @@ fn combined(r: &Regs, x: &Args, bits: u32) -> u32 {
     }
 }
 
-/// Both destinations of `setp` (9.7.6.2): `q` takes the opposite of the comparison.
+/// Writes both destinations of `setp` (9.7.6.2). `q` receives the opposite of the comparison.
 #[inline(always)]
 fn to_predicates(r: &mut Regs, x: &Args, mask: u32, bits: u32) {
     let (p, q) = (combined(r, x, bits), combined(r, x, !bits));
@@ -212,7 +213,7 @@ fn select(ty: Type) -> Option<Alu> {
     flagged(run, &[ty, ty, ty, Pred], 0)
 }
 
-/// `slct` (9.7.6.4): by the sign of `c`.
+/// `slct` (9.7.6.4) selects by the sign of `c`.
 fn slct(m: &Mods) -> Option<Alu> {
     let &[ty, by] = &m.types()[..] else {
         return None;

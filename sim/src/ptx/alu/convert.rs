@@ -9,14 +9,14 @@ use crate::ptx::regs::{Args, Cell, Regs, Run, map1, map2};
 use crate::ptx::rounding::{BF16, F16, F32, Format, Mode, TF32, round};
 use crate::ptx::types::Type::{self, B, S, U};
 
-/// The result is an integral number although its type is a float.
+/// Rounds the result to an integral number, although its type is a float.
 const INTEGRAL: u32 = 16;
-/// A negative result becomes zero.
+/// Replaces a negative result by zero.
 const RELU: u32 = 32;
-/// Ties away from zero.
+/// Rounds ties away from zero.
 const AWAY: u32 = 64;
 
-/// The instruction, if it is one of this class.
+/// The decoded instruction, or `None` if it belongs to another class.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let &[to, from] = &m.types()[..] else {
         return None;
@@ -54,12 +54,12 @@ pub(super) fn decode(m: &Mods) -> Option<Alu> {
 
 /// An integer type.
 trait Int: Cell {
-    /// Extended to 64 bits: by its sign, or by zeros.
+    /// The value, sign-extended or zero-extended to 64 bits.
     fn extended(self) -> u64;
     fn value(self) -> i128;
     fn truncated(bits: u64) -> Self;
     fn clamped(value: i128) -> Self;
-    /// The nearest integer to an integral number; a NaN is 0.
+    /// The integer that is nearest to an integral number. A NaN gives 0.
     fn near(x: f64) -> Self;
     const MIDDLE: u64;
     const WIDE: bool;
@@ -129,7 +129,7 @@ fn integers(to: Type, from: Type, saturates: bool) -> Option<Run> {
 }
 
 fn integers_to<A: Int + 'static>(to: Type, saturates: bool) -> Option<Run> {
-    // A narrow signed result is extended to the register (9.4.1), which has 16 bits or more.
+    // A narrow signed result is sign-extended to the register (9.4.1), which has at least 16 bits.
     if to == S(8) && !saturates {
         return Some(|r, x, m| map1(r, x, m, |a: A| a.extended() as i8 as i16));
     }
@@ -142,9 +142,9 @@ fn integers_to<A: Int + 'static>(to: Type, saturates: bool) -> Option<Run> {
 /// A float type.
 trait Float: Cell {
     fn double(self) -> f64;
-    /// The type's value of a number that it can hold.
+    /// The value of this type that equals `x`. The type must be able to represent `x`.
     fn exact(x: f64) -> Self;
-    /// `None` for `f64`.
+    /// The format to round to, or `None` for `f64`.
     const FORMAT: Option<Format>;
 }
 
@@ -174,7 +174,7 @@ macro_rules! half {
             fn double(self) -> f64 {
                 self.to_f64()
             }
-            // The NaN of both is 0x7fff (9.7.4).
+            // The NaN of both types is 0x7fff (9.7.4).
             fn exact(x: f64) -> $t {
                 match x.is_nan() {
                     true => <$t>::from_bits(0x7fff),
@@ -261,7 +261,7 @@ fn from_integer<D: Float>(value: i128, flags: u32) -> D {
     let Some(format) = D::FORMAT else {
         return D::exact(double_of(magnitude, value < 0, flags));
     };
-    // 53 bits, the last one sticky, are enough for the second rounding.
+    // 53 bits, of which the last is sticky, are enough for the second rounding.
     let excess = 11u32.saturating_sub(magnitude.leading_zeros());
     let kept = magnitude >> excess << excess;
     let sticky = if magnitude != kept { 1u64 << excess } else { 0 };
@@ -287,7 +287,7 @@ fn double_of(magnitude: u64, negative: bool, flags: u32) -> f64 {
     if negative { -x } else { x }
 }
 
-/// `.sat` to [0, 1] with NaN to 0, and `.relu`.
+/// Applies `.sat`, which clamps to [0, 1] and turns NaN into 0, and `.relu`.
 fn finished(x: f64, flags: u32) -> f64 {
     match () {
         () if flags & SAT != 0 => {
@@ -304,7 +304,7 @@ fn finished(x: f64, flags: u32) -> f64 {
 
 fn floats(to: Type, from: Type, flags: u32) -> Option<Run> {
     match (to, from) {
-        // Without modifiers a wider type holds every value, and needs no rounding.
+        // Without modifiers, the wider type can represent every value, so no rounding is needed.
         (Type::F32, Type::F16) if flags == 0 => {
             Some(|r, x, m| map1(r, x, m, |a: u16| canonical(half_value(a))))
         }
@@ -355,7 +355,7 @@ fn narrowed<D: Float>(a: f32, flags: u32) -> D {
     D::exact(finished(round(x, format, direction(flags)), flags))
 }
 
-/// Two numbers into one register: `a` into the upper half.
+/// Converts two numbers into the halves of one register. `a` becomes the upper half.
 fn pack<D: Float + Cell<Bits = u32>>(r: &mut Regs, x: &Args, m: u32) {
     map2(r, x, m, |a: f32, b: f32| {
         let [high, low] = [a, b].map(|v| narrowed::<D>(v, x.flags).put());

@@ -1,18 +1,19 @@
-//! `f32` and `f64` (PTX ISA 9.7.3). A NaN that an instruction on `f32` gives is 0x7fffffff (9.7.3, "NaN payload").
+//! Instructions on `f32` and `f64` (PTX ISA 9.7.3). The NaN result of an `f32` instruction is 0x7fffffff ("NaN
+//! payload").
 
 use super::{Alu, Mods, flagged};
 use crate::ptx::regs::{Args, Regs, Run, map1, map2, map3, write};
 use crate::ptx::rounding::{F32 as SINGLE, Mode, quotient, root, round, sum, two_sum};
 use crate::ptx::types::Type::{F32, F64};
 
-/// Bits of `flags`; the low two are the direction.
+/// Bits of `flags`. The lowest two bits are the rounding direction.
 pub(super) const FTZ: u32 = 4;
 pub(super) const SAT: u32 = 8;
 const NAN: u32 = 16;
 const XORSIGN: u32 = 32;
 const MAX: u32 = 64;
 
-/// The modifiers as `flags`.
+/// The modifiers of an instruction as `flags`.
 pub(super) fn modifiers(m: &Mods) -> u32 {
     let direction = match () {
         () if m.has("rz") => 1,
@@ -24,12 +25,12 @@ pub(super) fn modifiers(m: &Mods) -> u32 {
     direction | bit("ftz", FTZ) | bit("sat", SAT) | bit("NaN", NAN)
 }
 
-/// The direction in `flags`.
+/// The rounding direction in `flags`.
 pub(super) fn direction(flags: u32) -> Mode {
     [Mode::Near, Mode::Zero, Mode::Down, Mode::Up][flags as usize & 3]
 }
 
-/// The NaN that instructions on `f32` give.
+/// Replaces any NaN by the NaN that `f32` instructions return.
 #[inline(always)]
 pub(in crate::ptx) fn canonical(x: f32) -> f32 {
     if x.is_nan() {
@@ -39,7 +40,7 @@ pub(in crate::ptx) fn canonical(x: f32) -> f32 {
     }
 }
 
-/// `.ftz`: a subnormal becomes a zero of its sign.
+/// Applies `.ftz`, which replaces a subnormal number by a zero of the same sign.
 #[inline(always)]
 pub(super) fn flush(x: f32, flags: u32) -> f32 {
     match flags & FTZ != 0 && x.is_subnormal() {
@@ -48,7 +49,7 @@ pub(super) fn flush(x: f32, flags: u32) -> f32 {
     }
 }
 
-/// `.ftz`, then `.sat`: to [0, 1], and NaN to +0.
+/// Applies `.ftz` and then `.sat`, which clamps to [0, 1] and turns NaN into +0.
 #[inline(always)]
 pub(super) fn finish(x: f32, flags: u32) -> f32 {
     let x = flush(x, flags);
@@ -59,12 +60,12 @@ pub(super) fn finish(x: f32, flags: u32) -> f32 {
     }
 }
 
-/// Rounds what has more bits, in the direction of `flags`, and finishes it.
+/// Rounds a wider value in the direction of `flags`, then applies `.ftz` and `.sat`.
 pub(super) fn rounded(x: f64, flags: u32) -> f32 {
     finish(round(x, SINGLE, direction(flags)) as f32, flags)
 }
 
-/// The instruction, if it is one of this class.
+/// The decoded instruction, or `None` if it belongs to another class.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.types()[..] {
         [F32] => singles(m),
@@ -125,7 +126,7 @@ fn singles(m: &Mods) -> Option<Alu> {
             },
             2,
         ),
-        // The sign of a NaN is not defined (9.7.3.9 and 9.7.3.10); the payload stays.
+        // The sign of a NaN is undefined (9.7.3.9 and 9.7.3.10). The payload is preserved.
         "neg" => (|r, x, m| map1(r, x, m, |a: f32| -flush(a, x.flags)), 2),
         "abs" => (|r, x, m| map1(r, x, m, |a: f32| flush(a, x.flags).abs()), 2),
         "copysign" => (|r, x, m| map2(r, x, m, |a: f32, b: f32| b.copysign(a)), 3),
@@ -155,7 +156,8 @@ fn fused(r: &mut Regs, x: &Args, mask: u32) {
     write::<u32>(r, x.d, mask, &out);
 }
 
-/// `min` and `max` (9.7.3.11 and 9.7.3.12): one NaN gives the other operand unless `.NaN` is there; -0 is below +0.
+/// `min` and `max` (9.7.3.11 and 9.7.3.12). If one operand is NaN, the other is the result, except with `.NaN`. -0 <
+/// +0.
 fn extremes(m: &Mods, flags: u32) -> Option<Alu> {
     let three = m.parts.len() > 2 && m.has("three");
     if three || m.has("abs") {
@@ -266,8 +268,8 @@ fn sum_parts(a: f64, b: f64) -> (f64, f64) {
     two_sum(a, b)
 }
 
-/// An `f64` operation in a direction: the rounded result and its error decide the neighbour. The error of a product that
-/// is subnormal is lost, so that its last bit may be wrong.
+/// Rounds an `f64` operation in a direction: the rounded result and its error determine the neighbour. The error of a
+/// product that is subnormal is lost, so the last bit of such a result may be wrong.
 fn directed((near, error): (f64, f64), flags: u32) -> f64 {
     if error == 0.0 || !near.is_finite() || error.is_nan() {
         return near;

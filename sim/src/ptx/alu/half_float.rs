@@ -1,5 +1,5 @@
-//! `f16` and `bf16`, single and in pairs (PTX ISA 9.7.4). Each operation is exact or rounded to odd in `f64`, and then
-//! rounded once to the type.
+//! Instructions on `f16` and `bf16`, scalar and in pairs (PTX ISA 9.7.4). Each operation is exact or rounded to odd in
+//! `f64`, and then rounded once to the type.
 
 use half::{bf16, f16};
 
@@ -12,7 +12,7 @@ use crate::ptx::types::Type;
 const NAN: u32 = 16;
 const RELU: u32 = 32;
 
-/// A type of 16 bits.
+/// A 16-bit float type.
 trait Half: Copy {
     const FORMAT: Format;
     fn double(self) -> f64;
@@ -47,7 +47,7 @@ macro_rules! half {
 half!(f16, F16);
 half!(bf16, BF16);
 
-/// One number or two.
+/// A scalar or a pair of scalars.
 trait Lanes: Cell {
     type Number: Half;
     fn each1(a: Self, f: impl Fn(Self::Number) -> Self::Number) -> Self;
@@ -87,7 +87,7 @@ macro_rules! lanes {
 lanes!(f16);
 lanes!(bf16);
 
-/// The instruction, if it is one of this class.
+/// The decoded instruction, or `None` if it belongs to another class.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let &[ty] = &m.types()[..] else { return None };
     let (run, operands) = match ty {
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn pairs_are_two_numbers() {
-        // 1 + 2 above, 0.5 + 0.25 below.
+        // The upper halves give 1 + 2, the lower halves 0.5 + 0.25.
         assert_eq!(
             run("add.rn.f16x2", [0x3c00_3800, 0x4000_3400, 0]),
             0x4200_3a00
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_fused_product_is_rounded_once() {
-        // (1 + 2^-10) squared is 1 + 2^-9 + 2^-20: minus (1 + 2^-9) leaves 2^-20.
+        // (1 + 2^-10)^2 = 1 + 2^-9 + 2^-20. Subtracting 1 + 2^-9 leaves 2^-20.
         assert_eq!(run("fma.rn.f16", [0x3c01, 0x3c01, 0xbc02]), 0x0010);
     }
 }

@@ -4,7 +4,7 @@ use super::{Alu, Mods, alu, flagged};
 use crate::ptx::regs::{Args, Regs, Run, lanes, map1, map2, map3, map4};
 use crate::ptx::types::Type::{self, B, S, U};
 
-/// Picks the function by the integer type: unsigned 16, 32, 64, signed 16, 32, 64.
+/// Selects the function for the integer type: unsigned or signed, with 16, 32 or 64 bits.
 macro_rules! by_type {
     ($ty:expr, $map:ident, |$($x:ident),+| $body:expr) => {{
         let run: Run = match $ty {
@@ -20,7 +20,7 @@ macro_rules! by_type {
     }};
 }
 
-/// The instruction, if it is one of this class.
+/// The decoded instruction, or `None` if it belongs to another class.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     if matches!(m.parts.last(), Some(&"u16x2" | &"s16x2")) {
         return pairs(m);
@@ -41,7 +41,7 @@ pub(super) fn decode(m: &Mods) -> Option<Alu> {
         ("add" | "addc" | "sub" | "subc", ..) => carried(m, ty),
         ("mul" | "mad" | "madc", ..) => products(m, ty),
         ("mul24" | "mad24", ..) => products24(m, ty),
-        // ISA 9.7.1.8: dividing by zero gives an unspecified value; all bits set is what GPUs give.
+        // ISA 9.7.1.8: the result of a division by zero is unspecified. GPUs return all bits set.
         ("div", ..) => same(
             by_type!(ty, map2, |a, b| a.checked_div(b).unwrap_or(if b == 0 {
                 !0
@@ -76,7 +76,7 @@ pub(super) fn decode(m: &Mods) -> Option<Alu> {
     }
 }
 
-/// Two integers of 16 bits (9.7.1.1, 9.7.1.13 and 9.7.1.14).
+/// Instructions on pairs of 16-bit integers (9.7.1.1, 9.7.1.13 and 9.7.1.14).
 fn pairs(m: &Mods) -> Option<Alu> {
     let run: Run = match (m.name(), *m.parts.last()?) {
         ("add", _) => |r, x, m| {
@@ -112,7 +112,7 @@ fn pairs(m: &Mods) -> Option<Alu> {
     }
 }
 
-/// `popc`, `clz`, `bfind` (9.7.1.15 to 9.7.1.17): the result has 32 bits.
+/// `popc`, `clz` and `bfind` (9.7.1.15 to 9.7.1.17). The result has 32 bits.
 fn counting(m: &Mods, ty: Type) -> Option<Alu> {
     let shift = u32::from(m.has("shiftamt"));
     let run: Run = match (m.name(), ty) {
@@ -122,7 +122,7 @@ fn counting(m: &Mods, ty: Type) -> Option<Alu> {
         ("clz", B(64)) => |r, x, m| map1(r, x, m, u64::leading_zeros),
         ("bfind", U(32)) => |r, x, m| map1(r, x, m, |a: u32| found(u64::from(a), 32, x.flags)),
         ("bfind", U(64)) => |r, x, m| map1(r, x, m, |a: u64| found(a, 64, x.flags)),
-        // A negative number: the most significant bit that is not the sign.
+        // For a negative number, the result is the most significant bit that differs from the sign.
         ("bfind", S(32)) => |r, x, m| {
             map1(r, x, m, |a: i32| {
                 found(u64::from((a ^ a >> 31) as u32), 32, x.flags)
@@ -159,7 +159,7 @@ fn carried(m: &Mods, ty: Type) -> Option<Alu> {
     flagged(run, &[ty; 3], flags)
 }
 
-/// `add.cc`, `addc`, `sub.cc`, `subc` (9.7.2); the carry of a subtraction is its borrow.
+/// `add.cc`, `addc`, `sub.cc` and `subc` (9.7.2). The carry of a subtraction is the borrow.
 fn extended(r: &mut Regs, x: &Args, mask: u32, bits: u32) {
     let (subtract, uses, sets) = (x.flags & 1 != 0, x.flags & 2 != 0, x.flags & 4 != 0);
     for lane in lanes(mask) {
@@ -304,7 +304,7 @@ fn wide_products(ty: Type, add: bool) -> Option<Alu> {
     }
 }
 
-/// `mad.lo.cc`, `madc.hi` and so on (9.7.2.5).
+/// `mad.lo.cc`, `madc.hi` and similar instructions (9.7.2.5).
 fn carried_products(m: &Mods, ty: Type) -> Option<Alu> {
     if !matches!(ty, U(32) | U(64) | S(32) | S(64)) {
         return None;
@@ -334,7 +334,7 @@ fn carried_products(m: &Mods, ty: Type) -> Option<Alu> {
     flagged(run, &[ty; 4], flags)
 }
 
-/// `mul24` and `mad24` (9.7.1.5): 24 bits each; `.hi` is bits 47 to 16 of the product.
+/// `mul24` and `mad24` (9.7.1.5). The factors have 24 bits, and `.hi` selects bits 47 to 16 of the product.
 fn products24(m: &Mods, ty: Type) -> Option<Alu> {
     let run: Run = match ty {
         U(32) => |r, x, m| {
@@ -412,7 +412,7 @@ fn fields(m: &Mods, ty: Type) -> Option<Alu> {
     flagged(run, &types, u32::from(ty.signed()) | u32::from(wrap) << 1)
 }
 
-/// `bfe` (9.7.1.19): the field beyond the top repeats the sign bit of the field or of `a`.
+/// `bfe` (9.7.1.19). The bits above the field or above `a` repeat the sign bit.
 fn extract(a: u64, pos: u32, len: u32, bits: u32, signed: u32) -> u64 {
     let (pos, len) = (pos & 0xff, len & 0xff);
     let top = bits - 1;
@@ -423,7 +423,7 @@ fn extract(a: u64, pos: u32, len: u32, bits: u32, signed: u32) -> u64 {
     field & mask | if sign { !mask } else { 0 }
 }
 
-/// `bfi` (9.7.1.20): `a` into `b`.
+/// `bfi` (9.7.1.20) inserts `a` into `b`.
 fn insert(a: u64, b: u64, pos: u32, len: u32) -> u64 {
     let (pos, len) = (pos & 0xff, len & 0xff);
     if pos >= 64 {
@@ -454,7 +454,7 @@ fn bit_mask(a: u32, n: u32, flags: u32) -> u32 {
     ((((1u64 << n) - 1) << a) & 0xffff_ffff) as u32
 }
 
-/// `dp4a` (9.7.1.23): the types of `a` and `b`, in this order.
+/// `dp4a` (9.7.1.23). The types in the opcode are those of `a` and `b`, in this order.
 fn dots(m: &Mods) -> Option<Alu> {
     let [a, b] = m.types()[..] else { return None };
     let run: Run = |r, x, m| {

@@ -4,7 +4,7 @@ use super::{Alu, Mods, alu, flagged};
 use crate::ptx::regs::{Run, map1, map2, map3, map4, write_pred};
 use crate::ptx::types::Type::{self, B, Pred, S, U};
 
-/// The instruction, if it is one of this class.
+/// The decoded instruction, or `None` if it belongs to another class.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let ty = m.last_type()?;
     if ty == Pred {
@@ -70,7 +70,7 @@ pub(super) fn decode(m: &Mods) -> Option<Alu> {
     }
 }
 
-/// Logic on predicates; a source may be negated.
+/// Logic on predicates. The sources may be negated.
 fn predicates(m: &Mods) -> Option<Alu> {
     let run: Run = match m.name() {
         "mov" => |r, x, m| write_pred(r, x.d, m, r.preds[x.a as usize]),
@@ -88,7 +88,7 @@ fn predicates(m: &Mods) -> Option<Alu> {
     alu(run, &vec![Pred; operands])
 }
 
-/// A shift by the width or more gives zero, or the sign (9.7.8.7 and 9.7.8.8).
+/// Shifts (9.7.8.7 and 9.7.8.8). A shift by at least the width gives zero, or copies of the sign bit.
 fn shifts(name: &str, ty: Type) -> Option<Alu> {
     let run: Run = match (name, ty) {
         ("shl", B(16)) => |r, x, m| map2(r, x, m, |a: u16, n: u32| a.checked_shl(n).unwrap_or(0)),
@@ -135,7 +135,7 @@ fn shifts(name: &str, ty: Type) -> Option<Alu> {
     alu(run, &[ty, ty, U(32)])
 }
 
-/// `shf` (9.7.8.6): `b` is the upper half.
+/// `shf` (9.7.8.6). `b` is the upper half of the shifted value.
 fn funnel(m: &Mods) -> Option<Alu> {
     let run: Run = match m.has("l") {
         true => |r, x, m| {
@@ -154,7 +154,7 @@ fn funnel(m: &Mods) -> Option<Alu> {
     flagged(run, &[B(32), B(32), B(32), U(32)], u32::from(m.has("wrap")))
 }
 
-/// `lop3` (9.7.8.5): bit `4a + 2b + c` of the table.
+/// `lop3` (9.7.8.5). Each result bit is bit `4a + 2b + c` of the table.
 fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let pick = |bit: u32, minterm: u32| if table >> bit & 1 != 0 { minterm } else { 0 };
     pick(0, !a & !b & !c)
@@ -206,7 +206,7 @@ fn permute(m: &Mods) -> Option<Alu> {
     alu(run, &[B(32); 4])
 }
 
-/// Four bytes of `b:a`; bit 3 of a selector repeats the byte's sign.
+/// Selects four bytes of `b:a`. Bit 3 of a selector replicates the sign of the byte.
 fn select(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = u64::from(b) << 32 | u64::from(a);
     let mut out = 0;

@@ -1,4 +1,4 @@
-//! Instructions on registers: for each one a function over the lanes, chosen once when the text is decoded.
+//! Instructions on registers. Each is a function over the lanes of a warp, selected once when the text is decoded.
 
 mod compare;
 mod convert;
@@ -13,7 +13,7 @@ pub(super) use float::canonical;
 use super::regs::Run;
 use super::types::Type;
 
-/// A decoded instruction on registers.
+/// A decoded instruction that only uses registers.
 #[derive(Debug)]
 pub(super) struct Alu {
     pub run: Run,
@@ -31,7 +31,7 @@ fn flagged(run: Run, types: &[Type], flags: u32) -> Option<Alu> {
     Some(Alu { run, types, flags })
 }
 
-/// An opcode and its suffixes.
+/// An opcode, split at its dots.
 #[derive(Clone, Debug)]
 pub(super) struct Mods<'a> {
     pub parts: Vec<&'a str>,
@@ -44,7 +44,7 @@ impl<'a> Mods<'a> {
         }
     }
 
-    /// The opcode without suffixes.
+    /// The opcode without its suffixes.
     pub fn name(&self) -> &'a str {
         self.parts[0]
     }
@@ -53,7 +53,7 @@ impl<'a> Mods<'a> {
         self.parts[1..].contains(&suffix)
     }
 
-    /// The types among the suffixes.
+    /// All types among the suffixes.
     pub fn types(&self) -> Vec<Type> {
         self.parts[1..]
             .iter()
@@ -61,12 +61,12 @@ impl<'a> Mods<'a> {
             .collect()
     }
 
-    /// The first type.
+    /// The first type among the suffixes.
     pub fn ty(&self) -> Option<Type> {
         self.parts[1..].iter().find_map(|part| Type::parse(part))
     }
 
-    /// The last type.
+    /// The last type among the suffixes.
     pub fn last_type(&self) -> Option<Type> {
         self.parts[1..]
             .iter()
@@ -75,7 +75,7 @@ impl<'a> Mods<'a> {
     }
 }
 
-/// The instruction, if it only works on registers.
+/// The decoded instruction, or `None` if it does more than use registers.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "setp" | "set" | "selp" | "slct" => compare::decode(m),

@@ -1,5 +1,5 @@
-//! Approximations (PTX ISA 9.7.3). The ISA bounds their error and tables their special values; here each is computed in
-//! `f64` and rounded once, which is within every bound.
+//! Approximate instructions (PTX ISA 9.7.3). The ISA bounds their errors and lists their results for special values.
+//! The simulator computes in `f64` and rounds once, which is within every bound.
 
 use std::f64::consts::LN_2;
 
@@ -10,7 +10,7 @@ use super::{Alu, Mods, flagged};
 use crate::ptx::regs::{Run, map1, map2};
 use crate::ptx::types::Type::{self, F32, F64};
 
-/// The instruction, if it is one of this class.
+/// The decoded instruction, or `None` if it belongs to another class.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let ty = m.ty()?;
     let flags = modifiers(m) & !3;
@@ -44,7 +44,7 @@ fn apply(a: f32, flags: u32, f: impl Fn(f64) -> f64) -> f32 {
     finish(f(flush(a, flags).into()) as f32, flags)
 }
 
-/// `lg2` of a zero of any sign is minus infinity (9.7.3.20).
+/// `lg2` of a zero of either sign is minus infinity (9.7.3.20).
 fn logarithm(a: f64) -> f64 {
     if a == 0.0 {
         f64::NEG_INFINITY
@@ -66,7 +66,7 @@ fn divide(a: f32, b: f32, flags: u32) -> f32 {
     finish((a / b) as f32, flags)
 }
 
-/// `div.approx` (9.7.3.8): a divisor above 2^126 gives 0, or NaN if the dividend is infinite.
+/// `div.approx` (9.7.3.8). A divisor above 2^126 gives 0, or NaN if the dividend is infinite.
 fn divide_approximately(a: f32, b: f32, flags: u32) -> f32 {
     let large = f64::from(b).abs() > 126f64.exp2() && b.is_finite();
     match large && !a.is_nan() {
@@ -76,7 +76,8 @@ fn divide_approximately(a: f32, b: f32, flags: u32) -> f32 {
     }
 }
 
-/// The `f64` approximations read and give only the upper 32 bits, and flush (9.7.3.14 and 9.7.3.18).
+/// The `f64` approximations use only the upper 32 bits of operand and result, and flush subnormals (9.7.3.14,
+/// 9.7.3.18).
 fn upper(a: f64) -> f64 {
     let a = if a.is_subnormal() {
         0f64.copysign(a)
@@ -123,7 +124,7 @@ fn halves(m: &Mods, ty: Type) -> Option<Alu> {
     flagged(run, &[ty; 2], modifiers(m))
 }
 
-/// `ex2.approx.ftz.f16` flushes subnormals of its result.
+/// `ex2.approx.ftz.f16` flushes subnormal results to zero.
 fn power16(a: f64, flags: u32) -> f64 {
     let y = a.exp2();
     match flags & FTZ != 0 && a * LN_2 < -14.0 * LN_2 {

@@ -1,4 +1,4 @@
-//! What an access to memory needs, in each of its lanes.
+//! Helpers for memory accesses: addresses per lane, alignment, state spaces, faults.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use crate::ptx::space::resolve;
 use crate::traffic::Requests;
 use crate::{Counters, FaultKind, MemoryView, Region, Traffic};
 
-/// A fault before its place is known.
+/// A fault whose position is not known yet.
 #[derive(Debug)]
 pub(super) struct Trouble {
     pub wrong: Wrong,
@@ -27,7 +27,7 @@ impl From<FaultKind> for Trouble {
     }
 }
 
-/// What an instruction sees besides its warp.
+/// The state that an instruction uses apart from its warp.
 pub(super) struct Surroundings<'a> {
     pub memory: &'a MemoryView,
     pub shared: &'a mut Shared,
@@ -35,7 +35,7 @@ pub(super) struct Surroundings<'a> {
     pub requests: &'a mut Requests,
     pub parameters: &'a [u8],
     pub local_bytes: usize,
-    /// Held by atomic operations on 8 bytes, and on 2.
+    /// A lock for atomic operations on 8 bytes or 2 bytes.
     pub lock: &'a Mutex<()>,
     pub warp: u8,
     pub group: u32,
@@ -43,7 +43,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// What the current instruction moved so far.
+    /// The traffic counters of the current instruction.
     pub fn traffic(&mut self) -> &mut Traffic {
         &mut self.counters.traffic[self.pc as usize]
     }
@@ -77,7 +77,7 @@ pub(super) fn kind_at(lane: usize) -> impl Fn(FaultKind) -> Trouble {
     move |kind| at_lane(lane)(Wrong::Kind(kind))
 }
 
-/// The addresses of all lanes.
+/// The addresses that the lanes access.
 pub(super) fn addresses(regs: &Regs, address: &Address) -> [u64; LANES] {
     let index = address.base.index as usize;
     match address.base.file {
@@ -90,7 +90,7 @@ pub(super) fn addresses(regs: &Regs, address: &Address) -> [u64; LANES] {
     }
 }
 
-/// Whether all lanes of a generic access are in global memory; then it is one.
+/// The state space of an access. A generic access whose lanes are all in global memory is a global access.
 pub(super) fn room(address: &Address, at: &[u64; LANES], mask: u32) -> Room {
     match address.room {
         Room::Generic if lanes(mask).all(|lane| resolve(at[lane]).0 == Room::Global) => {
@@ -107,7 +107,7 @@ pub(super) fn aligned(address: u64, bytes: u32, lane: usize) -> Result<(), Troub
     }
 }
 
-/// Finds the allocation, most often the one of the lane before.
+/// The allocation that contains an access. It tries the allocation of the previous lane first.
 #[inline(always)]
 pub(super) fn region<'m>(
     memory: &'m MemoryView,

@@ -16,7 +16,7 @@ use crate::ptx::space::resolve;
 use crate::ptx::types::Type;
 use crate::ptx::warp::Warp;
 
-/// Lanes execute it one after the other, in ascending order; the ISA does not say which is first.
+/// Executes an atomic operation lane by lane, in ascending order. The ISA does not specify the order.
 pub(super) fn atomic(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -47,7 +47,7 @@ pub(super) fn atomic(
         let old = match room {
             Room::Shared => {
                 let who = s.who(lane);
-                // Of memory that nothing wrote, no atomic operation but `exch` makes sense.
+                // Except for `exch`, an atomic operation on memory that was never written is a fault.
                 if x.op != Atomic::Exch {
                     s.shared
                         .check(address, bytes, Intent::StrongRead, who)

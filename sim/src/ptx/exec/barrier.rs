@@ -6,12 +6,12 @@ use crate::ptx::regs::{LANES, lanes, write, write_pred};
 use crate::ptx::warp::State;
 use crate::{Fault, FaultKind};
 
-/// Who arrived at a barrier.
+/// The lanes that have arrived at a barrier.
 #[derive(Clone, Debug)]
 pub struct Arrivals {
-    /// Lanes of each warp.
+    /// The mask of the arrived lanes of each warp.
     lanes: Vec<u32>,
-    /// The number of threads that the barrier waits for, if an instruction names one.
+    /// The number of threads that the barrier waits for, or `None` for all threads of the block.
     threads: Option<u32>,
 }
 
@@ -25,7 +25,7 @@ impl Arrivals {
 }
 
 impl PtxBlock<'_> {
-    /// The current group of a warp is at a barrier.
+    /// Records that the current group of a warp has arrived at a barrier.
     pub(super) fn arrive(&mut self, warp: usize, active: u32) -> Result<(), Fault> {
         let code = &*self.kernel.code;
         let w = &mut self.warps[warp];
@@ -60,7 +60,7 @@ impl PtxBlock<'_> {
         Ok(())
     }
 
-    /// Completes what the warps that have ended held up; `true` if the warp can go on.
+    /// Completes barriers that only waited for warps that have ended. Returns `true` if the warp can continue.
     pub(super) fn pass_barrier(&mut self, warp: usize) -> Result<bool, Fault> {
         for id in 0..self.barriers.len() {
             if self.barriers[id].lanes[warp] != 0 && self.complete(id)? {
@@ -70,8 +70,8 @@ impl PtxBlock<'_> {
         Ok(false)
     }
 
-    /// Lets all waiting warps go if all have arrived: those that a count asks for, or all that have not ended. A warp has
-    /// arrived if all of its lanes have that have not ended.
+    /// Completes a barrier if everyone has arrived: the specified number of threads, or all warps that have not ended.
+    /// A warp has arrived if all of its lanes that have not ended have arrived.
     fn complete(&mut self, id: usize) -> Result<bool, Fault> {
         let arrivals = &self.barriers[id];
         let here = |warp: usize| {
@@ -95,7 +95,7 @@ impl PtxBlock<'_> {
         Ok(true)
     }
 
-    /// The threads at `bar.red` whose predicate holds, and all of them.
+    /// The number of arrived threads whose `bar.red` predicate is true, and the number of all arrived threads.
     fn count_predicates(&self, id: usize, arrived: &[usize]) -> (u32, u32) {
         let code = &*self.kernel.code;
         let (mut yes, mut all) = (0, 0);

@@ -12,7 +12,7 @@ use crate::ptx::regs::{LANES, lanes};
 use crate::ptx::warp::Warp;
 use crate::{FaultKind, Region};
 
-/// `cp.async`: the data lies in shared memory at once, and counts as pending until a wait.
+/// Executes `cp.async`. The data is in shared memory immediately, but is marked as pending until a wait.
 pub(super) fn copy(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -35,7 +35,7 @@ pub(super) fn copy(
     Ok(())
 }
 
-/// Copies for all lanes at once, from one allocation; `false` if each is to be looked at.
+/// Copies for all lanes at once, from one allocation. Returns `false` if the lanes must be handled one by one.
 fn whole(
     s: &mut Surroundings,
     target: &[u64; LANES],
@@ -56,7 +56,7 @@ fn whole(
     true
 }
 
-/// Copies `N` words of each lane between offsets that were checked.
+/// Copies `N` words per lane between offsets that were checked.
 #[inline(always)]
 fn move_words<const N: usize>(
     (words, source): (&[AtomicU32], &[usize; LANES]),
@@ -72,7 +72,7 @@ fn move_words<const N: usize>(
     }
 }
 
-/// Copies lane by lane; `noted` if the targets were checked.
+/// Copies lane by lane. `noted` tells whether the targets were checked already.
 fn each_lane(
     s: &mut Surroundings,
     (target, source): (&[u64; LANES], &[u64; LANES]),
@@ -108,7 +108,7 @@ fn each_lane(
     Ok(())
 }
 
-/// The first `wanted` bytes of `to` from global memory at a multiple of four, and zeros behind them.
+/// Fills `to` with `wanted` bytes of global memory, at an offset that is a multiple of four, and then with zeros.
 #[inline(always)]
 fn move_bytes(to: &mut [u8], from: Option<(&Region, usize)>, wanted: usize) {
     let words = from.and_then(|(region, offset)| region.words().get(offset / 4..));
@@ -126,7 +126,7 @@ fn move_bytes(to: &mut [u8], from: Option<(&Region, usize)>, wanted: usize) {
     }
 }
 
-/// `cp.async.wait_group`: at most `left` groups stay pending.
+/// Executes `cp.async.wait_group`, which leaves at most `left` groups pending.
 pub(super) fn wait(s: &mut Surroundings, w: &Warp, left: u32, mask: u32) {
     let groups = over(&w.committed, |committed| committed.saturating_sub(left));
     s.shared.complete(s.warp, mask, &groups);

@@ -1,4 +1,4 @@
-//! Counts what an access to shared memory costs, and remembers it.
+//! Counts the requests and bank conflicts of accesses to shared memory, and records the accesses.
 
 use super::access::Surroundings;
 use crate::Traffic;
@@ -7,13 +7,13 @@ use crate::lanes::over;
 use crate::ptx::cells::Intent;
 use crate::ptx::regs::LANES;
 
-/// A request of a warp to shared memory, whose lanes are checked one by one.
+/// Counts a request to shared memory whose lanes are checked one by one.
 pub(super) fn shared(traffic: &mut Traffic, at: &[u64; LANES], mask: u32, bytes: u32) {
     traffic.shared_requests += 1;
     traffic.shared_conflicts += conflicts(&over(at, |at| at as u32), mask, bytes);
 }
 
-/// A request of a warp to shared memory, which is remembered; `false` if each lane is to be checked.
+/// Counts and records a request to shared memory. Returns `false` if each lane must be checked.
 #[inline(always)]
 pub(super) fn note(
     s: &mut Surroundings,

@@ -13,7 +13,7 @@ use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
 use crate::wide::wide;
 
-/// The bytes of a row of eight elements.
+/// Number of bytes of a row of eight elements.
 const ROW: usize = 16;
 /// Eight rows of eight elements.
 type Matrix = [[u16; 8]; 8];
@@ -74,7 +74,7 @@ pub(super) fn matrix(
     Ok(())
 }
 
-/// Loads a matrix. A lane holds two elements of row `lane / 4` (9.7.14.5.15).
+/// Loads a matrix. Each lane receives two elements of row `lane / 4` (9.7.14.5.15).
 #[inline(always)]
 fn to_lanes(bytes: &[u8], rows: &[u32; 8], lanes: &mut [u32; LANES]) {
     for (lanes, &at) in lanes.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
@@ -85,7 +85,7 @@ fn to_lanes(bytes: &[u8], rows: &[u32; 8], lanes: &mut [u32; LANES]) {
     }
 }
 
-/// Gives lanes the elements of the transposed matrix.
+/// Distributes the elements of the transposed matrix to the lanes.
 struct Turn<'a> {
     rows: Matrix,
     to: &'a mut [u32; LANES],
@@ -131,7 +131,7 @@ fn transposed(matrix: &Matrix) -> Matrix {
     out
 }
 
-/// A matrix at offsets that were checked.
+/// Loads a matrix from offsets that were checked.
 #[inline(always)]
 fn load(bytes: &[u8], rows: &[u32; 8]) -> Matrix {
     let mut matrix = [[0; 8]; 8];
@@ -156,8 +156,8 @@ fn store(bytes: &mut [u8], at: usize, row: &[u16; 8]) {
     }
 }
 
-/// The rows of the matrices: lane `8 i + j` has the address of row `j` of matrix `i`; each has 16 bytes. Those of matrices
-/// that are not there mean nothing.
+/// The offsets of the matrices' rows. Lane `8 i + j` supplies the address of row `j` of matrix `i`, and each row has 16
+/// bytes. Offsets of matrices that the instruction does not load are meaningless.
 fn rows(
     s: &mut Surroundings,
     regs: &Regs,

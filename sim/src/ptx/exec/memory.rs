@@ -12,7 +12,7 @@ use crate::ptx::regs::{LANES, lanes};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
 
-/// Counts an access, if not one to shared memory, which is counted when it is checked.
+/// Counts an access. Accesses to shared memory are not counted here, but where they are checked.
 fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, bytes: u32) {
     match room {
         Room::Global => s.count_global(at, mask, bytes),
@@ -21,7 +21,7 @@ fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, 
     }
 }
 
-/// A load.
+/// Executes a load.
 pub(super) fn load(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -106,7 +106,7 @@ fn inside(address: u64, bytes: u32, size: usize, lane: usize) -> Result<usize, T
     }
 }
 
-/// A store.
+/// Executes a store.
 pub(super) fn store(
     s: &mut Surroundings,
     w: &mut Warp,

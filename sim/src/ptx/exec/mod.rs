@@ -1,4 +1,4 @@
-//! Executes a block.
+//! Executes the blocks of a PTX kernel.
 
 mod access;
 mod atomic;
@@ -24,7 +24,7 @@ use super::warp::{Group, SLICE, State, Warp};
 use crate::traffic::Requests;
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Place, Progress};
 
-/// A block of a PTX kernel that is being executed.
+/// A block of a PTX kernel in execution.
 #[derive(Debug)]
 pub struct PtxBlock<'a> {
     pub(super) kernel: &'a Kernel,
@@ -120,7 +120,7 @@ impl Block for PtxBlock<'_> {
 }
 
 impl PtxBlock<'_> {
-    /// A fault of a warp at the instruction of its current group, or of the first one.
+    /// A fault at the instruction of the warp's current group, or of its first group if there is no current one.
     fn fault(&self, warp: usize, kind: FaultKind, lane: Option<u32>) -> Fault {
         let w = &self.warps[warp];
         let pc = w
@@ -162,7 +162,7 @@ impl PtxBlock<'_> {
         self.fault(warp, FaultKind::Deadlock { what }, None)
     }
 
-    /// Runs the current group until it waits or `limit` instructions have run; their number.
+    /// Runs the current group until it waits or has executed `limit` instructions. Returns the number of instructions.
     fn run(&mut self, warp: usize, limit: u32) -> Result<u32, Fault> {
         let code = &*self.kernel.code;
         let mut done = 0;
@@ -229,7 +229,7 @@ impl PtxBlock<'_> {
         Ok(done)
     }
 
-    /// What a group that arrived somewhere sets off.
+    /// Handles the arrival of the current group at a warp-wide instruction or at a barrier.
     fn after(&mut self, warp: usize) -> Result<(), Fault> {
         let w = &self.warps[warp];
         match w.groups.get(w.current).map(|group| group.state) {
@@ -239,7 +239,7 @@ impl PtxBlock<'_> {
         }
     }
 
-    /// Tries every group that waits for the lanes of its warp.
+    /// Tries to execute the warp-wide instruction of every group that waits at one.
     fn all_together(&mut self, warp: usize) -> Result<bool, Fault> {
         for at in 0..self.warps[warp].groups.len() {
             let together = matches!(self.warps[warp].groups[at].state, State::Together(_));
@@ -250,8 +250,8 @@ impl PtxBlock<'_> {
         Ok(false)
     }
 
-    /// Executes the instruction of a group if all lanes of its member masks are there. Lanes of other groups take part if
-    /// they are at the same instruction; at any `bar.warp.sync` for that one.
+    /// Executes the warp-wide instruction of a group if all lanes of its member masks have arrived. Lanes of other
+    /// groups take part if they are at the same instruction. For `bar.warp.sync`, any `bar.warp.sync` is sufficient.
     fn one_together(&mut self, warp: usize, at: usize) -> Result<bool, Fault> {
         let code = &*self.kernel.code;
         let w = &mut self.warps[warp];
@@ -334,7 +334,7 @@ impl PtxBlock<'_> {
     }
 }
 
-/// Runs instructions on registers only, which change nothing of the group but its place; their number.
+/// Runs instructions that only use registers and only advance the group. Returns their number.
 #[inline(always)]
 fn on_registers(
     code: &Code,
@@ -359,7 +359,7 @@ fn on_registers(
     done
 }
 
-/// Counts an instruction of a group; the lanes that execute it.
+/// Counts an instruction of a group, and returns the mask of the active lanes.
 #[inline(always)]
 fn count(counters: &mut Counters, inst: &Inst, regs: &Regs, group: &Group) -> u32 {
     let guard = regs.preds[inst.guard as usize];
@@ -369,7 +369,7 @@ fn count(counters: &mut Counters, inst: &Inst, regs: &Regs, group: &Group) -> u3
     active
 }
 
-/// Whether all lanes that have not ended execute an instruction together, and each names all of them.
+/// Whether all lanes that have not ended execute the instruction together, and all of their member masks match.
 #[inline(always)]
 fn all_are_here(w: &Warp, members: u32, active: u32) -> bool {
     if active == 0 || active != w.alive || w.groups.len() != 1 {
@@ -384,7 +384,7 @@ fn all_are_here(w: &Warp, members: u32, active: u32) -> bool {
     others == 0 && first & active == active
 }
 
-/// Executes an instruction that is not one on registers only; breaks if the group waits.
+/// Executes an instruction that does more than use registers. Breaks if the group waits.
 fn execute(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -483,7 +483,7 @@ fn data(s: &mut Surroundings, w: &mut Warp, _: &Code, op: &Op, active: u32) -> R
 }
 
 fn clock(s: &Surroundings, w: &mut Warp, d: super::code::Reg, upper: bool, active: u32) {
-    // The count before this turn of the warp, in instructions, stands for cycles.
+    // The clock is a number of instructions: those of the launch before this turn of the warp.
     let now = s.counters.executed[s.pc as usize] + s.counters.instructions;
     match d.file {
         super::code::File::Long => {

@@ -1,4 +1,4 @@
-//! Jumps to one of several targets.
+//! Jumps to one of several targets (`brx.idx`).
 
 use super::access::Trouble;
 use crate::FaultKind;
@@ -6,7 +6,7 @@ use crate::ptx::regs::lanes;
 use crate::ptx::shared::Wrong;
 use crate::ptx::warp::Warp;
 
-/// `brx.idx`: the lanes of the first one's target jump, and the others execute the instruction again.
+/// Executes `brx.idx`: the lanes with the first lane's target jump, and the other lanes execute the instruction again.
 pub(super) fn switch(
     w: &mut Warp,
     index: u32,
@@ -33,7 +33,7 @@ pub(super) fn switch(
     let here = w.groups[w.current];
     match same == here.mask {
         true => w.groups[w.current].pc = target,
-        // The rest goes to the instruction behind, that is to this one.
+        // The other lanes continue at the next instruction, which must be this one again.
         false => {
             w.groups[w.current].pc = here.pc.wrapping_sub(1);
             w.diverge(same, target, join);

@@ -1,4 +1,4 @@
-//! What lanes of a warp do together (PTX ISA 9.7.9.5 to 9.7.9.6 and 9.7.13.8 to 9.7.13.13).
+//! Instructions that involve several lanes of a warp (PTX ISA 9.7.9.5, 9.7.9.6 and 9.7.13.8 to 9.7.13.13).
 
 use super::access::{Surroundings, Trouble, get};
 use super::matrix::matrix;
@@ -7,7 +7,7 @@ use crate::ptx::code::{Atomic, MatrixOp, Shuffle, Together};
 use crate::ptx::regs::{LANES, Regs, lanes, write, write_pred};
 use crate::ptx::warp::Warp;
 
-/// Executes it for the lanes of a member mask that arrived.
+/// Executes the instruction for the lanes of a member mask that has arrived.
 pub(super) fn together(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -77,7 +77,7 @@ pub(super) fn together(
     Ok(())
 }
 
-/// `shfl.sync` (9.7.9.6): `c` holds a clamp value and a mask that cuts the warp into segments.
+/// `shfl.sync` (9.7.9.6). `c` contains a clamp value and a mask that divides the warp into segments.
 fn shuffle(regs: &mut Regs, way: Shuffle, [d, p, a, b, c]: [u32; 5], mask: u32) {
     let (values, b, c) = (
         regs.words[a as usize],
@@ -92,7 +92,7 @@ fn shuffle(regs: &mut Regs, way: Shuffle, [d, p, a, b, c]: [u32; 5], mask: u32) 
         let most = here & segment | clamp & !segment;
         let least = here & segment;
         let (from, valid) = match way {
-            // `maxLane` is a lower bound here.
+            // In this mode, `maxLane` is a lower bound.
             Shuffle::Up => (
                 here.wrapping_sub(step),
                 here as i32 - step as i32 >= most as i32,
@@ -105,7 +105,7 @@ fn shuffle(regs: &mut Regs, way: Shuffle, [d, p, a, b, c]: [u32; 5], mask: u32) 
             }
         };
         let from = if valid { from as usize } else { lane };
-        // The value of a lane that does not take part is not defined.
+        // The value of a lane that does not take part is undefined.
         let taken = mask >> from & 1 != 0;
         out[lane] = if taken {
             values[from]

@@ -1,4 +1,4 @@
-//! Loads and stores of a whole warp at once: each register is filled in one go. What cannot be done so is done lane by lane.
+//! Loads and stores of a whole warp at once. An access that does not qualify is executed lane by lane.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -34,7 +34,7 @@ fn check(
     Ok(())
 }
 
-/// A load from shared memory.
+/// Executes a load from shared memory.
 pub(super) fn load_shared(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -87,14 +87,14 @@ pub(super) fn load_shared(
     Ok(())
 }
 
-/// Whether it moves 1, 2 or 4 words as they are.
+/// Whether the access moves 1, 2 or 4 words without conversion.
 fn plain(access: &Access) -> bool {
     access.bytes == 4
         && matches!(access.regs.len(), 1 | 2 | 4)
         && access.regs.iter().all(|reg| reg.file != File::Long)
 }
 
-/// Whether it moves 16 bits that are not extended by their sign.
+/// Whether the access moves 16 bits that are not sign-extended.
 fn is_half(access: &Access) -> bool {
     access.bytes == 2
         && !access.signed
@@ -102,7 +102,7 @@ fn is_half(access: &Access) -> bool {
         && access.regs[0].file == File::Word
 }
 
-/// Fills registers with what the function gives each lane.
+/// Fills `N` registers with the words that the function returns for each lane.
 #[inline(always)]
 fn fill<const N: usize>(
     regs: &mut Regs,
@@ -120,7 +120,7 @@ fn fill<const N: usize>(
     }
 }
 
-/// Fills registers of all lanes.
+/// Fills the registers of all lanes with vector instructions.
 struct Fill<'a, const N: usize, F> {
     regs: &'a mut Regs,
     to: [u32; N],
@@ -140,7 +140,7 @@ impl<const N: usize, F: Fn(usize) -> [u32; N]> WithSimd for Fill<'_, N, F> {
     }
 }
 
-/// Words at an offset that was checked.
+/// `N` words at an offset that was checked.
 #[inline(always)]
 fn chunk<const N: usize>(bytes: &[u8], at: usize) -> [u32; N] {
     let mut words = [0; N];
@@ -151,7 +151,7 @@ fn chunk<const N: usize>(bytes: &[u8], at: usize) -> [u32; N] {
     words
 }
 
-/// A store to shared memory.
+/// Executes a store to shared memory.
 pub(super) fn store_shared(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -165,7 +165,7 @@ pub(super) fn store_shared(
         Intent::Write
     };
     check(s, at, access.bytes * access.regs.len() as u32, mask, intent)?;
-    // Where lanes store to one place, the last one wins, in each element.
+    // If several lanes store to the same address, the last lane wins, separately for each element.
     for (i, &reg) in access.regs.iter().enumerate() {
         let from = i * access.bytes as usize;
         match (access.bytes, reg.file) {
@@ -191,7 +191,8 @@ pub(super) fn store_shared(
     Ok(())
 }
 
-/// The allocation that all lanes of the mask access, and the offset of each in it, if there is one and all are aligned.
+/// The allocation that contains the accesses of all lanes of the mask, and their offsets. `None` if they are not
+/// aligned.
 #[inline(always)]
 pub(super) fn common<'m>(
     memory: &'m MemoryView,
@@ -204,7 +205,7 @@ pub(super) fn common<'m>(
     Some((region, region.offsets(at, bytes, mask, bytes)?))
 }
 
-/// Words of global memory.
+/// `N` words of global memory at a byte offset.
 #[inline(always)]
 fn words<const N: usize>(words: &[AtomicU32], offset: usize) -> [u32; N] {
     let mut out = [0; N];
@@ -216,7 +217,7 @@ fn words<const N: usize>(words: &[AtomicU32], offset: usize) -> [u32; N] {
     out
 }
 
-/// A load from global memory; `false` if lanes must be looked at one by one.
+/// Executes a load from global memory. Returns `false` if the lanes must be handled one by one.
 pub(super) fn load_global(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -253,7 +254,7 @@ pub(super) fn load_global(
     true
 }
 
-/// A store to global memory; `false` if lanes must be looked at one by one.
+/// Executes a store to global memory. Returns `false` if the lanes must be handled one by one.
 pub(super) fn store_global(
     s: &mut Surroundings,
     w: &mut Warp,

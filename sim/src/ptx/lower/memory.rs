@@ -1,4 +1,4 @@
-//! Instructions on memory.
+//! Decodes instructions that access memory.
 
 use super::Lower;
 use crate::ptx::ParseError;
@@ -9,7 +9,7 @@ use crate::ptx::space::base;
 use crate::ptx::syntax::{Operand, Statement};
 use crate::ptx::types::Type;
 
-/// The space among the suffixes.
+/// The state space among the suffixes. Without one, addresses are generic.
 fn room(m: &Mods) -> Room {
     let mut found = Room::Generic;
     for part in &m.parts[1..] {
@@ -25,7 +25,7 @@ fn room(m: &Mods) -> Room {
     found
 }
 
-/// Whether threads may synchronise by it.
+/// Whether threads may synchronise through the access.
 fn strong(m: &Mods) -> bool {
     [
         "volatile", "relaxed", "acquire", "release", "acq_rel", "mmio",
@@ -54,7 +54,7 @@ impl<'a> Lower<'a> {
         }
         let store = m.name() == "st";
         let (at, data) = if store { (0, 1) } else { (1, 0) };
-        // A policy of the caches may be the third operand.
+        // The third operand may be a cache policy.
         let (Some(at), Some(data)) = (s.operands.get(at), s.operands.get(data)) else {
             return self.error(format!("`{}` has too few operands", s.opcode));
         };
@@ -180,7 +180,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// `cvta` (9.7.9.19): the windows of shared, local and parameter memory begin at fixed generic addresses.
+    /// `cvta` (9.7.9.19). The windows of shared, local and parameter memory begin at fixed generic addresses.
     pub(super) fn convert_address(
         &mut self,
         s: &'a Statement<'a>,
@@ -224,7 +224,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// `cp.async` without bulk (9.7.9.25.3).
+    /// `cp.async`, except bulk copies (9.7.9.25.3).
     pub(super) fn copy(&mut self, s: &'a Statement<'a>, m: &Mods<'a>) -> Result<(), ParseError> {
         if m.parts.get(1) != Some(&"async") || m.has("bulk") || m.has("mbarrier") || m.has("reduce")
         {
@@ -277,7 +277,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// A matrix's address in shared memory.
+/// The address of a matrix in shared memory.
 pub(super) fn shared_address<'a>(
     lower: &mut Lower<'a>,
     operand: &Operand<'a>,

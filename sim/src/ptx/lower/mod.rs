@@ -1,4 +1,4 @@
-//! Decodes the body of a kernel: names become registers, addresses and instruction indices. Calls are inlined.
+//! Decodes the body of a kernel: names become registers, addresses and instruction indices, and calls are inlined.
 
 mod memory;
 mod names;
@@ -14,9 +14,9 @@ use super::flow::fill_joins;
 use super::syntax::{Ast, Function, Item, Space, Statement, Variable};
 use names::{Binding, Scope};
 
-/// The deepest nesting of calls.
+/// Maximum nesting of calls.
 const MAX_CALLS: usize = 64;
-/// The most instructions of a kernel, calls inlined.
+/// Maximum number of instructions of a kernel after its calls are inlined.
 const MAX_INSTRUCTIONS: usize = 1 << 22;
 
 /// Decodes a kernel.
@@ -52,11 +52,11 @@ struct Lower<'a> {
     code: Code,
     constants: HashMap<(File, Value), u32>,
     scopes: Vec<Scope<'a>>,
-    /// The instruction of each label, once it is known.
+    /// The instruction index of each label, once it is known.
     labels: Vec<Option<u32>>,
-    /// Functions that are being inlined, and the label behind each.
+    /// The functions that are being inlined, each with the label that follows its call.
     calls: Vec<(&'a str, Option<u32>)>,
-    /// Offsets of the module's shared variables that the kernel uses.
+    /// The offsets of the module's shared variables that the kernel uses.
     shared: HashMap<&'a str, u32>,
     origin: Origin,
     guard: (u32, bool),
@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The items of a function, in scopes of their own.
+    /// Decodes the items of a function, in new scopes.
     fn body(&mut self, function: &'a Function<'a>) -> Result<(), ParseError> {
         let Some(items) = &function.body else {
             return self.error(format!("`{}` has no body", function.name));
@@ -119,7 +119,8 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// A label may be used before it is defined, so that all are found first: by the number of the brace around them.
+    /// Finds the labels of a body in advance, because a label may be used before its definition. The key is the scope's
+    /// number.
     fn find_labels(&mut self, items: &'a [Item<'a>]) -> HashMap<u32, Vec<(&'a str, Binding<'a>)>> {
         let mut all: HashMap<u32, Vec<(&'a str, Binding<'a>)>> = HashMap::new();
         let (mut braces, mut open) = (0, vec![0]);
@@ -208,7 +209,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Branches hold labels until all instructions are known.
+    /// Replaces the labels in branches by instruction indices.
     fn patch(&mut self) -> Result<(), ParseError> {
         for inst in &mut self.code.insts {
             let targets = match &mut inst.op {
@@ -217,14 +218,14 @@ impl<'a> Lower<'a> {
                 _ => continue,
             };
             for target in targets {
-                // Every label that was found is set when its body is decoded.
+                // Every label that was found has an index, because its body has been decoded.
                 *target = self.labels[*target as usize].unwrap_or(0);
             }
         }
         Ok(())
     }
 
-    /// A call: the parameters of the function are variables of the caller.
+    /// Inlines a call. The parameters of the function become variables of the caller.
     fn call(
         &mut self,
         name: &'a str,

@@ -1,4 +1,4 @@
-//! What names stand for.
+//! Resolves names to registers, variables and labels.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,27 @@ use crate::ptx::code::{File, Reg, Room, Special, Value};
 use crate::ptx::syntax::{Space, Variable};
 use crate::ptx::types::Type;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Binding<'a> {
     Register(Reg),
-    /// A parameter of the kernel, by its offset.
+    /// A parameter of the kernel, by its offset in bytes.
     Parameter(u32),
     Local(u32),
     Shared(u32),
-    /// Dynamic shared memory.
+    /// The beginning of dynamic shared memory.
     Dynamic,
-    /// A variable of the module in global or constant memory.
+    /// A variable of the module in global or constant memory, by its index.
     Variable(usize),
     Label(u32),
     Targets(&'a [&'a str]),
 }
 
-/// The names between two braces.
+/// The names that are declared between two braces.
 #[derive(Debug, Default)]
 pub(super) struct Scope<'a> {
     names: HashMap<&'a str, Binding<'a>>,
-    /// `%r<100>`: the first register and their number, by the prefix.
+    /// Declarations like `%r<100>`: for each prefix, the first register and the number of registers.
     ranges: HashMap<&'a str, (Reg, u32)>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The file that a type's registers are in; `None` for 128 bits.
+/// The file of a type's registers. `None` for 128 bits.
 pub(super) fn file(ty: Type) -> Option<File> {
     match ty.bits() {
         1 => Some(File::Pred),
@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The address of a variable: its space and its value.
+    /// The state space and the address of a variable, plus an offset.
     pub(super) fn variable(&mut self, name: &str, offset: i64) -> Option<(Room, Value)> {
         let bits = |base: u32| Value::Bits(i64::from(base).wrapping_add(offset) as u64);
         Some(match self.find(name)? {
@@ -172,7 +172,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A register that holds a constant.
+    /// A register with a constant value.
     pub(super) fn constant(&mut self, file: File, value: Value) -> Reg {
         if let Some(&index) = self.constants.get(&(file, value)) {
             return Reg { file, index };
@@ -183,7 +183,7 @@ impl<'a> Lower<'a> {
         reg
     }
 
-    /// The register of a special register that a warp does not change.
+    /// The register of a special register whose value is constant for a warp.
     pub(super) fn special(&mut self, name: &str) -> Option<Reg> {
         let special = special(name)?;
         if let Some(&(index, _)) = self
@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Special registers (PTX ISA 10). There is one multiprocessor, one grid, and one block in a cluster.
+/// Special registers (PTX ISA 10). The simulated GPU has one multiprocessor and one grid, and clusters of one block.
 fn special(name: &str) -> Option<Special> {
     let (base, axis) = match name.rsplit_once('.') {
         Some((base, "x")) => (base, 0),

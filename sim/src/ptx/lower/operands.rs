@@ -1,4 +1,4 @@
-//! Operands become registers.
+//! Decodes operands into registers.
 
 use super::Lower;
 use super::names::file;
@@ -10,7 +10,7 @@ use crate::ptx::syntax::Operand;
 use crate::ptx::types::Type;
 
 impl<'a> Lower<'a> {
-    /// An instruction on registers by its opcode; only opcodes that exist are asked for.
+    /// Emits an instruction on registers, specified by its opcode. The opcode must exist.
     pub(super) fn emit_alu(&mut self, opcode: &str, d: u32, a: u32) {
         match decode(&Mods::new(opcode)) {
             Some(alu) => {
@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Emits regardless of the guard.
+    /// Emits instructions without the current guard.
     pub(super) fn unguarded(&mut self, emit: impl FnOnce(&mut Self)) {
         let guard = std::mem::take(&mut self.guard);
         emit(self);
@@ -40,7 +40,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The register that a source operand of a type is in.
+    /// The register that contains a source operand of this type.
     pub(super) fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Reg, ParseError> {
         let file = self.file_of(ty)?;
         match operand {
@@ -60,7 +60,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Predicate 0 is always true.
+    /// A predicate with a constant value. Predicate 0 is always true.
     fn fixed_predicate(&mut self, value: bool) -> Reg {
         let truth = Reg {
             file: File::Pred,
@@ -88,7 +88,7 @@ impl<'a> Lower<'a> {
         self.fitting(reg, file, name)
     }
 
-    /// A wider register gives its low bits (9.4.1); a narrower one does not fit, but for special registers.
+    /// A wider register supplies its low bits (9.4.1). A narrower register is an error, except for special registers.
     fn fitting(&mut self, reg: Reg, file: File, name: &str) -> Result<Reg, ParseError> {
         if reg.file == file {
             return Ok(reg);
@@ -107,7 +107,7 @@ impl<'a> Lower<'a> {
         Ok(d)
     }
 
-    /// `%clock` and its like are read anew each time.
+    /// Reads `%clock` and similar registers again at each use.
     fn clock(&mut self, name: &str) -> Option<Reg> {
         let (file, upper) = match name {
             "%clock" | "%globaltimer_lo" => (File::Word, false),
@@ -137,7 +137,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The register that a destination is, and for one that is wider than the type the instruction that extends it.
+    /// The register of a destination, and the instruction that extends the result if the register is wider than the
+    /// type.
     pub(super) fn destination(
         &mut self,
         operand: &Operand<'a>,
@@ -148,7 +149,7 @@ impl<'a> Lower<'a> {
             return self.error("the destination is not a register");
         };
         if *name == "_" {
-            // Predicate 0 takes no writes.
+            // Writes to predicate 0 are ignored.
             let sink = match file {
                 File::Pred => Reg { file, index: 0 },
                 _ => self.fresh(file),
@@ -176,12 +177,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A predicate destination.
+    /// The register of a predicate destination.
     pub(super) fn predicate(&mut self, operand: &Operand<'a>) -> Result<u32, ParseError> {
         Ok(self.destination(operand, Type::Pred)?.0.index)
     }
 
-    /// A register of any file.
+    /// The register that an operand specifies, in any file.
     pub(super) fn any_register(&mut self, operand: &Operand<'a>) -> Result<Reg, ParseError> {
         match operand {
             Operand::Name(name) => self.register(name),
@@ -189,7 +190,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `[base + offset]` in a space.
+    /// `[base + offset]` in a state space.
     pub(super) fn address(
         &mut self,
         operand: &Operand<'a>,
@@ -204,7 +205,7 @@ impl<'a> Lower<'a> {
             return Ok(Address { room, base, offset });
         };
         if let Some((found, value)) = self.variable(name, *offset) {
-            // A variable that is named is in its own space: `ld.param` of a call's argument reads the caller's memory.
+            // A variable determines the state space: `ld.param` of a call's argument reads the caller's memory.
             let base = self.constant(File::Long, value);
             return Ok(Address {
                 room: found,

@@ -1,4 +1,4 @@
-//! Statements by their opcode.
+//! Decodes statements by their opcode.
 
 use super::Lower;
 use super::names::Binding;
@@ -15,7 +15,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// The operands, if there are `N`.
+    /// The operands of a statement. It is an error if their number is not `N`.
     pub(super) fn operands<'s, const N: usize>(
         &self,
         s: &'s Statement<'a>,
@@ -143,7 +143,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// `ret` of a kernel ends the thread, and that of an inlined function jumps behind the call.
+    /// `ret` ends the thread in a kernel. In an inlined function, it jumps to the instruction after the call.
     fn give_back(&mut self) -> Result<(), ParseError> {
         match self.calls.last() {
             Some((_, Some(after))) => {
@@ -233,7 +233,7 @@ impl<'a> Lower<'a> {
         let Some(run) = crate::ptx::pack::unpack(ty.bits(), parts.len()) else {
             return self.not_implemented("mov of a list of this size");
         };
-        // The whole may be one of the parts.
+        // The source register may also be one of the parts.
         let copy = self.fresh(a.file);
         let opcode = if a.file == File::Long {
             "mov.b64"

@@ -1,4 +1,4 @@
-//! Instructions that the lanes of a warp or the warps of a block execute together.
+//! Decodes instructions that the lanes of a warp or the warps of a block execute together.
 
 use super::Lower;
 use super::memory::shared_address;
@@ -20,7 +20,7 @@ impl<'a> Lower<'a> {
         Ok(self.destination(operand, U32)?.0.index)
     }
 
-    /// `d` or `d|p`; without `p` predicate 0, which takes no writes.
+    /// The destinations `d` or `d|p`. Without `p` the result is predicate 0, which ignores writes.
     fn pair(&mut self, operand: &Operand<'a>) -> Result<(u32, u32), ParseError> {
         match operand {
             Operand::Pair(d, p) => Ok((self.word_destination(d)?, self.predicate(p)?)),

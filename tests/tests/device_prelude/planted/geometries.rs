@@ -1,4 +1,4 @@
-//! Launches whose geometry is not the intended one.
+//! Faults in the geometry: the launch differs from the intended one.
 
 use super::trial::{Plant, Subject};
 use super::{BOTH, Fault};

@@ -1,6 +1,6 @@
-//! Planted faults: one-line edits of the prelude, of kernels of the library and of a small kernel, and wrong geometries.
-//! Each is caught on simulated GPUs by at least one of a few launches, and what is not edited raises no alarm in the same
-//! launches. An edit that no longer applies exactly once fails the test.
+//! Planted faults: one-line edits of the prelude, of kernels of the library and of a small kernel, and wrong
+//! geometries. For each fault, at least one of a few launches on simulated GPUs must fail. The same launches without
+//! the fault must pass. If an edit does not apply in exactly one place any more, the test fails.
 
 mod geometries;
 mod of_cuda;
@@ -17,10 +17,10 @@ use rayon::prelude::*;
 
 use trial::{Plant, Subject, Target};
 
-/// A fault.
+/// A planted fault.
 struct Fault {
     what: &'static str,
-    /// Where it is planted and must be caught.
+    /// The targets for which the fault is planted, and on which it must be detected.
     on: &'static [Target],
     plant: Plant,
     subject: Subject,
@@ -30,7 +30,7 @@ const GFX11: &[Target] = &[Target::Gfx1151];
 const PTX: &[Target] = &[Target::Sm86];
 const BOTH: &[Target] = &[Target::Gfx1151, Target::Sm86];
 
-/// An edit of a header of the prelude.
+/// A fault that edits a header of the prelude.
 const fn edit(
     on: &'static [Target],
     what: &'static str,
@@ -46,7 +46,7 @@ const fn edit(
     }
 }
 
-/// An edit of the kernel's own source.
+/// A fault that edits the kernel's own source.
 const fn source(
     on: &'static [Target],
     what: &'static str,
@@ -105,7 +105,7 @@ fn every_fault_still_applies_in_exactly_one_place() {
 fn every_planted_fault_is_caught_on_simulated_gpus_and_nothing_else_is() {
     let test = "every_planted_fault_is_caught_on_simulated_gpus_and_nothing_else_is";
     let targets = targets(test);
-    // Each is compiled for itself: the ordinary suite takes one in six.
+    // Each fault needs a separate compile, so the ordinary suite tests one in six.
     let step = if in_full() { 1 } else { 6 };
     let all = all();
     let planted: Vec<(&Fault, Target)> = all

@@ -1,4 +1,4 @@
-//! Faults in what NVIDIA GPUs alone compile.
+//! Faults in code that is compiled only for NVIDIA GPUs.
 
 use super::trial::Subject;
 use super::{Fault, PTX, edit};
@@ -9,7 +9,7 @@ const TILES: Subject = Subject {
     config: "LAYOUT_A=row,LAYOUT_B=row,LAYOUT_C=row,LOAD=plain",
     types: "T=f16",
 };
-/// With `ldmatrix`: the left tile by columns, so that both forms of the instruction are used.
+/// A config that uses `ldmatrix`. Its left tile is stored by columns, so both forms of the instruction are used.
 const MATRICES: Subject = Subject {
     config: "LAYOUT_A=col,LAYOUT_B=row,LAYOUT_C=row,LOAD=aligned",
     ..TILES

@@ -14,7 +14,7 @@ const ORDERED: Subject = Subject {
     config: "",
     types: "T=f32",
 };
-/// Rows of whole warps.
+/// Rows that consist of whole warps.
 const WHOLE: Subject = Subject {
     kernel: &kernels::blocks::KERNEL,
     config: "THREADS=64,ROWS=1",
@@ -132,7 +132,8 @@ fn of_blocks() -> Vec<Fault> {
                 "    // The next call writes here again.\n    __syncthreads();\n",
                 "",
             ),
-            // Each of the kernel's three reductions has memory of its own, so that it needs a loop around one.
+            // Each of the kernel's three reductions has its own memory, so the fault needs a kernel with a loop around
+            // a reduction.
             Subject {
                 kernel: &kiln_kernels::layer_norm::KERNEL,
                 config: "",

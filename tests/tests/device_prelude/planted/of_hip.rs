@@ -1,4 +1,4 @@
-//! Faults in what gfx11 alone compiles.
+//! Faults in code that is compiled only for gfx11.
 
 use super::trial::Subject;
 use super::{Fault, GFX11, edit};

@@ -112,7 +112,7 @@ fn of_bounds() -> Vec<Fault> {
     ]
 }
 
-/// In a branch that three lanes in four take.
+/// Faults in a branch that three of four lanes take.
 fn of_masks() -> Vec<Fault> {
     let of = |on, what, change| {
         let subject = Subject {
@@ -143,7 +143,7 @@ fn of_masks() -> Vec<Fault> {
                 "__reduce_add_sync(0x11111111u, own)",
             ),
         ),
-        // A vote of gfx11 counts the lanes that run, whatever the mask names beyond them.
+        // On gfx11, a vote counts only the active lanes, even if the mask contains others.
         of(
             PTX,
             "a vote of the whole warp in a branch",
@@ -181,7 +181,7 @@ fn of_order() -> Vec<Fault> {
             ("    __syncthreads();\n", ""),
             TRANSPOSE,
         ),
-        // On gfx11 the value that is there already may be written again.
+        // On gfx11, a second warp may write the value that is already there.
         source(
             PTX,
             "every warp clears a counter",

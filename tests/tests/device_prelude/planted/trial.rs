@@ -1,4 +1,4 @@
-//! Plants one fault, and launches the kernel that shows it.
+//! Plants a fault, and launches the kernel that shows it.
 
 use std::sync::Arc;
 
@@ -43,33 +43,33 @@ impl Target {
     }
 }
 
-/// What is wrong.
+/// The place of a fault.
 pub(super) enum Plant {
-    /// Nothing.
+    /// There is none.
     Nothing,
-    /// A header of the prelude is changed in one place.
+    /// One place in a header of the prelude is changed.
     Header {
         file: &'static str,
         from: &'static str,
         to: &'static str,
     },
-    /// The kernel's source is changed in one place.
+    /// One place in the kernel's source is changed.
     Source {
         from: &'static str,
         to: &'static str,
     },
-    /// The launch has another geometry than intended.
+    /// The geometry of the launch differs from the intended geometry.
     Geometry(fn(&mut LaunchPlan)),
 }
 
-/// Headers of a prelude: names and texts.
+/// The headers of a prelude, as pairs of name and text.
 pub(super) type Headers = Vec<(String, String)>;
 
-/// The kernel that shows a fault.
+/// The kernel, config and element type that show a fault.
 #[derive(Clone, Copy)]
 pub(super) struct Subject {
     pub kernel: &'static Kernel,
-    /// Its config; the baseline if it is empty.
+    /// The config, or the empty text for the baseline.
     pub config: &'static str,
     /// A part of the problem's text, which selects the element type.
     pub types: &'static str,
@@ -77,7 +77,7 @@ pub(super) struct Subject {
 
 const SEED: u64 = 3;
 
-/// The orders of one launch each, after which every output must be right.
+/// The orders of threads. There is one launch per order, and every output must be right.
 const ORDERS: [Schedule; 4] = [
     Schedule::Forward,
     Schedule::Reversed,
@@ -86,12 +86,12 @@ const ORDERS: [Schedule; 4] = [
 ];
 
 impl Subject {
-    /// Tells it from others.
+    /// A text that identifies the subject.
     pub fn text(&self) -> String {
         format!("{} {} {}", self.kernel.name(), self.config, self.types)
     }
 
-    /// The problems with its element types.
+    /// The problems with the subject's element type.
     fn problems(&self) -> Vec<Problem> {
         let mut groups = problems_by_type(self.kernel).into_iter();
         let group = groups.find(|group| group[0].to_string().contains(self.types));
@@ -106,7 +106,7 @@ impl Subject {
         }
     }
 
-    /// The unit and the headers with a fault in them.
+    /// The unit and its headers, with the fault planted.
     ///
     /// # Panics
     /// If an edit does not apply in exactly one place.
@@ -119,10 +119,10 @@ impl Subject {
         (unit, headers)
     }
 
-    /// Launches on every problem of the type. Returns the launches, all of which were right.
+    /// Launches the subject on every problem of its type. If all launches pass, returns their number.
     ///
     /// # Errors
-    /// The first alarm: a fault of a launch, a wrong output or a wrong receipt.
+    /// The first failure: a fault of a launch, a wrong output or a wrong receipt.
     pub fn run(&self, target: Target, plant: &Plant) -> Result<usize, String> {
         let stream = target.stream();
         let (problems, config) = (self.problems(), self.config());
@@ -179,7 +179,7 @@ impl Subject {
     }
 }
 
-/// Edits the unit, and returns the headers with which it is compiled.
+/// Applies a fault to the unit. Returns the headers with which the unit must be compiled.
 fn planted(kernel: &Kernel, unit: &mut TranslationUnit, target: Target, plant: &Plant) -> Headers {
     let own = target.prelude().iter();
     let mut headers: Headers = own
@@ -200,7 +200,7 @@ fn planted(kernel: &Kernel, unit: &mut TranslationUnit, target: Target, plant: &
                 "{}: {from}",
                 kernel.name()
             );
-            // The release and the receipt entry have a copy each.
+            // The release entry and the receipt entry each have a copy of the source.
             assert_eq!(
                 unit.text.matches(from).count(),
                 2,

@@ -1,4 +1,4 @@
-//! `__constant__` variables that arguments fill.
+//! `__constant__` variables whose values are arguments of the launch.
 #![allow(deprecated, reason = "the kernel is not baked")]
 
 use kiln::{Buffer, DeviceError, Graph, Stream, tuned_kernel};
@@ -41,7 +41,7 @@ fn a_launch_fills_constant_memory_behind_the_launch_before_it() {
     };
     let calls = said.lines().filter_map(|line| line.split_once("call "));
     let calls: Vec<&str> = calls.map(|(_, call)| call).collect();
-    // The first launch waits for none; each one records its end.
+    // The first launch waits for no other launch. Each launch records an event at its end.
     assert_eq!(
         calls[..3],
         ["cuEventRecord", "cuStreamWaitEvent", "cuEventRecord"]

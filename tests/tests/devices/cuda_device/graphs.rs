@@ -1,4 +1,4 @@
-//! Graphs: which threads may use one, and which memory it may use.
+//! Graphs: the threads that may use a graph, and the memory that a graph may use.
 
 use kiln::interop::{self, DevicePointer, ForeignSlice, Place};
 use kiln::{Buffer, DeviceError, DeviceSlice as _, Graph, LaunchCause, Stream};
@@ -30,7 +30,7 @@ fn child_replays_from_two_threads() {
     assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 20]);
 }
 
-/// Memory of another library, which may free it as soon as it is not borrowed.
+/// Memory of another library. The library may free it as soon as it is no longer borrowed.
 struct Theirs(Buffer<f32>);
 
 // SAFETY: the buffer has this many values at this address, and waits for the device before it is freed.
@@ -76,10 +76,10 @@ fn child_borrows() {
         assert!(error.to_string().contains("memory"), "{error}");
     };
     refused(record(&x));
-    // Even if the launch is not memoised: each thread has its own memo.
+    // The error also occurs without a remembered selection, because each thread remembers its own.
     std::thread::scope(|scope| scope.spawn(|| refused(record(&x))).join()).unwrap();
-    // Memory that the caller vouches for can be recorded, and borrowed memory can be used in launches as before.
-    // SAFETY: the buffer outlives the graph; nothing writes to it.
+    // Memory that the caller vouches for can be recorded. Borrowed memory can still be used in ordinary launches.
+    // SAFETY: the buffer outlives the graph, and nothing writes to it.
     let vouched = unsafe { ForeignSlice::from_raw(&stream, theirs.address(), 20) };
     let graph = record(&vouched).unwrap();
     graph.replay().unwrap();
@@ -113,7 +113,7 @@ fn child_ends_what_never_began() {
     );
     let before = free_bytes(&*device);
     drop(one);
-    // The graph still reads it, so it is not freed, and the replay uses live memory.
+    // The graph still reads the buffer, so the buffer is not freed, and the replay uses valid memory.
     assert_eq!(free_bytes(&*device), before);
     graph.replay().unwrap();
     assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 20]);

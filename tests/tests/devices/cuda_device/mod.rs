@@ -1,8 +1,9 @@
-//! The CUDA device on a stand-in for the driver: the calls that Kiln makes, in which order, and how errors are
-//! handled.
+//! The CUDA device with a stand-in for the driver. Tests the calls that Kiln makes, their order, and the handling of
+//! errors.
 //!
-//! NVRTC and all parts of Kiln are real. The stand-in (`tests/fixtures/cuda_driver/driver.c`) ends the process if it
-//! is used incorrectly: memory freed while work is queued, an invalid handle, a call without the context.
+//! NVRTC and all parts of Kiln are real. The stand-in (`tests/fixtures/cuda_driver/driver.c`) ends the process if it is
+//! used incorrectly. Examples are freeing memory while work is queued, an invalid handle, and a call without the
+//! context.
 
 mod constants;
 mod graphs;
@@ -24,12 +25,12 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::child_test;
 use kiln_tests::cuda_stand_in::{build, build_nvml};
 
-/// Runs one of the ignored tests below in a separate process, with the stand-in as its driver.
+/// Runs one of the ignored tests below in a separate process, with the stand-in as the driver.
 fn in_child(child: &str) {
     in_child_with(child, &[]);
 }
 
-/// Like [`in_child`], with variables for the stand-in; returns standard error.
+/// Like [`in_child`], with environment variables for the stand-in. Returns standard error, or `None` if skipped.
 fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
     let needs = [Need::HostCompiler, Need::CudaOccupancy, Need::Nvrtc];
     if !have(child, &needs) {
@@ -40,7 +41,7 @@ fn in_child_with(child: &str, variables: &[(&str, &str)]) -> Option<String> {
     build_nvml(folder.path());
     let mut command = child_test(module_path!(), child);
     command.env("LD_LIBRARY_PATH", folder.path());
-    // With an empty cache, so that NVRTC compiles in the process in which the driver is loaded.
+    // The cache is empty, so NVRTC compiles in the process that has loaded the driver.
     command.env("KILN_CACHE", folder.path().join("cache"));
     command.envs(variables.iter().copied());
     let output = command.output().expect("the child should start");
@@ -101,17 +102,17 @@ fn kernel() -> &'static Kernel {
         .expect("the library should have tensor_add")
 }
 
-/// The sum of `n` floats.
+/// The problem of adding `n` floats.
 fn problem(n: i64) -> Problem {
     kernel().problem_of([ProblemValue::Type(ElemType::F32), ProblemValue::Size(n)])
 }
 
-/// The loaded baseline of `tensor_add`, its rig for `n` elements, and its plan.
+/// The loaded baseline of `tensor_add`, its rig for `n` elements, and its launch plan.
 fn baseline(stream: &Stream, n: i64) -> (Function, Rig, LaunchPlan) {
     baseline_of(kernel(), stream, &problem(n))
 }
 
-/// The loaded baseline of a kernel, its rig for a problem, and its plan.
+/// The loaded baseline of a kernel, its rig for a problem, and its launch plan.
 fn baseline_of(
     kernel: &'static Kernel,
     stream: &Stream,
@@ -184,7 +185,7 @@ fn child_keeps() {
     let x = Buffer::from_slice(&stream, &[1.0_f32; 17]).unwrap();
     let mut y = Buffer::<f32>::zeros(&stream, 17).unwrap();
     tensor_add(&stream, 17, &x, &x, &mut y).unwrap();
-    // The launch still reads it.
+    // The queued launch still reads this memory, so it is not freed yet.
     drop(x);
     assert!(free_bytes(&*device) < before);
     assert_eq!(y.to_vec(&stream).unwrap(), [2.0; 17]);
@@ -267,7 +268,7 @@ fn child_launches() {
     let device = stream.device().clone();
     let (function, rig, plan) = baseline(&stream, 1000);
     assert_eq!(function.static_shared_bytes(), 1024);
-    // The stand-in's clock advances by a microsecond per launch.
+    // The stand-in's clock advances by one microsecond per launch.
     let span_ns = rig.time(&function, &plan, 600).unwrap();
     assert!(span_ns.abs_diff(600_000) < 100, "{span_ns}");
     assert_eq!(device.info().timer_tick_ns, 10_000);
@@ -299,7 +300,7 @@ fn child_launches() {
         },
         "static and dynamic shared memory is 102024",
     );
-    // More than 48 KiB, which loading the kernel enabled.
+    // This exceeds 48 KiB, which loading the kernel has enabled.
     rig.launch(
         &function,
         &LaunchPlan {
@@ -354,13 +355,14 @@ fn child_waits() {
             waited.store(true, Ordering::SeqCst);
         });
         pause();
-        // Creating a stream waits for no other; while it did, no other thread could launch.
+        // Creating a stream must not wait for other streams. If it waited, no other thread could launch during that
+        // time.
         let opened = scope.spawn(|| Stream::new(device()).unwrap().handle());
         pause();
         tensor_add(quick, 20, &x, &y, &mut sum).unwrap();
         assert!(!waited.load(Ordering::SeqCst), "the launch had to wait");
         opened.join().unwrap();
-        // The slow stream ends after this one, so that the order does not depend on the load of the machine.
+        // The slow stream ends after this one, so the order does not depend on the load of the machine.
         assert_eq!(sum.to_vec(quick).unwrap(), [2.0; 20]);
     });
 }
@@ -428,7 +430,7 @@ fn child_miscounts() {
     let (_, rig, plan) = baseline(&stream, 1000);
     let problem = problem(1000);
     let prepared = prepare::get(kernel(), stream.device(), Choice::Baseline, &problem).unwrap();
-    // The receipt entry has one more argument than the rig passes.
+    // The receipt entry has one more parameter than the rig passes arguments.
     let error = rig
         .launch(&prepared.receipt, &plan)
         .unwrap_err()
@@ -473,7 +475,7 @@ fn child_records() {
     graph.replay().unwrap();
     assert_eq!(z.to_vec(&stream).unwrap(), [7.0; 20]);
     z.copy_from_slice(&stream, &[0.0; 20]).unwrap();
-    // The memory that the graph uses stays in place, although nobody else owns it any more.
+    // The graph keeps the memory that it uses, although it has no other owner.
     drop((x, y, one));
     let held = before - free_bytes(&*device);
     assert!(held >= 4 * 80, "{held}");
@@ -502,7 +504,7 @@ fn child_spoils() {
         matches!(copied, Err(DeviceError::Unsupported { .. })),
         "{copied:?}"
     );
-    // The closure's error is returned, and a panic in it ends the recording too.
+    // The closure's error is returned. A panic in the closure also ends the recording.
     let failed = Graph::capture(&stream, |_| Err(DeviceError::internal("it", "said no")));
     assert!(failed.unwrap_err().to_string().contains("said no"));
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -539,7 +541,7 @@ fn child_breaks() {
     assert_eq!(before, [2.0; 3]);
     let x = Buffer::from_slice(&stream, &[1.0_f32; 13]).unwrap();
     let mut y = Buffer::<f32>::zeros(&stream, 13).unwrap();
-    // The launch itself succeeds; its error is reported by the next call that waits.
+    // The launch itself succeeds. The next call that waits reports its error.
     tensor_add(&stream, 13, &x, &x, &mut y).unwrap();
     let error = stream.synchronize().unwrap_err();
     assert_eq!(error.class(), ErrorClass::Sticky, "{error}");
@@ -562,7 +564,7 @@ fn child_breaks() {
 
 #[test]
 fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
-    // Queueing a launch takes the host nine times as long as the launch itself.
+    // Queueing a launch takes the host nine times as long as the device needs for the launch.
     let variables = [("KILN_STAND_IN_HOST_US", "9"), ("KILN_STAND_IN_TRACE", "1")];
     let Some(said) = in_child_with("child_times_batches", &variables) else {
         return;
@@ -573,7 +575,7 @@ fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
         .collect();
     let (event, graph) = ("EventRecord", "GraphLaunch");
     let (begin, upload) = ("StreamBeginCapture", "GraphUpload");
-    // The first batch creates the filler, after which every batch is queued.
+    // The first batch creates the filler. After that, every batch is queued behind the filler.
     let filler = [begin, upload];
     let batch = [begin, upload, graph, event, graph, event];
     let long = [
@@ -585,7 +587,7 @@ fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
 #[test]
 #[ignore = "the child of another test"]
 fn child_times_batches() {
-    // The default stream too: recording uses a separate stream.
+    // The default stream can be used, too, because recording uses a separate stream.
     let stream = Stream::default_of(device());
     let (function, rig, plan) = baseline(&stream, 1000);
     for (launches, ns) in [(1, 1000), (2, 2000), (600, 600_000), (10_000, 10_000_000)] {
@@ -607,8 +609,8 @@ fn the_start_of_a_batch_is_no_part_of_its_time() {
 fn child_times_short_batches() {
     let stream = Stream::new(device()).unwrap();
     let (function, rig, plan) = baseline(&stream, 1000);
-    // A microsecond per launch, and eight before an idle device begins: launches have the same speed for any number
-    // per sample.
+    // A launch takes one microsecond, and an idle device needs eight microseconds before it begins. The time per launch
+    // must be the same for any number of launches per sample.
     for launches in [1, 2, 3, 50] {
         let span_ns = rig.time(&function, &plan, launches).unwrap();
         assert!(
@@ -620,7 +622,7 @@ fn child_times_short_batches() {
 
 #[test]
 fn where_recording_is_refused_batches_are_queued_and_it_is_not_tried_again() {
-    // Not supported; out of memory.
+    // The errors "not supported" and "out of memory".
     for code in ["801", "2"] {
         let variables = [
             ("KILN_STAND_IN_HOST_US", "9"),
@@ -684,7 +686,7 @@ fn a_process_that_measures_keeps_nothing_in_the_cache() {
 fn child_is_made_ready() {
     let device = device();
     match device.ready_for_timing() {
-        // A device without such a limit is ready.
+        // A device without such a limit is ready to use.
         Ok(()) => assert_ne!(std::env::var("KILN_STAND_IN_LIMIT").unwrap(), "719"),
         Err(error) => assert_eq!(error.class(), ErrorClass::Sticky, "{error}"),
     }

@@ -1,4 +1,4 @@
-//! Requests that are refused before the driver is called, functions that a driver may lack, and NVML's reports.
+//! Requests that are rejected before the driver is called, functions that a driver may lack, and NVML's reports.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn child_asks_for_what_there_is_not() {
 
 #[test]
 fn a_driver_that_maps_no_memory_leaves_kernels_guarded_by_zones() {
-    // The errors of sandboxes and virtual GPUs: not permitted, not initialized, unknown to the layer in between.
+    // Errors of sandboxes and virtual GPUs: not permitted, not initialized, and unknown to the layer in between.
     for code in ["800", "3", "304"] {
         let given = [("KILN_STAND_IN_CREATE", code)];
         in_child_with("refusals::child_has_no_fences", &given);
@@ -74,7 +74,7 @@ fn child_reads_its_clock() {
     let told = std::env::var("KILN_STAND_IN_CLOCK").expect("the parent should say it");
     let reading = device().clock().expect("NVML should be there");
     let expected = match &*told {
-        // A power limit does not count as throttling.
+        // A power limit is not reported as throttling.
         "1980 0x4" => (Some(1_980_000), false),
         "1200 0x48" => (Some(1_200_000), true),
         _ => (None, false),

@@ -1,4 +1,4 @@
-//! A crate whose table has rows for four devices, and the program into which it is built.
+//! A crate whose table has rows for four devices, and the program that cargo builds from it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ pub struct Deployed {
     name: String,
 }
 
-/// The output of a run of the program.
+/// The result of a run of the program.
 #[derive(Debug)]
 pub struct Ran {
     pub succeeded: bool,
@@ -40,9 +40,9 @@ pub struct Ran {
 }
 
 impl Deployed {
-    /// With rows of an L4, a 3090, a Strix Halo and this machine's cpu, without images.
+    /// A crate with rows for an L4, a 3090, a Strix Halo and this machine's cpu, without images.
     pub fn new() -> Deployed {
-        // Tests build at the same time into one folder, where programs with the same name would collide.
+        // Tests build into one folder at the same time, where programs with the same name would collide.
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("deployed-{}-{number}", std::process::id());
@@ -57,25 +57,25 @@ impl Deployed {
         Deployed { crate_, name }
     }
 
-    /// Runs `tune` to the end; returns its complete output.
+    /// Runs `tune`, which must end with this exit code, and returns its complete output.
     pub fn tune(&self, words: &str, code: i32) -> String {
         let output = expect_code(&mut self.crate_.tune(words), code);
         stdout(&output) + &stderr(&output)
     }
 
-    /// Bakes the images.
+    /// Bakes images for all rows.
     pub fn with_images(self) -> Deployed {
         let said = self.tune("bake --images", 0);
         assert!(said.contains("4 of 4 rows have an image"), "{said}");
         self
     }
 
-    /// Its table.
+    /// The table of the crate.
     pub fn table(&self) -> BakedTable {
         BakedTable::parse(self.crate_.read(TABLE).as_bytes()).expect("the table should be read")
     }
 
-    /// The image that a device's row names.
+    /// The image in the row of a device.
     pub fn image_of(&self, device: &DeviceKey) -> Image {
         let table = self.table();
         let row = table
@@ -85,12 +85,12 @@ impl Deployed {
         row.image.clone().expect("the row should have an image")
     }
 
-    /// The path of an image.
+    /// The path of an image file.
     pub fn path_of(&self, image: &Image) -> PathBuf {
         self.crate_.path().join("tuned").join(&image.file)
     }
 
-    /// Replaces this machine's image, and updates its row as if the bytes had been baked.
+    /// Replaces the image for this machine, and updates its row as if these bytes had been baked.
     pub fn pretend_baked(&self, bytes: &[u8]) {
         let device = here();
         let target = Image::target_of(&device).expect("cpu devices should have images");
@@ -99,7 +99,7 @@ impl Deployed {
         self.name_image(&device, image);
     }
 
-    /// Sets the image in a device's row.
+    /// Sets or removes the image in the row of a device.
     pub fn name_image(&self, device: &DeviceKey, image: impl Into<Option<Image>>) {
         let mut table = self.table();
         let row = table.device_rows(device).next();
@@ -111,7 +111,7 @@ impl Deployed {
         self.crate_.write(TABLE, &table.to_text());
     }
 
-    /// The folder of tables as git would see it: every file and its contents.
+    /// Every file in the folder of tables, and its contents.
     pub fn folder(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.crate_.path().join("tuned"));
         let entries = entries.expect("the folder should be read").flatten();
@@ -137,7 +137,7 @@ impl Deployed {
         Program { folder }
     }
 
-    /// The error of a build that must fail.
+    /// The error messages of a build, which must fail.
     pub fn build_error(&self) -> String {
         stderr(&expect_code(
             self.crate_.cargo().args(["build", "--quiet"]),
@@ -152,17 +152,17 @@ pub struct Program {
 }
 
 impl Program {
-    /// Its file.
+    /// The path of the program.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("deployed")
     }
 
-    /// Runs it with an empty environment: no path to a compiler, no library path, no home.
+    /// Runs the program with an empty environment: no path to a compiler, no library path, no home folder.
     pub fn run_bare(&self) -> Ran {
         ran(self.bare().output().expect("the program should start"))
     }
 
-    /// Like [`Self::run_bare`], with the environment that compiling needs.
+    /// A command like [`Self::run_bare`], with the environment that compiling needs.
     pub fn with_compiler(&self, cache: &Path) -> Command {
         let mut command = self.bare();
         command.env("KILN_CACHE", cache);
@@ -181,7 +181,7 @@ impl Program {
     }
 }
 
-/// The output of a run.
+/// The result of a run from its output.
 pub fn ran(output: Output) -> Ran {
     Ran {
         succeeded: output.status.success(),
@@ -190,13 +190,13 @@ pub fn ran(output: Output) -> Ran {
     }
 }
 
-/// This machine's cpu.
+/// The key of this machine's cpu.
 pub fn here() -> DeviceKey {
     let device = kiln::open("cpu").expect("the cpu device should open");
     device.info().key.clone()
 }
 
-/// The devices with rows.
+/// The devices that have rows.
 pub fn devices() -> [DeviceKey; 4] {
     let named = |name: &str| name.parse().expect("the device should be named right");
     [

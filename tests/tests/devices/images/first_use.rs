@@ -1,4 +1,5 @@
-//! Without an image: compiled on first use into a cache that many processes share, or a clear error.
+//! Programs without an image: they compile on first use into a cache that many processes share, or report a clear
+//! error.
 
 use std::fs;
 use std::path::Path;
@@ -44,10 +45,10 @@ fn programs_that_start_at_once_compile_into_one_cache_which_keeps_its_bound() {
         2,
         "the kernel and its check build, nothing half written: {stored:?}"
     );
-    // A second start finds it.
+    // A second start finds the compiled kernel in the cache.
     succeeds(start(&program, folder.path(), "1000000"));
     assert_eq!(files(&folder.path().join("artifacts")), stored);
-    // A cache without capacity costs the compile, never the launch.
+    // If the cache has no capacity, each start compiles again, and the launch still succeeds.
     let small = tempfile::tempdir().expect("a temporary folder should be made");
     let started: Vec<Child> = (0..PROCESSES)
         .map(|_| start(&program, small.path(), "100"))
@@ -80,7 +81,7 @@ fn succeeds(child: Child) {
     );
 }
 
-/// Name and size of every file below a folder, sorted.
+/// The name and the size of every file in a folder and its subfolders, sorted.
 fn files(folder: &Path) -> Vec<(String, u64)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

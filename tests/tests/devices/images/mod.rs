@@ -1,5 +1,5 @@
-//! Precompiled images: a program that embeds them launches on a machine without any compiler, and an image that is
-//! damaged or for another target is never loaded.
+//! Precompiled images. A program that embeds them launches on a machine without a compiler. An image that is damaged or
+//! built for another target is never loaded.
 mod deployed;
 mod first_use;
 
@@ -9,10 +9,10 @@ use deployed::{Deployed, Ran, devices, here};
 use kiln::image;
 use kiln_tests::capability::{Need, have};
 
-/// The compilers for images for all four devices.
+/// The compilers that build images for all four devices.
 const COMPILERS: [Need; 3] = [Need::HostCompiler, Need::Nvrtc, Need::AmdClang];
 
-/// `e_machine` in an ELF file: x86-64, NVIDIA, AMD.
+/// `e_machine` in the ELF header of an image: x86-64, NVIDIA, AMD.
 const MACHINES: [(&str, u16); 3] = [("cpu", 62), ("cuda", 190), ("hip", 224)];
 
 #[test]
@@ -99,7 +99,7 @@ fn images_that_no_row_names_any_more_are_removed() {
         said.contains("has no image; run `tune bake --images`"),
         "{said}"
     );
-    // A file of the user, and one of a kernel with a longer name, stay.
+    // A file of the user, and a file of a kernel with a longer name, must not be removed.
     for file in [
         "tuned/notes.txt",
         "tuned/shift_2-sm_89-0123456789abcdef.cubin",
@@ -150,7 +150,7 @@ fn a_flipped_or_missing_image_ends_the_check_and_the_build() {
         fs::remove_file(&path).expect("the image should be removed");
         let said = deployed.tune("bake --check", 1);
         assert!(said.contains("it cannot be read"), "{said}");
-        // The help names the command that writes images, and it works.
+        // The help mentions the command that writes images, and this command works.
         assert!(
             said.contains("not up to date\nhelp: run `tune bake --images`"),
             "{said}"
@@ -163,7 +163,7 @@ fn a_flipped_or_missing_image_ends_the_check_and_the_build() {
     deployed.tune("bake --check", 0);
 }
 
-/// A bare run that must be refused; returns the message.
+/// Checks that a run without compilers failed with a clear message, and returns the message.
 fn refused(ran: &Ran) -> &str {
     assert!(!ran.succeeded && ran.out.is_empty(), "{ran:?}");
     println!("{}", ran.err.trim());
@@ -190,7 +190,7 @@ fn an_image_that_is_flipped_cut_off_or_foreign_is_refused_with_the_reason() {
     let image = deployed.image_of(&here());
     let whole = fs::read(deployed.path_of(&image)).expect("the image should be read");
     flip_in_the_program(&deployed, &whole);
-    // As if they had been baked: their hashes are right.
+    // The images pass as baked, because their hashes are right.
     let mut code = whole.clone();
     code[18] = 243;
     let of = |device: usize| {
@@ -237,7 +237,7 @@ fn an_image_that_is_flipped_cut_off_or_foreign_is_refused_with_the_reason() {
     }
 }
 
-/// Flips one bit of the image inside the built program.
+/// Builds the program, and flips one bit of the image inside it.
 fn flip_in_the_program(deployed: &Deployed, image: &[u8]) {
     let program = deployed.build();
     let mut bytes = fs::read(program.path()).expect("the program should be read");

@@ -1,4 +1,4 @@
-//! Plans on a Slurm cluster of eight nodes.
+//! Runs plans on a Slurm cluster of eight nodes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use super::{FASTEST, Fleet, files, states, unpublished_trials};
 const NODES: usize = 8;
 
 impl Fleet {
-    /// Writes the job of a plan's elements, in which each node has a device of its own.
+    /// Writes a job script for the elements of a plan. Each node has its own device.
     fn job(&self, more: &str) -> String {
         let words = "fleet job ROOT/fleet.plan --store STORE --engine slurm --tune ROOT/tune.sh";
         let script = self.run(&format!("{words}{more}"));
@@ -31,7 +31,8 @@ impl Fleet {
         cluster.submit(&self.path("job.sh"), &arguments);
     }
 
-    /// Devices `n1` to `n8`, and the program that opens that of its node. `before` is a part of its shell script.
+    /// Creates the devices `n1` to `n8`, and a program that opens the device of its node. `before` begins its shell
+    /// script.
     fn devices_of_nodes(&self, before: &str, fields: &serde_json::Value) {
         for node in 1..=NODES {
             self.device(&format!("n{node}"), fields);
@@ -42,7 +43,7 @@ exec $with TUNE \"$@\" --device fake:ROOT/$SLURMD_NODENAME.json";
         self.program("tune.sh", &format!("{before}\n{run}"));
     }
 
-    /// The numbers of elements that no attempt has finished.
+    /// The number of elements that no attempt has finished.
     fn missing(&self) -> usize {
         let status = self.run("fleet status ROOT/fleet.plan --store STORE --json");
         let status: serde_json::Value =
@@ -61,7 +62,7 @@ fn a_job_array_of_slurm_ends_with_every_row_although_an_element_was_killed() {
     }
     let fleet = Fleet::new(&[1_000, 2_000, 3_000, 4_000]);
     fleet.plan("--replicas 1");
-    // The first attempt at element 2 is killed: Slurm runs no killed process again.
+    // The first attempt at element 2 is killed. Slurm does not restart a killed process.
     fleet.program(
         "tune.sh",
         "case \"$*\" in\n\
@@ -89,7 +90,7 @@ fn a_job_array_of_slurm_ends_with_every_row_although_an_element_was_killed() {
     assert_eq!(states(&fleet.merge("fleet.plan", "", 0)), ["proven"; 4]);
 }
 
-/// What is killed.
+/// The part of a cluster that is killed.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
     Node,
@@ -104,7 +105,7 @@ n[56]) with='faketime -f +10y' ;;
 n[78]) with='faketime -f -10y' ;;
 esac";
 
-/// The last record of each journal that elements said was acknowledged.
+/// For each journal, the number of the last record that the logs report as acknowledged.
 fn acknowledged(fleet: &Fleet) -> BTreeMap<u64, u64> {
     let mut last = BTreeMap::new();
     for log in files(&fleet.path("mine"), ".log") {
@@ -114,7 +115,7 @@ fn acknowledged(fleet: &Fleet) -> BTreeMap<u64, u64> {
             let ["acknowledged", journal, record] = words[..] else {
                 continue;
             };
-            // A line that a kill cut off says less than was acknowledged.
+            // A line that a kill truncated may report a smaller number.
             let (Ok(journal), Ok(record)) =
                 (u64::from_str_radix(journal, 16), record.parse::<u64>())
             else {
@@ -127,7 +128,7 @@ fn acknowledged(fleet: &Fleet) -> BTreeMap<u64, u64> {
     last
 }
 
-/// Kills some of a plan's nodes, tasks and the controller while it runs; returns what is still to be killed.
+/// Kills nodes, tasks and the controller while a plan runs. Returns the victims that are left.
 fn killing(fleet: &Fleet, mut victims: Vec<Victim>, random: &mut ChaCha8Rng) -> Vec<Victim> {
     let cluster = Cluster::start(NODES);
     while fleet.missing() > 0 {
@@ -143,7 +144,7 @@ fn killing(fleet: &Fleet, mut victims: Vec<Victim>, random: &mut ChaCha8Rng) -> 
                 }
                 Some(Victim::Task) => {
                     let busy = (1..=NODES).filter(|node| cluster.kill_task(*node));
-                    // It is killed once some node has one.
+                    // A task can be killed only while a node runs one.
                     if busy.take(1).count() == 0 {
                         victims.push(Victim::Task);
                     }

@@ -1,4 +1,5 @@
-//! The jobs of other schedulers than Slurm, run by their rules without them.
+//! Jobs for schedulers other than Slurm. They are executed by the rules of each scheduler, without the scheduler
+//! itself.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,7 +12,7 @@ use super::{FASTEST, Fleet, states};
 
 const PROBLEMS: [u32; 3] = [1_000, 2_000, 3_000];
 
-/// A plan of three elements. The first attempt at element 1 is killed.
+/// A plan with three elements. The first attempt at element 1 is killed.
 fn planned() -> Fleet {
     let fleet = Fleet::new(&PROBLEMS);
     fleet.plan("--replicas 1");
@@ -26,7 +27,7 @@ fn planned() -> Fleet {
 }
 
 impl Fleet {
-    /// The job that `tune fleet job` prints for an engine.
+    /// The job that `tune fleet job` prints for an engine (a kind of scheduler).
     fn job_of(&self, engine: &str) -> String {
         let words = "fleet job ROOT/fleet.plan --store STORE --tune ROOT/tune.sh --engine";
         self.run(&format!("{words} {engine}"))
@@ -41,7 +42,7 @@ impl Fleet {
     }
 }
 
-/// The value below some keys.
+/// The YAML value at a path of keys.
 fn at<'a>(yaml: &'a Yaml<'a>, path: &[&str]) -> &'a Yaml<'a> {
     path.iter().fold(yaml, |node, key| {
         let found = match key.parse::<usize>() {
@@ -69,7 +70,7 @@ fn an_indexed_job_of_kubernetes_ends_with_every_row_although_pods_run_twice_and_
     let documents = Yaml::load_from_str(&manifest).expect("it should be YAML");
     let spec = at(&documents[0], &["spec"]);
     let container = at(spec, &["template", "spec", "containers", "0"]);
-    // What the kubelet mounts.
+    // Replaces the paths that the kubelet would mount.
     let mut script = at(container, &["command", "2"])
         .as_str()
         .expect("the command is a text")
@@ -97,11 +98,11 @@ fn an_indexed_job_of_kubernetes_ends_with_every_row_although_pods_run_twice_and_
     let completions = at(spec, &["completions"]).as_integer();
     let mut retries = 0;
     for index in 0..completions.expect("it should be a number") {
-        // A partition: the controller runs a second pod while the first one lives.
+        // Simulates a network partition: the controller starts a second pod while the first one is alive.
         let mut pods = vec![pod(index), pod(index)];
         while let Some(mut one) = pods.pop() {
             let status = one.wait().expect("a pod should end");
-            // A shell reports a signal as a code, as the kubelet does.
+            // A shell reports a signal as an exit code, and so does the kubelet.
             let signal = std::os::unix::process::ExitStatusExt::signal(&status);
             let code = status.code().or(signal.map(|signal| 128 + signal));
             if code == Some(0) {
@@ -130,7 +131,7 @@ fn the_matrix_of_github_ends_with_every_row_when_failed_jobs_run_again() {
     let script = at(job, &["steps", "1", "run"]).as_str();
     fleet.write("step.sh", script.expect("a step is a text"));
     let step = |element: i64| {
-        // As `shell: sh` is run.
+        // Runs the step as `shell: sh` does.
         let mut step = Command::new("sh");
         step.arg("-e").arg(fleet.path("step.sh"));
         step.current_dir(fleet.path("mine"));
@@ -214,7 +215,7 @@ fn the_command_of_gnu_parallel_ends_with_every_row() {
     let mut run = Command::new("sh");
     run.arg(fleet.path("job.sh"));
     run.current_dir(fleet.path("mine"));
-    // Its own settings and caches are in there.
+    // GNU parallel keeps its settings and caches in the home folder.
     run.env("HOME", fleet.path("home"));
     run.env("KILN_CACHE", fleet.path("cache"));
     let done = expect_code(&mut run, 0);

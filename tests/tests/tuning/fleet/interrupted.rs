@@ -1,4 +1,4 @@
-//! Attempts at an element that end early: killed, terminated, cut off.
+//! Attempts at an element of a plan that end early, because they are killed, terminated or cut off from the store.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{FASTEST, Fleet, LARGE, files, states, unpublished_trials};
 
-/// A plan of one element, which takes a few seconds on the devices `a` and `b`.
+/// A plan with one element, which takes a few seconds on the devices `a` and `b`.
 fn long_element() -> Fleet {
     let fleet = Fleet::with_space(LARGE, &[10_000]);
     for device in ["a", "b"] {
@@ -26,7 +26,7 @@ fn long_element() -> Fleet {
     fleet
 }
 
-/// An attempt at the element, on the device `a`.
+/// An attempt at the element on the device `a`.
 struct Attempt {
     child: Child,
     said: BufReader<ChildStdout>,
@@ -34,7 +34,7 @@ struct Attempt {
 }
 
 impl Attempt {
-    /// Starts one that publishes so often.
+    /// Starts an attempt that publishes its records at this interval.
     fn start(fleet: &Fleet, publish_every: &str) -> Attempt {
         let mut work = fleet.work("fleet.plan", 0, "a");
         work.args(["--publish-every", publish_every])
@@ -49,7 +49,7 @@ impl Attempt {
         }
     }
 
-    /// Starts one, and waits until the store has the result of a config.
+    /// Starts an attempt, and waits until the store has the result of a config.
     fn begin(fleet: &Fleet) -> Attempt {
         let mut attempt = Attempt::start(fleet, "1s");
         let is_known = || {
@@ -63,7 +63,7 @@ impl Attempt {
         attempt
     }
 
-    /// Reads a line of its output; false at the end.
+    /// Reads a line of the attempt's output. Returns `false` at the end.
     fn hear(&mut self) -> bool {
         let mut line = String::new();
         let read = self.said.read_line(&mut line);
@@ -79,7 +79,8 @@ impl Attempt {
         kill_process_group(group, signal).expect("it should run");
     }
 
-    /// Waits for its end; returns its exit code, if it has one, and the last record that it acknowledged.
+    /// Waits for the attempt to end. Returns its exit code, if it has one, and the number of its last acknowledged
+    /// record.
     fn end(mut self) -> (Option<i32>, u64) {
         while self.hear() {}
         let status = self.child.wait().expect("it should end");
@@ -87,7 +88,7 @@ impl Attempt {
     }
 }
 
-/// The configs of trials that ended, and of those that were launched.
+/// The configs whose trials ended, and the configs whose trials were started.
 fn configs(records: &[Record]) -> (BTreeSet<&str>, BTreeSet<&str>) {
     let (mut ended, mut started) = (BTreeSet::new(), BTreeSet::new());
     for record in records {
@@ -185,7 +186,7 @@ fn an_element_that_is_terminated_publishes_and_asks_to_be_run_again() {
         return;
     }
     let fleet = long_element();
-    // Nothing is published before the signal.
+    // With this interval, nothing is published before the signal.
     let attempt = Attempt::start(&fleet, "10m");
     let journal = || files(fleet.root(), "journal.kiln").pop();
     let length = || journal().map_or(0, |path| fs::metadata(path).map_or(0, |file| file.len()));
@@ -211,7 +212,7 @@ fn a_node_that_is_cut_off_and_comes_back_adds_results_and_changes_none() {
     let fleet = long_element();
     let cut_off = Attempt::begin(&fleet);
     cut_off.signal(Signal::STOP);
-    // The scheduler runs a second copy on another node.
+    // The scheduler starts a second copy of the element on another node.
     expect_code(&mut fleet.work("fleet.plan", 0, "b"), 0);
     let alone = fleet.merge("fleet.plan", " --dry-run", 0);
     cut_off.signal(Signal::CONT);

@@ -1,4 +1,4 @@
-//! A fleet on this machine: a package, a plan, fake devices of one kind, and a store.
+//! A fleet on this machine: a package, a plan, fake devices of the same kind, and a store.
 
 mod cluster;
 mod engines;
@@ -21,7 +21,7 @@ use kiln_tests::command::{expect_code, stdout, tune_program};
 use kiln_tests::scale_package::{FASTEST, LARGE, SMALL, ScalePackage};
 use serde_json::Value;
 
-/// A package that anybody with the key `planner` may plan, and a store in a folder.
+/// A package and a store in a folder. Plans must be signed with the key `planner`.
 struct Fleet {
     package: ScalePackage,
 }
@@ -39,13 +39,13 @@ impl Fleet {
         Fleet::with_space(SMALL, problems)
     }
 
-    /// The same with a kernel of another space.
+    /// A fleet whose kernel has this search space and these problems.
     fn with_space(space: &str, problems: &[u32]) -> Fleet {
         let package = ScalePackage::new(space, problems, &["planner"]);
         Fleet { package }
     }
 
-    /// A shell script with this body, in which `TUNE` and `ROOT` are paths.
+    /// Writes a shell script. In the body, `TUNE` and `ROOT` stand for paths.
     fn program(&self, name: &str, body: &str) {
         let root = self.root().to_string_lossy().into_owned();
         let body = body
@@ -56,13 +56,13 @@ impl Fleet {
         fs::set_permissions(self.path(name), permissions).expect("it should be made executable");
     }
 
-    /// `tune` with words in which `STORE` is the store.
+    /// The command `tune` with these words, in which `STORE` stands for the store.
     fn tune(&self, words: &str) -> Command {
         let store = self.path("store").to_string_lossy().into_owned();
         self.package.tune("cache", &store, words)
     }
 
-    /// Runs `tune`, which must succeed; returns what it prints.
+    /// Runs `tune`, which must succeed, and returns its output.
     fn run(&self, words: &str) -> String {
         stdout(&expect_code(&mut self.tune(words), 0))
     }
@@ -78,14 +78,14 @@ impl Fleet {
         self.run(&format!("{words} {trials} {more}"))
     }
 
-    /// Runs an element of a plan on a device.
+    /// The command that runs an element of a plan on a device.
     fn work(&self, plan: &str, element: usize, device: &str) -> Command {
         self.tune(&format!(
             "fleet work ROOT/{plan} --element {element} --store STORE --device fake:ROOT/{device}.json"
         ))
     }
 
-    /// What a merge decides, as JSON; its exit code must be this.
+    /// Merges a plan, and returns the decisions as JSON. The exit code must be `code`.
     fn merge(&self, plan: &str, more: &str, code: i32) -> Value {
         let mut merge = self.tune(&format!(
             "fleet merge ROOT/{plan} --store STORE --json{more}"
@@ -131,7 +131,7 @@ fn unpublished_trials(fleet: &Fleet) -> Vec<usize> {
     scratch.map(lost).collect()
 }
 
-/// The states of a merge's tasks.
+/// The states of the tasks in the result of a merge.
 fn states(merged: &Value) -> Vec<&str> {
     let tasks = merged["tasks"].as_array().expect("there should be tasks");
     tasks
@@ -140,7 +140,7 @@ fn states(merged: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The files with this ending below a folder, sorted.
+/// The files in a folder and its subfolders whose names have this ending, sorted.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! What cannot run, and what does not count.
+//! Plans, workers and results that are rejected.
 
 use std::fs;
 use std::process::Command;
@@ -102,7 +102,7 @@ fn what_a_store_should_not_hold_is_named_and_the_rest_is_merged() {
         .expect("it has a name")
         .to_string_lossy();
     assert!(complaints.contains(&*segment), "{complaints}");
-    // A store that was set back.
+    // Simulates a store that was reset to an earlier state.
     fs::remove_file(&segments[1]).expect("it should be removed");
     let merged = fleet.merge("fleet.plan", "", 1);
     assert!(
@@ -137,7 +137,7 @@ fn the_clock_of_a_worker_does_not_matter_and_that_of_a_merge_ends_a_plan() {
         .arg(fleet.path("fleet.plan"));
     expect_code(&mut sign, 0);
     std::thread::sleep(Duration::from_millis(2_100));
-    // It sees a plan that has expired, as a worker does whose clock is years ahead.
+    // This machine regards the plan as expired, like a worker whose clock is years ahead.
     expect_code(&mut fleet.work("fleet.plan", 0, "a"), 0);
     let mut merge = fleet.tune("fleet merge ROOT/fleet.plan --store STORE");
     let said = stderr(&expect_code(&mut merge, 1));

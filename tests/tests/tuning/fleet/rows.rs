@@ -1,4 +1,4 @@
-//! From a plan to rows with their proof.
+//! From a plan to baked rows with their proofs.
 
 use std::fs;
 use std::process::Command;
@@ -49,7 +49,7 @@ fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offli
     for element in [0, 1] {
         expect_code(&mut fleet.work("fleet.plan", element, "a"), 0);
     }
-    // As if the attempt had ended before it stated what it proved.
+    // Removes the statements, as if the attempts had ended before they published what they proved.
     let stated = files(&fleet.path("store/kiln-fleet/1/proof"), "");
     fs::remove_dir_all(fleet.path("store/kiln-fleet/1/proof")).expect("it should be there");
     for element in [0, 1] {
@@ -94,7 +94,7 @@ fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offli
         assert!(page.contains(said), "{said}: {page}");
     }
     whoever_signed_the_earlier_plan_is_checked(&fleet);
-    // In CI, without the store.
+    // Repeats the check without the store, as in CI.
     fs::remove_dir_all(fleet.path("store")).expect("the store should be there");
     fleet.run("bake --check --proofs");
     let three = expect_code(&mut fleet.tune("bake --check --proofs 3"), 1);
@@ -122,7 +122,7 @@ fn a_baseline_that_was_kept_is_a_row_and_does_not_replace_a_proven_one() {
         return;
     }
     let fleet = Fleet::new(&[10_000]);
-    // A device on which every config is as fast as the baseline.
+    // On this device, every config is as fast as the baseline.
     fleet.device("flat", &json!({"time": {"base_ns": 100_000.0}}));
     let tune = |device: &str| {
         fleet.plan("--replicas 1");

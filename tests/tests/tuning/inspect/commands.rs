@@ -1,4 +1,4 @@
-//! The commands, on a package whose kernels exceed every limit of a launch.
+//! The commands, on a package whose kernels exceed each limit of a launch.
 
 use std::fs;
 use std::path::Path;
@@ -48,11 +48,12 @@ fn json(root: &Path, words: &str, code: i32) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The number of configs of `through` that a target cannot launch, by reason, and the number that it can.
+/// For each reason, the number of configs of `through` that a target cannot launch, and the number that it can launch.
 fn expected(known: &KnownTarget) -> (Vec<(&'static str, u64)>, u64) {
     match known.arch {
-        // 64 KiB of static shared memory exceed the limit of every CUDA compiler. 16 KiB static plus 88 KiB dynamic
-        // exceed 99 KiB. 128 values in each of 1,024 threads exceed the registers, if the other two are left out.
+        // 64 KiB of static shared memory exceed the limit of every CUDA compiler. 16 KiB of static plus 88 KiB of
+        // dynamic shared memory exceed 99 KiB. 128 values per thread in 1,024 threads exceed the registers, if the
+        // other two are excluded.
         "sm_86" | "sm_89" => (
             vec![
                 ("compile failed", 8),
@@ -65,8 +66,8 @@ fn expected(known: &KnownTarget) -> (Vec<(&'static str, u64)>, u64) {
             vec![("compile failed", 8), ("registers over a block's", 4)],
             12,
         ),
-        // 88 KiB of dynamic shared memory are excluded before anything is compiled; the compiler does not reject
-        // blocks with too many threads for the registers.
+        // 88 KiB of dynamic shared memory are excluded before anything is compiled. The compiler does not reject blocks
+        // that have too many threads for the registers.
         "gfx1151" => (Vec::new(), 12),
         other => panic!("what is expected of {other} should be written down here"),
     }
@@ -76,7 +77,7 @@ fn expected(known: &KnownTarget) -> (Vec<(&'static str, u64)>, u64) {
 fn what_cannot_launch_is_recorded_with_its_reason_and_not_compiled_again() {
     let name = "what_cannot_launch_is_recorded_with_its_reason_and_not_compiled_again";
     let targets = super::targets(name);
-    // One of each backend; all of them if measuring in full.
+    // One target per backend, or all targets in full measurements.
     let few = targets.chunk_by(|one, next| one.backend == next.backend);
     let few: Vec<_> = few.map(|group| group[0]).collect();
     for known in if in_full() { targets } else { few } {
@@ -145,7 +146,7 @@ fn found_reasons(task: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The reasons are in the cache, under a device that does not exist.
+/// Checks that the reasons are stored in the cache, under a device that stands for compiling only.
 fn recorded(root: &Path, known: &KnownTarget, reasons: &[String]) {
     let (all, _) = run(root, "cache export", 0);
     let device = format!("{}/{}/compile-only", known.backend, known.arch);
@@ -173,7 +174,7 @@ fn inspect_prints_what_each_config_takes_up() {
             "{arch}: {rows}"
         );
 
-        // Without arguments: the baseline, since there is no baked row. As a table, with a heading.
+        // Without arguments, the command prints the baseline as a table with a heading, because no row is baked.
         let (table, _) = run(package.path(), &format!("inspect --target {arch}"), 0);
         assert!(
             table.starts_with(&format!("{arch} ({})", known.product)),

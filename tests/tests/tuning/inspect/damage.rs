@@ -1,5 +1,5 @@
-//! Damaged images and logs: an error or other figures, never a panic, and for a truncated image never figures that
-//! differ from those of the complete one.
+//! Damaged images and logs give an error or different figures, and never cause a panic. A truncated image never gives
+//! figures that differ from those of the complete image.
 
 use kiln_lab::candidate::inspect;
 use kiln_spec::Backend;
@@ -37,8 +37,8 @@ fn damaged_images_are_errors_and_never_panics() {
     }
 }
 
-/// Truncates at intervals; returns the number of truncations, and of those that gave other figures than the complete
-/// image.
+/// Truncates an image at many lengths. Returns the number of truncations, and the number of truncations whose figures
+/// differ from those of the complete image.
 fn truncations(backend: Backend, image: &[u8]) -> (usize, usize) {
     let whole = inspect::from_image(backend, image, "both").expect("the image is whole");
     let step = if in_full() { 1 } else { 37 };

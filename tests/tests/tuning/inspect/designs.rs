@@ -1,17 +1,19 @@
-//! What the design of the library's matrix kernels promises, by the counters of simulated GPUs.
+//! The properties that the designs of the library's matrix kernels promise, measured with the counters of simulated
+//! GPUs.
 
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::Value;
 
-/// A config, and what its profile must show.
+/// A config, and the properties that its profile must have.
 struct Design {
     kernel: &'static str,
     problem: &'static str,
     config: &'static str,
     targets: &'static [&'static str],
-    /// What of 100 instructions of the main loop: `matrix_per_100` or `multiply_adds_per_100`, and at least how many.
+    /// The counter of the main loop (`matrix_per_100` or `multiply_adds_per_100`), and its minimum per 100
+    /// instructions.
     share: (&'static str, f64),
-    /// How much of the sectors that it moves must be used, in percent.
+    /// The minimum share of the moved sectors' bytes that must be used, in percent.
     sector_use: f64,
 }
 
@@ -76,11 +78,11 @@ fn matrix_kernels_spend_their_instructions_on_products_and_wait_for_no_bank() {
             let hot = &profile["hot_loop"];
             assert!(number(&hot[share]) >= least, "{what}");
             assert_eq!(hot["private_requests"], 0, "{what}");
-            // On AMD a loop over single elements, for ragged rows, lies within.
+            // On AMD GPUs, the main loop contains a loop over single elements, for incomplete rows.
             let inner_loops = u64::from(target.arch == "gfx1151");
             assert!(hot["inner_loops"].as_u64() <= Some(inner_loops), "{what}");
             assert_eq!(number(&hot["conflicts_per_request"]), 0.0, "{what}");
-            // Cycles of a request beyond its first. On AMD gemm needs more where it turns its left tile.
+            // Cycles of a request beyond the first. On AMD GPUs, gemm needs more where it transposes its left tile.
             let most = if target.arch == "gfx1151" { 0.11 } else { 0.05 };
             assert!(number(&profile["conflicts_per_request"]) <= most, "{what}");
             assert!(

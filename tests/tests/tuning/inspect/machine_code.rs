@@ -1,4 +1,4 @@
-//! The machine code of kernels: as `nvdisasm` lists it, and as the simulator of AMD GPUs executes it.
+//! The machine code of kernels, as `nvdisasm` lists it and as the simulator of AMD GPUs executes it.
 
 use kiln_lab::candidate::machine_code::Disassembler;
 use kiln_spec::Backend;
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::sources::compiled;
 
-/// Bytes of an instruction since Volta ("CUDA Binary Utilities").
+/// Size of an instruction in bytes, from Volta on ("CUDA Binary Utilities").
 const INSTRUCTION_BYTES: u64 = 16;
 
-/// The NVIDIA targets, if both the compiler and the disassembler are there.
+/// The NVIDIA targets, if both the compiler and the disassembler are installed.
 fn nvidia(test: &str) -> Vec<&'static KnownTarget> {
     match have(test, &[Need::Nvdisasm]) {
         true => super::targets(test)
@@ -91,7 +91,7 @@ fn the_products_of_a_step_are_in_one_loop_of_the_machine_code() {
     for known in nvidia("the_products_of_a_step_are_in_one_loop_of_the_machine_code") {
         let (profile, text) = profile(known.arch, None);
         let main = &profile["machine_code"]["main_loop"];
-        // A warp has 64 x 64 of the block's outputs: 4 x 8 products of 16 x 8, for each half of the step of 32.
+        // A warp computes 64 x 64 outputs of the block: 4 x 8 products of 16 x 8, for each half of the step of 32.
         assert_eq!(main["by_class"]["matrix"], 64, "{}: {main}", known.arch);
         assert!(
             main["by_class"].get("private memory").is_none(),

@@ -1,7 +1,7 @@
-//! Counters of micro-kernels, `tests/fixtures/micro/micro.cu`, equal what is computed by hand.
+//! Compares the counters of the micro-kernels in `tests/fixtures/micro/micro.cu` with values computed by hand.
 //!
-//! A launch has 256 threads unless the row says otherwise: 4 blocks of 2 warps, 8 warps. Figures are those of all
-//! warps. A comment is the calculation for one warp, unless it says "all".
+//! Unless the entry says otherwise, a launch has 256 threads in 4 blocks of 2 warps, so 8 warps. The figures are sums
+//! over all warps. A comment shows the calculation for one warp, unless the comment says "all".
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const SOURCE: &str = include_str!("../../../fixtures/micro/micro.cu");
 
-/// A micro-kernel: a branch of the source with its sizes, and what it costs.
+/// A micro-kernel: a branch of the source, its sizes, and its expected costs.
 struct Micro {
     way: &'static str,
     stride: u32,
@@ -19,18 +19,18 @@ struct Micro {
     costs: Costs,
 }
 
-/// What is computed by hand.
+/// Costs that were computed by hand.
 struct Costs {
-    /// Accesses to global memory, their sectors of 32 bytes, and those that their bytes would fill.
+    /// Accesses to global memory, the 32-byte sectors that they touch, and the sectors that the same bytes would fill.
     global: [u64; 3],
-    /// Accesses to shared memory, and their additional cycles.
+    /// Accesses to shared memory, and additional cycles because of bank conflicts.
     shared: [u64; 2],
     barriers: u64,
     private: u64,
-    /// Warp instructions that are fused multiply-adds, and exchanges between lanes.
+    /// Number of warp instructions that are fused multiply-adds, and number of exchanges between lanes.
     multiply_adds: u64,
     exchanges: u64,
-    /// If the cost is a loop: how often all warps together run through it, and the lanes that take part on average.
+    /// For a loop: its iterations, summed over all warps, and the average number of active lanes.
     hot: Option<(u64, f64)>,
 }
 
@@ -46,7 +46,7 @@ const NOTHING: Costs = Costs {
     hot: None,
 };
 
-/// A load and a store of each warp, with the sectors of both together and the ideal.
+/// The costs of a load and a store per warp. The arguments are the sectors of both, and the ideal number of sectors.
 const fn moves(sectors: u64, ideal: u64) -> Costs {
     Costs {
         global: [2 * WARPS, sectors * WARPS, ideal * WARPS],
@@ -54,7 +54,7 @@ const fn moves(sectors: u64, ideal: u64) -> Costs {
     }
 }
 
-/// A copy of 4 bytes per thread (4 + 4 sectors) through shared memory: a store and a load, whose conflicts are given.
+/// A copy of 4 bytes per thread (4 + 4 sectors) through shared memory, with a store and a load that have `conflicts`.
 const fn through_shared(sectors: u64, conflicts: u64) -> Costs {
     Costs {
         shared: [2 * WARPS, conflicts * WARPS],
@@ -63,7 +63,7 @@ const fn through_shared(sectors: u64, conflicts: u64) -> Costs {
     }
 }
 
-/// A transpose of a matrix of 32 x 32 by each block: 16 rows per warp.
+/// The transpose of a 32 x 32 matrix by each block. Each warp handles 16 rows.
 const fn transposes(sectors: u64, shared: u64, conflicts: u64) -> Costs {
     let rows = 16 * WARPS;
     Costs {
@@ -85,19 +85,19 @@ const fn micro(way: &'static str, stride: u32, offset: u32, costs: Costs) -> Mic
 }
 
 const TABLE: &[Micro] = &[
-    // 32 words of 4 bytes are 128 bytes: 4 sectors to load and 4 to store.
+    // 32 words of 4 bytes are 128 bytes: 4 sectors to load and 4 sectors to store.
     micro("LOAD", 1, 0, moves(4 + 4, 8)),
-    // The 32 words lie in 2, 3, 4 times as many sectors, and beyond a stride of 8 words each in a sector of its own.
+    // The 32 words lie in 2, 3 or 4 times as many sectors. From a stride of 8 words on, each word has its own sector.
     micro("LOAD", 2, 0, moves(8 + 4, 8)),
     micro("LOAD", 3, 0, moves(12 + 4, 8)),
     micro("LOAD", 4, 0, moves(16 + 4, 8)),
     micro("LOAD", 8, 0, moves(32 + 4, 8)),
     micro("LOAD", 32, 0, moves(32 + 4, 8)),
-    // One word further, 128 bytes touch a fifth sector; 8 words further, they begin at a sector again.
+    // Shifted by one word, 128 bytes touch a fifth sector. Shifted by 8 words, they begin at a sector again.
     micro("LOAD", 1, 1, moves(5 + 4, 8)),
     micro("LOAD", 1, 7, moves(5 + 4, 8)),
     micro("LOAD", 1, 8, moves(4 + 4, 8)),
-    // The last warp has 231 - 224 = 7 lanes: 28 bytes, 1 + 1 sectors. All: 7 warps x 8 + 2.
+    // The last warp has 231 - 224 = 7 lanes: 28 bytes, so 1 + 1 sectors. All: 7 warps x 8 + 2.
     Micro {
         n: 231,
         ..micro(
@@ -110,76 +110,77 @@ const TABLE: &[Micro] = &[
             },
         )
     },
-    // The same for stores.
+    // Stores have the same costs as loads.
     micro("STORE", 2, 0, moves(4 + 8, 8)),
     micro("STORE", 32, 0, moves(4 + 32, 8)),
     micro("STORE", 1, 1, moves(4 + 5, 8)),
-    // 8 bytes per lane are 256 bytes, 8 sectors; 8 bytes further, they touch a ninth.
+    // 8 bytes per lane are 256 bytes, so 8 sectors. Shifted by 8 bytes, they touch a ninth sector.
     micro("PAIRS", 1, 0, moves(8 + 8, 16)),
     micro("PAIRS", 1, 1, moves(9 + 8, 16)),
-    // Every second pair: 512 bytes, 16 sectors.
+    // Every second pair: the pairs span 512 bytes, so 16 sectors.
     micro("PAIRS", 2, 0, moves(16 + 8, 16)),
-    // 16 bytes per lane are 512 bytes, 16 sectors; 16 bytes further, they touch a seventeenth.
+    // 16 bytes per lane are 512 bytes, so 16 sectors. Shifted by 16 bytes, they touch a seventeenth sector.
     micro("QUADS", 1, 0, moves(16 + 16, 32)),
     micro("QUADS", 1, 1, moves(17 + 16, 32)),
     // All lanes read the same word.
     micro("ONE_WORD", 1, 0, moves(1 + 4, 1 + 4)),
-    // 8 words in 8 sectors, each for four lanes: 32 bytes would fill 1.
+    // 8 words in 8 sectors, and four lanes read each word. The 32 bytes would fill 1 sector.
     micro("REPEATS", 1, 0, moves(8 + 4, 1 + 4)),
     // The order of lanes does not matter.
     micro("SWAPPED", 5, 0, moves(4 + 4, 8)),
     micro("BACKWARD", 1, 0, moves(4 + 4, 8)),
-    // Bytes: 32 bytes are a sector, or parts of two.
+    // Bytes: 32 bytes are one sector, or parts of two sectors.
     micro("BYTES", 1, 0, moves(1 + 4, 1 + 4)),
     micro("BYTES", 1, 16, moves(2 + 4, 1 + 4)),
-    // 16-bit elements: 64 bytes are 2 sectors, or 3.
+    // 16-bit elements: 64 bytes are 2 sectors, or parts of 3 sectors.
     micro("HALVES", 1, 0, moves(2 + 4, 2 + 4)),
     micro("HALVES", 1, 4, moves(3 + 4, 2 + 4)),
-    // 16 lanes move 64 bytes, 9 lanes 36.
+    // 16 lanes move 64 bytes, and 9 lanes move 36 bytes.
     micro("SOME_LANES", 16, 0, moves(2 + 2, 2 + 2)),
     micro("SOME_LANES", 9, 0, moves(2 + 2, 2 + 2)),
-    // An atomic operation is one access: to one word, to 32 words next to each other, to 32 sectors.
+    // An atomic operation is one access: to one word, to 32 contiguous words, or to words in 32 sectors.
     micro("ADD", 0, 0, atomics(1, 1)),
     micro("ADD", 1, 0, atomics(4, 4)),
     micro("ADD", 8, 0, atomics(32, 4)),
-    // Bank = word % 32. A stride of 1 uses each once, of 2 each second one twice, of 8 each eighth one 8 times.
+    // Bank = word % 32. A stride of 1 uses each bank once, of 2 every second bank twice, of 8 every eighth bank 8
+    // times.
     micro("SHARED", 1, 0, through_shared(8, 0)),
     micro("SHARED", 2, 0, through_shared(8, 1 + 1)),
     micro("SHARED", 8, 0, through_shared(8, 7 + 7)),
     micro("SHARED", 32, 0, through_shared(8, 31 + 31)),
-    // A padded row, or any other odd stride: each bank once.
+    // A padded row, or any other odd stride, uses each bank once.
     micro("SHARED", 33, 0, through_shared(8, 0)),
     micro("SHARED", 3, 0, through_shared(8, 0)),
     micro("SHARED_WORD", 1, 0, through_shared(8, 0)),
-    // Pairs: 16 lanes need the 32 banks. With every second pair free, lanes l and l + 8 of them share two banks: one
-    // more cycle in each of two halves of the warp.
+    // Pairs: 16 lanes need all 32 banks. If every second pair is skipped, the lanes l and l + 8 of these 16 share two
+    // banks, which costs one more cycle in each half of the warp.
     micro("SHARED_PAIRS", 1, 0, through_shared(16, 0)),
     micro("SHARED_PAIRS", 2, 0, through_shared(16, 2 + 2)),
-    // Quads: 8 lanes need the 32 banks. A stride of two quads: one more cycle in each of four quarters. Of four: 8 x l
-    // quads are in 2 groups of banks, 4 lanes each, 3 more cycles.
+    // Quads: 8 lanes need all 32 banks. A stride of two quads costs one more cycle in each of four quarters of the
+    // warp. With a stride of four, 8 quads are in 2 groups of banks, 4 lanes each, which costs 3 more cycles.
     micro("SHARED_QUADS", 1, 0, through_shared(32, 0)),
     micro("SHARED_QUADS", 2, 0, through_shared(32, 4 + 4)),
     micro("SHARED_QUADS", 4, 0, through_shared(32, 12 + 12)),
-    // 16-bit elements: two lanes share a word without a conflict. Here nothing is loaded from global memory.
+    // 16-bit elements: two lanes share a word without a conflict. These kernels load nothing from global memory.
     micro("SHARED_HALVES", 1, 0, halves(0)),
-    // A stride of four elements, two words: 32 words in 16 banks.
+    // With a stride of four elements (two words), 32 words are in 16 banks.
     micro("SHARED_HALVES", 4, 0, halves(1 + 1)),
-    // Without a tile, a row is 4 sectors to load and 32 to store.
+    // Without a tile, a row needs 4 sectors to load and 32 sectors to store.
     micro("TRANSPOSE", 1, 0, transposes(4 + 32, 0, 0)),
-    // With a tile, 4 and 4. Its columns lie in one bank, or with padding or an xor in all.
+    // With a tile, it needs 4 and 4. A column of the tile is in one bank, or, with padding or an xor, in all banks.
     micro("TRANSPOSE_TILE", 32, 0, transposes(4 + 4, 2, 31)),
     micro("TRANSPOSE_TILE", 33, 0, transposes(4 + 4, 2, 0)),
     micro("TRANSPOSE_XOR", 1, 0, transposes(4 + 4, 2, 0)),
-    // A multiply-add in each of 100 rounds; two in each of 10 x 20.
+    // One multiply-add in each of 100 iterations, and two in each of 10 x 20 iterations.
     micro("FMA", 100, 1, looped(100, 100, 32.0)),
     micro("FMA_NESTED", 10, 20, looped(10 * 20, 2 * 10 * 20, 32.0)),
-    // 16, 8 and 1 lanes run through the loop.
+    // 16 lanes, 8 lanes and 1 lane execute the loop.
     micro("LANES_LOOP", 16, 1, looped(100, 100, 16.0)),
     micro("LANES_LOOP", 8, 1, looped(100, 100, 8.0)),
     micro("LANES_LOOP", 1, 1, looped(100, 100, 1.0)),
-    // Lane l runs l + 1 times: 32 rounds with 32, 31, .. 1 lanes, 528 / 32 on average.
+    // Lane l iterates l + 1 times. This gives 32 iterations with 32, 31, .. 1 active lanes, 528 / 32 on average.
     micro("RAGGED_LOOP", 1, 1, looped(32, 32, 16.5)),
-    // l / 8 + 1 times: 4 rounds with 32, 24, 16 and 8 lanes.
+    // Lane l iterates l / 8 + 1 times. This gives 4 iterations with 32, 24, 16 and 8 active lanes.
     micro("RAGGED_LOOP", 8, 1, looped(4, 4, 20.0)),
     micro(
         "BARRIERS",
@@ -201,7 +202,7 @@ const TABLE: &[Micro] = &[
             ..NOTHING
         },
     ),
-    // From 16 lanes apart to 1: five exchanges.
+    // From a distance of 16 lanes down to 1, these are five exchanges.
     micro(
         "SHUFFLES",
         1,
@@ -227,7 +228,7 @@ const fn halves(conflicts: u64) -> Costs {
     }
 }
 
-/// A loop between a load and a store of 4 bytes per thread: rounds and multiply-adds of a warp, and the lanes in it.
+/// A loop between a load and a store of 4 bytes per thread: iterations and multiply-adds of a warp, and active lanes.
 const fn looped(rounds: u64, multiply_adds: u64, lanes: f64) -> Costs {
     Costs {
         multiply_adds: multiply_adds * WARPS,
@@ -236,7 +237,7 @@ const fn looped(rounds: u64, multiply_adds: u64, lanes: f64) -> Costs {
     }
 }
 
-/// The number of a way in the source.
+/// The number of a way (a branch) in the source.
 fn number(way: &str) -> u32 {
     let line = SOURCE.lines().find_map(|line| {
         let rest = line.trim().strip_prefix(way)?;
@@ -246,7 +247,8 @@ fn number(way: &str) -> u32 {
     number.parse().expect("a number")
 }
 
-/// A declaration for each row: the same entry and config, so that they share an image.
+/// A package that declares a kernel for each entry of the table. All have the same entry and config, so they share an
+/// image.
 fn library() -> String {
     let declarations = TABLE.iter().enumerate().map(|(row, micro)| {
         let Micro { stride, offset, n, .. } = micro;
@@ -277,7 +279,7 @@ fn check(arch: &str, micro: &Micro, profile: &Value) {
         count("barriers"),
         count("private_requests"),
         of_class("multiply-add"),
-        // Compilers use some of their own: v_readfirstlane_b32 of what is the same in all lanes.
+        // Compilers add some exchanges: v_readfirstlane_b32 for values that are the same in all lanes.
         match costs.exchanges {
             0 => 0,
             _ => of_class("exchange"),
@@ -314,7 +316,7 @@ fn check(arch: &str, micro: &Micro, profile: &Value) {
     if let Some((rounds, lanes)) = costs.hot {
         let hot = &profile["hot_loop"];
         let place = |key: &str| hot[key].as_u64().unwrap_or_default();
-        // It has no branches, so that each of its instructions is executed in each round.
+        // The loop has no branches, so each of its instructions is executed in each iteration.
         let instructions = place("last") - place("first") + 1;
         assert_eq!(place("warp_instructions"), instructions * rounds, "{name}");
         let active = hot["active_lanes"].as_f64().unwrap_or_default();

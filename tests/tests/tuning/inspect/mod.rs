@@ -1,4 +1,4 @@
-//! `tune inspect` and `tune run --compile-only` with the real command, and their input: images and logs of real
+//! `tune inspect` and `tune run --compile-only` with the real program. Their input are images and logs of real
 //! compilers, complete and damaged.
 
 mod commands;
@@ -13,7 +13,7 @@ use kiln_spec::Backend;
 use kiln_spec::targets::{KnownTarget, Multiprocessor, TARGETS};
 use kiln_tests::capability::{Need, have};
 
-/// The GPU targets whose compiler is installed; each missing one is printed as a skip.
+/// The GPU targets whose compilers are installed. Missing compilers are printed as skips.
 fn targets(test: &str) -> Vec<&'static KnownTarget> {
     let gpus = TARGETS
         .iter()

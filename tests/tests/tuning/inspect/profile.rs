@@ -1,4 +1,4 @@
-//! `tune inspect --profile` on a kernel whose costs are known by hand, for a GPU of each family.
+//! `tune inspect --profile` on a kernel whose costs are known by hand, for one GPU of each family.
 
 use std::fs;
 use std::path::Path;
@@ -39,12 +39,12 @@ fn profile(root: &Path, arch: &str, config: &str) -> Value {
     rows[0]["profile"].clone()
 }
 
-/// The worst line of a cost: the number at the end of the line in the source, and the figures.
+/// The worst source line of a cost: the number at the end of the line, and the figures.
 fn worst(profile: &Value, kind: &str) -> Option<(String, String)> {
     let all = profile["worst"].as_array().expect("a list");
     let worst = all.iter().find(|one| one["kind"] == kind)?;
     let number = worst["line"]["number"].as_u64().expect("a line") as usize;
-    // The line may be one of a header.
+    // The line may belong to a header instead.
     let line = SOURCE.lines().nth(number - 1).unwrap_or_default();
     let mark = line.rsplit("// ").next().unwrap_or_default();
     Some((
@@ -74,7 +74,7 @@ fn the_worst_line_of_each_cost_is_named() {
             assert_eq!(found, wanted, "{} {config}: {profile}", known.arch);
             profile
         };
-        // A warp reads and writes 128 bytes: 4 sectors each.
+        // A warp reads and writes 128 bytes, which are 4 sectors each.
         let plain = check("WAY=0,STRIDE=1", 4.0, 100.0, 1.0);
         assert_eq!(plain["worst"].as_array().map(Vec::len), Some(0), "{plain}");
         assert_eq!(
@@ -82,11 +82,11 @@ fn the_worst_line_of_each_cost_is_named() {
             (&16.into(), &8.into())
         );
         assert_eq!(plain["global_requests"], 8 * 8 * 2);
-        // It reads a word of each of 32 sectors, and writes 4 sectors: 8 of 36 would do.
+        // A warp reads a word from each of 32 sectors, and writes 4 sectors. 8 of the 36 sectors would be enough.
         let strided = check("WAY=1,STRIDE=1", 18.0, 22.2, 4.5);
         let detail = "32.0 sectors per request, 4.0 would hold the bytes";
         assert_eq!(worst(&strided, "global"), Some(("1".into(), detail.into())));
-        // Its 32 words lie in one bank.
+        // The 32 words of a warp are in the same bank.
         let shared = check("WAY=2,STRIDE=32", 4.0, 100.0, 1.0);
         let detail = "31.00 bank conflicts per request";
         assert_eq!(worst(&shared, "shared"), Some(("2".into(), detail.into())));
@@ -99,7 +99,7 @@ fn the_worst_line_of_each_cost_is_named() {
         let products = of("WAY=5,STRIDE=1");
         let hot = &products["hot_loop"];
         assert_eq!(hot["inner_loops"], 0, "{hot}");
-        // Eight multiply-adds, the counter, the comparison, the branch, and hints of delays on AMD GPUs.
+        // Eight multiply-adds, the counter, the comparison, the branch, and delay hints on AMD GPUs.
         let share = hot["multiply_adds_per_100"].as_f64();
         assert!(share > Some(40.0), "{}: {hot}", known.arch);
         assert!(hot["share_percent"].as_f64() > Some(90.0), "{hot}");

@@ -1,4 +1,4 @@
-//! Kernels with a stack, spills, barriers and both kinds of shared memory: log and image agree on them.
+//! Kernels with a stack, spills, barriers, and static and dynamic shared memory. Their logs and images must agree.
 
 use kiln::artifacts::{ArtifactCache, DEFAULT_MAX_BYTES};
 use kiln::compile_only;
@@ -8,7 +8,7 @@ use kiln_spec::codegen::Target;
 use kiln_spec::targets::KnownTarget;
 use kiln_tests::command::shared_artifacts;
 
-/// Entries of [`SOURCE`].
+/// The kernels in [`SOURCE`].
 const ENTRIES: [&str; 5] = ["plain", "stacked", "spilling", "both", "still"];
 
 const SOURCE: &str = r#"
@@ -61,7 +61,7 @@ extern "C" __global__ void still(float* y)
 }
 "#;
 
-/// [`SOURCE`], compiled.
+/// The artifact of [`SOURCE`] for a target.
 pub fn compiled(known: &KnownTarget) -> Artifact {
     let compiler = compile_only::compiler(known.arch).expect("the compiler was found just now");
     let prelude = match Target::from(known.backend) {
@@ -75,7 +75,7 @@ pub fn compiled(known: &KnownTarget) -> Artifact {
     made.unwrap_or_else(|error| panic!("{}: {error}", known.arch))
 }
 
-/// The figures of an entry in log and image, which must agree.
+/// The resources of a kernel according to the log and the image, which must agree.
 fn resources(known: &KnownTarget, artifact: &Artifact, symbol: &str) -> Resources {
     let Artifact { image, log, .. } = artifact;
     let both = inspect::resources(known.backend, image, log, symbol);
@@ -107,7 +107,7 @@ fn log_and_image_say_the_same_of_every_kind_of_kernel() {
         if known.backend == kiln_spec::Backend::Cuda {
             let barriers = [plain, still].map(|resources| resources.barriers);
             assert_eq!(barriers, [Some(1), Some(0)], "{arch}");
-            // The image alone gives the same figures, without a log.
+            // The image without a log gives the same figures.
             let image = inspect::from_image(known.backend, &artifact.image, "plain");
             assert_eq!(
                 image.expect("the image is whole").barriers,

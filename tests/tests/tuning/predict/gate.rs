@@ -1,5 +1,5 @@
-//! `tune bake --untuned predicted`: offered if the model beats random order on another GPU, refused with the score if
-//! it does not, and refused if nothing was measured.
+//! `tune bake --untuned predicted`. It bakes a prediction if the model beats random order on another GPU. It fails, and
+//! reports the score, if the model does not. It also fails if nothing was measured.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn package() -> TempDir {
     folder
 }
 
-/// Puts trials of an RTX 3090 into the package's cache: times that follow the model's prediction as `time` says.
+/// Stores trials for an RTX 3090 in the package's cache. `time` computes their times from the model's predictions.
 fn measured(root: &Path, time: impl Fn(f64) -> f64) {
     let args = PackageSelection {
         manifest_path: Some(root.join("Cargo.toml")),
@@ -144,7 +144,7 @@ fn what_the_model_picks_is_baked_as_predicted_where_it_beat_random_order() {
         assert_eq!(row.device.to_string(), "cuda/sm_89/NVIDIA L4");
         assert_eq!((row.evidence, row.speedup), (Evidence::Predicted, None));
     }
-    // A repetition changes nothing: the prediction is computed again.
+    // A repetition changes nothing, because the prediction is computed again.
     bake(package.path(), 0);
     assert_eq!(
         fs::read(package.path().join("tuned/add.toml")).ok(),

@@ -1,4 +1,5 @@
-//! The analytic prediction: scored on complete recordings, and gated by measurements.
+//! The analytic prediction: its scores on complete recordings, and the gate that allows its use only after
+//! measurements.
 
 mod gate;
 mod recorded;

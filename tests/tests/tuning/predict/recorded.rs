@@ -1,7 +1,7 @@
-//! The model on recorded spaces of cards whose architecture is in the table, or nearly: RTX cards with sm_86, and a
-//! Radeon with gfx1100, whose workgroup processors are those of gfx1151. The recordings have no sources, so the model
-//! gets the contents of a spec from the problem definitions next to them: block, grid, outputs and declared work. It
-//! gets neither the kernel's name nor registers.
+//! The model on recorded spaces of graphics cards with a known or similar architecture: RTX cards with sm_86, and a
+//! Radeon with gfx1100, whose workgroup processors are those of gfx1151. The recordings have no sources. The model
+//! therefore gets the contents of a spec from the problem definitions next to the recordings: block, grid, outputs and
+//! declared work. It gets neither the name of the kernel nor the number of registers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,17 +13,17 @@ use kiln_tests::capability::{Need, have, recorded_data};
 use kiln_tuner::predict::{Facts, Score, estimate};
 use serde_json::Value;
 
-/// A recorded space and its card.
+/// A recorded space, and the properties of its card.
 struct Recorded {
     space: &'static str,
-    /// The row of the table for the card's architecture.
+    /// The target in Kiln's table whose architecture the card has, or nearly has.
     arch: &'static str,
     multiprocessors: u32,
     clock_mhz: u64,
     memory_gb_per_s: u64,
-    /// Work per output as a spec would declare it: operations and bytes.
+    /// The work per output as a spec would declare it: operations and bytes.
     work: (u64, u64),
-    /// Whether the model beats random order, as the gate decides; pinned so that a change is noticed.
+    /// Whether the model beats random order, as the gate decides. The value is fixed here, so a change is noticed.
     beats_random: bool,
 }
 
@@ -48,7 +48,8 @@ const A4000: Card = ("sm_86", 48, 1560, 448);
 const A6000: Card = ("sm_86", 84, 1800, 768);
 const W7800: Card = ("gfx1151", 35, 2499, 576);
 
-/// Per output: a 4096 x 4096 product; a 15 x 15 convolution; a point against a polygon with 600 corners.
+/// The work per output of a 4096 x 4096 product, of a 15 x 15 convolution, and of a point against a polygon with 600
+/// corners.
 const PRODUCT: (u64, u64) = (2 * 4096, 12);
 const CONVOLUTION: (u64, u64) = (2 * 15 * 15, 8);
 const POINT: (u64, u64) = (600 * 10, 12);
@@ -102,7 +103,7 @@ impl Recorded {
             .expect("a recording holds its configs");
         let known = self.card();
         let pair = |entry: &Value| {
-            // A failed config has a word instead of a time.
+            // A failed config has a text instead of a time.
             let measured = entry["time"].as_f64()?;
             let facts = self.facts(entry)?;
             Some((
@@ -120,7 +121,7 @@ impl Recorded {
         Score::new(&pairs).expect("a space has more than two configs")
     }
 
-    /// The row of the architecture with the sizes of this card.
+    /// The known target of the architecture, with the sizes of this card.
     fn card(&self) -> KnownTarget {
         let row = target(self.arch).expect("the target should be known");
         let clock_hz = self.clock_mhz * 1_000_000;
@@ -129,7 +130,7 @@ impl Recorded {
         let peaks = Peaks {
             clock_hz,
             memory_bytes_per_s: self.memory_gb_per_s * 1_000_000_000,
-            // As in the row: two operations per lane.
+            // Two operations per lane, as in the known target.
             f32_flops_per_s: u64::from(self.multiprocessors) * clock_hz * per_clock(row),
             f16_matrix_flops_per_s: 0,
         };
@@ -140,7 +141,7 @@ impl Recorded {
         }
     }
 
-    /// Geometry from the problem definitions.
+    /// The facts about a config, with the geometry from the problem definitions.
     fn facts(&self, entry: &Value) -> Option<Facts> {
         let value = |name: &str| u32::try_from(entry[name].as_u64()?).ok();
         let (block, grid, outputs) = match self.space.split('@').next()? {
@@ -176,7 +177,7 @@ impl Recorded {
     }
 }
 
-/// Operations per multiprocessor and cycle.
+/// The number of operations per multiprocessor and clock cycle.
 fn per_clock(row: &KnownTarget) -> u64 {
     let peaks = row.peaks.expect("a GPU has peaks");
     (peaks.f32_flops_per_s / u64::from(row.limits.multiprocessors) + peaks.clock_hz / 2)
@@ -199,8 +200,8 @@ fn read(path: &Path) -> Value {
 
 #[test]
 fn the_configs_of_a_recording_are_told_apart_by_what_the_model_is_told() {
-    // Within one space, configs with the same block and grid get the same prediction: nothing else is known about
-    // them.
+    // Within one space, configs with the same block and grid get the same prediction, because nothing else is known
+    // about them.
     let name = "the_configs_of_a_recording_are_told_apart";
     if !have(name, &[Need::RecordedData]) {
         return;

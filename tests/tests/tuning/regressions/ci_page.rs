@@ -1,4 +1,4 @@
-//! The examples of docs/ci.md are valid YAML, and `tune` understands every `tune` command in them.
+//! Checks that the examples in docs/ci.md are valid YAML, and that `tune` accepts every `tune` command in them.
 
 use clap::Parser as _;
 use kiln_tuner::cli::Cli;
@@ -7,7 +7,7 @@ use saphyr::{LoadableYamlNode as _, Yaml};
 const PAGE: &str = include_str!("../../../../docs/ci.md");
 const REGRESSIONS: &str = include_str!("../../../../docs/regressions.md");
 
-/// The fenced blocks of a language.
+/// The contents of a page's fenced blocks in a language.
 fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
     let fences = page.split("\n```").skip(1).step_by(2);
     fences
@@ -17,7 +17,7 @@ fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The shell commands of a job: GitHub's `run`, GitLab's `script` and `before_script`.
+/// The shell commands of a job: `run` for GitHub, `script` and `before_script` for GitLab.
 fn commands(node: &Yaml<'_>, lines: &mut Vec<String>) {
     if let Some(mapping) = node.as_mapping() {
         for (key, value) in mapping {
@@ -43,7 +43,7 @@ fn texts(node: &Yaml<'_>, lines: &mut Vec<String>) {
     }
 }
 
-/// The arguments of a line that starts with `tune`, under either name, without shell redirections.
+/// The arguments of a line that begins with `tune` or `cargo tune`, without shell redirections. `None` for other lines.
 fn tune_words(line: &str) -> Option<Vec<String>> {
     let line = line.split(" > ").next().unwrap_or(line).trim();
     let words = line
@@ -53,7 +53,7 @@ fn tune_words(line: &str) -> Option<Vec<String>> {
     Some(std::iter::once("tune".to_owned()).chain(words).collect())
 }
 
-/// Checks the commands among some lines; returns them.
+/// Checks the `tune` commands among the lines, and returns them.
 fn understood<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut found = Vec::new();
     for words in lines.filter_map(tune_words) {
@@ -104,7 +104,7 @@ fn commands_outside_of_the_examples_are_understood_too() {
     for page in [PAGE, REGRESSIONS] {
         let shell = blocks(page, "sh").into_iter().flat_map(str::lines);
         assert!(!understood(shell).is_empty());
-        // Commands between backticks that are not followed by the name of something else.
+        // Commands in backticks. Only those with an option are checked, because others may be incomplete.
         let quoted = page.split('`').skip(1).step_by(2).filter(|text| {
             !text.contains('\n') && (text.starts_with("cargo tune ") || text.starts_with("tune "))
         });

@@ -1,5 +1,5 @@
-//! Regression checks with the real `tune`: slow-downs are flagged, unchanged kernels are not, and every other fate of
-//! a saved kernel is a row that says so.
+//! Regression checks with the real `tune`: slow-downs are flagged, and unchanged kernels are not. Everything else that
+//! can happen to a saved kernel is reported in its own row.
 
 mod ci_page;
 mod on_cpu;

@@ -1,10 +1,10 @@
-//! The same on the cpu device, where nothing is simulated: the slow-down is real work.
+//! Regression checks on the cpu device, where nothing is simulated: the slow-down is additional work.
 
 use kiln_tests::capability::{Need, have, in_full};
 
 use crate::regressions::shop::{Shop, row};
 
-/// `rounds` dependent operations on every element that do not change it: ones are multiplied, zeros are added.
+/// `rounds` dependent operations per element that do not change the element: they multiply by one and add zero.
 fn source(rounds: u32, remark: &str) -> String {
     format!(
         "static_assert(true, \"{remark}\");
@@ -41,7 +41,7 @@ unsafe extern "C" {
 }
 "#;
 
-/// Whole iterations of an unrolled loop, also with 5 % more, so that the slow-down is that of the work.
+/// Both this number and 5 % more are whole iterations of the unrolled loop, so the slow-down is that of the work.
 const ROUNDS: u32 = 640;
 
 fn shop() -> Shop {
@@ -52,7 +52,7 @@ fn shop() -> Shop {
     shop
 }
 
-/// The number of comparisons, out of `runs`, with a source of this many rounds that fail at 5 %.
+/// The number of comparisons, out of `runs`, that fail at 5 % if the source has this number of rounds.
 fn flagged(shop: &Shop, rounds: u32, runs: u32) -> u32 {
     shop.write("src/rounds.cu", &source(rounds, "as it is"));
     let mut flagged = 0;
@@ -90,7 +90,7 @@ fn extra_work_is_flagged_and_a_remark_is_not() {
         return;
     }
     let shop = shop();
-    // In the suite three times as much, which no noise hides; the acceptance criterion is 5 %.
+    // The suite uses three times the work, which no noise can hide. The acceptance criterion is 5 %.
     let (runs, rounds) = if in_full() {
         (10, ROUNDS * 105 / 100)
     } else {

@@ -1,5 +1,5 @@
-//! The acceptance criterion on the fake device, whose noise is that of a machine: a slow-down of 5 % in one kernel of
-//! three is flagged, and three that were edited without an effect raise no alarm.
+//! The acceptance criterion, on the fake device with the noise of a real machine. A slow-down of 5 % in one of three
+//! kernels is flagged. Three kernels that were edited without an effect raise no alarm.
 
 use kiln_tests::capability::in_full;
 
@@ -11,7 +11,7 @@ const KERNELS: [(&str, &str); 3] = [
     ("gelu", "(T = f32, n = 4096, form = 1)"),
 ];
 
-/// A saved file, and the same kernels with another remark in each: none is identical, so that all are measured.
+/// A saved file, and the same kernels with a different remark in each, so none is identical and all are measured.
 fn edited() -> (Shop, String) {
     let shop = Shop::of_library(&KERNELS);
     let plain = shop.fake("plain.json", &[]);
@@ -48,7 +48,7 @@ fn failing(shop: &Shop, device: &str, runs: u32, seed: u32) -> u32 {
 fn a_slow_down_of_five_percent_is_flagged_and_unchanged_kernels_are_not() {
     let (shop, plain) = edited();
     let now = shop.json(&format!("bench --device {plain}"), 0);
-    // With few runs, a slow-down that no noise hides, so that the suite never fails by chance.
+    // With few runs, the slow-down is so large that no noise hides it, so the suite never fails by chance.
     let (runs, slowdown) = if in_full() { (100, 1.05) } else { (1, 1.12) };
     let slower = shop.fake("slower.json", &[(symbol(&now, "gelu"), slowdown)]);
     let flagged = failing(&shop, &slower, runs, 1);
@@ -130,7 +130,7 @@ fn a_launch_that_takes_most_of_the_time_is_said_to() {
     let report = shop.json(&format!("bench --device {device}"), 0);
     let throughput = &report[0]["kernels"][0]["outcome"]["throughput"];
     assert_eq!(throughput["launch_bound"], true, "{throughput:#}");
-    // The fake device cannot record, so there is nothing to replay.
+    // The fake device cannot record launches, so there is no time of a replay.
     let replayed = &report[0]["kernels"][0]["outcome"]["replayed"];
     assert!(replayed.is_null(), "{replayed:#}");
     let percent = throughput["launch_percent"].as_f64().expect("a share");

@@ -1,4 +1,4 @@
-//! Other fates of a saved kernel: each is a separate row, with the documented exit code.
+//! Everything else that can happen to a saved kernel. Each case is a separate row, with the documented exit code.
 
 use kiln_spec::Hash;
 use kiln_tests::capability::{Need, have};
@@ -43,7 +43,7 @@ fn verdicts(report: &Value) -> Vec<(String, String)> {
 #[test]
 fn new_gone_and_changed_kernels_are_rows_of_their_own() {
     let (shop, device) = saved();
-    // Nothing changed: identical code is not measured.
+    // Nothing has changed. Identical code is not measured.
     let report = shop.json(
         &format!("compare saved.json --device {device} --fail-above 5%"),
         0,
@@ -51,7 +51,7 @@ fn new_gone_and_changed_kernels_are_rows_of_their_own() {
     let all = verdicts(&report);
     assert_eq!(all.len(), 5);
     assert!(all.iter().all(|(_, verdict)| verdict == "same"), "{all:?}");
-    // A kernel is removed, a problem is replaced by another one, an argument is renamed.
+    // Removes a kernel, replaces a problem by another, and renames an argument.
     shop.edit("src/lib.rs", |text| {
         text.replace("pub mod transpose;\n", "")
     });
@@ -78,7 +78,7 @@ fn new_gone_and_changed_kernels_are_rows_of_their_own() {
         .map(|(name, verdict)| (name.as_str(), verdict.as_str()))
         .collect();
     assert_eq!(found, expected);
-    // Fail on open questions only if requested.
+    // Inconclusive rows fail only if requested.
     let strict = shop.json(&format!("{words} --fail-inconclusive"), 1);
     let failing = strict["rows"]
         .as_array()
@@ -86,7 +86,7 @@ fn new_gone_and_changed_kernels_are_rows_of_their_own() {
         .iter()
         .filter(|row| row["fails"] == true);
     assert_eq!(failing.count(), 3, "gone twice and changed once");
-    // A kernel that was not selected does not count as gone.
+    // A kernel that was not selected is not reported as removed.
     let one = shop.json(&format!("{words} -k tensor_add --fail-inconclusive"), 0);
     assert_eq!(verdicts(&one).len(), 1);
     let text = stdout(&shop.tune(&words, 0));
@@ -115,7 +115,7 @@ fn a_saved_source_that_no_longer_compiles_is_broken_and_the_others_are_compared(
     kernel.unit = Hash::of("kiln saved text", text.as_bytes()).to_string();
     saved.texts.insert(kernel.unit.clone(), text);
     saved.write(&path).expect("the file should be written");
-    // Identical code would not be run.
+    // Changes the kernel, because identical code would not run.
     shop.remark("tensor_mul");
     let words = "compare saved.json --device cpu --budget full --fail-above 5%";
     let report = shop.json(words, 0);
@@ -166,7 +166,8 @@ fn a_saved_kernel_is_built_with_the_prelude_and_the_flags_of_then() {
     }
     let shop = Shop::of_library(&KERNELS[..1]);
     shop.tune("bench --device cpu --save saved.json", 0);
-    // As if it had been saved with an older prelude, in which the kernel sees a separate macro.
+    // Changes the file as if it had been saved with an older prelude, which defines another macro that the kernel can
+    // see.
     let path = shop.path("saved.json");
     let mut saved = Saved::read(&path).expect("the file should be read");
     let headers = saved
@@ -219,7 +220,7 @@ fn devices_that_are_not_here_are_rows_and_none_at_all_is_an_error() {
         text.contains("nothing can be compared") && text.contains("help: "),
         "{text}"
     );
-    // A file with two devices: the one that is not selected is left out, the one that is not available is a row.
+    // A file with two devices. The unselected device is omitted, and the unavailable device is a row.
     shop.tune(
         &format!("bench --device {device},cpu -k gelu --save both.json"),
         0,

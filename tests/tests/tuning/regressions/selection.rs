@@ -1,5 +1,5 @@
-//! The timed and compared config is the one that a build would launch today: the fresh row for the device and
-//! problem, by the rule of `kiln::Selection`.
+//! Checks which config is timed and compared: the config that a build would launch today. This is the fresh row for the
+//! device and problem, selected by the rule of `kiln::Selection`.
 
 use kiln_spec::DeviceKey;
 use kiln_spec::baked::{BakedTable, Evidence, Index, Row, Speedup};
@@ -36,7 +36,7 @@ fn bake(shop: &Shop, row: Row) {
     shop.write("tuned/index.toml", &index.to_text());
 }
 
-/// Config and selection of each problem, according to `tune bench`.
+/// The config and the selection for each problem, according to `tune bench`.
 fn launched(shop: &Shop, device: &str) -> Vec<(String, String)> {
     let report = shop.json(&format!("bench --device {device}"), 0);
     let rows = report[0]["kernels"]
@@ -75,7 +75,7 @@ fn rows_are_chosen_as_a_build_chooses_them() {
     let there = "baked, same architecture";
     let near = "baked for T=f32,n=4096, same architecture";
     assert_eq!(selections(&shop), texts([(true, there), (true, near)]));
-    // Rows of another architecture, unmeasured ones, and those of another source are not used.
+    // Rows for another architecture, rows that were not measured, and rows for another source are not used.
     let none = "baseline: no fresh row for this device or its architecture";
     let unused = texts([(false, none), (false, none)]);
     bake(&shop, proven(&shop, "fake/fake_2/Kiln Fake", WIDE));

@@ -1,4 +1,4 @@
-//! A package whose kernels change, and `tune` on it.
+//! A package whose kernels change, and runs of `tune` on it.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -6,13 +6,13 @@ use std::process::Output;
 use kiln_tests::command::{expect_code, stdout, tune, workspace};
 use serde_json::{Value, json};
 
-/// A package of copied kernels in its own folder.
+/// A package in its own folder, with copies of kernels.
 pub struct Shop {
     directory: tempfile::TempDir,
 }
 
 impl Shop {
-    /// Kernels of the library with these problems, one each.
+    /// A package with these kernels of the library, each with one problem.
     pub fn of_library(kernels: &[(&str, &str)]) -> Shop {
         let shop = Shop::empty();
         let library = workspace().join("kernels/src");
@@ -58,27 +58,27 @@ impl Shop {
         self.write(name, &edited);
     }
 
-    /// Changes a kernel's source without an effect: other tokens, the same kernel.
+    /// Changes the source of a kernel without an effect: it has other tokens, but is the same kernel.
     pub fn remark(&self, kernel: &str) {
         self.edit(&format!("src/{kernel}/{kernel}.cu"), |text| {
             format!("static_assert(true, \"It changes nothing.\");\n{text}")
         });
     }
 
-    /// Runs `tune` with these arguments, separated by spaces.
+    /// Runs `tune` with these arguments, which are separated by spaces.
     pub fn tune(&self, words: &str, code: i32) -> Output {
         let mut command = tune(self.directory.path(), &self.path("cache"));
         expect_code(command.args(words.split(' ')), code)
     }
 
-    /// The JSON output of `tune`.
+    /// Runs `tune` with `--json`, and returns its output.
     pub fn json(&self, words: &str, code: i32) -> Value {
         let text = stdout(&self.tune(&format!("{words} --json"), code));
         serde_json::from_str(&text).expect("it should be JSON")
     }
 
-    /// Writes a script of a fake device with the noise of a machine, on which the entries with these symbols are
-    /// slower. Returns the device's name.
+    /// Writes the script of a fake device with the noise of a real machine. The entries with these symbols are slower
+    /// by these factors. Returns the name of the device.
     pub fn fake(&self, name: &str, slower: &[(String, f64)]) -> String {
         const BASE_NS: f64 = 100_000.0;
         let rule = |(symbol, factor): &(String, f64)| json!({"when": {"symbol": symbol}, "time": {"base_ns": BASE_NS * factor}});
@@ -101,7 +101,7 @@ impl Shop {
     }
 }
 
-/// A declaration with other problems.
+/// A declaration in which the problems are replaced.
 fn with_problems(text: &str, problem: &str) -> String {
     let lines = text.lines().map(|line| {
         if line.trim_start().starts_with("problems(") {
@@ -126,7 +126,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The row of a kernel.
+/// The row of a kernel in a report.
 pub fn row<'a>(report: &'a Value, kernel: &str) -> &'a Value {
     let rows = report["rows"]
         .as_array()
@@ -135,7 +135,7 @@ pub fn row<'a>(report: &'a Value, kernel: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no row of {kernel}: {report:#}"))
 }
 
-/// The timed symbol of a kernel, from a report of `tune bench`.
+/// The symbol of the timed kernel, from a report of `tune bench`.
 pub fn symbol(report: &Value, kernel: &str) -> String {
     let rows = report[0]["kernels"]
         .as_array()

@@ -1,4 +1,4 @@
-//! Every failure at every stage of a run: the stored, exported and printed outcome.
+//! Every kind of failure in every stage of a run, and the outcome that is stored, exported and printed.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use super::{outcomes, package, tune_in};
 const SOURCE: &str = include_str!("../../../fixtures/adding/src/add.cu");
 const CRATE: &str = include_str!("../../../fixtures/adding/src/lib.rs");
 
-/// A failure in the fake device's script, and its expected outcomes.
+/// A failure in the script of the fake device, and its expected outcomes.
 struct Way {
     rule: Value,
-    /// The outcome's name in the journal.
+    /// The name of the outcome in the journal.
     stored: &'static str,
-    /// T4's name for it.
+    /// The name of the outcome in T4.
     exported: &'static str,
-    /// The text of the summary: the kind, then a part of the reason.
+    /// The texts in the summary: the kind, and a part of the reason.
     printed: [&'static str; 2],
 }
 
@@ -117,10 +117,10 @@ fn ways() -> Vec<Way> {
     ]
 }
 
-/// Faults that timed launches do not show: their data has no guard zones.
+/// Faults that timed launches do not show, because their data has no guard zones.
 const ONLY_WHEN_VERIFIED: [&str; 1] = ["guard_hit"];
 
-/// A package with one config besides the baseline, which is ten times as fast on the fake device.
+/// A package whose only other config is ten times as fast as the baseline on the fake device.
 struct Tried {
     package: TempDir,
     script: String,
@@ -154,8 +154,8 @@ impl Tried {
     }
 }
 
-/// The process in which each stage begins for the config: first verification, then the race, many launches, and
-/// confirmation.
+/// The number of the process in which each stage begins for the config. The stages are verification, the race, many
+/// launches, and confirmation.
 fn stages() -> BTreeMap<&'static str, u64> {
     let clean = Tried::new(None, u64::MAX);
     let report: Value = serde_json::from_str(&clean.run(true)).expect("the report should be JSON");
@@ -221,7 +221,7 @@ fn every_way_to_fail_is_stored_exported_and_printed_as_itself_at_every_stage() {
     );
 }
 
-/// T4's name for the config's outcome.
+/// The name of the config's outcome in a T4 export.
 fn exported(case: &Tried) -> String {
     let mut export = tune_in(
         case.package.path(),

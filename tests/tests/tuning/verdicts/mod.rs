@@ -1,4 +1,4 @@
-//! The messages and stored outcomes of wrong kernels: the kind of mistake, its place, and the help.
+//! The messages and the stored outcomes of wrong kernels: the kind of the mistake, its position, and the help.
 
 mod fates;
 mod repros;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const MANIFEST: &str =
     "[package]\nname = \"wrong\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
-/// A package with these files below `src/`.
+/// A package with these files in `src/`.
 fn package(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
     let src = folder.path().join("src");
@@ -25,7 +25,7 @@ fn package(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// `tune` in a package, with its own cache there.
+/// The command `tune` in a package, with a cache in the package.
 fn tune_in(root: &Path, words: &str) -> Command {
     let mut command = tune(root, &root.join("cache"));
     command.args(words.split(' '));
@@ -37,7 +37,7 @@ fn json(command: &mut Command, code: i32) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The outcomes of all trials in the cache, by config.
+/// The outcomes of all trials in the cache, with their configs.
 fn outcomes(root: &Path) -> Vec<(String, Value)> {
     fn collect(value: &Value, found: &mut Vec<(String, Value)>) {
         match value {

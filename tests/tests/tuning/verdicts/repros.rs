@@ -1,4 +1,4 @@
-//! Kernels as outside users wrote them, under each installed C++ compiler.
+//! Kernels that users wrote, under each installed C++ compiler.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use kiln_tests::throwaway::Throwaway;
 
 use super::{json, outcomes, package, tune_in};
 
-/// Every config but the baseline's lacks the barrier; in forward order the outputs are right nevertheless.
+/// Every config except the baseline lacks a barrier. In forward order, the outputs are right nevertheless.
 const RACE: &str = r"
 extern __C__ __global__ void biased(unsigned n, const float* x, float* y) {
     __shared__ float bias;
@@ -38,7 +38,7 @@ unsafe extern "C" {
 }
 "#;
 
-/// The ragged end of the grid is not handled.
+/// The kernel does not handle the incomplete block at the end of the grid.
 const UNWRITTEN: &str = r"
 extern __C__ __global__ void ragged(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
@@ -64,7 +64,7 @@ unsafe extern "C" {
 }
 "#;
 
-/// Has the name and arguments of a kernel of the library, but does something else: it reverses each row.
+/// A kernel with the name and the arguments of a kernel in the library, but another function: it reverses each row.
 const CLASH: &str = r"
 extern __C__ __global__ void transpose(unsigned rows, unsigned cols, const T* x, T* y) {
     const unsigned col = blockIdx.x * THREADS + threadIdx.x;

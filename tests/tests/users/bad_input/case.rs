@@ -1,4 +1,4 @@
-//! One case of bad input: a small crate, the mistake in it, the command, and the expected message.
+//! A case of bad input: a small crate, a mistake in it, the command, and the expected message.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,7 +46,7 @@ unsafe extern "C" {
     ),
 ];
 
-/// One case; its methods describe its parts.
+/// A case of bad input. Its methods describe the parts of the case.
 pub struct Case {
     name: &'static str,
     baked: bool,
@@ -57,7 +57,7 @@ pub struct Case {
     says: &'static str,
 }
 
-/// A case whose crate is still correct; `$TUNE list` is run and must fail.
+/// A new case, whose crate has no mistake yet. By default it runs `$TUNE list`, which must fail.
 pub fn case(name: &'static str) -> Case {
     Case {
         name,
@@ -71,51 +71,51 @@ pub fn case(name: &'static str) -> Case {
 }
 
 impl Case {
-    /// Replaces text in a file.
+    /// Replaces a part of a file.
     pub fn edit(mut self, file: &'static str, old: &str, new: impl Into<String>) -> Case {
         self.edits.push((file, old.into(), new.into()));
         self
     }
 
-    /// Adds a table as `tune run --write` writes it.
+    /// Adds an index and a table like those that `tune run --write` writes.
     pub fn baked(mut self) -> Case {
         self.baked = true;
         self
     }
 
-    /// Shell commands that run first and must succeed; they are not tested.
+    /// Adds shell commands that run first. They must succeed, and their output is not checked.
     pub fn prepare(mut self, script: &'static str) -> Case {
         self.prepare = script;
         self
     }
 
-    /// The tested shell commands, with the program as `$TUNE`.
+    /// Sets the shell commands to test. `$TUNE` stands for the program.
     pub fn runs(mut self, script: &'static str) -> Case {
         self.runs = script;
         self
     }
 
-    /// The expected exit code, and the line (or lines) of the message.
+    /// Sets the expected exit code, and the expected line (or lines) of the message.
     pub fn fails(mut self, code: i32, says: &'static str) -> Case {
         self.code = code;
         self.says = says;
         self
     }
 
-    /// It must succeed, and print the line (or lines).
+    /// Expects success, and this line (or these lines) in the output.
     pub fn prints(self, says: &'static str) -> Case {
         self.fails(0, says)
     }
 
-    /// Like [`Self::fails`] with exit code 1.
+    /// The same as [`Self::fails`] with exit code 1.
     pub fn says(self, says: &'static str) -> Case {
         self.fails(1, says)
     }
 
-    /// The first difference from the expectation.
+    /// Runs the case. The error is the first difference from the expectation.
     pub fn run(&self) -> Result<(), String> {
         let folder = tempfile::tempdir().expect("a temporary directory should be had");
-        // The system's temporary directory may be a link.
+        // The path of the system's temporary directory may contain a symbolic link.
         let root = folder
             .path()
             .canonicalize()
@@ -182,7 +182,7 @@ fn write(root: &Path, path: &str, text: &str) {
     std::fs::write(path, text).expect("a file should be written");
 }
 
-/// An index and a table as `tune run --write` writes them.
+/// An index and a table like those that `tune run --write` writes.
 fn baked() -> &'static (String, String) {
     static BAKED: OnceLock<(String, String)> = OnceLock::new();
     BAKED.get_or_init(|| {
@@ -201,9 +201,9 @@ fn baked() -> &'static (String, String) {
     })
 }
 
-/// Runs shell commands in a crate, with `tune` as `$TUNE` and its cache in the crate.
+/// Runs shell commands in a crate. `$TUNE` is the program, and the crate contains its cache.
 fn shell(root: &Path, script: &str) -> Output {
-    // Only the environment is used: the script starts the program itself.
+    // Only the environment of this command is used. The script starts the program itself.
     let environment = tune_alone(root, &root.join("cache"));
     let mut command = Command::new("sh");
     command.current_dir(root).arg("-c").arg(script);
@@ -214,14 +214,14 @@ fn shell(root: &Path, script: &str) -> Output {
         };
     }
     command.env("TUNE", tune_program()).env("ROOT", root);
-    // Messages name the folders of a user who has not moved them.
+    // Messages mention folders at their default locations, so variables that move them are removed.
     for name in ["XDG_CACHE_HOME", "CARGO_TARGET_DIR"] {
         command.env_remove(name);
     }
     command.output().expect("sh should start")
 }
 
-/// The output, without parts that differ between machines.
+/// The output without the parts that differ between machines.
 fn shown(root: &Path, output: &Output) -> String {
     let text = stderr(output) + &stdout(output);
     let mut text = text.replace(&*root.to_string_lossy(), "<root>");
@@ -235,7 +235,7 @@ fn shown(root: &Path, output: &Output) -> String {
     without_hashes(&text)
 }
 
-/// Replaces hashes of 16 or 32 hexadecimal digits with `<hash>`: they change with the device prelude.
+/// Replaces hashes of 16 or 32 hexadecimal digits by `<hash>`, because hashes change with the device prelude.
 fn without_hashes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -255,7 +255,7 @@ fn without_hashes(text: &str) -> String {
     out
 }
 
-/// All files of the crate with their content, except for the cache, the build directory and temporary files.
+/// All files of the crate and their contents, except the cache, the build directory and temporary files.
 fn snapshot(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![root.to_owned()];

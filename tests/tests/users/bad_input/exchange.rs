@@ -1,4 +1,4 @@
-//! Invalid files of other tuners: the message has file, line and field.
+//! Invalid files of other tuners. The message reports the file, the line and the field.
 
 use super::case::{Case, case};
 

@@ -1,4 +1,4 @@
-//! Mistakes of a user's first hour: each message states the problem, its place and the next step.
+//! Mistakes in a user's first hour. Each message states the problem, its position and the next step.
 
 use super::case::{Case, INDEX, LIB, case};
 
@@ -66,7 +66,7 @@ fn stale() -> Vec<Case> {
     ]
 }
 
-/// A second kernel, which the feature `gpu` enables.
+/// Adds a second kernel, which exists only with the feature `gpu`.
 const BEHIND: &str = "sed 's/pub fn scale(/pub fn other(/; s/source = /entry = \"scale\", source = /' src/lib.rs > src/other.rs; \
     sed -i '1i #[cfg(feature = \"gpu\")] mod other;' src/lib.rs; printf '[features]\\ngpu = []\\n' >> Cargo.toml";
 

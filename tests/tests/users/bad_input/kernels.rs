@@ -1,4 +1,4 @@
-//! Kernels from elsewhere, and mistakes in them: the message names the user's own line.
+//! Kernels that were written for other programs, and mistakes in them. The message reports the line in the user's file.
 
 use super::case::{Case, LIB, SOURCE, case};
 

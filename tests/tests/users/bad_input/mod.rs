@@ -1,5 +1,5 @@
-//! Bad input of every kind, through the real `tune`: each is refused with one clear message, the help and the right
-//! exit code, without a panic and without changing an existing file.
+//! Bad input of every kind, given to the real `tune` program. Each case must end with one clear message, a help line
+//! and the right exit code, without a panic and without changes to existing files.
 
 mod case;
 mod declarations;

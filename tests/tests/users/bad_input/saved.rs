@@ -1,8 +1,9 @@
-//! Files of saved kernels that are of another kind, damaged or of another version, and invalid arguments for them.
+//! Files of saved kernels that have a wrong format, are damaged or have another version, and invalid arguments for
+//! them.
 
 use super::case::{Case, case};
 
-/// Writes a file of saved kernels.
+/// Writes a file of saved kernels, `whole.json`.
 const SAVE: &str = "$TUNE bench --device fake --save whole.json >said 2>&1";
 
 pub fn cases() -> Vec<Case> {

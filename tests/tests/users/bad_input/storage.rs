@@ -1,4 +1,5 @@
-//! A cache that is damaged, in use or on a full disk: `tune` reports it, repairs it if possible, and continues.
+//! A cache that is damaged, locked or on a full disk. `tune` reports the problem, repairs it if possible, and
+//! continues.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -8,7 +9,7 @@ use kiln_tests::command::tune;
 
 use super::case::{Case, case};
 
-/// A run that leaves a few trials and a decision, and one that has to read them.
+/// A run that stores a few trials and a decision. A second run must read them.
 const SEEDED: &str = "$TUNE run --device cpu --trials 2 >seeded 2>&1";
 
 pub fn cases() -> Vec<Case> {

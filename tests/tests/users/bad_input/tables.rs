@@ -1,4 +1,4 @@
-//! Invalid baked tables, as a bad merge or another person may leave them.
+//! Invalid baked tables, such as a bad merge or a manual edit can produce.
 
 use super::case::{Case, INDEX, TABLE, case};
 
@@ -15,7 +15,7 @@ fn table(name: &'static str) -> Case {
     case(name).baked()
 }
 
-/// A table whose row is not the baseline's, but has no speed-up.
+/// A table whose row has a config other than the baseline, but no speed-up.
 fn tuned_row(name: &'static str, config: &str) -> Case {
     let proven = "evidence = \"proven\", ";
     let speedup = format!("{proven}speedup_ppm = [1100000, 1200000, 1300000], ");
