@@ -1,4 +1,4 @@
-//! Tests with real images of several compilers: complete, truncated, with flipped bits and swapped; then with bytes
+//! Tests with real images of several compilers (complete, truncated, with flipped bits, and swapped) and with bytes
 //! that are not an image at all.
 
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ macro_rules! samples {
     };
 }
 
-/// Output of NVRTC 12.9, NVRTC 13.5 and clang 19.
+/// Images that NVRTC 12.9, NVRTC 13.5 and clang 19 compiled.
 const SAMPLES: [Sample; 9] = samples! {
     Cuda "sm_86" "sm_86 (CUDA 13)" "sm_86.cuda13.cubin";
     Cuda "sm_89" "sm_89 (CUDA 12)" "sm_89.cuda12.cubin";
@@ -113,7 +113,7 @@ fn a_cubin_of_a_newer_toolkit_than_the_driver_is_refused() {
             .to_string()
             .contains("made by CUDA 13, but the driver here is of CUDA 12")
     );
-    // CUDA 12 already wrote the second layout for Blackwell.
+    // CUDA 12 already used the second layout for Blackwell.
     assert_eq!(cuda(4, 12), Ok(()));
 }
 
@@ -210,7 +210,7 @@ fn a_flip_in_the_header_is_refused_without_the_hash() {
             assert!(refused, "{}: byte {place}, bit {bit}", sample.says);
         }
     }
-    // The architecture: the lowest byte, or the second in the second layout of cubins.
+    // The architecture is in the lowest byte of the flags, or in the second byte in the second layout of cubins.
     for sample in &SAMPLES {
         let second = sample.bytes[7] == 0x41;
         for bit in 0..8 {
