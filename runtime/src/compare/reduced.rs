@@ -72,7 +72,7 @@ fn whole(comparison: Comparison, values: Vec<i128>) -> Option<i128> {
     }
 }
 
-/// The largest or smallest value. NaN if any value is NaN, so a maximum cannot hide a NaN.
+/// The largest value, the smallest value, or the sum. NaN if any value is NaN, so that no maximum hides a NaN.
 fn real(comparison: Comparison, values: &[f64]) -> Option<f64> {
     let pick = |better: fn(f64, f64) -> bool| {
         let pick = |a: f64, b: f64| {
