@@ -85,7 +85,7 @@ impl Supervised {
     /// Like [`Self::wait_until`], but kills a child that still runs at the deadline, with all its children.
     ///
     /// # Errors
-    /// Those of [`Self::kill`].
+    /// The errors of [`Self::kill`].
     pub fn end_by(&mut self, deadline: Instant) -> io::Result<Ended> {
         match self.wait_until(deadline)? {
             Some(status) => Ok(Ended::Exited(status)),

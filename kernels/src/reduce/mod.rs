@@ -22,8 +22,8 @@ use kiln::tuned_kernel;
 
 pub use self::reduce::KERNEL;
 
-// An output is a sum of cols numbers in [-1, 1) in any order. It has a magnitude of about sqrt(cols / 3), and a
-// rounding error of about sqrt(cols) * 2^-24 of that. A single sum may be near 0, and then its size says nothing
+// An output is a sum of cols numbers in [-1, 1) in any order. Its magnitude is about sqrt(cols / 3), and its rounding
+// error is about sqrt(cols) * 2^-24 of the magnitude. A single sum may be near 0, and then its size says nothing
 // about the size of the addends. With several rows, the tolerance does not depend on a single sum.
 #[tuned_kernel(
     source = "reduce.cu",

@@ -11,7 +11,7 @@ use crate::data::element::{Element, for_elem_type};
 use crate::data::reference::Wide;
 use crate::parallel;
 
-/// The element of an output whose error is the largest multiple of its bound.
+/// The worst element of an output, which is the one whose error is the largest multiple of its bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorstElement {
     /// The name of the output.
@@ -38,7 +38,8 @@ impl WorstElement {
         }
     }
 
-    /// Whether this element is within tolerance. If it is, the whole output is.
+    /// Whether this element is within tolerance. Since it is the worst element, the whole output is then within
+    /// tolerance.
     pub fn passes(&self) -> bool {
         self.error.is_finite() && self.error <= self.bound
     }

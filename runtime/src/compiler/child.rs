@@ -16,8 +16,8 @@ const LOG_BYTES: usize = 1 << 20;
 /// Runs a command until it ends or exceeds a limit. Returns how it ended, and its standard output and standard error
 /// together.
 ///
-/// The limits apply to the command and all its children. A shell sets the limits before it executes the command. This
-/// way needs no unsafe code between fork and exec.
+/// The limits apply to the command and all its children. A shell sets the limits before it executes the command, so
+/// no unsafe code is needed between fork and exec.
 pub(crate) fn run_limited(
     command: &Command,
     limits: &CompileLimits,

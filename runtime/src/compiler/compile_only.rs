@@ -34,7 +34,7 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
 /// The compiler for an architecture in the shared library at a path ([`Compiler::library`]).
 ///
 /// # Errors
-/// Those of [`compiler`]. It is also an error if compilers for the architecture are not shared libraries.
+/// The errors of [`compiler`]. It is also an error if compilers for the architecture are not shared libraries.
 pub fn library_compiler(library: &Path, arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match backend_of(arch) {
         Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::at(library, arch)?)),

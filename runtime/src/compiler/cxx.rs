@@ -46,8 +46,8 @@ fn candidates_on(path: &OsStr) -> Vec<PathBuf> {
 }
 
 /// The file behind a program name, if that file is a compiler too. `clang++` and `clang++-19` are often links to the
-/// same program, which is then run only once. `None` if a link leads to another program, such as ccache; that program
-/// identifies the compiler by the name of the link.
+/// same program, which is then run only once. `None` if a link leads to another program, such as ccache, because that
+/// program identifies the compiler by the name of the link.
 fn compiler_behind(program: &Path) -> Option<PathBuf> {
     let file = fs::canonicalize(program).ok()?;
     let name = file.file_name()?.to_str()?;

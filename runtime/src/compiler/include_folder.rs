@@ -26,7 +26,6 @@ impl IncludeFolder {
     ///
     /// # Errors
     /// [`CompileError::Io`] if neither the cache nor a temporary folder can be written.
-    /// [`CompileError::Io`] if neither the cache nor a temporary folder can be written to.
     pub fn open(files: Headers<'_>) -> Result<IncludeFolder, CompileError> {
         let name = prelude_hash(files).to_string();
         let complete = |folder: &Path| is_complete(folder, files);
@@ -40,7 +39,6 @@ impl IncludeFolder {
     ///
     /// # Errors
     /// The error of `write`, if the temporary folder cannot be filled either.
-    /// The error of `write` if even a temporary folder cannot be filled.
     pub fn filled(
         name: &str,
         complete: impl Fn(&Path) -> bool,

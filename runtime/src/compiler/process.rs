@@ -112,7 +112,7 @@ fn rejected(
     }
 }
 
-/// Whether the log says that the compiler ran out of memory. Compilers have no exit code for this, only messages.
+/// Whether the log states that the compiler ran out of memory. Compilers have no exit code for this, only messages.
 fn ran_out_of_memory(log: &str) -> bool {
     let words = [
         "out of memory",

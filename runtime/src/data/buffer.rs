@@ -80,7 +80,7 @@ impl<T: Element> Buffer<T> {
     /// Like [`Self::zeros`], with inaccessible memory before and after the array.
     ///
     /// # Errors
-    /// Those of [`Self::zeros`]; [`DeviceError::Unsupported`] if the device does not support inaccessible memory.
+    /// The errors of [`Self::zeros`]; [`DeviceError::Unsupported`] if the device does not support inaccessible memory.
     pub fn guarded(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
         let bytes = byte_size::<T>(len)?;
         let align = size_of::<T>().max(16);
@@ -91,7 +91,7 @@ impl<T: Element> Buffer<T> {
     /// Allocates an array and copies a host slice into it.
     ///
     /// # Errors
-    /// Those of [`Self::zeros`].
+    /// The errors of [`Self::zeros`].
     pub fn from_slice(stream: &Stream, host: &[T]) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = Buffer::zeros(stream, host.len())?;
         buffer.copy_from_slice(stream, host)?;

@@ -32,8 +32,8 @@ fn provided(spec: &KernelSpec) -> Option<InputsFn> {
     found.map(|(_, function)| function)
 }
 
-/// Generates the inputs with the function that a spec specifies. `data` are the values that `#[fill(..)]` generated;
-/// they are returned unchanged if the spec specifies no function.
+/// Generates the inputs with the function that a spec specifies. `data` are the values that `#[fill(..)]` generated.
+/// If the spec specifies no function, they are returned unchanged.
 pub(crate) fn make(
     spec: &KernelSpec,
     problem: &Problem,

@@ -191,9 +191,8 @@ fn pods<A: Pod, B: Pod>(vec: Vec<A>) -> Vec<B> {
 }
 
 /// Generates the data of every argument for a problem from a seed, as the spec declares. First `#[fill(..)]` supplies
-/// values. Then the function that `inputs` specifies changes them; it must have been registered with
+/// values. Then the function that `inputs` specifies changes them. That function must have been registered with
 /// [`crate::data::inputs::provide`].
-///
 /// # Errors
 /// If the declared values do not exist for this problem.
 pub fn make_data(
@@ -207,7 +206,7 @@ pub fn make_data(
 /// Like [`make_data`], but computes lengths and arguments for a config instead of the baseline's config.
 ///
 /// # Errors
-/// Those of [`make_data`].
+/// The errors of [`make_data`].
 pub fn make_data_for(
     spec: &KernelSpec,
     config: &Config,

@@ -47,9 +47,8 @@ const GPUS: [Gpus; 2] = [
 /// - With the feature `testing`, `fake` (or `fake:script.json`) is a device that behaves as a script specifies.
 /// - With the feature `sim`, `sim:sm_89` or `sim:gfx1151` is a simulated GPU, whose images are interpreted.
 ///
-/// A process has one object per device, no matter how often the device is opened. The exception are fake devices with
-/// a script: each call opens a new one.
-///
+/// A process has one object per device, no matter how often the device is opened. Fake devices with a script are an
+/// exception, because each call opens a new one.
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
 /// let device = kiln::open("cpu")?;
@@ -96,7 +95,7 @@ impl Device {
     /// Opens the NVIDIA GPU with this number in the CUDA driver.
     ///
     /// # Errors
-    /// Those of [`Device::open`].
+    /// The errors of [`Device::open`].
     pub fn cuda(ordinal: u32) -> Result<Device, DeviceError> {
         open(&format!("cuda:{ordinal}"))
     }
@@ -104,7 +103,7 @@ impl Device {
     /// Opens the AMD GPU with this number in the HIP runtime.
     ///
     /// # Errors
-    /// Those of [`Device::open`].
+    /// The errors of [`Device::open`].
     pub fn hip(ordinal: u32) -> Result<Device, DeviceError> {
         open(&format!("hip:{ordinal}"))
     }
@@ -204,7 +203,7 @@ fn not_found(name: &str, missing: &[(String, DeviceError)]) -> String {
     }
 }
 
-/// The available devices, in words.
+/// A text that lists the available devices.
 fn listed(here: &[String]) -> String {
     if here.is_empty() {
         return "there is no device here".into();

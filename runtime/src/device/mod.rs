@@ -144,7 +144,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// it faults. The end of the allocation is as close to the inaccessible memory as `align` allows.
     ///
     /// # Errors
-    /// Those of [`Self::alloc`]; [`DeviceError::Unsupported`] if the device does not support guards.
+    /// The errors of [`Self::alloc`]; [`DeviceError::Unsupported`] if the device does not support guards.
     fn alloc_guarded(
         &self,
         bytes: usize,
@@ -181,7 +181,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// build.
     ///
     /// # Errors
-    /// Those of [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot control the order;
+    /// The errors of [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot control the order;
     /// [`DeviceError::LaunchRefused`] if the function does not belong to a check build.
     fn launch_scheduled(
         &self,
@@ -206,7 +206,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// The launches alternate between the sets of arguments, beginning with the first set.
     ///
     /// # Errors
-    /// Those of [`Self::launch`].
+    /// The errors of [`Self::launch`].
     fn time(
         &self,
         stream: StreamHandle,
@@ -279,7 +279,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Waits until everything queued on one stream is done.
     ///
     /// # Errors
-    /// Those of [`Self::synchronize`].
+    /// The errors of [`Self::synchronize`].
     fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 
     /// The number of blocks of a function that are resident per multiprocessor, as the driver computes it.
@@ -365,7 +365,7 @@ pub trait RecordedLaunches: Send + Sync + fmt::Debug {
     /// Queues all recorded launches on a stream.
     ///
     /// # Errors
-    /// Those of [`DeviceBackend::launch`].
+    /// The errors of [`DeviceBackend::launch`].
     fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 }
 
@@ -426,9 +426,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// Creates a function of the device with index `device_index`. `entry` is the value with which the backend
-    /// launches the kernel; it must own the module. `static_shared_bytes` is the kernel's static shared memory in
-    /// bytes.
+    /// Creates a function of the device with index `device_index`. The backend launches the kernel with `entry`,
+    /// which must own the module. `static_shared_bytes` is the kernel's static shared memory in bytes.
     pub fn new(
         symbol: &str,
         device_index: u32,

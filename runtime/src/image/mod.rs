@@ -86,7 +86,7 @@ pub fn check(artifact: &Artifact, wanted: &Wanted) -> Result<(), ImageError> {
 /// Like [`check`], for an image that is known to be for the right backend.
 ///
 /// # Errors
-/// Those of [`check`].
+/// The errors of [`check`].
 pub fn check_bytes(image: &[u8], wanted: &Wanted) -> Result<(), ImageError> {
     let Some(machine) = machine_of(wanted.backend) else {
         return Ok(());

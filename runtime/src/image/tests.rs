@@ -197,7 +197,7 @@ fn every_flipped_bit_is_refused_by_the_hash_and_none_does_harm() {
 
 #[test]
 fn a_flip_in_the_header_is_refused_without_the_hash() {
-    // Magic, class, byte order, OSABI; machine.
+    // These bytes are the magic number, the class, the byte order, the OSABI and the machine.
     let places = (0..6).chain([7]).chain(18..20);
     for (sample, place) in SAMPLES
         .iter()
@@ -286,7 +286,8 @@ fn an_artifact_of_another_backend_is_refused() {
 
 #[test]
 fn tables_that_point_anywhere_are_refused() {
-    // Segment table, section table; sizes and numbers of their entries; the section of names.
+    // These fields are the positions of the segment table and the section table, the sizes and numbers of their
+    // entries, and the index of the section with the names.
     let places = [
         (32, 8),
         (40, 8),

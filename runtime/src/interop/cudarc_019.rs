@@ -38,8 +38,8 @@ use crate::device::DeviceError;
 use crate::device::lent::Lent;
 use crate::device::stream::Stream;
 
-/// Memory that cudarc itself allocated and tracks; only its own types qualify. Safe code can implement its trait
-/// `DevicePtr` with any address.
+/// Memory that cudarc itself allocated and tracks. The trait is sealed, because safe code can implement cudarc's
+/// trait `DevicePtr` with any address.
 pub trait CudarcMemory<T>: DevicePtr<T> + sealed::Sealed {}
 
 impl<T> sealed::Sealed for CudaSlice<T> {}
@@ -49,7 +49,7 @@ impl<T> CudarcMemory<T> for CudaSlice<T> {}
 impl<T> CudarcMemory<T> for CudaView<'_, T> {}
 impl<T> CudarcMemory<T> for CudaViewMut<'_, T> {}
 
-/// Like [`CudarcMemory`], for writing.
+/// Like [`CudarcMemory`], for memory that kernels may also write.
 pub trait CudarcMemoryMut<T>: DevicePtrMut<T> + sealed::Sealed {}
 
 impl<T> CudarcMemoryMut<T> for CudaSlice<T> {}
@@ -127,7 +127,7 @@ impl CudarcStream {
     /// then as a writer of the memory.
     ///
     /// # Errors
-    /// Those of [`Self::slice`].
+    /// The errors of [`Self::slice`].
     pub fn slice_mut<'a, T: Element>(
         &'a self,
         memory: &'a mut impl CudarcMemoryMut<T>,

@@ -72,7 +72,7 @@ pub fn slice<'a, T: Element>(
 /// slice cannot be recorded.
 ///
 /// # Errors
-/// Those of [`slice()`].
+/// The errors of [`slice()`].
 pub fn slice_mut<'a, T: Element>(
     stream: &Stream,
     memory: &'a mut impl DevicePointer<T>,
@@ -104,7 +104,7 @@ pub fn host_slice<'a, T: Element>(
 /// Like [`host_slice`], but kernels may also write the memory.
 ///
 /// # Errors
-/// Those of [`host_slice`].
+/// The errors of [`host_slice`].
 pub fn host_slice_mut<'a, T: Element>(
     stream: &Stream,
     memory: &'a mut [T],

@@ -27,10 +27,9 @@ pub unsafe trait RawStream: Send + Sync + 'static {
 ///
 /// Creating the stream looks up the device. Launches on it cost the same as launches on Kiln's own streams. So create
 /// the stream once, not for each launch.
-/// each launch.
 ///
+/// # Errors
 /// If Kiln does not have the device, or if the device does not support foreign streams.
-/// If Kiln does not have the device, or the device does not support foreign streams.
 pub fn stream(owner: impl RawStream) -> Result<Stream, DeviceError> {
     let device = crate::open(&owner.place().to_string())?;
     let raw = VouchedStream::new(owner.as_raw() as u64);

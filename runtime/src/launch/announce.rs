@@ -1,8 +1,8 @@
 //! Logs a warning, through [`log`], if a launch does not use a config that was tuned and proven for it.
 //!
 //! A program that launches a baseline gives correct results but may be a hundred times slower than necessary. Each
-//! kernel logs each kind of warning once. Only a launch that selects can log a warning; a launch that finds its
-//! selection in the memo never does.
+//! kernel logs each kind of warning once. Only a launch that selects can log a warning. A launch that finds its
+//! selection in the memo never logs one.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};

@@ -54,9 +54,10 @@ impl<'a> KernelArgs<'a> {
     /// Vouches for the arguments, so that the launch itself can be a safe call.
     ///
     /// # Safety
-    /// There must be one pointer for each parameter of the kernel that they are launched with; each must point to a
-    /// live value of that parameter's type; and every buffer that such a value points to must be alive, large enough
-    /// for the kernel with its launch plan, and not used elsewhere until the launch is done.
+    /// There must be one pointer for each parameter of the kernel that is launched with the arguments. Each pointer
+    /// must point to a live value of that parameter's type. Every buffer that such a value points to must be alive,
+    /// must be large enough for the kernel with its launch plan, and must not be used elsewhere until the launch is
+    /// done.
     pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
         KernelArgs::of(pointers)
     }

@@ -76,7 +76,7 @@ impl Rig {
     /// Like [`Self::new`], but computes lengths and arguments for this config.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn of_config(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -93,7 +93,7 @@ impl Rig {
     /// launch finds its data in a cache because the previous launch used it.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn rotating(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -196,7 +196,7 @@ impl Rig {
     /// orders give different results, the kernel has a race.
     ///
     /// # Errors
-    /// Those of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also
+    /// The errors of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also
     /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and
     /// [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry does not belong to a check
     /// build.
@@ -214,7 +214,7 @@ impl Rig {
     /// Launches a receipt entry once and returns the receipt that the device wrote.
     ///
     /// # Errors
-    /// Those of [`Self::launch`].
+    /// The errors of [`Self::launch`].
     pub fn launch_for_receipt(
         &self,
         function: &Function,
@@ -243,7 +243,7 @@ impl Rig {
     /// of data. Returns the total time on the device's own clock, in nanoseconds.
     ///
     /// # Errors
-    /// Those of [`Self::launch`].
+    /// The errors of [`Self::launch`].
     pub fn time(
         &self,
         function: &Function,

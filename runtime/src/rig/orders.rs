@@ -7,11 +7,10 @@ use crate::device::{DeviceError, Function, Schedule};
 use super::{Expected, Rig, RigError};
 
 impl Rig {
-    /// Like [`Self::check`], but if an output is wrong, also tells whether the kernel never writes the wrong element,
-    /// which is a fault of its own kind.
-    ///
+    /// Like [`Self::check`]. If an output is wrong, this also checks whether the kernel never writes some of its
+    /// elements, which is reported as a different fault.
     /// # Errors
-    /// Those of [`Self::check`] and [`Self::check_written`].
+    /// The errors of [`Self::check`] and [`Self::check_written`].
     pub fn check_outputs(
         &self,
         function: &Function,

@@ -165,7 +165,7 @@ fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
 /// that it can run rows of other devices.
 ///
 /// # Errors
-/// Those of [`crate::open`].
+/// The errors of [`crate::open`].
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     if name == Backend::Cpu.name() {
         return crate::device::devices::cpu_with_raised_limits();

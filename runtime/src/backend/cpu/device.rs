@@ -73,7 +73,7 @@ impl CpuDevice {
     /// Like [`Self::with_options`], with the supplied compiler instead of one that Kiln finds.
     ///
     /// # Errors
-    /// Those of [`Self::with_options`].
+    /// The errors of [`Self::with_options`].
     pub fn with_compiler(
         options: CpuOptions,
         compiler: CpuCompiler,

@@ -72,7 +72,7 @@ impl NvrtcCompiler {
     /// Like [`Self::new`], but compiles to PTX, which simulated devices execute.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     #[cfg(feature = "sim")]
     pub fn to_ptx(arch: &str) -> Result<NvrtcCompiler, CompileError> {
         NvrtcCompiler::of(
@@ -87,7 +87,7 @@ impl NvrtcCompiler {
     /// of a newer NVRTC. It cannot load images of a newer major version.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn for_driver(arch: &str, driver: i32) -> Result<NvrtcCompiler, CompileError> {
         let newest_major = u32::try_from(driver / 1000).ok();
         NvrtcCompiler::of(
@@ -100,7 +100,7 @@ impl NvrtcCompiler {
     /// Like [`Self::new`], with the NVRTC at a path. If the path is a folder, the newest NVRTC below it is used.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn at(place: &Path, arch: &str) -> Result<NvrtcCompiler, CompileError> {
         NvrtcCompiler::of(nvrtc::at(place)?, arch, ImageKind::Cubin)
     }

@@ -63,7 +63,7 @@ fn is_lost(code: i32) -> bool {
     matches!(code, 214 | 220)
 }
 
-/// Whether the process can no longer use the device. The header says that the process must be terminated and
+/// Whether the process can no longer use the device. The header states that the process must be terminated and
 /// restarted after these errors: a destroyed context, an error contained to the process (226), a fault of a kernel
 /// (illegal address, time-out of a display, assertion, stack, instruction, alignment, address space, counter, launch
 /// failure, tensor memory), or a client that the MPS server ended (810). An unknown error (999) is included because

@@ -23,9 +23,9 @@ use super::library_error::NvrtcLibraryError;
 /// The names with which the system's loader is searched, newest version first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-/// The help that tells how to install an NVRTC whose images the driver can load. `newest_major` is the CUDA version
-/// of the driver. If it is not known, the help recommends the newest NVRTC. NVRTC 12 does not contain the CUDA
-/// headers, so they are installed separately.
+/// The help that explains how to install an NVRTC whose images the driver can load. `newest_major` is the CUDA
+/// version of the driver. If it is not known, the help recommends the newest NVRTC. NVRTC 12 does not contain the
+/// CUDA headers, so they are installed separately.
 fn help(newest_major: Option<u32>) -> String {
     let wheels = match newest_major {
         Some(12) => "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79",
@@ -217,7 +217,8 @@ fn version_in_name(path: &Path) -> Option<Vec<u32>> {
 
 /// Loads a file. A file that is already loaded is returned.
 fn load(file: &Path, wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, NvrtcLibraryError> {
-    // Libraries are never closed, because the compiler has threads and registrations that require it to stay loaded.
+    // Libraries are never closed, because the compiler has threads and registrations for which the library must stay
+    // loaded.
     static LOADED: Mutex<Vec<Arc<NvrtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());

@@ -49,7 +49,7 @@ impl HipCompiler {
     /// Like [`Self::new`], with the clang++ with this path or program name.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn at(program: &Path, arch: &str) -> Result<HipCompiler, CompileError> {
         HipCompiler::of(Clang::at(program)?, arch)
     }

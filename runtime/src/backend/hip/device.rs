@@ -60,7 +60,7 @@ impl HipDevice {
     /// Opens the device with this number in a HIP runtime that is loaded from `file` instead of the installed runtime.
     ///
     /// # Errors
-    /// Those of [`Self::open`].
+    /// The errors of [`Self::open`].
     pub fn of_library(file: &Path, ordinal: u32) -> Result<Arc<HipDevice>, DeviceError> {
         let runtime = Runtime::of(file)?;
         check_ordinal(&runtime, ordinal)?;

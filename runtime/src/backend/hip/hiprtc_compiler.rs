@@ -48,7 +48,7 @@ impl HiprtcCompiler {
     /// Like [`Self::new`], with the library at a path. If the path is a folder, the newest library in it is used.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn at(place: &Path, arch: &str) -> Result<HiprtcCompiler, CompileError> {
         HiprtcCompiler::of(hiprtc::at(place)?, arch)
     }

@@ -40,7 +40,7 @@ impl Runtime {
     /// Loads and initialises the runtime at a path.
     ///
     /// # Errors
-    /// Those of [`runtime`].
+    /// The errors of [`runtime`].
     pub fn of(file: &Path) -> Result<Runtime, DeviceError> {
         let named = |error| format!("{}: {error}", file.display());
         let hip = load_file(file).map_err(|error| no_runtime(named(error)))?;
