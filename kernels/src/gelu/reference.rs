@@ -14,7 +14,7 @@ pub fn gelu<T: Element<Wide = f64>>(n: u32, form: u32, x: &[T], y: &mut [f64]) {
 }
 
 /// Computes gelu of one element. Both forms avoid a sum with 1, which would lose digits by cancellation if x is
-/// negative. They use that `1 + erf(v)` is `erfc(-v)` and `1 + tanh(u)` is `2 / (1 + exp(-2u))`.
+/// negative. They use the identities `1 + erf(v) = erfc(-v)` and `1 + tanh(u) = 2 / (1 + exp(-2u))`.
 pub fn of(form: u32, x: f64) -> f64 {
     if form == 1 {
         x / 2.0 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)

@@ -96,8 +96,8 @@ pub enum BuildKind {
     /// A build that checks the kernel inside the process. It checks every load and store for races and bounds,
     /// reports divergent barriers as faults, and runs blocks and threads in the order that the launch requests.
     Check,
-    /// A `Check` build with the sanitizers of the host compiler. It can be loaded only into a process that was
-    /// started for it.
+    /// A `Check` build that also uses the sanitizers of the host compiler. It can be loaded only into a process that
+    /// was started for it.
     Sanitize,
 }
 
@@ -171,7 +171,7 @@ impl Default for CompileLimits {
     }
 }
 
-/// A compiled translation unit, which devices load, caches store and programs embed.
+/// A compiled translation unit. Devices load it, caches store it, and programs embed its image.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Artifact {
     /// The backend whose devices can load the artifact.

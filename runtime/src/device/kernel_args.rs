@@ -10,7 +10,8 @@ pub struct KernelArgs<'a> {
     memory: &'a [ArgMemory<'a>],
 }
 
-/// The memory that one argument refers to. Check builds compare every access with it.
+/// The memory that one argument refers to. A check build (a build of the kernel that checks every memory access)
+/// compares each access with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMemory<'a> {
     /// The argument's name.

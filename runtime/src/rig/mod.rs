@@ -2,7 +2,8 @@
 //!
 //! Inputs are generated from a seed as the spec declares. Outputs are filled with a poison value before each launch.
 //! Every buffer is either between guard zones with a known pattern or next to inaccessible guard pages. `tune` uses
-//! rigs in its worker processes to verify and time candidates.
+//! rigs in its worker processes to verify and time candidates. A rig launches either the release entry of a kernel
+//! (the kernel as programs launch it) or the receipt entry (the same kernel plus code that writes a receipt).
 
 mod error;
 mod expected;
@@ -193,8 +194,8 @@ impl Rig {
     }
 
     /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
-    /// orders give different results, the kernel has a race.
-    ///
+    /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
+    /// build (a build of the kernel that checks every memory access).
     /// # Errors
     /// The errors of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also
     /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and

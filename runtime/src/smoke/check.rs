@@ -21,7 +21,7 @@ use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
 use crate::selection::forced::{Forced, ReceiptSlot};
 
-/// Maximum work of a problem for a check build, in operations and bytes.
+/// Maximum work of a problem for a check build (a build that checks every memory access), in operations and bytes.
 const MAX_CHECKED_WORK: u64 = 2_000_000;
 
 /// The byte that fills outputs before a launch. In every real type, an element of such bytes is NaN.

@@ -23,11 +23,13 @@ pub struct SmokeReport {
     pub kernel: String,
     /// The device on which the smoke tests ran.
     pub device: String,
-    /// One check for the baseline with each combination of element types, then one check for each baked row.
+    /// One check for the baseline with each combination of element types, then one check for each baked row (one
+    /// tuned config for one problem on one device).
     pub checks: Vec<Check>,
 }
 
-/// The check of one choice, whether it could be launched or not.
+/// The check of one choice, which is the baseline or a baked row. There is a check even if the choice could not be
+/// launched.
 #[derive(Clone, Debug)]
 pub struct Check {
     /// The baseline or a baked row.
