@@ -1,9 +1,9 @@
 //! Launch GPU kernels with configs that were tuned once and baked in at build time.
 //!
 //! [`tuned_kernel`] declares a kernel: its CUDA C++ source, its tunable parameters, and its baseline (the config of
-//! the simplest correct version).
-//! The command `tune` finds the fastest config for each device and writes it to a table in the repository. The macro
-//! reads that table when the program is built. At run time the program calls a typed function:
+//! the simplest correct version). The command `tune` finds the fastest config for each device and writes it to a
+//! table in the repository. The macro reads that table when the program is built. At run time the program calls a
+//! typed function:
 //!
 //! ```ignore
 //! use kiln::{Buffer, Device, tuned_kernel};
@@ -64,15 +64,16 @@
 //! Memory is freed only after the work queued on its device is done. Reading a [`Buffer`] waits for the buffer's
 //! stream. Two streams of one device may use the same buffer at the same time only if both only read it.
 //!
-//! Programs can pass memory and streams of other libraries to launch functions through [`interop`]. Its functions and
-//! traits are `unsafe`, because the caller or the other library must vouch for those objects.
+//! Programs can pass memory and streams of other libraries to launch functions through [`interop`]. Its traits, and
+//! its functions that accept raw pointers, are `unsafe`, because the caller or the other library must vouch for those
+//! objects.
 //!
 //! # Stability
 //!
 //! Public modules and items that the documentation does not show exist for `tune` and for generated code. Semantic
 //! versioning does not apply to them.
 //!
-//! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch/mod.rs`.
+//! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` (or a folder `ffi/`) and in `launch/mod.rs`.
 
 #[cfg(not(unix))]
 compile_error!(

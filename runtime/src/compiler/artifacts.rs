@@ -80,6 +80,7 @@ impl ArtifactCache {
 
     /// The artifact of a request. It comes from the cache, or it is compiled and stored if the cache does not have
     /// it.
+    ///
     /// # Errors
     /// If the compiler fails. A cache that cannot be read or written is not an error: the request is compiled.
     pub fn compile(

@@ -193,6 +193,7 @@ fn pods<A: Pod, B: Pod>(vec: Vec<A>) -> Vec<B> {
 /// Generates the data of every argument for a problem from a seed, as the spec declares. First `#[fill(..)]` supplies
 /// values. Then the function that `inputs` specifies changes them. That function must have been registered with
 /// [`crate::data::inputs::provide`].
+///
 /// # Errors
 /// If the declared values do not exist for this problem.
 pub fn make_data(

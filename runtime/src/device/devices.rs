@@ -49,6 +49,7 @@ const GPUS: [Gpus; 2] = [
 ///
 /// A process has one object per device, no matter how often the device is opened. Fake devices with a script are an
 /// exception, because each call opens a new one.
+///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
 /// let device = kiln::open("cpu")?;

@@ -179,6 +179,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
     /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
     /// build (a build of the kernel that checks every memory access).
+    ///
     /// # Errors
     /// The errors of [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot control the order;
     /// [`DeviceError::LaunchRefused`] if the function does not belong to a check build.

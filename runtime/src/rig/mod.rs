@@ -196,6 +196,7 @@ impl Rig {
     /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
     /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
     /// build (a build of the kernel that checks every memory access).
+    ///
     /// # Errors
     /// The errors of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also
     /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and

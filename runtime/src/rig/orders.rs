@@ -9,6 +9,7 @@ use super::{Expected, Rig, RigError};
 impl Rig {
     /// Like [`Self::check`]. If an output is wrong, this also checks whether the kernel never writes some of its
     /// elements, which is reported as a different fault.
+    ///
     /// # Errors
     /// The errors of [`Self::check`] and [`Self::check_written`].
     pub fn check_outputs(

@@ -63,6 +63,7 @@ impl CommonParts {
     /// `None` if the translation unit must be compiled as a whole. This is the case if a unit of its kind has no
     /// common part, if its headers are from a version of Kiln without common parts, or if the compiler rejects the
     /// common part.
+    ///
     /// # Errors
     /// If the compiler was killed or a file operation failed. Such an error does not mean that the source is wrong.
     pub fn object(&self, part: CommonPart<'_>) -> Result<Option<PathBuf>, CompileError> {
