@@ -47,7 +47,7 @@ static CATALOGUE: &[&Kernel] = &[
     &transpose::KERNEL,
 ];
 
-/// All kernels of this crate, from which the `tune` command line takes their references.
+/// All kernels of this crate. The `tune` command of this repository takes their references from this list.
 pub fn catalogue() -> &'static [&'static Kernel] {
     CATALOGUE
 }

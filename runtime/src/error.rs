@@ -1,4 +1,4 @@
-//! [`Error`]: one type for all errors of this crate.
+//! [`Error`], which any error of this crate converts into.
 
 use std::fmt;
 
@@ -13,10 +13,11 @@ use crate::prepare::error::PrepareError;
 use crate::receipt::ReceiptMismatch;
 use crate::rig::RigError;
 
-/// Any error of this crate, for programs that pass errors on with `?` and do not distinguish them.
+/// Any error of this crate, for programs that propagate errors with `?` and do not distinguish them.
 ///
-/// Functions return the specific error, so that callers can match on it; each converts into this one. `Display` and
-/// [`source`](std::error::Error::source) are those of the specific error, which is boxed to keep results small.
+/// Functions of this crate return specific errors, so callers can match on them. Each specific error converts into
+/// this type. `Display` and [`source`](std::error::Error::source) give the results of the specific error, which is
+/// boxed to keep `Result`s small.
 ///
 /// ```no_run
 /// fn main() -> Result<(), kiln::Error> {
@@ -30,23 +31,23 @@ use crate::rig::RigError;
 #[error(transparent)]
 #[non_exhaustive]
 pub enum Error {
-    /// A device does not exist, or could not do what was requested.
+    /// A device does not exist or could not do what was requested.
     Device(Box<DeviceError>),
-    /// A launch function did not launch.
+    /// A launch function failed to launch its kernel.
     Launch(Box<LaunchError>),
     /// A kernel could not be prepared for launching.
     Prepare(Box<PrepareError>),
-    /// A compiler does not exist, or failed.
+    /// A compiler was not found, or it failed.
     Compile(Box<CompileError>),
-    /// There is no launch plan for a problem.
+    /// A problem has no launch plan.
     Plan(Box<PlanError>),
-    /// A text is not a problem or a config of the kernel.
+    /// A text does not describe a problem or a config of the kernel.
     Text(Box<TextError>),
     /// The data of a problem cannot be generated.
     Data(Box<DataError>),
-    /// A verified launch failed, or produced wrong outputs.
+    /// A launch under test failed, or its outputs were wrong.
     Rig(Box<RigError>),
-    /// A receipt belongs to another launch.
+    /// A receipt does not match the intended launch.
     Receipt(Box<ReceiptMismatch>),
 }
 
@@ -72,7 +73,7 @@ from!(
     Receipt(ReceiptMismatch)
 );
 
-/// `fn main() -> Result<(), kiln::Error>` prints errors with `Debug`, so this prints the text for users.
+/// Prints the text of `Display`, because `fn main() -> Result<(), kiln::Error>` reports errors with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

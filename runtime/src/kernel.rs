@@ -1,4 +1,5 @@
-//! The [`Kernel`] static that `#[tuned_kernel]` generates: everything that a program contains of one kernel.
+//! [`Kernel`], the type of the static that `#[tuned_kernel]` generates. It holds everything that a program contains
+//! for one kernel.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -18,14 +19,14 @@ use crate::launch::error::LaunchError;
 use crate::prepare::prepared::PreparedTable;
 use crate::selection::Choice;
 
-/// The device a baked row was tuned on.
+/// The device on which a baked row (one tuned config for one problem on one device) was tuned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowDevice {
-    /// Its backend.
+    /// The backend of the device.
     pub backend: Backend,
-    /// Its architecture.
+    /// The architecture of the device, for example `sm_90`.
     pub arch: &'static str,
-    /// Its product name.
+    /// The product name of the device.
     pub name: &'static str,
 }
 
@@ -45,55 +46,56 @@ impl From<RowDevice> for DeviceKey {
     }
 }
 
-/// The value of a tunable parameter in generated code.
+/// The value of a tunable parameter, in a form that generated constants can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstValue {
     /// An integer.
     Int(i64),
     /// A boolean.
     Bool(bool),
-    /// A named choice.
+    /// The name of one of the parameter's choices.
     Choice(&'static str),
 }
 
-/// The value of a problem dimension in generated code.
+/// The value of a problem dimension, in a form that generated constants can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstDimension {
-    /// A size.
+    /// The value of a size.
     Size(i64),
-    /// An element type.
+    /// The element type that a type parameter stands for.
     Type(ElemType),
 }
 
-/// One baked config in the generated const table.
+/// One row of the baked table: the config that was tuned for one problem on one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BakedRow {
-    /// The device on which it was tuned.
+    /// The device on which the row was tuned.
     pub device: RowDevice,
-    /// The problem for which it was tuned: a value for each dimension, in declared order.
+    /// The problem for which the row was tuned: a value for each dimension, in declared order.
     pub problem: &'static [ConstDimension],
-    /// A value for each tunable parameter, in declared order; those of the baseline if it won.
+    /// The value of each tunable parameter, in declared order. If the baseline won, these are the baseline's values.
     pub config: &'static [ConstValue],
-    /// Whether the row says that the baseline stays.
+    /// Whether the baseline won for this problem, so launches use the baseline.
     pub is_baseline: bool,
-    /// The symbols of its release entry.
+    /// The symbols of the row's release entry (the kernel without a receipt).
     pub symbols: ConstSymbols,
-    /// Its launch plan for its own problem.
+    /// The launch plan for the row's own problem.
     pub plan: LaunchPlan,
-    /// The strength of its evidence.
+    /// The strength of the evidence that the config is faster than the baseline.
     pub evidence: Evidence,
-    /// A precompiled image, so that its own device needs no compiler.
+    /// A precompiled image, with which the row's device needs no compiler. `None` if the table has no image for the
+    /// row.
     pub image: Option<ConstImage>,
 }
 
-/// An embedded image.
+/// A precompiled device image that the build embedded in the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ConstImage {
-    /// The target for which it was compiled.
+    /// The target for which the image was compiled.
     pub target: &'static str,
-    /// The baked hash, as 32 hexadecimal digits.
+    /// The image's hash in the baked table, as 32 hexadecimal digits.
     pub hash: &'static str,
-    /// The bytes.
+    /// The image itself.
     pub bytes: &'static [u8],
 }
 
@@ -103,14 +105,14 @@ impl fmt::Debug for ConstImage {
     }
 }
 
-/// The symbol of one release entry in each dialect in which it can be generated.
+/// The symbol of one release entry for each backend, since the generated code differs between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstSymbols {
-    /// For the cpu device (and the fake one).
+    /// The symbol for the cpu device and for the fake device.
     pub cpu: &'static str,
-    /// For CUDA.
+    /// The symbol for CUDA devices.
     pub cuda: &'static str,
-    /// For HIP.
+    /// The symbol for HIP devices.
     pub hip: &'static str,
 }
 
@@ -125,41 +127,42 @@ impl ConstSymbols {
     }
 }
 
-/// A plain-Rust reference, behind one signature for all kernels.
+/// A kernel's plain-Rust reference function. All kernels use this one signature.
 pub type ReferenceFn = fn(&mut ReferenceCall);
 
-/// The generated launch function, behind one signature for all kernels.
+/// A kernel's generated launch function. All kernels use this one signature.
 pub type LaunchFn = fn(&mut LaunchCall<'_>) -> Result<(), LaunchError>;
 
-/// The parts of a [`Kernel`], from generated code.
+/// The parts of a [`Kernel`], as generated code supplies them.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelParts {
     /// The kernel's name.
     pub name: &'static str,
-    /// The package that declares it.
+    /// The cargo package that declares the kernel.
     pub package: &'static str,
-    /// Canonical JSON of its spec.
+    /// The kernel's spec as canonical JSON.
     pub spec_json: &'static str,
-    /// The expanded source: the `.cu` and everything it includes.
+    /// The expanded source: the `.cu` file and everything that it includes.
     pub source: &'static str,
     /// The baked rows, in the order of the table.
     pub rows: &'static [BakedRow],
     /// The symbols of the baseline's release entry, for each combination of element types, in declared order; the
     /// last type parameter varies fastest.
     pub baseline_symbols: &'static [ConstSymbols],
-    /// Evidence other than `proven` that the author accepts.
+    /// The kinds of evidence other than `proven` with which the author lets rows be selected.
     pub accepted: &'static [Evidence],
     /// The plain-Rust reference, if there is one.
     pub reference: Option<ReferenceFn>,
     /// The function that generates the inputs, if there is one.
     pub inputs: Option<InputsFn>,
-    /// The launch function.
+    /// The generated launch function.
     pub launch: LaunchFn,
 }
 
-/// One tuned kernel of this program: spec, source, baked rows and reference.
+/// One tuned kernel of this program: its spec, its source, its baked rows and its reference.
 ///
-/// Generated as `<name>::KERNEL`. Entries that it has loaded stay loaded for the rest of the process.
+/// The macro generates it as `<name>::KERNEL`. Entries that a kernel has loaded stay loaded for the rest of the
+/// process.
 pub struct Kernel {
     parts: KernelParts,
     spec: OnceLock<KernelSpec>,
@@ -167,7 +170,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel from its generated parts.
+    /// Creates a kernel from its generated parts.
     #[doc(hidden)]
     pub const fn new(parts: KernelParts) -> Kernel {
         Kernel {
@@ -177,23 +180,23 @@ impl Kernel {
         }
     }
 
-    /// Its generated parts.
+    /// The kernel's generated parts.
     #[doc(hidden)]
     pub const fn parts(&self) -> &KernelParts {
         &self.parts
     }
 
-    /// Its name.
+    /// The kernel's name.
     pub fn name(&self) -> &'static str {
         self.parts.name
     }
 
-    /// The package that declares it.
+    /// The cargo package that declares the kernel.
     pub fn package(&self) -> &'static str {
         self.parts.package
     }
 
-    /// The spec that its author declared.
+    /// The spec that the kernel's author declared.
     pub fn spec(&self) -> &KernelSpec {
         self.spec.get_or_init(|| {
             KernelSpec::from_json(self.parts.spec_json)
@@ -206,27 +209,27 @@ impl Kernel {
         self.parts.spec_json
     }
 
-    /// The expanded source: the `.cu` and everything it includes.
+    /// The expanded source: the `.cu` file and everything that it includes.
     pub fn source(&self) -> &'static str {
         self.parts.source
     }
 
-    /// The baked rows.
+    /// The baked rows, in the order of the table.
     pub fn rows(&self) -> &'static [BakedRow] {
         self.parts.rows
     }
 
-    /// The plain-Rust reference, if the spec names one.
+    /// The plain-Rust reference, or `None` if the spec specifies none.
     pub fn reference(&self) -> Option<ReferenceFn> {
         self.parts.reference
     }
 
-    /// The function that generates the inputs, if the spec names one.
+    /// The function that generates the inputs, or `None` if the spec specifies none.
     pub fn inputs(&self) -> Option<InputsFn> {
         self.parts.inputs
     }
 
-    /// Whether rows with this evidence may be selected.
+    /// Whether a launch may select rows with this evidence.
     pub fn accepts(&self, evidence: Evidence) -> bool {
         evidence == Evidence::Proven || self.parts.accepted.contains(&evidence)
     }
@@ -240,7 +243,7 @@ impl Kernel {
         &self.prepared
     }
 
-    /// The `__global__` function of a choice.
+    /// The name of the `__global__` function that a choice launches.
     pub fn entry(&self, choice: Choice) -> &str {
         match choice {
             Choice::Row(row) if !self.rows()[row].is_baseline => &self.spec().entry,
@@ -248,8 +251,8 @@ impl Kernel {
         }
     }
 
-    /// The symbol of a choice's release entry on a backend, as in generated code; `problem` determines the types of
-    /// type parameters.
+    /// The symbol of a choice's release entry on a backend, as baked into the program. `problem` supplies the element
+    /// types of the type parameters.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -261,7 +264,7 @@ impl Kernel {
         symbols.of(backend)
     }
 
-    /// The number of combinations of element types: 1 without type parameters.
+    /// The number of combinations of element types; 1 if the kernel has no type parameters.
     pub(crate) fn type_combinations(&self) -> usize {
         self.spec()
             .types
@@ -270,7 +273,7 @@ impl Kernel {
             .product()
     }
 
-    /// The index of a problem's combination of element types; the last type parameter varies fastest.
+    /// The index of a problem's combination of element types. The last type parameter varies fastest.
     pub(crate) fn type_combination(&self, problem: &Problem) -> usize {
         self.spec().types.iter().fold(0, |number, param| {
             let place = param
@@ -301,7 +304,7 @@ impl Kernel {
         }))
     }
 
-    /// The hash of a choice's config, which its receipts report.
+    /// The hash of a choice's config. The receipt of a launch of this choice contains the same hash.
     pub fn config_hash(&self, choice: Choice) -> ConfigHash {
         self.config(choice).hash()
     }
@@ -315,7 +318,7 @@ impl Kernel {
         self.problem_of(values)
     }
 
-    /// The problem with these values, one for each dimension in declared order.
+    /// The problem with the supplied values, one for each dimension in declared order.
     pub fn problem_of(&self, values: impl IntoIterator<Item = ProblemValue>) -> Problem {
         let first = self.spec().problems.first();
         let names = first.into_iter().flat_map(Problem::iter);
@@ -326,7 +329,8 @@ impl Kernel {
         )
     }
 
-    /// Whether a choice has nothing to do for a problem: one extent of its grid is zero, and all have a value.
+    /// Whether a choice needs no launch for a problem, because one extent of its grid is zero. False if an extent
+    /// cannot be evaluated.
     pub(crate) fn launches_nothing(
         &self,
         choice: Choice,
@@ -346,10 +350,11 @@ impl Kernel {
         })
     }
 
-    /// The plan of a choice for a problem. Without limits, geometry that depends on the device has no value.
+    /// The launch plan of a choice for a problem. If `limits` is `None`, geometry that depends on the device cannot
+    /// be evaluated.
     ///
     /// # Errors
-    /// If the problem has no plan: an extent is zero or exceeds 32 bits.
+    /// If the problem has no plan, for example because an extent is zero or exceeds 32 bits.
     pub fn plan(
         &self,
         choice: Choice,

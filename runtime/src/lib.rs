@@ -1,8 +1,9 @@
 //! Launch GPU kernels with configs that were tuned once and baked in at build time.
 //!
-//! [`tuned_kernel`] declares a kernel: its CUDA C++ source, its tunable parameters, the simplest correct version.
-//! `tune` finds the fastest config for each device and writes it to a table that is checked in; the macro reads the
-//! table when the program is built. At run time there is only a typed function:
+//! [`tuned_kernel`] declares a kernel: its CUDA C++ source, its tunable parameters, and its baseline (the config of
+//! the simplest correct version). The command `tune` finds the fastest config for each device and writes it to a
+//! table in the repository. The macro reads that table when the program is built. At run time the program calls a
+//! typed function:
 //!
 //! ```ignore
 //! use kiln::{Buffer, Device, tuned_kernel};
@@ -29,53 +30,57 @@
 //!
 //! # What a launch does
 //!
-//! 1. [`select`]: the baked row that fits this device and problem, or the baseline. Memoised per thread, without a
-//!    lock or an allocation.
-//! 2. Checks: lengths, alignments, the device of every slice, the launch plan.
-//! 3. [`prepare`]: at the first launch of a row on a device, its entry is compiled (or its embedded image loaded) and
-//!    kept for the process; compiled artifacts are cached on disk (`artifacts`).
-//! 4. `launch`: the launch itself.
+//! 1. [`select`] chooses the baked row (one tuned config for one problem on one device) that fits this device and
+//!    problem, or the baseline. Each thread memoises the choice; a memoised launch takes no lock and allocates
+//!    nothing.
+//! 2. The launch function checks the lengths, alignments and devices of all slices, and the launch plan.
+//! 3. [`prepare`] runs at the first launch of a row on a device. It compiles the row's entry (its `__global__`
+//!    function), or loads the image that the build embedded, and keeps it loaded for the rest of the process.
+//!    Compiled artifacts are cached on disk (`artifacts`).
+//! 4. `launch` queues the kernel on the stream.
 //!
-//! If a launch uses the baseline because no row fits, or the row of another problem, or an unproven row, a warning is
-//! logged once per kernel, through the [`log`] crate with the target `kiln`.
+//! A launch logs a warning if it uses the baseline because no row fits, if it uses the row of another problem, or if
+//! it uses an unproven row. Each kernel logs each of these warnings once, through the [`log`] crate with the target
+//! `kiln`.
 //!
-//! [`smoke`] tests prove, for every baked row and without a GPU, that the intended entry is launched.
+//! [`smoke`] tests check, for every baked row and without a GPU, that a launch runs the intended entry.
 //!
 //! # Safety
 //!
 //! A generated launch function is safe to call. Kiln checks everything that the spec can state:
 //!
-//! - every slice has exactly the length that `#[len(..)]` gives for these sizes, the alignment that the config's
-//!   vector loads need, and is in the memory of the stream's device;
-//! - slices that the kernel writes are borrowed mutably, so no other slice of the same launch overlaps them;
-//! - grid, block and shared memory are within the device's limits, and sizes within their types;
-//! - the declared arguments are those of the `__global__` function (compared by the macro), and the launched
-//!   symbol is that of the baked row (it carries the hash of source, prelude and config).
+//! - Every slice has exactly the length that `#[len(..)]` declares for these sizes, has the alignment that the
+//!   config's vector loads need, and is in the memory of the stream's device.
+//! - Slices that the kernel writes are borrowed mutably, so no other slice of the same launch overlaps them.
+//! - Grid, block and shared memory are within the device's limits, and sizes are within the range of their types.
+//! - The declared arguments match those of the `__global__` function (the macro compares them), and the launched
+//!   symbol is the symbol of the baked row (the symbol contains the hash of source, prelude and config).
 //!
-//! The author vouches for everything that cannot be checked with the `unsafe` of the `unsafe extern "C"` block: for
-//! every config of the space and every problem, the kernel stays inside the declared lengths, ends, and uses no
-//! memory other than its arguments. `tune` verifies much of this (guard zones, the check build of the cpu device),
-//! but no test proves it for all sizes.
+//! With the `unsafe` of the `unsafe extern "C"` block, the author vouches for everything that Kiln cannot check: for
+//! every config of the space and every problem, the kernel stays inside the declared lengths, terminates, and uses no
+//! memory other than its arguments. `tune` verifies much of this (with guard zones and with the check build of the
+//! cpu device), but no test can prove it for all sizes.
 //!
-//! Memory is freed only after the work queued on its device is done; reading a [`Buffer`] waits for its
-//! stream. Two streams of one device may use one buffer at once only if both read.
+//! Memory is freed only after the work queued on its device is done. Reading a [`Buffer`] waits for the buffer's
+//! stream. Two streams of one device may use the same buffer at the same time only if both only read it.
 //!
-//! Memory and streams of other libraries come in through [`interop`]: its functions and traits are `unsafe`, and the
-//! caller or the library vouches for its own objects there.
+//! Programs can pass memory and streams of other libraries to launch functions through [`interop`]. Its traits, and
+//! its functions that accept raw pointers, are `unsafe`, because the caller or the other library must vouch for those
+//! objects.
 //!
 //! # Stability
 //!
-//! Modules and items that the documentation does not show are public for `tune` and for generated code. They are
-//! outside semantic versioning.
+//! Public modules and items that the documentation does not show exist for `tune` and for generated code. Semantic
+//! versioning does not apply to them.
 //!
-//! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` and in `launch/mod.rs`.
+//! Inside this crate, `unsafe` blocks are only in the backends' `ffi.rs` (or a folder `ffi/`) and in `launch/mod.rs`.
 
 #[cfg(not(unix))]
 compile_error!(
     "Kiln runs on Unix only: Linux is tested, macOS and the BSDs may work, Windows needs WSL 2"
 );
 
-// Generated code uses `::kiln`, also in this crate's own tests.
+// Generated code refers to this crate as `::kiln`, including in this crate's own tests.
 extern crate self as kiln;
 
 #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! Distributes long work on slices over the cores.
 //!
-//! Ranges do not depend on the number of cores, so results per range do not depend on the machine.
+//! The bounds of the ranges do not depend on the number of cores. So a result that is computed per range is the same
+//! on every machine.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +11,7 @@ use std::thread;
 /// Elements per range.
 const RANGE: usize = 1 << 18;
 
-/// The results of `each` for every range of `0..len`, in order.
+/// Calls `each` for every range of `0..len`, on all cores. Returns the results in the order of the ranges.
 pub(crate) fn ranges<R: Send>(len: usize, each: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let results: Vec<Mutex<Option<R>>> =
         (0..len.div_ceil(RANGE)).map(|_| Mutex::default()).collect();
@@ -23,8 +24,8 @@ pub(crate) fn ranges<R: Send>(len: usize, each: impl Fn(Range<usize>) -> R + Syn
     results.into_iter().filter_map(done).collect()
 }
 
-/// Calls `work` once with every number below `count`. It is not generic: programs that link this crate compile it
-/// once, and not for every closure.
+/// Calls `work` once with every number below `count`. The function is not generic, so a program that links this crate
+/// compiles it only once and not once per closure.
 fn on_all_cores(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     if count <= 1 || threads == 1 {
@@ -53,13 +54,13 @@ fn on_all_cores(count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// What only this thread uses, so that its lock cannot be poisoned.
+/// Locks a part that only the current thread uses. Its lock cannot be poisoned.
 fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of `len` elements of `size` bytes each; `each` writes one range at a time. This function is not generic
-/// either, since each element type has its own closures.
+/// The bytes of `len` elements of `size` bytes each. `each` writes the bytes of one range at a time. This function is
+/// not generic either, because each element type passes its own closures.
 pub(crate) fn bytes(
     len: usize,
     size: usize,

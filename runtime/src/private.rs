@@ -1,5 +1,5 @@
-//! Everything that generated code may use. Hidden, and outside semantic versioning: `kiln-macros` and `kiln` must
-//! have the same version.
+//! Everything that generated code may use. This module is hidden and semantic versioning does not apply to it, so
+//! `kiln-macros` and `kiln` must have the same version.
 
 pub use kiln_spec::{Backend, ElemType as Type, LaunchPlan, Problem};
 

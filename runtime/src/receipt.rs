@@ -1,4 +1,5 @@
-//! Receipts: the record that the device itself wrote about one launch, and the expected one.
+//! Receipts. A receipt is the record that the device itself writes about one launch; it is compared with the expected
+//! record.
 
 use std::fmt;
 
@@ -6,7 +7,8 @@ use kiln_spec::LaunchPlan;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Size in bytes of the record that a launch of a receipt entry needs.
+/// Size in bytes of the record that a receipt entry writes (a receipt entry is the kernel plus code that writes a
+/// receipt).
 pub const RECEIPT_BYTES: usize = 96;
 
 /// The version of the record's layout.
@@ -14,21 +16,21 @@ pub const RECEIPT_ABI: u64 = 1;
 
 /// The record that the device wrote about one launch.
 ///
-/// Thread 0 of block 0 writes everything but the thread count; *every* thread increments that, so a grid that ran
-/// only in part is detected.
+/// Thread 0 of block 0 writes every field except the thread count. *Every* thread increments the thread count, so a
+/// launch that ran only part of its grid is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The host's nonce for this launch, copied by the device.
+    /// The nonce that the host chose for this launch and the device copied.
     pub nonce: u64,
-    /// The hash in the launched symbol.
+    /// The hash in the symbol of the kernel that ran.
     pub symbol_hash: u64,
     /// Hash of the config with which the entry was compiled.
     pub config_hash: u64,
-    /// Number of threads that ran.
+    /// Number of threads that ran, over all blocks.
     pub threads: u64,
     /// Threads per block along each axis (x, y, z).
     pub block: [u32; 3],
-    /// Blocks per axis (x, y, z).
+    /// Blocks along each axis (x, y, z).
     pub grid: [u32; 3],
     /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared_bytes: u32,
@@ -39,7 +41,7 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The initial record for a launch: zero except for the nonce.
+    /// The content of a record before its launch: all zero except for the nonce.
     pub fn blank(nonce: u64) -> [u8; RECEIPT_BYTES] {
         let mut record = [0; RECEIPT_BYTES];
         record[..8].copy_from_slice(&nonce.to_le_bytes());
@@ -62,7 +64,8 @@ impl Receipt {
         }
     }
 
-    /// The record that a device writes for this receipt: the inverse of [`Self::decode`].
+    /// The record that a device writes for this receipt, if the host supplied `nonce_in`. This is the inverse of
+    /// [`Self::decode`].
     pub fn encode(&self, nonce_in: u64) -> [u8; RECEIPT_BYTES] {
         let mut bytes = Vec::with_capacity(RECEIPT_BYTES);
         for value in [
@@ -85,10 +88,10 @@ impl Receipt {
         record
     }
 
-    /// Compares it with the expected receipt.
+    /// Compares this receipt with the expected one.
     ///
     /// # Errors
-    /// Every field that differs.
+    /// [`ReceiptMismatch`], with every field that differs.
     pub fn check(&self, expected: &ExpectedReceipt) -> Result<(), ReceiptMismatch> {
         let differences: Vec<Difference> = self
             .fields(expected)
@@ -104,7 +107,7 @@ impl Receipt {
         })
     }
 
-    /// Every field with its expected value, as text.
+    /// Every field with its expected and found value, as text.
     fn fields(&self, expected: &ExpectedReceipt) -> [Difference; 8] {
         let plan = &expected.plan;
         let threads = plan.blocks().saturating_mul(plan.threads_per_block());
@@ -133,7 +136,7 @@ impl Receipt {
     }
 }
 
-/// Little-endian fields, taken from the front.
+/// Reads little-endian fields one after another.
 struct ReceiptFields<'a>(&'a [u8]);
 
 impl ReceiptFields<'_> {
@@ -155,34 +158,34 @@ impl ReceiptFields<'_> {
     }
 }
 
-/// The record that a launch should have written.
+/// The record that the intended launch writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedReceipt {
-    /// The host's nonce.
+    /// The nonce that the host chose.
     pub nonce: u64,
-    /// The hash in the intended symbol.
+    /// The hash in the symbol of the intended kernel.
     pub symbol_hash: u64,
     /// Hash of the intended config.
     pub config_hash: u64,
-    /// The launch plan.
+    /// The plan of the intended launch, which determines grid, block, shared memory and the thread count.
     pub plan: LaunchPlan,
 }
 
-/// One field of a receipt that differs from the expected one.
+/// One field of a receipt whose value differs from the expected value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// The field.
+    /// The name of the field.
     pub field: &'static str,
-    /// Its expected value.
+    /// The expected value.
     pub expected: String,
     /// The value that the device wrote.
     pub found: String,
 }
 
-/// A launch that was not the one intended.
+/// The error if the launch that ran was not the intended one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct ReceiptMismatch {
-    /// Whether the record is unchanged: no thread of a receipt entry ran.
+    /// Whether the record is unchanged, because no thread of a receipt entry ran.
     pub nothing_written: bool,
     /// The fields that differ.
     pub differences: Vec<Difference>,

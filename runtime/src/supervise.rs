@@ -1,4 +1,4 @@
-//! A child process that is killed with all its children: at a deadline, or on drop.
+//! Child processes that are killed together with all their children, at a deadline or on drop.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -8,31 +8,32 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Default time limit for a killed process to end; [`Supervised::with_reap`] changes it. A GPU's driver may hold a
-/// process until its kernel ends or the watchdog resets the device.
+/// Default time limit within which a killed process must end. [`Supervised::with_reap`] changes it. A GPU's driver
+/// may keep a process alive until its kernel ends or the watchdog resets the device.
 const MAX_REAP: Duration = Duration::from_secs(30);
 
-/// Interval at which a process is polled: short at first, for those that end immediately.
+/// Shortest and longest interval between two checks whether a process has ended. The first intervals are short
+/// because many processes end immediately.
 const MIN_PAUSE: Duration = Duration::from_micros(500);
 const MAX_PAUSE: Duration = Duration::from_millis(10);
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Normally, or by a signal from elsewhere.
+    /// It exited by itself or was ended by a signal from elsewhere.
     Exited(ExitStatus),
-    /// Killed at its deadline.
+    /// It was killed at its deadline.
     TimedOut,
 }
 
 impl Ended {
-    /// Whether it succeeded.
+    /// Whether the process exited with success.
     pub fn succeeded(&self) -> bool {
         matches!(self, Ended::Exited(status) if status.success())
     }
 }
 
-/// A child in its own process group. Dropping it kills the group, unless the child has ended.
+/// A child process in its own process group. Dropping it kills the group, unless the child has ended.
 #[derive(Debug)]
 pub struct Supervised {
     child: Child,
@@ -43,7 +44,7 @@ impl Supervised {
     /// Starts a command in its own process group.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the command cannot be started.
     pub fn spawn(command: &mut Command) -> io::Result<Supervised> {
         Ok(Supervised {
             child: command.process_group(0).spawn()?,
@@ -51,18 +52,18 @@ impl Supervised {
         })
     }
 
-    /// The same, with another time limit for a killed process to end.
+    /// Sets the time limit within which a killed process must end.
     pub fn with_reap(mut self, reap: Duration) -> Supervised {
         self.reap = reap;
         self
     }
 
-    /// The child, for its process ID and pipes.
+    /// The child process, for access to its ID and pipes.
     pub fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
-    /// Waits for the child until a deadline; `None` if it still runs then.
+    /// Waits for the child until a deadline. Returns `None` if the child still runs at the deadline.
     ///
     /// # Errors
     /// The system's error.
@@ -81,10 +82,10 @@ impl Supervised {
         }
     }
 
-    /// Like [`Self::wait_until`], but a child that still runs then is killed with all its children.
+    /// Like [`Self::wait_until`], but kills a child that still runs at the deadline, with all its children.
     ///
     /// # Errors
-    /// Those of [`Self::kill`].
+    /// The errors of [`Self::kill`].
     pub fn end_by(&mut self, deadline: Instant) -> io::Result<Ended> {
         match self.wait_until(deadline)? {
             Some(status) => Ok(Ended::Exited(status)),
@@ -95,13 +96,14 @@ impl Supervised {
         }
     }
 
-    /// Kills the group and waits for the child.
+    /// Kills the process group and waits for the child.
     ///
     /// # Errors
-    /// [`io::ErrorKind::TimedOut`] if it has not ended within the limit: the device hangs in its driver.
+    /// [`io::ErrorKind::TimedOut`] if the child does not end within the time limit, because the device hangs in its
+    /// driver.
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
         self.kill_group();
-        // It may have left the group.
+        // The child may have left the group.
         let _ = self.child.kill();
         let status = self.wait_until(Instant::now() + self.reap)?;
         status.ok_or_else(|| {
@@ -111,8 +113,7 @@ impl Supervised {
         })
     }
 
-    /// Kills the remaining processes of the group without waiting. The group may already be gone; then there is
-    /// nothing to kill.
+    /// Kills the remaining processes of the group without waiting. If the group has already ended, this does nothing.
     pub fn kill_group(&self) {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
@@ -134,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell with a long-running child, once both have started; the output ends when both have ended.
+    /// A shell with a long-running child, after both have started. The output ends when both have ended.
     fn two_processes() -> (Supervised, BufReader<ChildStdout>) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "sleep 1000000 & echo begun; wait"]);

@@ -1,4 +1,4 @@
-//! The fake device behaves as its script says, and smoke tests detect it.
+//! The fake device behaves as its script specifies, and smoke tests detect its misbehaviour.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -115,7 +115,7 @@ fn stray_writes_hit_the_guard_zones_of_a_rig() {
     }
 }
 
-/// A rig of `blend` on a device with one rule, and its baseline.
+/// A rig of `blend` on a device with one rule, and what is needed to launch the baseline on it.
 fn rig(rule: ScriptRule) -> (Rig, Function, LaunchPlan) {
     let kernel = rows::kernel();
     let problem = kernel.problem_of([100, 70].map(ProblemValue::Size));
@@ -141,7 +141,7 @@ fn every_false_receipt_is_seen() {
         Threads(1),
     ] {
         let report = smoke(script(ScriptRule {
-            // A config of a single row, so that only one launch is wrong.
+            // The rule matches the config of a single row, so only one launch is wrong.
             when: When {
                 config: BTreeMap::from([("TILE_R".into(), "16".into())]),
                 ..When::default()
@@ -184,7 +184,7 @@ fn refusals_and_faults_have_their_error_classes() {
             other => panic!("{other}"),
         };
         assert_eq!(error.class(), class, "{error}");
-        // After a sticky error, nothing works any more in this process.
+        // After a sticky error, the device can no longer be used in this process.
         let usable = device.alloc(16, 16).is_ok();
         let sticks = matches!(launch, LaunchOutcome::Sticky | LaunchOutcome::Lost);
         assert_eq!(usable, !sticks);
@@ -346,7 +346,7 @@ fn a_host_kernel_computes_for_an_entry_without_a_rust_reference() {
 
 const CHILD: &str = "KILN_FAKE_TEST_CHILD";
 
-/// Runs a launch with this outcome in a child process: this test binary again.
+/// Runs a launch with this outcome in a child process, which is a second run of this test binary.
 fn in_child(outcome: &str, deadline: Duration) -> Option<Output> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([

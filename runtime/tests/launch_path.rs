@@ -1,7 +1,8 @@
-//! The overhead of a baked launch over the bare call of the same entry: no allocation, and little time.
+//! Measures the overhead of a baked launch over the bare call of the same entry. It must allocate nothing and take
+//! little time.
 //!
-//! The device is the fake one without computing, whose launch does nothing, so that only the launch function itself
-//! is measured: selection (memoised), checks, arguments.
+//! The device is the fake one, which does not compute here, so its launch does nothing. Only the launch function
+//! itself is measured: the memoised selection, the checks and the arguments.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -50,7 +51,7 @@ fn allocations() -> u64 {
     ALLOCATIONS.with(Cell::get)
 }
 
-/// A baked launch and the bare call of its entry, prepared.
+/// A baked launch and the bare call of its entry, both prepared.
 struct Pair {
     stream: Stream,
     input: Buffer<f32>,
@@ -163,8 +164,8 @@ fn alternating_between_four_problems_allocates_nothing() {
     assert_eq!(allocations() - before, 0);
 }
 
-/// The acceptance criterion: 100 ns on a current machine, measured in pairs, block by block. Absolute times are
-/// meaningless on a shared machine or without optimisation; there the figure is only printed.
+/// The acceptance criterion is 100 ns on a current machine, measured in pairs, block by block. On a shared machine or
+/// without optimisation, absolute times are meaningless, so the time is only printed.
 #[test]
 fn a_baked_launch_costs_at_most_100_ns_over_the_bare_call() {
     let mut pair = Pair::new();
@@ -196,7 +197,7 @@ fn a_baked_launch_costs_at_most_100_ns_over_the_bare_call() {
     }
 }
 
-/// For counting instructions: `valgrind --tool=callgrind --toggle-collect='*Pair*baked*'` on this test.
+/// For counting instructions: run `valgrind --tool=callgrind --toggle-collect='*Pair*baked*'` on this test.
 #[test]
 #[ignore = "a subject for instruction counters, not a test of its own"]
 fn one_hundred_thousand_launches_of_each_kind() {

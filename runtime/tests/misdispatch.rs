@@ -1,4 +1,4 @@
-//! Smoke tests detect every launch that is not the intended one, and report no other.
+//! Tests that smoke tests detect every launch that differs from the intended one, and report no other launch.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -115,7 +115,7 @@ fn faults() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-/// Faults that a process may not survive if code is really run.
+/// Faults that may crash the process if the code really runs.
 fn faults_of_memory() -> Vec<(&'static str, Fault)> {
     vec![
         ("an output of the launch before", Fault::OldPointer(4)),
@@ -124,7 +124,7 @@ fn faults_of_memory() -> Vec<(&'static str, Fault)> {
     ]
 }
 
-/// Faults that show only if code is really compiled and run.
+/// Faults that can be detected only if the code is really compiled and run.
 fn faults_of_real_code() -> Vec<(&'static str, Fault)> {
     vec![
         ("an old release entry, right receipts", Fault::OldRelease),
@@ -247,7 +247,7 @@ fn rows_of_absent_gpus_are_launched_from_their_own_code_on_simulations() {
     });
     let blocks: Vec<_> = blocks.collect();
     assert_eq!(blocks, [128, 384, 384, 64, 128, 64, 384, 384]);
-    // Without the compiler of a GPU its rows are launched on the cpu device.
+    // If the compiler for a GPU is missing, the rows of that GPU are launched on the cpu device.
     let simulated = |arch: &str| {
         let name = format!("sim:{arch}");
         let device = kiln::open(&name).unwrap();

@@ -1,4 +1,4 @@
-//! Faults of kernels that a rig detects, and that no other order of threads and no other content of memory would
+//! Tests that a rig detects faults of kernels that no other order of threads and no other memory content would
 //! reveal.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 #![allow(deprecated, reason = "no kernel is baked: that is the warning")]
@@ -12,7 +12,8 @@ use kiln::rig::{Expected, Layout, Rig, RigError};
 use kiln::spec::{Backend, LaunchPlan};
 use kiln::{Kernel, Stream, tuned_kernel};
 
-// Both kernels are wrong. They are declared only for CUDA; otherwise their own smoke tests would (rightly) fail here.
+// Both kernels are wrong. They are declared only for CUDA, because otherwise their own smoke tests would (rightly)
+// fail here.
 #[tuned_kernel(
     source = "kernels/first.cu",
     only(cuda),
@@ -58,7 +59,7 @@ fn ones(_n: u32, y: &mut [f64]) {
     y.fill(1.0);
 }
 
-/// A kernel for its first problem, in a check build, with its expected outputs.
+/// What is needed to launch a kernel for its first problem in a check build, and the expected outputs.
 fn set_up(kernel: &'static Kernel) -> (Rig, Function, LaunchPlan, Expected) {
     let stream = Stream::default_of(kiln::open("cpu").unwrap());
     let device = &**stream.device();

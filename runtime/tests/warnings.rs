@@ -1,4 +1,4 @@
-//! The warnings that a program's logger receives for launches that are not the tuned ones.
+//! Tests the warnings that a program's logger receives for launches that do not use a tuned config.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod kernels;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, Once};
 use kiln::backend::fake::{FakeDevice, Script};
 use kiln::{Buffer, Device, Forced, Kernel, Stream};
 
-/// The log of all tests: each looks for its own kernel and device.
+/// The log of all tests. Each test searches it for its own kernel and device.
 static LOGGED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Logger;
@@ -27,7 +27,7 @@ impl log::Log for Logger {
     fn flush(&self) {}
 }
 
-/// A stream of a fake device with this architecture, in a program with a logger.
+/// A stream of a fake device with this architecture. Also sets the logger.
 fn stream(arch: &str, name: &str) -> Stream {
     static LOGGER: Once = Once::new();
     LOGGER.call_once(|| {
@@ -57,15 +57,15 @@ fn launch(stream: &Stream, rows: u32, columns: u32) {
     rows::blend_with_rows(stream, rows, columns, &input, &weight, &mut out).unwrap();
 }
 
-// A single test, because a kernel warns once per process.
+// This is a single test because a kernel logs each warning once per process.
 #[test]
 fn a_launch_of_the_baseline_or_of_another_problems_row_warns_once() {
-    // Proven, for this device and problem.
+    // There is a proven row for this device and problem.
     let tuned = stream("fake_1", "Kiln Fake");
     launch(&tuned, 64, 256);
     assert_eq!(logged("fake/"), [""; 0]);
 
-    // No row of its own: the nearest one.
+    // There is no row for this problem, so the nearest one is used.
     launch(&tuned, 60, 300);
     launch(&tuned, 70, 200);
     let nearest = "WARN: kernel `blend` for rows=60,columns=300 on fake/fake_1/Kiln Fake launches baked row 5: nearest \
@@ -73,14 +73,14 @@ fn a_launch_of_the_baseline_or_of_another_problems_row_warns_once() {
         blend`";
     assert_eq!(logged("fake/"), [nearest]);
 
-    // A forced choice is intended.
+    // The caller forced the choice, so there is no warning.
     let other = stream("fake_9", "Another");
     let kernel: &'static Kernel = rows::kernel();
     let forced = Forced::new(kernel, kiln::Choice::Baseline);
     launch(&other.forced(forced.into()), 64, 256);
     assert_eq!(logged("fake_9"), [""; 0]);
 
-    // No row for the architecture: the baseline.
+    // There is no row for the architecture, so the baseline is used.
     launch(&other, 64, 256);
     launch(&other, 100, 70);
     let baseline = "WARN: kernel `blend` for rows=64,columns=256 on fake/fake_9/Another launches baseline: nothing is \

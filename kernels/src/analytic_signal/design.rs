@@ -1,16 +1,18 @@
-//! Taps of the Hilbert transform.
+//! Computes the taps of the Hilbert transform.
 //!
-//! The transform computed by an FFT of an even `period` is a circular convolution with `2 / period * cot(pi d /
-//! period)` at odd distances `d` (Marple, "Computing the discrete-time analytic signal via FFT", 1999). If its far
-//! taps are left out, a Kaiser window keeps the error small for all frequencies but the lowest and the highest
-//! (Oppenheim and Schafer, *Discrete-Time Signal Processing*, "Design of FIR filters using the Kaiser window").
+//! The transform that an FFT of an even `period` computes is a circular convolution with `2 / period * cot(pi d /
+//! period)` at odd distances `d` (Marple, "Computing the discrete-time analytic signal via FFT", 1999). If the taps
+//! at large distances are left out, a Kaiser window keeps the error small for all frequencies except the lowest and
+//! the highest (Oppenheim and Schafer, *Discrete-Time Signal Processing*, "Design of FIR filters using the Kaiser
+//! window").
 
 use std::f64::consts::PI;
 
-/// Stop-band attenuation of the window: errors are at most a ten-thousandth of the signal.
+/// Stop-band attenuation of the window in decibels. With it, errors are at most a ten-thousandth of the signal.
 const DECIBELS: f64 = 80.0;
 
-/// The smallest even number of at least `samples` without prime factors over 5, for which FFTs are fast.
+/// The smallest even number that is at least `samples` and has no prime factor above 5. FFTs of such lengths are
+/// fast.
 pub fn period(samples: usize) -> usize {
     let is_smooth = |n: &usize| {
         let rest = [2, 3, 5].iter().fold(*n, |mut rest, prime| {
@@ -25,21 +27,21 @@ pub fn period(samples: usize) -> usize {
     (even..).step_by(2).find(is_smooth).unwrap_or(even)
 }
 
-/// The number of taps that transform frequencies from `lowest` Hz upwards (and up to the same distance from half the
-/// sampling rate).
+/// The number of taps with which the filter transforms all frequencies between `lowest` Hz and half the sampling rate
+/// minus `lowest` Hz.
 pub fn pairs(period: usize, lowest: f64, sampling_rate: f64) -> usize {
-    // The window's main lobe reaches from -lowest to lowest, through the sign change at zero.
+    // The main lobe of the window reaches from -lowest to lowest, across the sign change at zero.
     let width = 2.0 * PI * 2.0 * lowest / sampling_rate;
     let length = (DECIBELS - 7.95) / (2.285 * width) + 1.0;
     ((length / 4.0).ceil() as usize).clamp(1, all(period))
 }
 
-/// The number of taps of the whole transform.
+/// The number of taps of the complete transform, from which no tap is left out.
 pub fn all(period: usize) -> usize {
     (period / 2).div_ceil(2).max(1)
 }
 
-/// The taps at distances 1, 3, 5 and on.
+/// The first `pairs` taps, at the distances 1, 3, 5 and so on.
 pub fn taps(period: usize, pairs: usize) -> Vec<f64> {
     let beta = 0.1102 * (DECIBELS - 8.7);
     let window = |distance: f64| {
@@ -78,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_whole_transform_of_a_period_of_four_is_one_tap() {
-        // cot(pi / 4) * 2 / 4
+        // The only tap is cot(pi / 4) * 2 / 4.
         assert_eq!(all(4), 1);
         assert!((taps(4, 1)[0] - 0.5).abs() < 1e-15);
     }
@@ -89,7 +91,7 @@ mod tests {
         let pairs = pairs(period, 2.0, 512.0);
         assert!(pairs < 200, "{pairs}");
         let taps = taps(period, pairs);
-        // The response at f is 2 sum taps sin(2 pi f d), which should be 1.
+        // The response at frequency f is 2 sum taps sin(2 pi f d). It should be 1.
         for frequency in [2.0, 3.3, 11.0, 100.0, 250.0] {
             let parts = taps.iter().enumerate().map(|(k, tap)| {
                 2.0 * tap * (2.0 * PI * frequency / 512.0 * (2 * k + 1) as f64).sin()

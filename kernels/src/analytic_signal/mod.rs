@@ -1,4 +1,4 @@
-//! Phase and amplitude of the analytic signal, by a Hilbert transform in the form of a filter.
+//! Phase and amplitude of the analytic signal. A FIR filter computes the Hilbert transform.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -27,9 +27,9 @@ use kiln::tuned_kernel;
 
 pub use self::analytic_signal::KERNEL;
 
-// The transform is a sum of products in f32. The error of a phase is that of the sum divided by the amplitude, or a
-// whole turn if the sign of a small imaginary part decides between pi and -pi. The signals for verification are
-// therefore positive, and at least 0.5.
+// The transform is a sum of products in f32. The error of a phase is the error of the sum divided by the amplitude,
+// or a whole turn if the sign of a small imaginary part decides between pi and -pi. So the signals for verification
+// are positive and at least 0.5.
 #[tuned_kernel(
     source = "analytic_signal.cu",
     untuned = allow,
@@ -74,11 +74,12 @@ pub use self::analytic_signal::KERNEL;
     reference = reference::analytic_signal,
 )]
 unsafe extern "C" {
-    /// `phase` in radians and amplitude `amp` of the analytic signal of every row of `signal`, all `rows x samples`.
+    /// Computes the phase (`phase`, in radians) and the amplitude (`amp`) of the analytic signal of every row of
+    /// `signal`. All three are `rows x samples`.
     ///
-    /// `taps` are those of the Hilbert transform at distances 1, 3, 5 and on; [`design`] computes them. A row is
-    /// extended with zeros to `period` samples (at least its own length), and the result is continued periodically on
-    /// both sides.
+    /// `taps` are the taps of the Hilbert transform at the distances 1, 3, 5 and so on. [`design`] computes them. A
+    /// row is extended with zeros to `period` samples (at least its own length), and the result is continued
+    /// periodically on both sides.
     pub fn analytic_signal(
         rows: u32,
         samples: u32,

@@ -1,6 +1,6 @@
 //! The analytic signal on the host, in double precision.
 
-/// Phase and amplitude of every row; shapes are those of [`super::analytic_signal()`].
+/// Computes the phase and amplitude of every row. The shapes are those of [`super::analytic_signal()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn a_row_is_periodic_and_its_transform_antisymmetric() {
         let (mut phase, mut amp) = ([f64::NAN; 4], [f64::NAN; 4]);
-        // H[n] = 0.5 (x[n - 1] - x[n + 1]) of one turn of a cosine is that of a sine.
+        // For one turn of a cosine, H[n] = 0.5 (x[n - 1] - x[n + 1]) gives a sine.
         let signal = [1.0, 0.0, -1.0, 0.0];
         analytic_signal(1, 4, 4, 1, &signal, &[0.5], &mut phase, &mut amp);
         assert_eq!(amp, [1.0; 4]);
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn zeros_fill_a_row_up_to_its_period() {
         let (mut phase, mut amp) = ([f64::NAN; 2], [f64::NAN; 2]);
-        // 3 4 0 3 4 0: H[0] = 0 - 4, H[1] = 3 - 0.
+        // The extended signal is 3 4 0 3 4 0, so H[0] = 0 - 4 and H[1] = 3 - 0.
         analytic_signal(1, 2, 3, 1, &[3.0, 4.0], &[1.0], &mut phase, &mut amp);
         assert_eq!(amp, [5.0, 5.0]);
         assert_eq!(phase[1], 3.0_f64.atan2(4.0));

@@ -1,4 +1,4 @@
-//! A bias and the Gaussian error linear unit in one pass, as after a linear layer.
+//! Adds a bias and applies the Gaussian error linear unit in one pass, as after a linear layer.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -25,8 +25,8 @@ use kiln::tuned_kernel;
 pub use self::bias_gelu::KERNEL;
 
 // The normal distribution has an error of four units in the last place. The fast exponential has an error of a few
-// units, and more if its argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply;
-// `absolute` allows for that.
+// units, and a larger error if its argument is large. This is the case below x = -4, where the approximation is under
+// 1e-4 and falls steeply. `absolute` allows for that.
 #[tuned_kernel(
     source = "bias_gelu.cu",
     untuned = allow,
@@ -39,7 +39,7 @@ pub use self::bias_gelu::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // One thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
@@ -64,7 +64,8 @@ pub use self::bias_gelu::KERNEL;
     reference = reference::bias_gelu,
 )]
 unsafe extern "C" {
-    /// `y = gelu(x + bias)` along each row of a row-major matrix of rows x cols; `form` as of [`crate::gelu`].
+    /// Computes `y = gelu(x + bias)` along each row of a row-major matrix of rows x cols. `form` has the same meaning
+    /// as in [`crate::gelu`].
     pub fn bias_gelu(
         rows: u32,
         cols: u32,

@@ -1,10 +1,10 @@
-//! A bias and the Gaussian error linear unit on the host, in double precision.
+//! Adds a bias and applies the Gaussian error linear unit on the host, in double precision.
 
 use kiln::Element;
 
 use crate::gelu::reference::of;
 
-/// `y = gelu(x + bias)` along each row of a row-major matrix of rows x cols.
+/// Computes `y = gelu(x + bias)` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix or row.

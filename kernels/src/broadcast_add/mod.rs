@@ -1,4 +1,4 @@
-//! Sum of a matrix and a matrix, row, column or number; bound only by memory.
+//! Sum of a matrix and a matrix, row, column or number. Its speed is limited by memory bandwidth only.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::broadcast_add::KERNEL;
 
-// Rounded only once.
+// The result is rounded only once.
 #[tuned_kernel(
     source = "broadcast_add.cu",
     untuned = allow,
@@ -34,7 +34,7 @@ pub use self::broadcast_add::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // One thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
@@ -72,8 +72,9 @@ pub use self::broadcast_add::KERNEL;
     reference = reference::broadcast_add,
 )]
 unsafe extern "C" {
-    /// `c = a + b`: `a` and `c` are rows x cols, `b` is b_rows x b_cols, all row-major. `b_rows` is rows or 1,
-    /// `b_cols` is cols or 1; a single row, column or element is used for all.
+    /// Computes `c = a + b`. `a` and `c` are rows x cols, and `b` is b_rows x b_cols, all row-major. `b_rows` is rows
+    /// or 1, and `b_cols` is cols or 1. If an extent of `b` is 1, its only row or column is used for all rows or
+    /// columns of `a`.
     pub fn broadcast_add(
         rows: u32,
         cols: u32,

@@ -2,7 +2,8 @@
 
 use kiln::Element;
 
-/// `c = a + b`: `a` is rows x cols, `b` is b_rows x b_cols; an extent of 1 is used for all rows or columns.
+/// Computes `c = a + b`. `a` is rows x cols, and `b` is b_rows x b_cols. If an extent of `b` is 1, its only row or
+/// column is used for all rows or columns of `a`.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix.

@@ -1,4 +1,5 @@
-//! Convolution of one image with a 15 x 15 filter, with the parameters of the recorded spaces of Kernel Tuner.
+//! Convolution of one image with a 15 x 15 filter. The parameters are those of search spaces that Kernel Tuner
+//! recorded.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -26,8 +27,9 @@ use kiln::tuned_kernel;
 
 pub use self::conv2d::KERNEL;
 
-// Sums of 225 products of numbers in [-1, 1) in any order, with a magnitude of about 5. For an image of one pixel the
-// only sum may be near 0, and its size then says nothing about the size of the addends; `absolute` allows for that.
+// Outputs are sums of 225 products of numbers in [-1, 1) in any order, with a magnitude of about 5. For an image of
+// one pixel, the only sum may be near 0, and then its size says nothing about the size of the addends. `absolute`
+// allows for that.
 #[tuned_kernel(
     source = "conv2d.cu",
     untuned = allow,
@@ -45,8 +47,8 @@ pub use self::conv2d::KERNEL;
     where(
         block_size_x * block_size_y <= min(1024, device.max_threads_per_block),
         block_size_x == 1 || block_size_x * block_size_y >= device.warp_size,
-        // A block of one thread only on processors that run threads one after another: there it works on whole
-        // registers.
+        // Use a block of one thread only on processors that run threads one after another, where the thread works on
+        // whole registers.
         block_size_x > 1 || device.lockstep_threads == 1,
         block_size_x > 1 || block_size_y == 1,
         block_size_x > 1 || use_shmem == 1,
@@ -83,7 +85,7 @@ pub use self::conv2d::KERNEL;
     reference = reference::conv2d,
 )]
 unsafe extern "C" {
-    /// `y[r][c]` is the sum over i, j of `filter[i][j] * x[r + i][c + j]`.
+    /// Computes `y`. Its element `y[r][c]` is the sum over i, j of `filter[i][j] * x[r + i][c + j]`.
     pub fn conv2d(
         height: u32,
         width: u32,

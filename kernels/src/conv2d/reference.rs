@@ -1,6 +1,6 @@
 //! Convolution with a 15 x 15 filter on the host, accumulated in double precision.
 
-/// `y[r][c]` is the sum over i, j of `filter[i][j] * x[r + i][c + j]`.
+/// Computes `y`. Its element `y[r][c]` is the sum over i, j of `filter[i][j] * x[r + i][c + j]`.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix.
@@ -24,7 +24,7 @@ mod tests {
     #[test]
     fn a_filter_of_one_tap_moves_the_image() {
         let (mut x, mut filter, mut y) = ([0.0; 16 * 15], [0.0; 225], [f64::NAN; 2]);
-        // Output row 1 depends on input rows 1 to 15; the tap is the last one.
+        // Output row 1 depends on input rows 1 to 15, and the only tap that is not zero is the last one.
         x[15 * 15 + 14] = 3.0;
         filter[224] = 2.0;
         conv2d(2, 1, &x, &filter, &mut y);

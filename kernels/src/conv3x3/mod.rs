@@ -1,4 +1,4 @@
-//! Convolution with 3 x 3 filters, channels last: an implicit matrix product.
+//! Convolution with 3 x 3 filters on images whose channels come last, computed as an implicit matrix product.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,8 +22,8 @@ use kiln::tuned_kernel;
 
 pub use self::conv3x3::KERNEL;
 
-// Sums of 9 times `channels` products of numbers in [-1, 1) in any order; tensor cores truncate where float additions
-// round.
+// Outputs are sums of 9 times `channels` products of numbers in [-1, 1) in any order. Tensor cores truncate, while
+// float additions round.
 #[tuned_kernel(
     source = "conv3x3.cu",
     untuned = allow,
@@ -40,14 +40,14 @@ pub use self::conv3x3::KERNEL;
         WALK in [0, 4, 8],
     ),
     where(
-        // One thread that does the work of a block only on processors that run threads one after another.
+        // Let one thread do the work of a block only on processors that run threads one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || WARPS_M == 1 && WARPS_N == 1 && STAGES == 1 && TILES == 0 && LANES_M == 4,
         WALK == 0 || BLOCK_K >= 32 && BLOCK_M >= 32 && BLOCK_N * WALK % 256 == 0,
         WALK > 0 || BLOCK_K <= 32,
         BLOCK_M % (16 * WARPS_M) == 0,
         BLOCK_N % (16 * WARPS_N) == 0,
-        // Registers for the sums of a thread.
+        // Limit the registers that hold the sums of a thread.
         WALK > 0 || BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
         TILES == 0 || T == f16,
         TILES == 0 || LANES_M == 4,
@@ -80,8 +80,8 @@ pub use self::conv3x3::KERNEL;
     reference = reference::conv3x3,
 )]
 unsafe extern "C" {
-    /// `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, `y` is images x height x
-    /// width x filters; outside its border an image is zero.
+    /// Convolves `x` with `weight`. `x` is images x height x width x channels, `weight` is 3 x 3 x channels x
+    /// filters, and `y` is images x height x width x filters. Pixels outside the border of an image are zero.
     pub fn conv3x3(
         images: u32,
         height: u32,

@@ -2,8 +2,8 @@
 
 use kiln::Element;
 
-/// `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, `y` is images x height x width
-/// x filters; outside its border an image is zero.
+/// Convolves `x` with `weight`. `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters,
+/// and `y` is images x height x width x filters. Pixels outside the border of an image are zero.
 ///
 /// # Panics
 /// If a slice is shorter than its tensor.
@@ -27,7 +27,7 @@ pub fn conv3x3<T: Element<Wide = f64>>(
         to.fill(0.0);
         let (row, col) = (pixel / width % height, pixel % width);
         for tap in 0..9 {
-            // Shifted by one, so that no index is negative.
+            // The indices are larger by one, so that none is negative.
             let (from_row, from_col) = (row + tap / 3, col + tap % 3);
             if !(1..=height).contains(&from_row) || !(1..=width).contains(&from_col) {
                 continue;
@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn a_filter_that_looks_right_and_down_moves_the_image() {
-        // One channel; the filter uses the pixel below and to the right (tap 8), and once the pixel itself (tap 4).
+        // With one channel, the filter adds the pixel below and to the right (tap 8) and ten times the pixel itself
+        // (tap 4).
         let mut weight = [0.0_f32; 9];
         (weight[8], weight[4]) = (1.0, 10.0);
         let mut y = [f64::NAN; 4];

@@ -1,14 +1,15 @@
-//! Band-pass filters by the window method, applied forwards and backwards.
+//! Designs band-pass filters with the window method, for filtering forwards and backwards.
 //!
-//! `fir1` of MATLAB and Octave, as used by EEGLAB's `eegfilt` and TensorPAC: the ideal filter's impulse response,
-//! truncated and multiplied by a Hamming window (Oppenheim and Schafer, *Discrete-Time Signal Processing*, "Design of
-//! FIR filters by windowing"). Filtering forwards and then backwards (`filtfilt`) preserves phases; it is a single
-//! convolution with the filter's autocorrelation, which [`zero_phase`] returns.
+//! The method is that of `fir1` in MATLAB and Octave, which EEGLAB's `eegfilt` and TensorPAC use. The impulse
+//! response of the ideal filter is truncated and multiplied by a Hamming window (Oppenheim and Schafer,
+//! *Discrete-Time Signal Processing*, "Design of FIR filters by windowing"). Filtering forwards and then backwards
+//! (`filtfilt`) preserves phases. It is the same as one convolution with the filter's autocorrelation, which
+//! [`zero_phase`] returns.
 
 use std::f64::consts::PI;
 
-/// The filter order for a band that begins at `low` Hz: `cycles` cycles of `low`, or a third of the signal if that is
-/// shorter.
+/// The filter order for a band that begins at `low` Hz. The order is the length of `cycles` cycles of `low`, or a
+/// third of the signal if that is shorter.
 pub fn order(sampling_rate: f64, samples: usize, low: f64, cycles: u32) -> usize {
     let order = f64::from(cycles) * (sampling_rate / low).floor();
     if (samples as f64) < 3.0 * order {
@@ -18,10 +19,10 @@ pub fn order(sampling_rate: f64, samples: usize, low: f64, cycles: u32) -> usize
     }
 }
 
-/// The `order + 1` taps of a band-pass filter from `low` to `high` Hz, with gain 1 in the middle of the band.
+/// The `order + 1` taps of a band-pass filter from `low` to `high` Hz. The gain is 1 in the middle of the band.
 pub fn bandpass(order: usize, low: f64, high: f64, sampling_rate: f64) -> Vec<f64> {
     let middle = order as f64 / 2.0;
-    // 2 f sinc(2 f t): the impulse response of the ideal low-pass filter up to f, in cycles per sample.
+    // The impulse response of the ideal low-pass filter up to f, in cycles per sample, is 2 f sinc(2 f t).
     let low_pass = |f: f64, t: f64| {
         let angle = 2.0 * PI * f * t;
         2.0 * f
@@ -44,7 +45,7 @@ pub fn bandpass(order: usize, low: f64, high: f64, sampling_rate: f64) -> Vec<f6
     taps
 }
 
-/// The gain of a filter for a sine of this many cycles per sample.
+/// The gain of a filter for a sine with this number of cycles per sample.
 fn gain(taps: &[f64], frequency: f64) -> f64 {
     let parts = taps.iter().enumerate().map(|(i, tap)| {
         let (sin, cos) = (2.0 * PI * frequency * i as f64).sin_cos();
@@ -54,8 +55,8 @@ fn gain(taps: &[f64], frequency: f64) -> f64 {
     f64::hypot(re, im)
 }
 
-/// One half, from the middle outwards, of the filter that is equivalent to filtering forwards and then backwards: the
-/// autocorrelation.
+/// One half, from the middle outwards, of the filter that is equivalent to filtering forwards and then backwards.
+/// This filter is the autocorrelation of `taps`.
 pub fn zero_phase(taps: &[f64]) -> Vec<f64> {
     let product = |k: usize| taps.iter().zip(&taps[k..]).map(|(a, b)| a * b).sum();
     (0..taps.len()).map(product).collect()

@@ -1,4 +1,4 @@
-//! Zero-phase FIR filters of many bands over many channels.
+//! Zero-phase FIR filters for several bands, applied to several channels.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -27,7 +27,8 @@ use kiln::tuned_kernel;
 
 pub use self::fir_bandpass::KERNEL;
 
-// A sum of up to 2 * reach + 1 products in f32: about sqrt(reach) roundings of 2^-24 of the root mean square.
+// An output is a sum of up to 2 * reach + 1 products in f32. Its error is about sqrt(reach) roundings of 2^-24 of the
+// root mean square.
 #[tuned_kernel(
     source = "fir_bandpass.cu",
     untuned = allow,
@@ -65,7 +66,8 @@ pub use self::fir_bandpass::KERNEL;
         (channels = 1, samples = 50, bands = 2, reach = 131),
         (channels = 1, samples = 4999, bands = 3, reach = 300),
     ),
-    // On average, filters are half as long as the longest; two additions and a product for each pair of samples.
+    // On average, filters are half as long as the longest one. Each pair of samples needs two additions and a
+    // product.
     work(
         flops = 3 * channels * samples * bands * reach / 2,
         bytes = 4 * channels * samples * (1 + bands)
@@ -74,13 +76,14 @@ pub use self::fir_bandpass::KERNEL;
     reference = reference::fir_bandpass,
 )]
 unsafe extern "C" {
-    /// `filtered`, `bands x channels x samples`, is every channel of `signal` (`channels x samples`) filtered by
-    /// every band's filter: `taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k])` for `k` from 1 to `reaches[band]`,
-    /// at most `reach`.
+    /// Filters every channel of `signal` (`channels x samples`) with every band's filter. `filtered` is `bands x
+    /// channels x samples`. Its samples are `taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k])` for `k` from 1 to
+    /// `reaches[band]`, which is at most `reach`.
     ///
-    /// `taps` is `bands x (reach + 1)`, one half of each filter from the middle outwards; [`design`] computes them.
-    /// The signal is extended by odd reflection at both ends: `x[-k] = 2 x[0] - x[k]`, and likewise after the last
-    /// sample. If the signal is shorter than the filter, a reflected index past its other end is clamped to that end.
+    /// `taps` is `bands x (reach + 1)` and contains one half of each filter, from the middle outwards. [`design`]
+    /// computes the taps. The signal is extended by odd reflection at both ends: `x[-k] = 2 x[0] - x[k]`, and
+    /// likewise after the last sample. If the signal is shorter than the filter, a reflected index beyond the
+    /// signal's other end is clamped to that end.
     pub fn fir_bandpass(
         channels: u32,
         samples: u32,

@@ -1,6 +1,6 @@
 //! Zero-phase FIR filters on the host, in double precision.
 
-/// Sample `n` of a signal that is continued by point reflection at its first and its last sample.
+/// Sample `n` of a signal that is extended by odd reflection at both ends.
 fn reflected(signal: &[f32], n: i64) -> f64 {
     let last = signal.len() as i64 - 1;
     let at = |n: i64| f64::from(signal[n as usize]);
@@ -13,7 +13,7 @@ fn reflected(signal: &[f32], n: i64) -> f64 {
     }
 }
 
-/// Every channel filtered by every band's filter; shapes are those of [`super::fir_bandpass()`].
+/// Filters every channel with every band's filter. The shapes are those of [`super::fir_bandpass()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_filter_is_mirrored_and_the_signal_goes_on_through_its_ends() {
-        // Around 1 2 4: 0 before it (2 * 1 - 2) and 6 after it (2 * 4 - 2).
+        // The signal 1 2 4 is preceded by 0 (2 * 1 - 2) and followed by 6 (2 * 4 - 2).
         let mut filtered = [f64::NAN; 3];
         fir_bandpass(
             1,
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_signal_shorter_than_its_filter_ends_in_its_other_end() {
         let mut filtered = [f64::NAN; 2];
-        // Before it 2 - 3, 2 - 3; after it 6 - 1, 6 - 1.
+        // The signal is preceded by 2 - 3, 2 - 3 and followed by 6 - 1, 6 - 1.
         fir_bandpass(
             1,
             2,

@@ -1,4 +1,5 @@
-//! Attention (forward) without the matrix of scores: 16-bit floats in and out, accumulated in single precision.
+//! Forward attention that does not store the matrix of scores. Inputs and outputs are 16-bit floats, and sums are
+//! accumulated in single precision.
 //!
 //! ```
 //! use kiln::{Buffer, Device, f16};
@@ -27,7 +28,8 @@ use kiln::tuned_kernel;
 
 pub use self::flash_attention::KERNEL;
 
-// Weights are rounded to 16 bits before they are multiplied with the values: an error of at most 2^-12 of each.
+// Weights are rounded to 16 bits before they are multiplied with the values. The error of each weight is at most
+// 2^-12.
 #[tuned_kernel(
     source = "flash_attention.cu",
     untuned = allow,
@@ -46,12 +48,12 @@ pub use self::flash_attention::KERNEL;
         TILES == 1 || QUERIES == 32 || LANES == 1,
         TILES == 1 || STAGES == 1,
         LANES * WARPS <= device.max_threads_per_block,
-        // A block of one thread only on processors that run threads one after another.
+        // Use a block of one thread only on processors that run threads one after another.
         LANES >= device.lockstep_threads,
         LANES == 32 || (WARPS == 1 && TILES == 0 && VECTOR_WIDTH == 8),
-        // Registers for a lane's part of the queries, scores and sums.
+        // Limit the registers that hold a lane's part of the queries, scores and sums.
         TILES == 0 || QUERIES * (2 * BLOCK_K + 3 * HEAD_DIM) <= 64 * 200,
-        // Its weights are local.
+        // The weights of a thread that runs alone are in local memory, so limit their size.
         LANES == 32 || BLOCK_K * QUERIES <= 2048,
         TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8)
             + (1 - TILES) * 8 * (BLOCK_K + (1 - LANES / 32) * QUERIES) * HEAD_DIM <= device.shared_bytes_per_block,
@@ -96,8 +98,9 @@ pub use self::flash_attention::KERNEL;
     reference = reference::flash_attention,
 )]
 unsafe extern "C" {
-    /// `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head; all are heads x seq x dim. If `causal` is 1,
-    /// each query sees all keys; if it is 2, those up to its own position. `dim` is at most 256.
+    /// Computes `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head. All matrices are heads x seq x dim.
+    /// If `causal` is 1, each query attends to all keys. If it is 2, each query attends to the keys up to its own
+    /// position. `dim` is at most 256.
     pub fn flash_attention(
         heads: u32,
         seq: u32,

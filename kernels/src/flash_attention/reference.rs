@@ -2,8 +2,8 @@
 
 use kiln::f16;
 
-/// `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head; all are heads x seq x dim. If `causal` is 2, a
-/// query sees the keys up to its own position.
+/// Computes `out = softmax(q * transposed(k) / sqrt(dim)) * v` for each head. All matrices are heads x seq x dim. If
+/// `causal` is 2, each query attends to the keys up to its own position.
 ///
 /// # Panics
 /// If a slice is shorter than its tensor.
@@ -32,7 +32,7 @@ pub fn flash_attention(
     }
 }
 
-/// One query.
+/// Computes the output of one query.
 fn attend(q: &[f64], k: &[f64], v: &[f64], out: &mut [f64]) {
     let dim = q.len();
     let score = |k: &[f64]| q.iter().zip(k).map(|(q, k)| q * k).sum::<f64>() / (dim as f64).sqrt();

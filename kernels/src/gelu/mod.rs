@@ -1,4 +1,4 @@
-//! The Gaussian error linear unit, exact or by a hyperbolic tangent.
+//! The Gaussian error linear unit, in its exact form or approximated with a hyperbolic tangent.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,8 +22,8 @@ use kiln::tuned_kernel;
 pub use self::gelu::KERNEL;
 
 // The normal distribution has an error of four units in the last place. The fast exponential has an error of a few
-// units, and more if its argument is large: below x = -4, where the approximation is under 1e-4 and falls steeply;
-// `absolute` allows for that.
+// units, and a larger error if its argument is large. This is the case below x = -4, where the approximation is under
+// 1e-4 and falls steeply. `absolute` allows for that.
 #[tuned_kernel(
     source = "gelu.cu",
     untuned = allow,
@@ -35,7 +35,7 @@ pub use self::gelu::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // A GPU thread moves 16 bytes at once; a thread that runs alone, several registers of its processor.
+        // A GPU thread moves 16 bytes at once. A thread that runs alone moves several registers of its processor.
         VECTOR_WIDTH * size_of(T) <= 512 / device.lockstep_threads,
         THREADS <= device.max_threads_per_block,
     ),
@@ -56,8 +56,8 @@ pub use self::gelu::KERNEL;
     reference = reference::gelu,
 )]
 unsafe extern "C" {
-    /// `y = gelu(x)` over n elements; `form` 1 is `x/2 (1 + erf(x/sqrt(2)))`, 2 is
-    /// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`.
+    /// Computes `y = gelu(x)` over n elements. If `form` is 1, gelu is `x/2 (1 + erf(x/sqrt(2)))`. If `form` is 2,
+    /// gelu is `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`.
     pub fn gelu(
         n: u32,
         form: u32,

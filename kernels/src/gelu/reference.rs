@@ -2,7 +2,7 @@
 
 use kiln::Element;
 
-/// `y = gelu(x)` over n elements; `form` 1 is the exact one, any other value the approximation.
+/// Computes `y = gelu(x)` over n elements. If `form` is 1, gelu is exact; otherwise, it is the approximation.
 ///
 /// # Panics
 /// If a slice is shorter than n.
@@ -13,8 +13,8 @@ pub fn gelu<T: Element<Wide = f64>>(n: u32, form: u32, x: &[T], y: &mut [f64]) {
     }
 }
 
-/// One element. Both forms avoid a sum with 1, which would cancel for a negative x: `1 + erf(v)` is `erfc(-v)`, and
-/// `1 + tanh(u)` is `2 / (1 + exp(-2u))`.
+/// Computes gelu of one element. Both forms avoid a sum with 1, which would lose digits by cancellation if x is
+/// negative. They use the identities `1 + erf(v) = erfc(-v)` and `1 + tanh(u) = 2 / (1 + exp(-2u))`.
 pub fn of(form: u32, x: f64) -> f64 {
     if form == 1 {
         x / 2.0 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
@@ -30,7 +30,8 @@ mod tests {
 
     #[test]
     fn known_values_come_out() {
-        // Phi(1) = 0.841344746..., and the approximation's value from its formula.
+        // The first value is Phi(1) = 0.841344746..., and the second is computed with the formula of the
+        // approximation.
         for (form, want) in [(1, 0.841_344_746_068_543), (2, 0.841_191_990_607_477)] {
             assert!((of(form, 1.0) - want).abs() < 1e-12, "form {form}");
             assert!((of(form, 1.0) - of(form, -1.0) - 1.0).abs() < 1e-12);
@@ -38,7 +39,8 @@ mod tests {
     }
     #[test]
     fn far_below_zero_no_digit_is_lost() {
-        // x times the chance that a normal variable is below x, from tables of its tail.
+        // The expected value is x times the probability that a normal variable is below x. The probabilities are from
+        // tables.
         for (x, chance) in [
             (-4.0, 3.167_124_183_311_99e-5),
             (-6.0, 9.865_876_450_376_98e-10),

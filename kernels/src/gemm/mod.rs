@@ -1,4 +1,4 @@
-//! Matrix product in single precision: tiles in shared memory, a micro-tile per thread.
+//! Matrix product in single precision. Tiles are in shared memory, and each thread computes a micro-tile.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -37,10 +37,11 @@ pub use self::gemm::KERNEL;
         WALK in [0, 1],
     ),
     where(
-        // One thread that does the work of a block only on processors that run threads one after another.
+        // Let one thread do the work of a block only on processors that run threads one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || VECTOR_WIDTH == 1 && BLOCK_K >= 128 && THREAD_N >= 16,
-        // Registers for the sums of a thread: 64 bytes each on those processors, one float each on a GPU.
+        // Limit the registers that hold the sums of a thread: 64 bytes per register on those processors, one float
+        // per register on a GPU.
         WALK == 0 || THREAD_M * THREAD_N <= 384,
         WALK == 1 || BLOCK_K <= 32 && THREAD_N <= 16,
         BLOCK_M % THREAD_M == 0,
@@ -74,7 +75,7 @@ pub use self::gemm::KERNEL;
     reference = reference::gemm,
 )]
 unsafe extern "C" {
-    /// `c = a * b`: `a` is m x k, `b` is k x n, `c` is m x n, all row-major.
+    /// Computes `c = a * b`. `a` is m x k, `b` is k x n and `c` is m x n, all row-major.
     pub fn gemm(
         m: u32,
         n: u32,

@@ -1,4 +1,4 @@
-//! Matrix product of 16-bit floats, accumulated in single precision; on tensor cores if there are any.
+//! Matrix product of 16-bit floats, accumulated in single precision. It uses tensor cores if the GPU has them.
 //!
 //! ```
 //! use kiln::{Buffer, Device, bf16};
@@ -22,8 +22,8 @@ use kiln::tuned_kernel;
 
 pub use self::gemm_f16::KERNEL;
 
-// Products are exact; sums of k of them have a rounding error of about sqrt(k) * 2^-24 of the output's root mean
-// square, and tensor cores truncate where float additions round.
+// Products are exact. Sums of k of them have a rounding error of about sqrt(k) * 2^-24 of the output's root mean
+// square. Tensor cores truncate, while float additions round.
 #[tuned_kernel(
     source = "gemm_f16.cu",
     untuned = allow,
@@ -42,7 +42,7 @@ pub use self::gemm_f16::KERNEL;
     where(
         BLOCK_M % (16 * WARPS_M) == 0,
         BLOCK_N % (16 * WARPS_N) == 0,
-        // Registers for the sums of a thread.
+        // Limit the registers that hold the sums of a thread.
         BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
         TILES == 0 || LANES_M == 4,
         32 * WARPS_M * WARPS_N <= device.max_threads_per_block,
@@ -72,7 +72,7 @@ pub use self::gemm_f16::KERNEL;
     reference = reference::gemm_f16,
 )]
 unsafe extern "C" {
-    /// `c = a * b`: `a` is m x k, `b` is k x n, `c` is m x n, all row-major.
+    /// Computes `c = a * b`. `a` is m x k, `b` is k x n and `c` is m x n, all row-major.
     pub fn gemm_f16(
         m: u32,
         n: u32,

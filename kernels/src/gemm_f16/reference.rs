@@ -2,7 +2,7 @@
 
 use kiln::Element;
 
-/// `c = a * b`: `a` is m x k, `b` is k x n, `c` is m x n, all row-major.
+/// Computes `c = a * b`. `a` is m x k, `b` is k x n and `c` is m x n, all row-major.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix.

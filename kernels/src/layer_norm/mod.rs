@@ -1,4 +1,4 @@
-//! Layer normalisation along rows: a few rows per block, in three passes or two.
+//! Layer normalisation along rows. Each block normalises a few rows, in three passes or two.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -23,7 +23,8 @@ use kiln::tuned_kernel;
 
 pub use self::layer_norm::KERNEL;
 
-// Sums of cols numbers in any order, and a reciprocal square root with an error of two units in the last place.
+// Outputs depend on sums of cols numbers in any order, and on a reciprocal square root with an error of two units in
+// the last place.
 #[tuned_kernel(
     source = "layer_norm.cu",
     untuned = allow,
@@ -37,7 +38,7 @@ pub use self::layer_norm::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // One thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
@@ -59,7 +60,8 @@ pub use self::layer_norm::KERNEL;
     reference = reference::layer_norm,
 )]
 unsafe extern "C" {
-    /// `y = (x - mean) / sqrt(variance + epsilon) * weight + bias` along each row of a row-major matrix of rows x cols.
+    /// Computes `y = (x - mean) / sqrt(variance + epsilon) * weight + bias` along each row of a row-major matrix of
+    /// rows x cols.
     pub fn layer_norm(
         rows: u32,
         cols: u32,

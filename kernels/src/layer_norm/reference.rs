@@ -2,7 +2,8 @@
 
 use kiln::Element;
 
-/// `y = (x - mean) / sqrt(variance + epsilon) * weight + bias` along each row of a row-major matrix of rows x cols.
+/// Computes `y = (x - mean) / sqrt(variance + epsilon) * weight + bias` along each row of a row-major matrix of rows
+/// x cols.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix or row.
@@ -37,7 +38,7 @@ mod tests {
     #[test]
     fn a_row_has_its_mean_taken_off_and_is_divided_by_its_deviation() {
         let mut y = [f64::NAN; 2];
-        // Mean 3, deviation 2.
+        // The mean is 3 and the standard deviation is 2.
         layer_norm(
             1,
             2,

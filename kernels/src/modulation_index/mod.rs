@@ -1,4 +1,4 @@
-//! Tort's modulation index of all pairs of phase and amplitude bands, by histograms in shared memory.
+//! Tort's modulation index of all pairs of phase and amplitude bands, computed with histograms in shared memory.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -30,9 +30,9 @@ use kiln::tuned_kernel;
 
 pub use self::modulation_index::KERNEL;
 
-// A float histogram accumulates at most 128 samples before it is added to double precision: each bin has a relative
-// error below 128 * 2^-24, and the index at most 0.6 of that, 4.6e-6 (the standard deviation of log p over the bins
-// is below 0.6 log 18).
+// A float histogram accumulates at most 128 samples before it is added to double precision. So each bin has a
+// relative error below 128 * 2^-24, and the error of the index is at most 0.6 times that, 4.6e-6 (the standard
+// deviation of log p over the bins is below 0.6 log 18).
 #[tuned_kernel(
     source = "modulation_index.cu",
     untuned = allow,
@@ -70,7 +70,7 @@ pub use self::modulation_index::KERNEL;
         (channels = 1, samples = 97, phase_bands = 1, amp_bands = 17, shifts = 3, bins = 7),
         (channels = 1, samples = 9001, phase_bands = 2, amp_bands = 3, shifts = 1, bins = 18),
     ),
-    // A comparison and an addition for each sample of a pair.
+    // Each sample of a pair needs a comparison and an addition.
     work(
         flops = 2 * channels * samples * phase_bands * amp_bands * shifts,
         bytes = 4 * channels * (samples * (phase_bands + amp_bands) + phase_bands * amp_bands * shifts)
@@ -79,10 +79,10 @@ pub use self::modulation_index::KERNEL;
     reference = reference::modulation_index,
 )]
 unsafe extern "C" {
-    /// The modulation index, `shifts x channels x phase_bands x amp_bands`, of phases in radians (`phase_bands x
-    /// channels x samples`) and non-negative amplitudes (`amp_bands x channels x samples`). Row `s` pairs the
-    /// amplitude of sample `(t + shift[s]) mod samples` with the phase of sample `t`: 0 is the data itself, others
-    /// are surrogates.
+    /// Computes the modulation index `mi` (`shifts x channels x phase_bands x amp_bands`) of phases in radians
+    /// (`phase_bands x channels x samples`) and non-negative amplitudes (`amp_bands x channels x samples`). Row `s`
+    /// of `mi` pairs the amplitude of sample `(t + shift[s]) mod samples` with the phase of sample `t`. A shift of 0
+    /// gives the index of the data itself, and other shifts give surrogates.
     pub fn modulation_index(
         channels: u32,
         samples: u32,

@@ -1,9 +1,9 @@
 //! The modulation index on the host, in double precision.
 
-/// The bin of a phase in radians among `bins` equal parts of [-pi, pi].
+/// The index of the bin that contains a phase in radians. The bins are `bins` equal parts of [-pi, pi].
 ///
-/// It is computed in `f32`, with one rounding, like in the kernels: a phase within that rounding of a bin's edge is
-/// then in the same bin everywhere. Phases outside [-pi, pi] are in the first or the last bin.
+/// The index is computed in `f32` with one rounding, as in the kernels. So a phase that is within rounding error of
+/// the edge of a bin is in the same bin everywhere. Phases outside [-pi, pi] are in the first or the last bin.
 pub fn bin_of(phase: f32, bins: u32) -> usize {
     const BINS_PER_RADIAN: f32 = 0.159_154_94;
     let place = phase.mul_add(bins as f32 * BINS_PER_RADIAN, bins as f32 * 0.5);
@@ -11,7 +11,7 @@ pub fn bin_of(phase: f32, bins: u32) -> usize {
     (place as usize).min(bins as usize - 1)
 }
 
-/// The modulation index of one phase and one amplitude of the same length.
+/// The modulation index of one phase signal and one amplitude signal of the same length.
 pub fn index(bins: u32, phase: &[f32], amp: impl IntoIterator<Item = f64>) -> f64 {
     let mut sums = vec![(0.0, 0.0); bins as usize];
     for (&phase, amp) in phase.iter().zip(amp) {
@@ -31,7 +31,7 @@ pub fn index(bins: u32, phase: &[f32], amp: impl IntoIterator<Item = f64>) -> f6
     1.0 + entropy / f64::from(bins).ln()
 }
 
-/// The modulation index of all pairs; shapes are those of [`super::modulation_index()`].
+/// Computes the modulation index of all pairs. The shapes are those of [`super::modulation_index()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.
@@ -78,12 +78,13 @@ mod tests {
 
     #[test]
     fn the_index_is_the_distance_from_a_uniform_distribution() {
-        // Two bins: means 3 and 1, shares 3/4 and 1/4. 1 + (3/4 ln 3/4 + 1/4 ln 1/4) / ln 2 = 0.18872...
+        // There are two bins, with means 3 and 1 and shares 3/4 and 1/4. 1 + (3/4 ln 3/4 + 1/4 ln 1/4) / ln 2 =
+        // 0.18872...
         let phase = [-1.0, -2.0, 1.0];
         let mut mi = [f64::NAN; 2];
         modulation_index(1, 3, 1, 1, 2, 2, &phase, &[2.0, 4.0, 1.0], &[0, 2], &mut mi);
         assert!((mi[0] - 0.188_721_875_540_867).abs() < 1e-12, "{mi:?}");
-        // Shifted by two, the amplitudes are 1, 2, 4: means 3/2 and 4, shares 3/11 and 8/11.
+        // Shifted by two, the amplitudes are 1, 2, 4. The means are 3/2 and 4, and the shares are 3/11 and 8/11.
         let entropy = 3.0 / 11.0 * (3.0_f64 / 11.0).log2() + 8.0 / 11.0 * (8.0_f64 / 11.0).log2();
         assert!((mi[1] - 1.0 - entropy).abs() < 1e-12, "{mi:?}");
     }

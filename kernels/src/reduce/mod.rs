@@ -1,4 +1,4 @@
-//! Sum or maximum along rows: a few rows per block.
+//! Sum or maximum along rows. Each block reduces a few rows.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,9 +22,9 @@ use kiln::tuned_kernel;
 
 pub use self::reduce::KERNEL;
 
-// A sum of cols numbers in [-1, 1) in any order. It has a magnitude of about sqrt(cols / 3), and a rounding error of
-// about sqrt(cols) * 2^-24 of that. A single sum may be near 0, and its size then says nothing about the size of the
-// addends; several rows avoid that.
+// An output is a sum of cols numbers in [-1, 1) in any order. Its magnitude is about sqrt(cols / 3), and its rounding
+// error is about sqrt(cols) * 2^-24 of the magnitude. A single sum may be near 0, and then its size says nothing
+// about the size of the addends. With several rows, the tolerance does not depend on a single sum.
 #[tuned_kernel(
     source = "reduce.cu",
     untuned = allow,
@@ -36,7 +36,7 @@ pub use self::reduce::KERNEL;
         ITEMS in [1, 2, 4, 8],
     ),
     where(
-        // One thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
@@ -61,7 +61,8 @@ pub use self::reduce::KERNEL;
     reference = reference::reduce,
 )]
 unsafe extern "C" {
-    /// `y` is the sum (`operation` 1) or the maximum (2) of each row of a row-major matrix of rows x cols.
+    /// Computes the sum (if `operation` is 1) or the maximum (if it is 2) of each row of a row-major matrix of rows x
+    /// cols.
     pub fn reduce(
         rows: u32,
         cols: u32,

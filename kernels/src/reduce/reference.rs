@@ -2,7 +2,8 @@
 
 use kiln::Element;
 
-/// `y` is the sum (`operation` 1) or the maximum (any other) of each row of a row-major matrix of rows x cols.
+/// Computes the sum (if `operation` is 1) or the maximum (otherwise) of each row of a row-major matrix of rows x
+/// cols.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix or column.

@@ -1,4 +1,4 @@
-//! RMS normalisation along rows: a few rows per block.
+//! RMS normalisation along rows. Each block normalises a few rows.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -23,7 +23,8 @@ use kiln::tuned_kernel;
 
 pub use self::rms_norm::KERNEL;
 
-// A sum of cols squares in any order, and a reciprocal square root with an error of two units in the last place.
+// Outputs depend on a sum of cols squares in any order, and on a reciprocal square root with an error of two units in
+// the last place.
 #[tuned_kernel(
     source = "rms_norm.cu",
     untuned = allow,
@@ -36,7 +37,7 @@ pub use self::rms_norm::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // One thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
@@ -58,7 +59,8 @@ pub use self::rms_norm::KERNEL;
     reference = reference::rms_norm,
 )]
 unsafe extern "C" {
-    /// `y = x / sqrt(mean of squares + epsilon) * weight` along each row of a row-major matrix of rows x cols.
+    /// Computes `y = x / sqrt(mean of squares + epsilon) * weight` along each row of a row-major matrix of rows x
+    /// cols.
     pub fn rms_norm(
         rows: u32,
         cols: u32,

@@ -2,7 +2,7 @@
 
 use kiln::Element;
 
-/// `y = x / sqrt(mean of squares + epsilon) * weight` along each row of a row-major matrix of rows x cols.
+/// Computes `y = x / sqrt(mean of squares + epsilon) * weight` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix or row.

@@ -1,4 +1,4 @@
-//! Softmax along rows: a few rows per block, in three passes or two.
+//! Softmax along rows. Each block computes a few rows, in three passes or two.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -37,12 +37,12 @@ pub use self::softmax::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // One thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run threads one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
-        // The online sum rescales earlier results, so there is nothing to keep.
+        // The online method rescales earlier results, so there is nothing to keep.
         KEEP == 0 || METHOD == passes,
         4 * KEEP * ROWS * cols <= device.shared_bytes_per_block,
     ),
@@ -63,7 +63,7 @@ pub use self::softmax::KERNEL;
     reference = reference::softmax,
 )]
 unsafe extern "C" {
-    /// `y = softmax(x)` along each row of a row-major matrix of rows x cols.
+    /// Computes `y = softmax(x)` along each row of a row-major matrix of rows x cols.
     pub fn softmax(
         rows: u32,
         cols: u32,

@@ -2,7 +2,7 @@
 
 use kiln::Element;
 
-/// `y = softmax(x)` along each row of a row-major matrix of rows x cols.
+/// Computes `y = softmax(x)` along each row of a row-major matrix of rows x cols.
 ///
 /// # Panics
 /// If a slice is shorter than the matrix.

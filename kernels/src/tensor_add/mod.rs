@@ -1,4 +1,4 @@
-//! Sum of two tensors; bound only by memory.
+//! Sum of two tensors. Its speed is limited by memory bandwidth only.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::tensor_add::KERNEL;
 
-// Rounded once, by half a unit in the last place: 2^-9 of a bf16, 2^-12 of an f16.
+// The result is rounded once, by half a unit in the last place, which is 2^-9 for bf16 and 2^-12 for f16.
 #[tuned_kernel(
     source = "tensor_add.cu",
     untuned = allow,
@@ -51,7 +51,7 @@ pub use self::tensor_add::KERNEL;
     reference = reference::tensor_add,
 )]
 unsafe extern "C" {
-    /// `c = a + b` over n elements.
+    /// Computes `c = a + b` over n elements.
     pub fn tensor_add(
         n: u32,
         #[len(n)]

@@ -2,7 +2,7 @@
 
 use kiln::Element;
 
-/// `c = a + b` over n elements.
+/// Computes `c = a + b` over n elements.
 ///
 /// # Panics
 /// If a slice is shorter than n.

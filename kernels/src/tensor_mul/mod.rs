@@ -1,4 +1,4 @@
-//! Product of two tensors; bound only by memory.
+//! Product of two tensors, element by element. Its speed is limited by memory bandwidth only.
 //!
 //! ```
 //! use kiln::{Buffer, Device, f16};
@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::tensor_mul::KERNEL;
 
-// Rounded once, by half a unit in the last place: 2^-9 of a bf16, 2^-12 of an f16.
+// The result is rounded once, by half a unit in the last place, which is 2^-9 for bf16 and 2^-12 for f16.
 #[tuned_kernel(
     source = "tensor_mul.cu",
     untuned = allow,
@@ -51,7 +51,7 @@ pub use self::tensor_mul::KERNEL;
     reference = reference::tensor_mul,
 )]
 unsafe extern "C" {
-    /// `c = a * b` over n elements.
+    /// Computes `c = a * b` over n elements.
     pub fn tensor_mul(
         n: u32,
         #[len(n)]

@@ -1,8 +1,8 @@
-//! Product of two tensors on the host, in double precision.
+//! Product of two tensors, element by element, on the host, in double precision.
 
 use kiln::Element;
 
-/// `c = a * b` over n elements.
+/// Computes `c = a * b` over n elements.
 ///
 /// # Panics
 /// If a slice is shorter than n.

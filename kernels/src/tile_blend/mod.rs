@@ -1,4 +1,4 @@
-//! Blends overlapping tiles into one image; each pixel gathers the tiles that cover it.
+//! Blends overlapping tiles into one image. Each pixel gathers the tiles that cover it.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -69,9 +69,9 @@ pub use self::tile_blend::KERNEL;
         (channels_last = 0, batch = 1, channels = 1, height = 1, width = 1, tile = 1, overlap = 0),
         (channels_last = 0, batch = 2, channels = 3, height = 37, width = 131, tile = 32, overlap = 8),
         (channels_last = 1, batch = 2, channels = 3, height = 67, width = 45, tile = 16, overlap = 5),
-        // Three and more tiles cover a pixel.
+        // Some pixels are covered by three or more tiles.
         (channels_last = 1, batch = 1, channels = 4, height = 29, width = 64, tile = 9, overlap = 7),
-        // A tile larger than the image, and an overlap larger than it.
+        // The tile is larger than the image, and the overlap is wider than the image.
         (channels_last = 0, batch = 1, channels = 2, height = 40, width = 5, tile = 64, overlap = 24),
     ),
     work(
@@ -82,12 +82,13 @@ pub use self::tile_blend::KERNEL;
     reference = reference::tile_blend,
 )]
 unsafe extern "C" {
-    /// `image` is the feathered blend of `tiles`, which overlap by `overlap` pixels, fewer than `tile`.
+    /// Computes `image`, the feathered blend of `tiles`. Neighbouring tiles overlap by `overlap` pixels, which must
+    /// be fewer than `tile`.
     ///
-    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many tiles as needed to
-    /// cover the image; tile elements outside the image are ignored. With `channels_last` 0 the image is `batch x
-    /// channels x height x width` and tiles are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1 the
-    /// channels come last in both.
+    /// Along each axis, tile `i` begins at pixel `i * (tile - overlap)`. There are exactly enough tiles to cover the
+    /// image, and tile elements outside the image are ignored. If `channels_last` is 0, the image is `batch x
+    /// channels x height x width` and the tiles are `batch x tiles_y x tiles_x x channels x tile x tile`. If it is 1,
+    /// the channels are the last dimension of both.
     pub fn tile_blend(
         channels_last: u32,
         batch: u32,

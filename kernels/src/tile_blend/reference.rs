@@ -5,16 +5,16 @@ use kiln::Element;
 /// The tiles along one axis of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct TileAxis {
-    /// Their number.
+    /// The number of tiles.
     pub tiles: usize,
-    /// Pixels per tile.
+    /// The number of pixels per tile.
     pub tile: usize,
-    /// Pixels that two neighbouring tiles share.
+    /// The number of pixels that two neighbouring tiles share.
     pub overlap: usize,
 }
 
 impl TileAxis {
-    /// As many tiles as needed to cover this many pixels.
+    /// The axis with exactly enough tiles to cover `extent` pixels.
     pub fn new(extent: u32, tile: u32, overlap: u32) -> TileAxis {
         let once = extent.max(overlap + 1) - overlap;
         TileAxis {
@@ -29,7 +29,7 @@ impl TileAxis {
         tile * (self.tile - self.overlap)
     }
 
-    /// The weight of a tile at a pixel; zero if it does not cover it.
+    /// The weight of a tile at pixel `at`; zero if the tile does not cover the pixel.
     fn feather(&self, tile: usize, at: usize) -> f64 {
         let begin = self.begin(tile);
         if at < begin || at >= begin + self.tile {
@@ -42,7 +42,7 @@ impl TileAxis {
     }
 }
 
-/// The index of a pixel's channel in an image with these extents.
+/// The position of one channel of one pixel in the data of an image with these extents.
 pub fn place(
     channels_last: u32,
     [channels, height, width]: [usize; 3],
@@ -56,7 +56,7 @@ pub fn place(
     }
 }
 
-/// The feathered blend of tiles; shapes are those of [`super::tile_blend()`].
+/// Computes the feathered blend of tiles. The shapes are those of [`super::tile_blend()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn weights_rise_and_fall_linearly_over_the_overlap() {
-        // Two tiles of 4 pixels that share 2: weights 3 3 2 1 and 1 2 3 3.
+        // Two tiles of 4 pixels share 2 pixels. Their weights are 3 3 2 1 and 1 2 3 3.
         let mut image = [f64::NAN; 6];
         let tiles = [0.0_f32, 0.0, 0.0, 0.0, 3.0, 3.0, 3.0, 3.0];
         let tiles: Vec<f32> = (0..2)

@@ -1,4 +1,4 @@
-//! Copies overlapping tiles out of an image, the inverse of [`tile_blend`](mod@crate::tile_blend).
+//! Copies overlapping tiles from an image, the inverse of [`tile_blend`](mod@crate::tile_blend).
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -22,7 +22,7 @@ use kiln::tuned_kernel;
 
 pub use self::tile_extract::KERNEL;
 
-// Elements are copied unchanged.
+// Elements are copied unchanged, so the comparison is exact.
 #[tuned_kernel(
     source = "tile_extract.cu",
     untuned = allow,
@@ -84,12 +84,13 @@ pub use self::tile_extract::KERNEL;
     reference = reference::tile_extract,
 )]
 unsafe extern "C" {
-    /// `tiles` are those of `image`, overlapping by `overlap` pixels, fewer than `tile`.
+    /// Copies the tiles of `image` into `tiles`. Neighbouring tiles overlap by `overlap` pixels, which must be fewer
+    /// than `tile`.
     ///
-    /// Along each axis tile `i` begins at pixel `i * (tile - overlap)`, and there are as many tiles as needed to
-    /// cover the image; tile elements outside the image replicate its last pixel. With `channels_last` 0 the image is
-    /// `batch x channels x height x width` and tiles are `batch x tiles_y x tiles_x x channels x tile x tile`; with 1
-    /// the channels come last in both.
+    /// Along each axis, tile `i` begins at pixel `i * (tile - overlap)`. There are exactly enough tiles to cover the
+    /// image, and tile elements outside the image replicate its last pixel. If `channels_last` is 0, the image is
+    /// `batch x channels x height x width` and the tiles are `batch x tiles_y x tiles_x x channels x tile x tile`. If
+    /// it is 1, the channels are the last dimension of both.
     pub fn tile_extract(
         channels_last: u32,
         batch: u32,

@@ -1,10 +1,10 @@
-//! Copies overlapping tiles out of an image, on the host.
+//! Copies overlapping tiles from an image, on the host.
 
 use kiln::Element;
 
 use crate::tile_blend::reference::{TileAxis, place};
 
-/// The tiles of an image; shapes are those of [`super::tile_extract()`].
+/// Copies the tiles of an image. The shapes are those of [`super::tile_extract()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

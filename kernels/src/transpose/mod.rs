@@ -1,4 +1,4 @@
-//! Transposes a matrix; bound by memory, and by the layout of the tiles in it.
+//! Transposes a matrix. Its speed is limited by memory bandwidth and depends on the layout of the tiles.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -20,7 +20,7 @@ use kiln::tuned_kernel;
 
 pub use self::transpose::KERNEL;
 
-// Elements are moved, not computed.
+// Elements are moved and not computed, so the comparison is exact.
 #[tuned_kernel(
     source = "transpose.cu",
     untuned = allow,
@@ -34,7 +34,7 @@ pub use self::transpose::KERNEL;
     ),
     where(
         TILE % THREAD_ROWS == 0,
-        // One thread that does the work of a block only on processors that run threads one after another.
+        // Let one thread do the work of a block only on processors that run threads one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || STAGING == none && THREAD_ROWS == 1,
         TILE % max(1, WALK) == 0,
@@ -57,7 +57,7 @@ pub use self::transpose::KERNEL;
     reference = reference::transpose,
 )]
 unsafe extern "C" {
-    /// `y` is `x` transposed: `x` is rows x cols, `y` is cols x rows, both row-major.
+    /// Transposes `x` into `y`. `x` is rows x cols and `y` is cols x rows, both row-major.
     pub fn transpose(
         rows: u32,
         cols: u32,

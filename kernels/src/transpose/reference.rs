@@ -2,7 +2,7 @@
 
 use kiln::Element;
 
-/// `y` is `x` transposed: `x` is rows x cols, `y` is cols x rows, both row-major.
+/// Transposes `x` into `y`. `x` is rows x cols and `y` is cols x rows, both row-major.
 ///
 /// # Panics
 /// If a slice is shorter than its matrix.

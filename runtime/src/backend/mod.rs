@@ -1,4 +1,4 @@
-//! The device backends, one folder each.
+//! The device backends. Each backend has its own folder.
 
 #[cfg(any(feature = "testing", feature = "sim"))]
 pub(crate) mod arguments;

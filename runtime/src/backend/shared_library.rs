@@ -1,8 +1,8 @@
 //! Inspects a vendor's shared library before it is loaded: where the loader would find it, and whether it is
 //! complete.
 //!
-//! The system's loader maps a truncated file without an error, and the process dies at the first missing page. The
-//! check returns an error that names the file instead.
+//! The system's loader maps a truncated file without an error, and then the process crashes when it accesses the
+//! first missing page. The check in this module returns an error that names the file instead.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::read::{ReadCache, ReadRef as _};
 use thiserror::Error;
 
-/// Folders that the loader searches last, and those in which containers, WSL and NixOS put a driver without
-/// registering it.
+/// The folders that the loader searches last, and the folders in which containers, WSL and NixOS install a driver
+/// without adding it to the loader's cache.
 const STANDARD: [&str; 10] = [
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
@@ -27,8 +27,8 @@ const STANDARD: [&str; 10] = [
     "/run/opengl-driver/lib",
 ];
 
-/// The files that the loader could use for a library with this name, in its order: `LD_LIBRARY_PATH`, its own cache,
-/// the standard folders.
+/// The files that the loader could use for a library with this name. The order is that of the loader:
+/// `LD_LIBRARY_PATH`, the loader's cache, the standard folders.
 pub(crate) fn candidates(name: &str) -> Vec<PathBuf> {
     let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let given = std::env::split_paths(&set)
@@ -45,8 +45,8 @@ pub(crate) fn candidates(name: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The paths for a name in the loader's cache: a header of 48 bytes, then entries of 24 bytes with the offsets of a
-/// name and a path in their second and third word (glibc, `sysdeps/generic/dl-cache.h`).
+/// The paths that the loader's cache lists for a name. The cache has a header of 48 bytes, then entries of 24 bytes.
+/// The second and third word of an entry are the offsets of a name and a path (glibc, `sysdeps/generic/dl-cache.h`).
 fn in_loader_cache(cache: &[u8], name: &str) -> Vec<PathBuf> {
     const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
     let Some(start) = cache.windows(MAGIC.len()).position(|part| part == MAGIC) else {
@@ -71,87 +71,87 @@ fn in_loader_cache(cache: &[u8], name: &str) -> Vec<PathBuf> {
     (0..count).filter_map(entry).collect()
 }
 
-/// Why a file is not a shared library that can be loaded.
+/// The reason why a file is not a shared library that can be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum FileFault {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error("{text}")]
     Open {
-        /// The system's error.
+        /// The system's error message.
         text: String,
     },
-    /// It can be opened, but not read.
+    /// The file can be opened, but reading it fails.
     #[error("it cannot be read")]
     Unreadable,
-    /// It is a folder.
+    /// The path is a folder.
     #[error("it is a folder")]
     Folder,
-    /// It is empty.
+    /// The file is empty.
     #[error("it is empty")]
     Empty,
-    /// It is for 32-bit programs.
+    /// The library is for 32-bit programs.
     #[error("it is a 32-bit library")]
     ThirtyTwoBits,
-    /// It is another kind of file.
+    /// The file is not a shared library.
     #[error("it is not a shared library")]
     NotShared,
-    /// It is for another processor.
+    /// The library is for another processor.
     #[error("it is for another processor (ELF machine {found}, this is {MACHINE})")]
     Processor {
-        /// The processor's number in the file.
+        /// The ELF machine number in the file.
         found: u16,
     },
-    /// Its header is inconsistent.
+    /// The ELF header is inconsistent.
     #[error("{error}")]
     Header {
-        /// The reader's error.
+        /// The error of the ELF reader.
         error: object::Error,
     },
-    /// It ends before the tables that describe its content.
+    /// The file is truncated before the tables that describe its content.
     #[error("it is cut off: it has only {bytes} bytes")]
     NoTables {
-        /// Its size in bytes.
+        /// The size of the file in bytes.
         bytes: u64,
     },
-    /// It ends before the end of its content.
+    /// The file is truncated inside its content.
     #[error("it is cut off: it has {bytes} bytes, but its {part} to {end}")]
     CutOff {
-        /// Its size in bytes.
+        /// The size of the file in bytes.
         bytes: u64,
-        /// The incomplete part.
+        /// The part that is incomplete.
         part: &'static str,
-        /// The end of that part.
+        /// The offset at which that part ends, in bytes.
         end: u64,
     },
-    /// It has no segment to load.
+    /// The file has no segment to load.
     #[error("it has nothing to load")]
     Nothing,
 }
 
-/// Why a vendor's library cannot be loaded.
+/// The reason why a vendor's library cannot be loaded.
 #[derive(Debug, Error)]
 pub(crate) enum LibraryError {
-    /// It is not a whole library of this machine.
+    /// The file is not a complete shared library for this machine.
     #[error(transparent)]
     File(#[from] FileFault),
-    /// The dynamic loader refuses it.
+    /// The dynamic loader cannot load the library.
     #[error("{error}")]
     Refused {
-        /// What the loader says.
+        /// The error of the loader.
         error: libloading::Error,
     },
-    /// It lacks a function.
+    /// The library has no function with this name.
     #[error("it has no symbol `{name}`")]
     NoSymbol {
-        /// The function.
+        /// The name of the function.
         name: String,
     },
 }
 
-/// Whether a file is a shared library for this machine, with all its bytes.
+/// Checks that a file is a shared library for this machine and that it is complete.
 ///
 /// # Errors
-/// Why it is not.
+/// The first fault that is found.
 pub(crate) fn check(path: &Path) -> Result<(), FileFault> {
     let file = File::open(path).map_err(|error| FileFault::Open {
         text: error.to_string(),
@@ -200,8 +200,8 @@ pub(crate) fn check(path: &Path) -> Result<(), FileFault> {
     }
 }
 
-/// Whether the section table, which linkers write last, is in the file. It is not loaded, but a file without its end
-/// is not the one that was built.
+/// Checks that the file contains the section table. The loader does not need it, but linkers write it last, so a file
+/// without it is truncated.
 fn has_sections(
     header: &FileHeader64<object::Endianness>,
     endian: object::Endianness,
@@ -223,7 +223,7 @@ const MACHINE: u16 = if cfg!(target_arch = "aarch64") {
     elf::EM_X86_64
 };
 
-/// The build ID that the linker wrote, in hexadecimal; `None` if there is none.
+/// The build ID that the linker wrote, in hexadecimal; `None` if the file has none.
 pub(crate) fn build_id(path: &Path) -> Option<String> {
     let data = ReadCache::new(File::open(path).ok()?);
     let header = FileHeader64::<object::Endianness>::parse(&data).ok()?;
@@ -246,7 +246,8 @@ pub(crate) fn build_id(path: &Path) -> Option<String> {
     None
 }
 
-/// The name that a library gives itself (`DT_SONAME`): `libhiprtc.so.6`, whatever the name of its file.
+/// The name that a library states for itself (`DT_SONAME`), such as `libhiprtc.so.6`. It does not depend on the name
+/// of the file.
 pub(crate) fn soname(path: &Path) -> Option<String> {
     let data = ReadCache::new(File::open(path).ok()?);
     let header = FileHeader64::<object::Endianness>::parse(&data).ok()?;
@@ -265,7 +266,7 @@ pub(crate) fn soname(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A library that every process with a C library has loaded.
+    /// The path of a library that every process with a C library has loaded.
     fn libc() -> PathBuf {
         let found = candidates("libc.so.6");
         found.first().expect("libc should be found").clone()

@@ -1,4 +1,4 @@
-//! Errors of artifacts that a device cannot load.
+//! [`UnfitArtifact`], the error of an artifact that a GPU cannot load.
 
 #[cfg(feature = "testing")]
 use kiln_spec::Backend;
@@ -7,13 +7,13 @@ use thiserror::Error;
 use crate::image::ImageError;
 use crate::image::amd_metadata::AmdMetadataError;
 
-/// Why a GPU does not load an artifact; found before its driver is called.
+/// The reason why a GPU cannot load an artifact. It is found before the driver is called.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum UnfitArtifact {
-    /// It is a check build.
+    /// The artifact is a check build, which only the cpu device can run.
     #[error("it is a build for checking, which no GPU runs")]
     CheckBuild,
-    /// It is for another architecture.
+    /// The artifact is for another architecture.
     #[error("it was compiled for {target}, not for {arch}")]
     OtherTarget {
         /// The target for which it was compiled.
@@ -21,31 +21,31 @@ pub(crate) enum UnfitArtifact {
         /// The device's architecture.
         arch: String,
     },
-    /// Its image is not one for this device.
+    /// The image is not valid for this device.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// Its image does not describe the parameters of its kernels.
+    /// The image does not describe the parameters of its kernels.
     #[error(transparent)]
     Metadata(#[from] AmdMetadataError),
-    /// It is for a backend other than the test library's.
+    /// The artifact is not for the backend that the test library runs.
     #[cfg(feature = "testing")]
     #[error("it is for {found}, not for hip")]
     OtherBackend {
-        /// Its backend.
+        /// The backend of the artifact.
         found: Backend,
     },
-    /// The test library does not know the parameters of one of its kernels.
+    /// The test library does not know the parameters of a kernel, because a symbol is missing.
     #[cfg(feature = "testing")]
     #[error("`{name}` has no value")]
     NoValue {
-        /// The symbol that should contain them.
+        /// The symbol that should describe them.
         name: String,
     },
-    /// The test library cannot read its symbols.
+    /// The test library cannot read the symbols of the image.
     #[cfg(feature = "testing")]
     #[error("{error}")]
     Symbols {
-        /// The reader's error.
+        /// The error of the ELF reader.
         error: object::Error,
     },
 }

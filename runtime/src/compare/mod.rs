@@ -1,4 +1,4 @@
-//! Comparison of an output with the reference.
+//! Compares outputs with the reference.
 
 mod reduced;
 
@@ -11,25 +11,25 @@ use crate::data::element::{Element, for_elem_type};
 use crate::data::reference::Wide;
 use crate::parallel;
 
-/// The element of an output that is farthest from the reference, measured in bounds.
+/// The worst element of an output, which is the one whose error is the largest multiple of its bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorstElement {
-    /// The output.
+    /// The name of the output.
     pub output: String,
-    /// The element's index.
+    /// The index of the element.
     pub index: u64,
-    /// The kernel's value.
+    /// The value that the kernel computed.
     pub got: f64,
-    /// The reference's value.
+    /// The value that the reference computed.
     pub want: f64,
-    /// `|got - want|`; infinite if one of them is not a number.
+    /// `|got - want|`; infinite if one of them is not finite and the other is not the same.
     pub error: f64,
-    /// The error up to which the element passes.
+    /// The largest error that is within tolerance.
     pub bound: f64,
 }
 
 impl WorstElement {
-    /// The same error against a bound that is wider by this factor.
+    /// The same error with a bound that is wider by a factor.
     #[must_use]
     pub fn loosened(self, times: f64) -> WorstElement {
         WorstElement {
@@ -38,12 +38,13 @@ impl WorstElement {
         }
     }
 
-    /// Whether the element, and with it the whole output, is within tolerance.
+    /// Whether this element is within tolerance. Since it is the worst element, the whole output is then within
+    /// tolerance.
     pub fn passes(&self) -> bool {
         self.error.is_finite() && self.error <= self.bound
     }
 
-    /// The error as a multiple of its bound: at most 1 passes.
+    /// The error as a multiple of the bound. The element passes if this is at most 1.
     pub fn ratio(&self) -> f64 {
         if self.error == 0.0 {
             0.0
@@ -63,12 +64,14 @@ impl fmt::Display for WorstElement {
     }
 }
 
-/// Compares an output with the reference as its spec says: element by element, or by a reduction such as the sum.
+/// Compares an output with the reference in the way that the spec declares: element by element, or by a reduction
+/// such as the sum.
 ///
-/// `got` are the bytes read from the device. Returns `None` for an output that has no elements or is not compared.
+/// `got` are the bytes that were read from the device. Returns `None` if the output has no elements or is not
+/// compared.
 ///
 /// # Panics
-/// If the types differ, or if the outputs are compared element by element and the lengths differ.
+/// If the element types differ, or if the outputs are compared element by element and their lengths differ.
 pub fn compare_output(
     spec: &KernelSpec,
     slice: &SliceArg,
@@ -85,12 +88,12 @@ pub fn compare_output(
     }
 }
 
-/// Compares an output with the reference element by element, by the rule at [`Tolerance`].
+/// Compares an output with the reference element by element, with the bound that [`Tolerance`] defines.
 ///
-/// `got` are the bytes read from the device. Returns `None` for an output without elements.
+/// `got` are the bytes that were read from the device. Returns `None` if the output has no elements.
 ///
 /// # Panics
-/// If types or lengths differ.
+/// If the element types or the lengths differ.
 pub fn compare(
     output: &str,
     got: &[u8],
@@ -133,7 +136,8 @@ const EXACT: Tolerance = Tolerance {
     absolute: 0.0,
 };
 
-/// The largest allowed distance of an element from `want`, by the rule at [`Tolerance`].
+/// The largest permitted distance of an element from `want`, as [`Tolerance`] defines it. `scale` is the root mean
+/// square of the output.
 fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
     if *tolerance == EXACT {
         return 0.0;
@@ -141,7 +145,8 @@ fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
     tolerance.absolute + tolerance.relative * want.abs().max(scale) + rounding(ty, want)
 }
 
-/// Half a unit in the last place of a 16-bit float, normal or not: the maximum error of rounding to it.
+/// The maximum error of rounding a value to a 16-bit float, which is half a unit in the last place. It also holds for
+/// subnormal values. 0 for other types.
 fn rounding(ty: ElemType, want: f64) -> f64 {
     let (relative, least) = match ty {
         ElemType::F16 => (-11, -25),
@@ -155,7 +160,7 @@ fn farther(a: &WorstElement, b: &WorstElement) -> bool {
     (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
 }
 
-/// Root mean square of the finite values among `len`.
+/// The root mean square of the finite values among the `len` values that `value` returns.
 fn root_mean_square(len: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
     let add = |(sum, count): (f64, u64), value: f64| (sum + value * value, count + 1);
     let parts = parallel::ranges(len, |range| {
@@ -201,7 +206,7 @@ mod tests {
 
     #[test]
     fn an_error_is_measured_against_the_larger_of_the_element_and_the_root_mean_square() {
-        // The element is 1000, the root mean square 707.
+        // The element is 1000, and the root mean square is 707.
         assert!(worst(&[1000.9, 0.0], &[1000.0, 0.0]).passes());
         assert!(!worst(&[1001.1, 0.0], &[1000.0, 0.0]).passes());
     }

@@ -1,4 +1,4 @@
-//! Comparison of reduced outputs: the sum, the largest or the smallest element.
+//! Compares outputs by a reduction: their sum, their largest or their smallest element.
 
 use kiln_spec::{Comparison, Tolerance};
 
@@ -6,10 +6,10 @@ use super::{EXACT, WorstElement, bound, rounding};
 use crate::data::element::distance;
 use crate::data::reference::Wide;
 
-/// Compares the reductions of two outputs, which may differ in length.
+/// Compares the reductions of two outputs. The outputs may differ in length.
 ///
-/// A sum may be off by the tolerance relative to the sum of the magnitudes of `want`, since its rounding errors grow
-/// with them even if the elements cancel. Sums of integers are exact, whatever the type.
+/// The tolerance of a sum is relative to the sum of the magnitudes of `want`, because rounding errors grow with the
+/// magnitudes even if the elements cancel. Sums of integers are computed exactly, whatever their type.
 pub(super) fn compare(
     output: &str,
     comparison: Comparison,
@@ -72,7 +72,7 @@ fn whole(comparison: Comparison, values: Vec<i128>) -> Option<i128> {
     }
 }
 
-/// NaN if any element is NaN, so that no sum and no maximum hides it.
+/// The largest value, the smallest value, or the sum. NaN if any value is NaN, so that no maximum hides a NaN.
 fn real(comparison: Comparison, values: &[f64]) -> Option<f64> {
     let pick = |better: fn(f64, f64) -> bool| {
         let pick = |a: f64, b: f64| {

@@ -1,8 +1,9 @@
-//! The disk cache of compiled artifacts: content-addressed, verified on reading, bounded in size.
+//! The disk cache of compiled artifacts. It is content-addressed, verifies files when it reads them, and limits its
+//! size.
 //!
-//! A file's name is the hash of everything that went into the compile. The last field of a file is the hash of its
-//! content, so that a damaged file is a miss and never a wrong kernel. Files are written atomically, and any number
-//! of processes may share a folder.
+//! The name of a file is the hash of everything that the result of the compile depends on. The last field of a file
+//! is the hash of its content, so a damaged file is a cache miss and never a wrong kernel. Files are written
+//! atomically, and any number of processes may share a folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -21,15 +22,15 @@ use crate::device::DeviceError;
 /// Maximum size of the cache in bytes, unless `KILN_CACHE_BYTES` is set.
 pub const DEFAULT_MAX_BYTES: u64 = 2 << 30;
 
-/// The variable that bounds the cache.
+/// The environment variable that sets the maximum size of the cache.
 const BYTES_VARIABLE: &str = "KILN_CACHE_BYTES";
 
-/// The folder of the artifacts in a cache.
+/// The name of the artifacts' folder inside Kiln's cache folder.
 const FOLDER: &str = "artifacts";
 
 const MAGIC: &[u8] = b"kiln artifact 1\n";
 
-/// The number of bytes that a text is.
+/// Parses the value of [`BYTES_VARIABLE`].
 fn bytes_of(text: &OsStr) -> Result<u64, DeviceError> {
     let bytes = text.to_str().and_then(|text| text.parse().ok());
     bytes.ok_or_else(|| DeviceError::Setting {
@@ -39,7 +40,7 @@ fn bytes_of(text: &OsStr) -> Result<u64, DeviceError> {
     })
 }
 
-/// A folder of compiled artifacts.
+/// A folder of compiled artifacts with a maximum size.
 #[derive(Clone, Debug)]
 pub struct ArtifactCache {
     folder: PathBuf,
@@ -47,7 +48,7 @@ pub struct ArtifactCache {
 }
 
 impl ArtifactCache {
-    /// The cache in a folder, which is created by the first write.
+    /// The cache in a folder. The first write creates the folder.
     pub fn at(folder: impl Into<PathBuf>, max_bytes: u64) -> ArtifactCache {
         ArtifactCache {
             folder: folder.into(),
@@ -56,18 +57,19 @@ impl ArtifactCache {
     }
 
     /// The user's cache: `$KILN_CACHE/artifacts`, else `$XDG_CACHE_HOME/kiln/artifacts`, else
-    /// `$HOME/.cache/kiln/artifacts`. `None` if no variable is set, or the one that decides is not an absolute path.
+    /// `$HOME/.cache/kiln/artifacts`. `None` if none of these variables is set, or if the first one that is set is
+    /// not an absolute path.
     pub fn of_user() -> Option<ArtifactCache> {
         let cache = cache_folder(|name| std::env::var_os(name)).ok()?;
         Some(ArtifactCache::in_cache(&cache).unwrap_or_else(|error| {
-            // A launch does not fail for it; `tune` does.
+            // An invalid `KILN_CACHE_BYTES` does not make a launch fail. It makes `tune` fail.
             log::warn!(target: "kiln", "{error}");
             ArtifactCache::at(cache.join(FOLDER), DEFAULT_MAX_BYTES)
         }))
     }
 
-    /// The artifacts of a cache folder. Everyone who opens the same folder uses the same bound, `KILN_CACHE_BYTES`: a
-    /// smaller bound would evict artifacts that others keep.
+    /// The artifacts in a cache folder. The maximum size always comes from `KILN_CACHE_BYTES`, because a process with
+    /// a smaller maximum would evict artifacts that other processes still need.
     pub fn in_cache(cache: &Path) -> Result<ArtifactCache, DeviceError> {
         let max_bytes = match std::env::var_os(BYTES_VARIABLE) {
             None => DEFAULT_MAX_BYTES,
@@ -76,10 +78,11 @@ impl ArtifactCache {
         Ok(ArtifactCache::at(cache.join(FOLDER), max_bytes))
     }
 
-    /// The artifact of a request: from the cache, or compiled and stored.
+    /// The artifact of a request. It comes from the cache, or it is compiled and stored if the cache does not have
+    /// it.
     ///
     /// # Errors
-    /// If the compiler fails. A cache that cannot be read or written costs only the compile.
+    /// If the compiler fails. A cache that cannot be read or written is not an error: the request is compiled.
     pub fn compile(
         &self,
         compiler: &dyn Compiler,
@@ -96,7 +99,7 @@ impl ArtifactCache {
         Ok(artifact)
     }
 
-    /// The artifact stored under a key; a damaged file is removed.
+    /// The artifact that is stored under a key; `None` if there is none. Removes the file if it is damaged.
     pub fn get(&self, key: CompileKey) -> Option<Artifact> {
         if !key.kept || !is_private(&self.folder) {
             return None;
@@ -107,16 +110,16 @@ impl ArtifactCache {
             let _ = fs::remove_file(&path);
             return None;
         };
-        // The modification time is the time of last use, which decides what is evicted first.
+        // The modification time records the last use, which determines what is evicted first.
         let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         Some(artifact)
     }
 
-    /// Stores an artifact, then evicts the least recently used ones beyond the bound. Nothing is stored if the
-    /// compiler's artifacts are not kept.
+    /// Stores an artifact, then evicts the least recently used artifacts until the cache is within its maximum size.
+    /// Does nothing if the compiler's artifacts must not be cached.
     ///
     /// # Errors
-    /// If the folder or file cannot be written, or other users can write to the folder.
+    /// If the folder or the file cannot be written, or if other users can write to the folder.
     pub fn put(&self, key: CompileKey, artifact: &Artifact) -> io::Result<()> {
         if !key.kept {
             return Ok(());
@@ -137,8 +140,8 @@ impl ArtifactCache {
         Ok(())
     }
 
-    /// Whether enough was written since the last check that the folder may exceed its bound. A check has to list
-    /// every file.
+    /// Whether so much was written since the last check that the folder may exceed its maximum size. A check is
+    /// expensive because it lists every file.
     fn may_be_full(&self, written_bytes: u64) -> bool {
         static WRITTEN: AtomicU64 = AtomicU64::new(u64::MAX / 2);
         let written = WRITTEN.fetch_add(written_bytes, Ordering::Relaxed);
@@ -154,7 +157,7 @@ impl ArtifactCache {
         self.folder.join(&name[..2]).join(name)
     }
 
-    /// Removes the least recently used files until the bound holds.
+    /// Removes the least recently used files until the folder is within its maximum size.
     fn evict(&self) {
         let mut files = files_under(&self.folder);
         let mut total: u64 = files.iter().map(|file| file.bytes).sum();
@@ -199,7 +202,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-/// Whether only this user can write to the folder: code that is loaded from it runs in this process.
+/// Whether only this user can write to the folder. This matters because code from the folder runs in this process.
 fn is_private(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata(folder).is_ok_and(|meta| {
@@ -207,16 +210,16 @@ fn is_private(folder: &Path) -> bool {
     })
 }
 
-/// The key under which an artifact is stored, if it is stored at all.
+/// The key under which an artifact is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileKey {
-    /// The hash of everything that goes into the compile.
+    /// The hash of everything that the result of the compile depends on.
     hash: Hash,
-    /// [`Compiler::artifacts_are_kept`].
+    /// Whether the artifact may be stored: [`Compiler::artifacts_are_kept`].
     kept: bool,
 }
 
-/// The key of a compile.
+/// The key of the artifact that a compiler produces for a request.
 pub fn compile_key(
     compiler: &dyn Compiler,
     backend: Backend,

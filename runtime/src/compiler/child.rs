@@ -1,4 +1,4 @@
-//! Runs a compiler with limits of time and memory, and keeps its output.
+//! Runs a compiler as a child process with limits of time and memory, and collects its output.
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _};
@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use crate::compiler::CompileLimits;
 use crate::supervise::{Ended, Supervised};
 
-/// Maximum size of the stored output, in bytes: a template error can be endless.
+/// Maximum size of the collected output, in bytes. Messages about templates can be extremely long.
 const LOG_BYTES: usize = 1 << 20;
 
-/// Runs a command to its end or to a limit. Returns its output, both streams together.
+/// Runs a command until it ends or exceeds a limit. Returns how it ended, and its standard output and standard error
+/// together.
 ///
-/// The limits apply to all its children. A shell sets them before it executes the command: that needs neither unsafe
-/// code between fork and exec, nor does it depend on whether the command already has a child.
+/// The limits apply to the command and all its children. A shell sets the limits before it executes the command, so
+/// no unsafe code is needed between fork and exec.
 pub(crate) fn run_limited(
     command: &Command,
     limits: &CompileLimits,
@@ -26,7 +27,7 @@ pub(crate) fn run_limited(
     shell.stdout(writer.try_clone()?).stderr(writer);
     let deadline = Instant::now() + limits.deadline;
     let mut group = Supervised::spawn(&mut shell)?;
-    // Our end of the pipe must close, or the output would never end.
+    // This process must close its end of the pipe, or the output would never end.
     drop(shell);
     let (send, receive) = mpsc::channel();
     let reading = thread::Builder::new().spawn(move || {
@@ -38,7 +39,7 @@ pub(crate) fn run_limited(
         let _ = send.send(());
         log
     })?;
-    // The output ends when the last process of the group has closed it.
+    // The output ends when the last process of the group has closed the pipe.
     let silent = receive.recv_timeout(deadline.saturating_duration_since(Instant::now()));
     let ended = match silent {
         Err(RecvTimeoutError::Timeout) => {
@@ -51,7 +52,7 @@ pub(crate) fn run_limited(
     Ok((ended, String::from_utf8_lossy(&log).into_owned()))
 }
 
-/// The command, run by a shell that sets the limits.
+/// A shell command that sets the limits and then executes `command`.
 fn limited(command: &Command, limits: &CompileLimits) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell
@@ -63,7 +64,8 @@ fn limited(command: &Command, limits: &CompileLimits) -> Command {
         .arg(command.get_program())
         .args(command.get_args())
         .stdin(Stdio::null());
-    // A sanitizer of this process does not concern the compiler, and does not fit its memory limit.
+    // A sanitizer that is preloaded into this process is not meant for the compiler, and would exceed its memory
+    // limit.
     shell.env_remove("LD_PRELOAD");
     copy_environment(command, &mut shell);
     if let Some(folder) = command.get_current_dir() {
@@ -81,7 +83,7 @@ fn copy_environment(from: &Command, to: &mut Command) {
     }
 }
 
-/// The output of a program if it ends within a few seconds; `None` if it cannot be run.
+/// The output of a program that ends within a few seconds; `None` if the program cannot be run or takes longer.
 pub(crate) fn output_of(program: &OsStr, args: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(args).env("LC_ALL", "C");
@@ -121,7 +123,7 @@ mod tests {
     #[test]
     fn a_process_is_killed_at_its_deadline_with_its_children() {
         let marker = tempfile::tempdir().unwrap();
-        // On a busy machine, the shell may not have started by a short deadline.
+        // On a busy machine, the shell may not have started before a short deadline.
         let begun = [300, 3_000, 30_000].into_iter().find(|&deadline_ms| {
             let late = Duration::from_millis(deadline_ms + 1_500);
             let script = format!(

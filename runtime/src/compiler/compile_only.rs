@@ -1,4 +1,4 @@
-//! Compilers for targets without a device: CI and `tune` use them to compile and inspect.
+//! Compilers for targets whose device is not present. CI and `tune` use them to compile and inspect kernels.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::backend::cuda::NvrtcCompiler;
 use crate::backend::hip::{self, HiprtcCompiler};
 use crate::compiler::{CompileError, Compiler};
 
-/// The compiler for an architecture, without a device: NVRTC for `sm_89` and other architectures of NVIDIA GPUs,
-/// clang or else `libhiprtc` for those of AMD, the host's C++ compiler for `cpu`.
+/// The compiler for an architecture; the device need not be present. It is NVRTC for NVIDIA architectures such as
+/// `sm_89`, clang or else `libhiprtc` for AMD architectures, and the host's C++ compiler for `cpu`.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] if the target does not exist, or its compiler is not installed.
+/// [`CompileError::NotFound`] if the architecture is unknown or its compiler is not installed.
 pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match backend_of(arch) {
         Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::new(arch)?)),
@@ -31,10 +31,10 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     }
 }
 
-/// The compiler for an architecture that is the library at a path ([`Compiler::library`]).
+/// The compiler for an architecture in the shared library at a path ([`Compiler::library`]).
 ///
 /// # Errors
-/// Those of [`compiler`], and if the compilers for the architecture are not libraries.
+/// The errors of [`compiler`]. It is also an error if compilers for the architecture are not shared libraries.
 pub fn library_compiler(library: &Path, arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match backend_of(arch) {
         Some(Backend::Cuda) => Ok(Box::new(NvrtcCompiler::at(library, arch)?)),
@@ -43,7 +43,7 @@ pub fn library_compiler(library: &Path, arch: &str) -> Result<Box<dyn Compiler>,
     }
 }
 
-/// The backend of an architecture: from the table of known targets, or else by the form of its name.
+/// The backend of an architecture, from the table of known targets or else from the form of the name.
 pub fn backend_of(arch: &str) -> Option<Backend> {
     if let Some(known) = target(arch) {
         return Some(known.backend);

@@ -1,4 +1,4 @@
-//! Finds the C++ compilers of this machine by the names of programs and their version lines.
+//! Finds the C++ compilers of this machine and identifies them by their version output.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 
 use crate::compiler::CompilerIdentity;
 
-/// The two families of compilers.
+/// The family of a C++ compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// clang++, preferred: it vectorises more.
+    /// clang++, which is preferred because it vectorises more code.
     Clang,
     /// g++.
     Gcc,
 }
 
-/// Programs on the path with the name of a C++ compiler.
+/// Programs in the folders of `PATH` that have the name of a C++ compiler.
 pub(crate) fn candidates() -> Vec<PathBuf> {
     candidates_on(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// The same for a given path. A folder that appears under two names, as `/bin` is `/usr/bin` on many systems, is
-/// searched once, since each program found is run for its version.
+/// Like [`candidates`], for a specified path. A folder that the path contains under two names (`/bin` is `/usr/bin`
+/// on many systems) is searched once, because every program that is found is run to learn its version.
 fn candidates_on(path: &OsStr) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -45,16 +45,16 @@ fn candidates_on(path: &OsStr) -> Vec<PathBuf> {
     found
 }
 
-/// The compiler's own file, if a name on the path is a link to it: `clang++` and `clang++-19` are often the same
-/// program, which is then run only once. If a link leads to another program, such as ccache, the link's own name
-/// tells the compiler.
+/// The file behind a program name, if that file is a compiler too. `clang++` and `clang++-19` are often links to the
+/// same program, which is then run only once. `None` if a link leads to another program, such as ccache, because that
+/// program identifies the compiler by the name of the link.
 fn compiler_behind(program: &Path) -> Option<PathBuf> {
     let file = fs::canonicalize(program).ok()?;
     let name = file.file_name()?.to_str()?;
     (name.contains("clang") || name.contains("g++")).then_some(file)
 }
 
-/// `clang++`, `g++`, or either followed by a version.
+/// Whether a file name is `clang++` or `g++`, optionally followed by a version.
 fn is_compiler_name(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
@@ -69,7 +69,7 @@ fn is_compiler_name(name: &OsStr) -> bool {
     })
 }
 
-/// Family and identity from the output of `--version`.
+/// The family and identity of a compiler, from its output for `--version`. `None` if it is not clang or g++.
 pub(crate) fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
     let line = text.lines().next()?.trim();
     let (family, name, version) = if let Some((_, rest)) = line.split_once("clang version ") {
@@ -93,7 +93,8 @@ pub(crate) fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
     Some((family, identity))
 }
 
-/// Whether a version line begins with the program name of g++: the Free Software Foundation has other programs.
+/// Whether a version line begins with a program name of GCC. The Free Software Foundation publishes other programs
+/// too.
 fn names_gcc(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
     ["g++", "c++", "gcc"]
@@ -101,7 +102,7 @@ fn names_gcc(line: &str) -> bool {
         .any(|name| word.contains(name))
 }
 
-/// The first number of a version, 0 if there is none.
+/// The first number of a version; 0 if the version does not begin with a number.
 pub(crate) fn major(version: &str) -> u32 {
     version
         .split('.')

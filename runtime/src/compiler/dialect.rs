@@ -1,4 +1,4 @@
-//! The dialect in which units for a device are generated.
+//! The dialect (CPU, CUDA or HIP) in which translation units for a device are generated.
 
 use kiln_spec::{Backend, DeviceKey};
 
@@ -6,7 +6,7 @@ use kiln_spec::{Backend, DeviceKey};
 #[cfg(feature = "testing")]
 pub(crate) const HOST_ARCH: &str = "kiln-host";
 
-/// Whether an architecture is that of the test library; always false without the feature `testing`.
+/// Whether an architecture belongs to the test library. Always false without the feature `testing`.
 pub(crate) fn is_test_library(arch: &str) -> bool {
     #[cfg(feature = "testing")]
     return arch == HOST_ARCH;
@@ -17,8 +17,8 @@ pub(crate) fn is_test_library(arch: &str) -> bool {
     }
 }
 
-/// The backend in whose dialect the units for a device are generated, and whose symbols its entries have. It is the
-/// device's own backend, except for the test library of the hip backend, which runs units of the cpu device.
+/// The backend whose dialect and symbols the translation units for a device use. This is the device's own backend,
+/// with one exception: the test library of the hip backend runs translation units of the cpu device.
 pub fn dialect(key: &DeviceKey) -> Backend {
     match key.backend {
         Backend::Hip if is_test_library(&key.arch) => Backend::Cpu,

@@ -1,11 +1,11 @@
-//! How a compiler's process ended: with a verdict on the source, or without one.
+//! How a compiler's process ended. It can accept or reject the source, or end without a verdict on the source.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
 use crate::compiler::error::is_of_a_crash;
 
-/// Messages of a compiler whose subprocess was killed from outside: `cc1plus` of g++, the linker of clang.
+/// Messages of a compiler whose subprocess (`cc1plus` of g++, the linker of clang) was killed from outside.
 const PART_ENDED: [&str; 6] = [
     "Killed signal terminated program",
     "Terminated signal terminated program",
@@ -15,7 +15,7 @@ const PART_ENDED: [&str; 6] = [
     "unable to execute command: Terminated",
 ];
 
-/// Messages of a compiler that lacks a resource of the machine.
+/// Messages of a compiler for which the machine lacks a resource.
 const MACHINE_SHORT: [&str; 6] = [
     "No space left on device",
     "Disk quota exceeded",
@@ -25,17 +25,17 @@ const MACHINE_SHORT: [&str; 6] = [
     "Resource temporarily unavailable",
 ];
 
-/// An end without a verdict.
+/// The end of a compiler's process without a verdict on the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NoVerdict {
-    /// How it ended.
+    /// How the process ended, for messages.
     pub how: String,
-    /// Whether the compiler crashed, rather than being killed from outside.
+    /// Whether the compiler itself crashed; otherwise, something outside ended it.
     pub crashed: bool,
 }
 
 impl NoVerdict {
-    /// Classifies the end of a process that failed; `None` if it rejected the source.
+    /// Classifies the end of a failed process. Returns `None` if the compiler rejected the source.
     pub fn of(status: ExitStatus, log: &str) -> Option<NoVerdict> {
         if let Some(signal) = status.signal() {
             return Some(NoVerdict {
@@ -51,7 +51,7 @@ impl NoVerdict {
     }
 }
 
-/// Whether a line that is not quoted source (` 12 | text`) contains such a message.
+/// Whether a line contains one of the messages above. Lines that quote the source (` 12 | text`) do not count.
 fn tells_of_the_machine(line: &str) -> bool {
     let number = |c: char| c == ' ' || c.is_ascii_digit();
     let quotes = line.trim_start_matches(number).starts_with('|');

@@ -1,4 +1,4 @@
-//! Errors of compiling a source text.
+//! [`CompileError`].
 
 use std::fmt;
 use std::time::Duration;
@@ -8,11 +8,11 @@ use thiserror::Error;
 
 use crate::compiler::log;
 
-/// Why a source text was not compiled.
+/// The reason why a source text was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// No compiler, or a part of it, is installed.
+    /// No compiler, or only a part of a compiler, is installed.
     #[error("{what} was not found ({looked})\nhelp: {help}")]
     NotFound {
         /// The missing program or part.
@@ -22,20 +22,20 @@ pub enum CompileError {
         /// What to install or set.
         help: String,
     },
-    /// The compiler cannot make such a build.
+    /// The compiler does not support the requested build.
     #[error("{what} is not supported\nhelp: {help}")]
     Unsupported {
-        /// The requested build.
+        /// The unsupported build.
         what: String,
-        /// What to do instead.
+        /// What the user can do instead.
         help: String,
     },
     /// The compiler rejected the source.
     #[error("`{name}` does not compile: {}", log::summary(log))]
     Failed {
-        /// The request's name.
+        /// The name in the request.
         name: String,
-        /// The command or option list.
+        /// The compiler's command or its list of options.
         options: Vec<String>,
         /// The compiler's log.
         log: String,
@@ -43,42 +43,44 @@ pub enum CompileError {
     /// The compiler was killed at its deadline.
     #[error("`{name}` was not compiled within {}", Nanoseconds::from(*deadline))]
     TimedOut {
-        /// The request's name.
+        /// The name in the request.
         name: String,
-        /// The command or option list.
+        /// The compiler's command or its list of options.
         options: Vec<String>,
-        /// The deadline.
+        /// The time limit of the compile.
         deadline: Duration,
-        /// The log until then.
+        /// The compiler's log up to the deadline.
         log: String,
     },
     /// The compiler needed more memory than it was allowed.
     #[error("`{name}` needs more than {memory_bytes} bytes to compile")]
     OutOfMemory {
-        /// The request's name.
+        /// The name in the request.
         name: String,
-        /// The command or option list.
+        /// The compiler's command or its list of options.
         options: Vec<String>,
         /// The limit, in bytes.
         memory_bytes: u64,
         /// The compiler's log.
         log: String,
     },
-    /// The compiler ended without a verdict: killed, crashed, or out of a resource of the machine.
+    /// The compiler ended without a verdict on the source: it was killed, it crashed, or the machine lacked a
+    /// resource.
     #[error("the compiler of `{name}` came to no verdict: {how}")]
     Lost {
-        /// The request's name.
+        /// The name in the request.
         name: String,
-        /// The command or option list.
+        /// The compiler's command or its list of options.
         options: Vec<String>,
-        /// How it ended.
+        /// How the compiler ended.
         how: String,
-        /// Whether it crashed, which the source may cause again; otherwise something outside ended it.
+        /// Whether the compiler itself crashed, which the same source may cause again. Otherwise, something outside
+        /// ended it.
         crashed: bool,
-        /// The log until then.
+        /// The compiler's log up to its end.
         log: String,
     },
-    /// A file or process operation failed.
+    /// An operation on a file or a process failed.
     #[error("{what} failed: {text}")]
     Io {
         /// The operation.
@@ -89,7 +91,7 @@ pub enum CompileError {
 }
 
 impl CompileError {
-    /// A [`CompileError::Io`] of a failed operation.
+    /// A [`CompileError::Io`] for a failed operation.
     pub fn io(what: &str, error: impl fmt::Display) -> CompileError {
         CompileError::Io {
             what: what.into(),
@@ -98,8 +100,8 @@ impl CompileError {
     }
 }
 
-/// Whether a signal means that the compiler itself crashed: ILL, TRAP, ABRT, BUS, FPE, SEGV or SYS. All others come
-/// from outside.
+/// Whether a signal means that the compiler itself crashed (ILL, TRAP, ABRT, BUS, FPE, SEGV or SYS). All other
+/// signals come from outside.
 pub fn is_of_a_crash(signal: i32) -> bool {
     [4, 5, 6, 7, 8, 11, 31].contains(&signal)
 }

@@ -1,8 +1,9 @@
-//! Tools that `cargo xtask setup` installs into the workspace in which a program was built.
+//! Finds tools that `cargo xtask setup` installed in the workspace in which this program was built.
 
 use std::path::PathBuf;
 
-/// The folder of a tool below the program's `target`, such as `nvrtc`; `None` if it was not installed there.
+/// The folder of a tool, such as `nvrtc`, in the `target` folder that contains this program. `None` if the tool is
+/// not installed there.
 pub fn in_workspace(tool: &str) -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     program

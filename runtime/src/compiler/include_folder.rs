@@ -1,5 +1,5 @@
-//! Folders from which compilers read: preludes by the hash of their files, headers that a vendor's library unpacks,
-//! and objects that are linked with every kernel.
+//! Folders of files that compilers read: preludes (named by the hash of their files), headers that a vendor's library
+//! unpacks, and objects that are linked with every kernel.
 
 use std::fs;
 use std::io;
@@ -11,21 +11,21 @@ use kiln_spec::prelude::prelude_hash;
 
 use crate::compiler::error::CompileError;
 
-/// Header names relative to the folder, and texts.
+/// Headers: the name of each file relative to the folder, and its text.
 pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 
-/// The include folder of a prelude, complete and unchanged, in the user's cache. If the cache cannot be written to,
-/// or other users can write to it, the folder is in a private folder of the user below the temporary one.
+/// The include folder of a prelude in the user's cache, complete and unchanged. If the cache cannot be written, or if
+/// other users can write to it, the folder is in the user's private folder below the temporary folder.
 #[derive(Debug)]
 pub(crate) struct IncludeFolder {
     path: PathBuf,
 }
 
 impl IncludeFolder {
-    /// Ensures that the folder exists.
+    /// The folder with these files. Writes the files if the folder is missing or incomplete.
     ///
     /// # Errors
-    /// [`CompileError::Io`] if neither the cache nor a temporary folder can be written to.
+    /// [`CompileError::Io`] if neither the cache nor a temporary folder can be written.
     pub fn open(files: Headers<'_>) -> Result<IncludeFolder, CompileError> {
         let name = prelude_hash(files).to_string();
         let complete = |folder: &Path| is_complete(folder, files);
@@ -34,11 +34,11 @@ impl IncludeFolder {
             .map_err(|error| CompileError::io("writing the prelude", error))
     }
 
-    /// A folder with this name in the cache. If it is not `complete`, it is filled by `write`, under another name
-    /// first, so that no other process ever sees a part of it.
+    /// The folder with this name in the cache. If `complete` returns false for it, `write` fills a folder with a
+    /// temporary name, which is then renamed. So other processes never see a partly written folder.
     ///
     /// # Errors
-    /// The error of `write` if even a temporary folder cannot be filled.
+    /// The error of `write`, if the temporary folder cannot be filled either.
     pub fn filled(
         name: &str,
         complete: impl Fn(&Path) -> bool,
@@ -52,24 +52,25 @@ impl IncludeFolder {
         Ok(IncludeFolder { path })
     }
 
-    /// Its path.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// `$KILN_CACHE/include`, else `$XDG_CACHE_HOME/kiln/include`, else `$HOME/.cache/kiln/include`.
+/// `$KILN_CACHE/include`, else `$XDG_CACHE_HOME/kiln/include`, else `$HOME/.cache/kiln/include`. `None` if none of
+/// these variables is set, or if the first one that is set is not an absolute path.
 fn cache_folder() -> Option<PathBuf> {
     let root = user_folder(|name| std::env::var_os(name)).ok()?;
     Some(root.join("include"))
 }
 
-/// The user's private folder below the temporary one. Processes that end without cleaning up leave this one folder
-/// behind, which the next one reuses.
+/// The user's private folder below the temporary folder. Its name is fixed, so processes that end without cleaning up
+/// leave only one folder, which the next process reuses.
 fn temporary_folder() -> io::Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let folder = std::env::temp_dir().join(format!("kiln-include-{user}"));
-    // Anybody may create links there.
+    // Any user may create links in the temporary folder.
     if fs::symlink_metadata(&folder).is_ok_and(|found| found.is_symlink()) {
         let folder = folder.display();
         return Err(io::Error::other(format!(
@@ -105,7 +106,7 @@ fn in_cache(
         .prefix("staged-")
         .tempdir_in(cache)?;
     write(staged.path())?;
-    // The existing folder was damaged. Whoever renames first wins; the files are the same.
+    // The existing folder was damaged. If two processes replace it, the first rename wins. Both write the same files.
     if !complete(&folder) {
         let _ = fs::remove_dir_all(&folder);
     }

@@ -1,8 +1,8 @@
-//! The part of a compiler's log that concerns the kernel's author.
+//! Extracts the part of a compiler's log that matters to the kernel's author.
 
 use std::borrow::Cow;
 
-/// Headers that only NVIDIA's own compilers have, by the start of their names.
+/// The beginnings of names of headers that only NVIDIA's own compilers provide.
 const NVIDIA_ALONE: &[&str] = &[
     "cuda/",
     "cub/",
@@ -13,7 +13,7 @@ const NVIDIA_ALONE: &[&str] = &[
     "cuComplex",
 ];
 
-/// The first error of a log, with advice if there is any.
+/// The first error of a log. If the error is a missing header, advice about that header follows.
 pub(crate) fn summary(log: &str) -> String {
     let first = first_error(log);
     match missing_header(&first) {
@@ -22,7 +22,7 @@ pub(crate) fn summary(log: &str) -> String {
     }
 }
 
-/// The first line of a log that names an error, or its first line.
+/// The first line of a log that contains `error`, or else the first line of the log.
 fn first_error(log: &str) -> Cow<'_, str> {
     let line = log
         .lines()
@@ -32,8 +32,8 @@ fn first_error(log: &str) -> Cow<'_, str> {
     too_large_a_frame(line).map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
-/// Rewords the message of clang and g++ about a frame larger than the stack that the cpu device gives a thread: from
-/// the generated function to the kernel.
+/// Rewords the message of clang and g++ that a stack frame is larger than the stack of a thread on the cpu device.
+/// The compiler's message refers to a generated function. The reworded message refers to the kernel.
 fn too_large_a_frame(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("frame size")?;
     let mut numbers = rest
@@ -46,7 +46,7 @@ fn too_large_a_frame(line: &str) -> Option<String> {
     ))
 }
 
-/// The missing header in the messages of g++, clang and NVRTC.
+/// The name of the missing header in an error message of g++, clang or NVRTC; `None` for other messages.
 fn missing_header(line: &str) -> Option<&str> {
     let gcc = || {
         line.strip_suffix(": No such file or directory")?

@@ -1,4 +1,5 @@
-//! The expected content of a folder: its files and their sizes, written once it is complete.
+//! A manifest of a folder: the names and sizes of its files. It is written after the folder is complete, so a folder
+//! that was damaged or only partly written is recognised.
 
 use std::fs;
 use std::io;
@@ -10,7 +11,7 @@ const NAME: &str = ".kiln-files";
 /// Writes the manifest of a complete folder into it.
 ///
 /// # Errors
-/// If the folder cannot be read or written to.
+/// If the folder cannot be read or written.
 pub(crate) fn write(folder: &Path) -> io::Result<()> {
     let mut lines = Vec::new();
     collect(folder, "", &mut lines)?;
@@ -22,7 +23,7 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
     )
 }
 
-/// Whether a folder has a manifest, and every listed file has the stated size.
+/// Whether a folder has a manifest and every listed file has the listed size.
 pub(crate) fn holds(folder: &Path) -> bool {
     let Ok(text) = fs::read_to_string(folder.join(NAME)) else {
         return false;
@@ -33,7 +34,7 @@ pub(crate) fn holds(folder: &Path) -> bool {
     count == Some(&*files.len().to_string()) && files.iter().all(|line| is_there(folder, line))
 }
 
-/// Whether the file in a line exists and has the stated size.
+/// Whether the file in a line of the manifest exists and has the listed size.
 fn is_there(folder: &Path, line: &str) -> bool {
     let Some((size, name)) = line.split_once(' ') else {
         return false;
@@ -41,7 +42,7 @@ fn is_there(folder: &Path, line: &str) -> bool {
     fs::metadata(folder.join(name)).is_ok_and(|file| file.len().to_string() == size)
 }
 
-/// A line for each file below a folder: its size, and its path relative to the first folder.
+/// Appends a line for each file below a folder, with the file's size and its path relative to the outermost folder.
 fn collect(folder: &Path, prefix: &str, lines: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

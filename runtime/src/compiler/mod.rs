@@ -1,4 +1,4 @@
-//! The [`Compiler`] trait: from one generated source text to an [`Artifact`] that a device loads.
+//! The [`Compiler`] trait, which compiles one generated source text to an [`Artifact`] that a device can load.
 
 pub mod artifacts;
 pub(crate) mod child;
@@ -30,34 +30,35 @@ use crate::compiler::recipe::Recipe;
 
 /// A compiler for one target.
 pub trait Compiler: Send + Sync + fmt::Debug {
-    /// Its name and version, which are part of every tuning key.
+    /// The name and version of the compiler, which are part of every tuning key.
     fn identity(&self) -> &CompilerIdentity;
 
-    /// The options of every compile of this kind, in order. They are part of every tuning key.
+    /// The options that every compile of this kind uses, in order. They are part of every tuning key.
     fn flags(&self, build: BuildKind) -> Vec<String>;
 
-    /// The target that it compiles for: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
+    /// The target for which the compiler generates code: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
     fn target_arch(&self) -> &str;
 
-    /// Whether its artifacts may be cached between processes. Those of scripted compilers in tests are not.
+    /// Whether the compiler's artifacts may be stored in the disk cache. Those of scripted compilers in tests may
+    /// not.
     fn artifacts_are_kept(&self) -> bool {
         true
     }
 
-    /// The library with which it compiles inside this process, where no limit can interrupt it; `None` for a compiler
-    /// that runs as a separate process.
+    /// The path of the library with which the compiler runs inside this process. No limit can interrupt such a
+    /// compile. `None` if the compiler is a separate process.
     fn library(&self) -> Option<&Path> {
         None
     }
 
-    /// Compiles one source text. Blocks; may be called from many threads at once.
+    /// Compiles one source text. Blocks until the compile ends. Several threads may call this at the same time.
     ///
     /// # Errors
-    /// See [`CompileError`]; it contains the options and the full log.
+    /// A [`CompileError`]. It contains the options and the full log.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError>;
 
-    /// The environment variables that a process needs at its start to load sanitized builds. The first finding ends
-    /// that process with exit code 86.
+    /// The environment variables with which a process must be started so that it can load sanitized builds. In such a
+    /// process, the first error that a sanitizer finds ends the process with exit code 86.
     ///
     /// # Errors
     /// [`CompileError::NotFound`] if the compiler has no sanitizers on this machine.
@@ -70,14 +71,14 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     }
 }
 
-/// Name and version of a compiler.
+/// The name and version of a compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CompilerIdentity {
-    /// Its name: `clang++`, `g++`, `nvrtc`.
+    /// The name of the compiler: `clang++`, `g++`, `nvrtc`.
     pub name: String,
-    /// Its version: `19.1.7`.
+    /// The version of the compiler, such as `19.1.7`.
     pub version: String,
-    /// Distinguishes two builds of one version: the vendor's version line, a library's hash.
+    /// Distinguishes two builds of the same version. This is the vendor's version line or the hash of a library.
     pub build: String,
 }
 
@@ -90,12 +91,13 @@ impl fmt::Display for CompilerIdentity {
 /// The purpose of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BuildKind {
-    /// The fast build, which is timed and shipped.
+    /// An optimised build, which is the one that is timed and shipped.
     Release,
-    /// Checked in process: every load and store is checked for races and bounds, divergent barriers are faults,
-    /// and blocks and threads run in the order that the launch asks for.
+    /// A build that checks the kernel inside the process. It checks every load and store for races and bounds,
+    /// reports divergent barriers as faults, and runs blocks and threads in the order that the launch requests.
     Check,
-    /// As `Check`, with the sanitizers of the host compiler; loads only into a process started for it.
+    /// A `Check` build that also uses the sanitizers of the host compiler. It can be loaded only into a process that
+    /// was started for it.
     Sanitize,
 }
 
@@ -104,22 +106,23 @@ pub enum BuildKind {
 pub struct CompileRequest {
     /// The whole generated translation unit.
     pub source: String,
-    /// A name for messages: usually the entry's symbol.
+    /// The name in messages, usually the symbol of the entry.
     pub name: String,
-    /// Options after the compiler's own.
+    /// Additional options, which follow the compiler's own.
     pub options: Vec<String>,
     /// The purpose of the build.
     pub build: BuildKind,
     /// The resources that the compiler may use.
     pub limits: CompileLimits,
-    /// An existing folder for the compiler's own files; the system's temporary folder if there is none.
+    /// An existing folder for the compiler's temporary files. `None` means the system's temporary folder.
     pub scratch: Option<PathBuf>,
-    /// Headers and flags that replace the compiler's own, for a saved unit.
+    /// Headers and flags that replace the compiler's own, to rebuild a saved translation unit. `None` if nothing is
+    /// replaced.
     pub recipe: Option<Arc<Recipe>>,
 }
 
 impl CompileRequest {
-    /// A release build within the usual limits.
+    /// A request for a release build with the default limits.
     pub fn new(name: &str, source: impl Into<String>) -> CompileRequest {
         CompileRequest {
             source: source.into(),
@@ -132,30 +135,30 @@ impl CompileRequest {
         }
     }
 
-    /// The flags that replace the compiler's own, if there are any.
+    /// The flags that replace the compiler's own; `None` if the compiler uses its own.
     pub(crate) fn flags(&self) -> Option<&[String]> {
         self.recipe.as_ref()?.flags.as_deref()
     }
 
-    /// The folder of the headers that replace the compiler's own, if there are any.
+    /// The folder of the headers that replace the compiler's own; `None` if the compiler uses its own.
     pub(crate) fn include_folder(&self) -> Result<Option<IncludeFolder>, CompileError> {
         let recipe = self.recipe.as_ref();
         recipe.map(|recipe| recipe.include_folder()).transpose()
     }
 
-    /// The same request for another kind of build.
+    /// Changes the kind of build.
     pub fn with_build(mut self, build: BuildKind) -> CompileRequest {
         self.build = build;
         self
     }
 }
 
-/// The limits of one compile; beyond them it is killed with all its children.
+/// The limits of one compile. A compile that exceeds them is killed with all its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
-    /// Wall time.
+    /// Maximum wall time.
     pub deadline: Duration,
-    /// Address space of each process, in bytes.
+    /// Maximum address space of each process, in bytes.
     pub memory_bytes: u64,
 }
 
@@ -168,25 +171,25 @@ impl Default for CompileLimits {
     }
 }
 
-/// A compiled translation unit, which devices load, caches store and programs embed.
+/// A compiled translation unit. Devices load it, caches store it, and programs embed its image.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// The backend that it is for.
+    /// The backend whose devices can load the artifact.
     pub backend: Backend,
-    /// The target that it was compiled for.
+    /// The target for which the artifact was compiled.
     pub target: String,
     /// The purpose of the build.
     pub build: BuildKind,
-    /// The image: shared object, cubin or code object.
+    /// The compiled image: a shared object, a cubin or an AMD code object.
     pub image: Arc<[u8]>,
-    /// Hash of the image.
+    /// The hash of the image.
     pub hash: Hash,
     /// The compiler's log, including warnings.
     pub log: String,
 }
 
 impl Artifact {
-    /// An artifact of an image; computes its hash.
+    /// Creates an artifact from an image and computes the image's hash.
     pub fn new(
         backend: Backend,
         target: &str,

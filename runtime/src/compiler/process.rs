@@ -1,4 +1,5 @@
-//! One compile by a C++ compiler: a separate folder, a child process with limits, and errors with options and log.
+//! Runs one compile with a C++ compiler as a child process with limits, in a separate folder. Errors contain the
+//! options and the log.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +11,8 @@ use crate::compiler::end::NoVerdict;
 use crate::compiler::{CompileError, CompileRequest};
 use crate::supervise::Ended;
 
-/// Variables that would change the includes or options of a compiler: a compile must not depend on them.
+/// Environment variables that would change the include paths or options of a compiler. They are removed, because the
+/// result of a compile must not depend on them.
 const CLEARED: [&str; 8] = [
     "CPATH",
     "C_INCLUDE_PATH",
@@ -22,16 +24,16 @@ const CLEARED: [&str; 8] = [
     "SOURCE_DATE_EPOCH",
 ];
 
-/// The names of a compile's files in its folder.
+/// The names of the source file and the image file in the folder of a compile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Built {
-    /// The source, which is written before the compile.
+    /// The source file, which is written before the compile.
     pub source: &'static str,
-    /// The image, which the compiler writes.
+    /// The image file, which the compiler writes.
     pub image: &'static str,
 }
 
-/// A new folder for one compile.
+/// Creates a temporary folder for one compile.
 pub(crate) fn folder(request: &CompileRequest) -> Result<TempDir, CompileError> {
     let mut named = tempfile::Builder::new();
     named.prefix("kiln-compile-");
@@ -42,7 +44,7 @@ pub(crate) fn folder(request: &CompileRequest) -> Result<TempDir, CompileError> 
     folder.map_err(|error| CompileError::io("making a folder", error))
 }
 
-/// Runs a compiler in a folder. Returns the image and the log.
+/// Runs a compiler in the folder of a compile. Returns the image and the log.
 pub(crate) fn run(
     command: &mut Command,
     request: &CompileRequest,
@@ -68,7 +70,7 @@ pub(crate) fn run(
     Ok((image, log))
 }
 
-/// The error of a failed compile.
+/// The error of a compile that did not succeed.
 fn rejected(
     request: &CompileRequest,
     command: &Command,
@@ -110,7 +112,7 @@ fn rejected(
     }
 }
 
-/// Compilers have no exit code for this, only messages.
+/// Whether the log states that the compiler ran out of memory. Compilers have no exit code for this, only messages.
 fn ran_out_of_memory(log: &str) -> bool {
     let words = [
         "out of memory",

@@ -1,7 +1,7 @@
-//! The headers and flags with which a saved unit was compiled.
+//! The headers and flags with which a saved translation unit was compiled.
 //!
-//! A saved kernel is rebuilt exactly as it was, so that a comparison shows changes of the prelude and of the flags as
-//! well as changes of the source.
+//! A saved kernel is rebuilt with the headers and flags of its time. So a comparison with the current kernel shows
+//! the effect of changes to the prelude and to the flags, and not only of changes to the source.
 
 use kiln_spec::Hash;
 use kiln_spec::prelude::prelude_hash;
@@ -10,27 +10,28 @@ use thiserror::Error;
 use crate::compiler::error::CompileError;
 use crate::compiler::include_folder::IncludeFolder;
 
-/// A header that would be outside the include folder.
+/// The error for a header whose path is outside the include folder.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{name}`")]
 pub struct OutsideFolder {
-    /// Its name, as given.
+    /// The name of the header, as the caller supplied it.
     pub name: String,
 }
 
 /// Headers and flags that replace a compiler's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// Flags that replace the compiler's own. `None` to use its own, if the saved ones are for another compiler.
+    /// Flags that replace the compiler's own. `None` if the compiler uses its own flags, because the saved flags are
+    /// for another compiler.
     pub flags: Option<Vec<String>>,
     headers: Vec<(String, String)>,
 }
 
 impl Recipe {
-    /// A recipe with these headers: names relative to the include folder, and texts.
+    /// Creates a recipe from headers (names relative to the include folder, and texts) and flags.
     ///
     /// # Errors
-    /// The first name that would be outside the folder.
+    /// The first header whose path is outside the folder.
     pub fn new(
         headers: Vec<(String, String)>,
         flags: Option<Vec<String>>,
@@ -46,20 +47,20 @@ impl Recipe {
         }
     }
 
-    /// The headers.
+    /// The names and texts of the headers.
     pub fn headers(&self) -> &[(String, String)] {
         &self.headers
     }
 
-    /// The hash of the headers, computed like that of a prelude.
+    /// The hash of the headers. It is computed in the same way as the hash of a prelude.
     pub fn prelude_hash(&self) -> Hash {
         prelude_hash(&self.borrowed())
     }
 
-    /// The folder of the headers, complete and unchanged.
+    /// The include folder with the headers, complete and unchanged.
     ///
     /// # Errors
-    /// [`CompileError::Io`] if it cannot be written.
+    /// [`CompileError::Io`] if the folder cannot be written.
     pub(crate) fn include_folder(&self) -> Result<IncludeFolder, CompileError> {
         IncludeFolder::open(&self.borrowed())
     }

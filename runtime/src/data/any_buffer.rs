@@ -1,4 +1,4 @@
-//! A buffer whose element type is known only at run time.
+//! [`AnyBuffer`], a buffer whose element type is known only at run time.
 
 use std::any::Any;
 use std::fmt;
@@ -10,14 +10,14 @@ use crate::data::element::{Element, for_elem_type};
 use crate::device::DeviceError;
 use crate::device::stream::Stream;
 
-/// A [`Buffer`] of any element type.
+/// A [`Buffer`] whose element type is a run-time value.
 pub(crate) struct AnyBuffer {
     ty: ElemType,
     buffer: Box<dyn Any>,
 }
 
 impl AnyBuffer {
-    /// A buffer of these bytes.
+    /// Creates a buffer from the bytes of its elements.
     pub(crate) fn of_bytes(
         stream: &Stream,
         ty: ElemType,
@@ -29,7 +29,7 @@ impl AnyBuffer {
         })
     }
 
-    /// Forgets the type.
+    /// Wraps a typed buffer.
     pub(crate) fn of_buffer<T: Element>(buffer: Buffer<T>) -> AnyBuffer {
         AnyBuffer {
             ty: T::TYPE,
@@ -37,7 +37,7 @@ impl AnyBuffer {
         }
     }
 
-    /// Recalls the type.
+    /// Returns the typed buffer. Panics if the element type is not `T`.
     pub(crate) fn into_buffer<T: Element>(self) -> Buffer<T> {
         *self
             .buffer
@@ -45,7 +45,7 @@ impl AnyBuffer {
             .unwrap_or_else(|_| panic!("a buffer of {} should be of {}", self.ty, T::TYPE))
     }
 
-    /// Overwrites it.
+    /// Overwrites all elements. `bytes` must have the buffer's size.
     pub(crate) fn write(&mut self, stream: &Stream, bytes: &[u8]) -> Result<(), DeviceError> {
         for_elem_type!(self.ty, T => {
             let host: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
@@ -53,7 +53,7 @@ impl AnyBuffer {
         })
     }
 
-    /// Its bytes.
+    /// The bytes of all elements.
     pub(crate) fn read(&self, stream: &Stream) -> Result<Vec<u8>, DeviceError> {
         for_elem_type!(self.ty, T => {
             let host = self.of_type::<T>().to_vec(stream)?;

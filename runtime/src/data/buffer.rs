@@ -8,19 +8,19 @@ use crate::device::lent::Lent;
 use crate::device::stream::Stream;
 use crate::device::{Allocation, Device, DeviceError};
 
-/// Alignment of every buffer in bytes, so that any vector load at its start is aligned.
+/// Alignment of every buffer in bytes. With it, any vector load at the start of a buffer is aligned.
 pub const BUFFER_ALIGN: usize = 256;
 
-/// The place of a slice in memory: everything that a launch needs to know about an argument.
+/// The address, length and device of a slice: everything that a launch needs to know about a slice argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawSlice {
-    /// Its address as kernels see it.
+    /// The address, as kernels see it.
     pub address: u64,
-    /// Its length in elements.
+    /// The length in elements.
     pub len: u64,
-    /// The index of its device.
+    /// The [`index`](crate::device::DeviceBackend::index) of the device that owns the memory.
     pub device_index: u32,
-    /// The streams on which it may be used.
+    /// The streams that may use the slice.
     pub(crate) lent: Lent,
 }
 
@@ -34,19 +34,19 @@ pub(crate) mod sealed {
 /// Device memory that a kernel may read: a [`Buffer`], [`View`] or [`ViewMut`], or memory of another library
 /// ([`crate::interop`]).
 pub trait DeviceSlice<T>: sealed::Sealed {
-    /// Its place in memory.
+    /// The address, length and device of the slice.
     fn raw(&self) -> RawSlice;
 }
 
 /// Device memory that a kernel may write: a [`Buffer`] or [`ViewMut`], or memory of another library.
 pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 
-/// An owned array in device memory, for programs without an allocator of their own.
+/// An owned array in device memory, for programs that do not have their own allocator.
 ///
-/// It is a convenience and not an allocator: the driver allocates every array zeroed, copies to and from the host use
-/// pageable memory and are complete on return, and dropping it waits for the work queued on the device. Programs that
-/// need pools, uninitialised memory, copies between devices, pinned or asynchronous transfers bring their own memory
-/// and launch on it: [`crate::interop`].
+/// `Buffer` is simple and not made for speed. The driver allocates and zeroes each array separately. Copies to and
+/// from the host use pageable memory and are complete when the method returns. Dropping a buffer waits for the work
+/// queued on the device. Programs that need memory pools, uninitialised memory, copies between devices, or pinned or
+/// asynchronous transfers can launch on memory of other libraries: [`crate::interop`].
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
@@ -61,13 +61,13 @@ pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 pub struct Buffer<T> {
     memory: Box<dyn Allocation>,
     len: usize,
-    /// Keeps the device open as long as its memory exists.
+    /// Keeps the device open as long as the memory exists.
     _device: Device,
     _elements: PhantomData<T>,
 }
 
 impl<T: Element> Buffer<T> {
-    /// An array of `len` zeros.
+    /// Allocates an array of `len` zeros.
     ///
     /// # Errors
     /// [`DeviceError::Oom`] if there is not enough memory.
@@ -77,10 +77,10 @@ impl<T: Element> Buffer<T> {
         Ok(Buffer::of(stream.device().clone(), memory, len))
     }
 
-    /// Like [`Self::zeros`], with inaccessible memory around it, if the device supports it.
+    /// Like [`Self::zeros`], with inaccessible memory before and after the array.
     ///
     /// # Errors
-    /// Those of [`Self::zeros`]; [`DeviceError::Unsupported`] if the device does not support it.
+    /// The errors of [`Self::zeros`]; [`DeviceError::Unsupported`] if the device does not support inaccessible memory.
     pub fn guarded(stream: &Stream, len: usize) -> Result<Buffer<T>, DeviceError> {
         let bytes = byte_size::<T>(len)?;
         let align = size_of::<T>().max(16);
@@ -88,10 +88,10 @@ impl<T: Element> Buffer<T> {
         Ok(Buffer::of(stream.device().clone(), memory, len))
     }
 
-    /// A copy of a host slice.
+    /// Allocates an array and copies a host slice into it.
     ///
     /// # Errors
-    /// Those of [`Self::zeros`].
+    /// The errors of [`Self::zeros`].
     pub fn from_slice(stream: &Stream, host: &[T]) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = Buffer::zeros(stream, host.len())?;
         buffer.copy_from_slice(stream, host)?;
@@ -107,41 +107,41 @@ impl<T: Element> Buffer<T> {
         }
     }
 
-    /// Its length in elements.
+    /// The length in elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no elements.
+    /// Whether the array has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// A part of it, or all of it with `..`.
+    /// A part of the array that a kernel may read; `..` means the whole array.
     ///
     /// # Panics
-    /// If the range is not inside, as for a slice.
+    /// If the range is not inside the array, like indexing a slice.
     pub fn view(&self, range: impl RangeBounds<usize>) -> View<'_, T> {
         View(Part::new(self, range))
     }
 
-    /// A part of it that a kernel may write.
+    /// A part of the array that a kernel may write; `..` means the whole array.
     ///
     /// # Panics
-    /// If the range is not inside, as for a slice.
+    /// If the range is not inside the array, like indexing a slice.
     pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> ViewMut<'_, T> {
         ViewMut(Part::new(self, range))
     }
 
-    /// A copy on the host, after everything queued on `stream` so far.
+    /// Copies the array to the host, after all work queued on `stream` so far.
     ///
     /// # Errors
-    /// An error of a kernel since the last synchronisation.
+    /// An error of a kernel that ran since the last synchronisation.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
         self.view(..).to_vec(stream)
     }
 
-    /// Overwrites it with a host slice of the same length.
+    /// Overwrites the array with a host slice of the same length.
     ///
     /// # Errors
     /// [`DeviceError::OutOfBounds`] if the lengths differ.
@@ -161,10 +161,10 @@ impl<T: Element> Buffer<T> {
             .write(stream.handle(), 0, bytemuck::cast_slice(host))
     }
 
-    /// Sets every byte to `value`.
+    /// Sets every byte of the array to `value`.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// If the device cannot write the memory.
     pub fn fill_bytes(&mut self, stream: &Stream, value: u8) -> Result<(), DeviceError> {
         same_device(&*self.memory, stream)?;
         let bytes = self.len * size_of::<T>();
@@ -187,7 +187,7 @@ impl<T> Buffer<T> {
     }
 }
 
-/// Checks that a stream belongs to the memory's device, since the copy is ordered on it.
+/// Checks that a stream belongs to the device that owns the memory, because the stream orders the copy.
 fn same_device(memory: &dyn Allocation, stream: &Stream) -> Result<(), DeviceError> {
     if memory.device_index() == stream.device_index() {
         return Ok(());
@@ -270,10 +270,10 @@ pub struct View<'a, T>(Part<'a, T>);
 pub struct ViewMut<'a, T>(Part<'a, T>);
 
 impl<T: Element> View<'_, T> {
-    /// A copy on the host, after everything queued on `stream` so far.
+    /// Copies the part to the host, after all work queued on `stream` so far.
     ///
     /// # Errors
-    /// An error of a kernel since the last synchronisation.
+    /// An error of a kernel that ran since the last synchronisation.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
         same_device(&*self.0.buffer.memory, stream)?;
         let mut host = vec![T::zeroed(); self.0.len];
@@ -287,24 +287,24 @@ impl<T: Element> View<'_, T> {
 }
 
 impl<T> View<'_, T> {
-    /// Its length in elements.
+    /// The length in elements.
     pub fn len(&self) -> usize {
         self.0.len
     }
 
-    /// Whether it has no elements.
+    /// Whether the part has no elements.
     pub fn is_empty(&self) -> bool {
         self.0.len == 0
     }
 }
 
 impl<T> ViewMut<'_, T> {
-    /// Its length in elements.
+    /// The length in elements.
     pub fn len(&self) -> usize {
         self.0.len
     }
 
-    /// Whether it has no elements.
+    /// Whether the part has no elements.
     pub fn is_empty(&self) -> bool {
         self.0.len == 0
     }

@@ -1,4 +1,4 @@
-//! Rust types that kernels can take: elements of slices, and scalars.
+//! Rust types of kernel arguments: the elements of slices, and scalars.
 
 use bytemuck::Pod;
 use half::{bf16, f16};
@@ -9,35 +9,36 @@ mod sealed {
     pub trait SealedScalar {}
 }
 
-/// The element type of a device slice. Sealed: one Rust type for each [`ElemType`].
+/// The element type of a device slice. The trait is sealed: exactly one Rust type implements it for each
+/// [`ElemType`].
 pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::SealedElement {
-    /// The type's name in specs, tables and sources.
+    /// The corresponding type in specs, tables and sources.
     const TYPE: ElemType;
 
-    /// The type in which a reference computes outputs of this type: `f64` for real types, the type itself for
-    /// integers.
+    /// The type in which a reference computes outputs of this type. It is `f64` for real types and the type itself
+    /// for integers.
     type Wide: Pod + PartialEq + std::fmt::Debug + Send + Sync;
 
-    /// The value as an `f64`.
+    /// Converts the value to `f64`.
     fn to_f64(self) -> f64;
 
-    /// The nearest value of this type; integers truncate towards zero and saturate.
+    /// The value of this type that is nearest to `value`. For integer types, truncates towards zero and saturates.
     fn from_f64(value: f64) -> Self;
 
-    /// A whole number in this type; integers saturate.
+    /// Converts an integer to this type. Integer types saturate.
     fn from_whole(value: i128) -> Self;
 
-    /// Converts to the type in which a reference computes.
+    /// Converts the value to the type in which a reference computes.
     fn widen(self) -> Self::Wide;
 
-    /// The nearest value of this type.
+    /// The value of this type that is nearest to a reference's value.
     fn narrow(wide: Self::Wide) -> Self;
 
-    /// A reference's value as an `f64`; 64-bit integers beyond 2^53 are rounded.
+    /// Converts a reference's value to `f64`. 64-bit integers beyond 2^53 are rounded.
     fn wide_to_f64(wide: Self::Wide) -> f64;
 
-    /// The distance to a reference's value: exact for integers of any width. Infinite if one of two floats is not
-    /// finite and the other is not the same.
+    /// The distance between this value and a reference's value. It is exact for integers of any width. For floats, it
+    /// is infinite if one value is not finite and the other value is not the same.
     fn distance(self, wide: Self::Wide) -> f64;
 }
 
@@ -97,7 +98,8 @@ integers! {
     u8 = U8;
 }
 
-/// `|got - want|`. 0 if both are NaN or the same infinity; otherwise infinite if one of them is not finite.
+/// `|got - want|`. The result is 0 if both are NaN or the same infinity. Otherwise it is infinite if one of them is
+/// not finite.
 pub(crate) fn distance(got: f64, want: f64) -> f64 {
     if got == want || (got.is_nan() && want.is_nan()) {
         0.0
@@ -108,9 +110,10 @@ pub(crate) fn distance(got: f64, want: f64) -> f64 {
     }
 }
 
-/// The type of an argument that is passed by value. Sealed: one Rust type for each [`ScalarType`].
+/// The type of a scalar argument, which is passed by value. The trait is sealed: exactly one Rust type implements it
+/// for each [`ScalarType`].
 pub trait Scalar: Pod + Send + Sync + sealed::SealedScalar {
-    /// The type's name in specs and sources.
+    /// The corresponding type in specs and sources.
     const TYPE: ScalarType;
 
     /// The value as a problem size; `None` if it is not an integer or exceeds 63 bits.
@@ -141,7 +144,7 @@ scalars! {
     f64 = F64, |_| None;
 }
 
-/// Calls a generic closure-like body with the Rust type of an [`ElemType`].
+/// Evaluates an expression in which a type name stands for the Rust type of an [`ElemType`].
 macro_rules! for_elem_type {
     ($ty:expr, $T:ident => $body:expr) => {
         match $ty {

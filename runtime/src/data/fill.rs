@@ -1,4 +1,4 @@
-//! Inputs, generated from a seed: the same on every machine and device.
+//! Generates inputs from a seed. The same seed gives the same inputs on every machine and device.
 
 use bytemuck::Pod;
 use kiln_spec::expr::evaluate_int;
@@ -8,46 +8,46 @@ use thiserror::Error;
 use crate::data::element::{Element, for_elem_type};
 use crate::parallel;
 
-/// Why an input cannot be generated.
+/// The reason why an input cannot be generated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FillError {
-    /// The bound of `below(..)` has no value.
+    /// The bound of `below(..)` cannot be evaluated.
     #[error("`#[fill(..)]` of `{argument}`: {error}")]
     Eval {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
-        /// Why it has no value.
+        /// The reason why the bound cannot be evaluated.
         error: EvalError,
     },
-    /// The bound of `below(..)` is not positive, or beyond the element type.
+    /// The bound of `below(..)` is not positive, or it exceeds the range of the element type.
     #[error("`#[fill(below(..))]` of `{argument}` is {bound}, which is not a bound for {ty}")]
     Bound {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
-        /// The bound.
+        /// The value of the bound.
         bound: i128,
-        /// The type of its elements.
+        /// The element type of the argument.
         ty: ElemType,
     },
-    /// A range without values.
+    /// The range of `uniform(..)` contains no value of the element type.
     #[error("`#[fill(uniform({low}, {high}))]` of `{argument}` has no values of {ty}")]
     Empty {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
-        /// Lower bound, as text.
+        /// The lower bound, as text.
         low: String,
-        /// Upper bound, as text.
+        /// The upper bound, as text.
         high: String,
-        /// The type of its elements.
+        /// The element type of the argument.
         ty: ElemType,
     },
 }
 
-/// The bytes of a slice of `len` elements, as its `#[fill(..)]` declares.
+/// The bytes of a slice of `len` elements, with the values that its `#[fill(..)]` declares.
 ///
 /// # Errors
-/// If the declaration has no values for this problem or type.
+/// If the declared values do not exist for this problem or element type.
 pub fn fill(
     slice: &SliceArg,
     ty: ElemType,
@@ -70,8 +70,8 @@ pub fn fill(
     }))
 }
 
-/// The bytes of `len` elements. For the first element of a range, `of` returns the function that generates the
-/// elements of that range in order.
+/// The bytes of `len` elements, generated in ranges on all cores. `of` receives the index of the first element of a
+/// range and returns the function that generates the elements of that range in order.
 fn made<T: Pod, F: FnMut(usize) -> T>(len: usize, of: impl Fn(usize) -> F + Sync) -> Vec<u8> {
     let size = size_of::<T>();
     parallel::bytes(len, size, &|range, bytes| {
@@ -102,7 +102,7 @@ fn below_bound(
     }
 }
 
-/// The largest number up to which a type can represent every integer.
+/// The largest integer up to which a type can represent every integer.
 fn largest_whole(ty: ElemType) -> i128 {
     match ty {
         ElemType::F64 => 1 << 53,
@@ -142,12 +142,12 @@ fn uniform<T: Element>(
 const TWO_32: f64 = 4_294_967_296.0;
 const TWO_53: f64 = 9_007_199_254_740_992.0;
 
-/// A stream of random words: BLAKE3's extendable output, seeded by seed and argument.
+/// A sequence of random 32-bit words: the extendable output of BLAKE3 for the seed and the argument.
 struct RandomWords {
     stream: blake3::OutputReader,
 }
 
-/// The words of a stream, starting at some position.
+/// Reads the words of a sequence from a position on.
 struct Words {
     stream: blake3::OutputReader,
     block: [u8; 4096],
@@ -181,7 +181,7 @@ impl RandomWords {
         }
     }
 
-    /// The words from a position on.
+    /// The words from position `first` on.
     fn words(&self, first: usize) -> Words {
         let mut stream = self.stream.clone();
         stream.set_position(first as u64 * 4);
@@ -192,7 +192,7 @@ impl RandomWords {
         }
     }
 
-    /// Uniform over `[low, high)`.
+    /// The bytes of `len` elements that are uniformly distributed over `[low, high)`.
     fn real<T: Element>(&self, low: f64, high: f64, len: usize) -> Vec<u8> {
         // 32 random bits fill the significand of every type but `f64`, which needs 53.
         let is_double = T::TYPE == ElemType::F64;
@@ -206,7 +206,7 @@ impl RandomWords {
                     words.word().into()
                 };
                 let value = T::from_f64(low + step * random);
-                // Rounding to a narrow type can reach the upper bound, which is excluded.
+                // Rounding to a narrow type can give the upper bound, which is excluded.
                 if value.to_f64() < high {
                     value
                 } else {
@@ -216,7 +216,7 @@ impl RandomWords {
         })
     }
 
-    /// Uniform over the integers from `first` up to, but not including, `end`.
+    /// The bytes of `len` elements that are uniformly distributed over the integers from `first` to `end - 1`.
     fn whole<T: Element>(&self, first: i128, end: i128, len: usize) -> Vec<u8> {
         let range = (end - first) as u128;
         let is_short = range <= 1 << 32;
@@ -341,7 +341,7 @@ mod tests {
         both(values::<u64>(all(2.0_f64.powi(64)), 1000, 5));
         let signed: Vec<i64> = values(all(2.0_f64.powi(63)), 1000, 5);
         both(bytemuck::cast_vec(signed));
-        // None of these values fits an `f32`, so that a kernel that computes in `float` is detected.
+        // None of these values can be represented as `f32`, so a kernel that computes in `float` is detected.
         let doubles: Vec<f64> = values(all(1.0), 1000, 5);
         let narrow = doubles.iter().filter(|x| f64::from(**x as f32) == **x);
         assert!(narrow.count() < 10);

@@ -1,4 +1,4 @@
-//! Calls of functions that generate inputs, and the functions that a thread uses.
+//! Calls of functions that generate inputs, and the registry of these functions.
 
 use std::cell::RefCell;
 
@@ -7,15 +7,16 @@ use kiln_spec::{Access, ArgSpec, ElemType, KernelSpec, Problem, ProblemValue};
 use crate::data::arg_data::{ArgData, DataError};
 use crate::data::element::{Element, Scalar};
 
-/// A function that generates inputs, behind one signature for all kernels.
+/// A function that generates a kernel's inputs. All kernels use this one signature.
 pub type InputsFn = fn(&mut InputsCall);
 
 thread_local! {
-    /// The functions passed to [`provide`]; the last one for a declaration counts.
+    /// The functions that this thread registered with [`provide`]. Registering again for the same spec replaces the
+    /// function.
     static PROVIDED: RefCell<Vec<(&'static KernelSpec, InputsFn)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// From here on, this thread generates the inputs of kernels with this declaration by this function.
+/// Registers a function. From now on, this thread generates the inputs of kernels with this spec by calling it.
 pub(crate) fn provide(spec: &'static KernelSpec, function: InputsFn) {
     PROVIDED.with_borrow_mut(|provided| {
         provided.retain(|(known, _)| !std::ptr::eq(*known, spec));
@@ -31,7 +32,8 @@ fn provided(spec: &KernelSpec) -> Option<InputsFn> {
     found.map(|(_, function)| function)
 }
 
-/// Generates the inputs with the function that a spec names; `data` are the values of `#[fill(..)]`.
+/// Generates the inputs with the function that a spec specifies. `data` are the values that `#[fill(..)]` generated.
+/// If the spec specifies no function, they are returned unchanged.
 pub(crate) fn make(
     spec: &KernelSpec,
     problem: &Problem,
@@ -65,17 +67,17 @@ pub struct InputsCall {
     problem: Problem,
     seed: u64,
     data: Vec<ArgData>,
-    /// Arguments that cannot be taken (again).
+    /// Whether each argument must not be taken, because it is not an input slice or was already taken.
     taken: Vec<bool>,
 }
 
 impl InputsCall {
-    /// The seed.
+    /// The seed from which the inputs are generated.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The element type of a type parameter.
+    /// The element type that the problem assigns to a type parameter.
     ///
     /// # Panics
     /// If the problem has no such type parameter.
@@ -86,34 +88,34 @@ impl InputsCall {
         }
     }
 
-    /// The value of a scalar argument.
+    /// The value of the scalar argument at an index.
     ///
     /// # Panics
-    /// If that argument is not a scalar of this type.
+    /// If the argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
         bytemuck::pod_read_unaligned(self.data[argument].bytes())
     }
 
-    /// A number in a struct or array, by its offset in bytes.
+    /// The number at the byte offset `at` in an argument that is a struct or an array passed by value.
     ///
     /// # Panics
-    /// If that argument has no such number.
+    /// If the argument has no such number.
     pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
         let bytes = self.data[argument].bytes();
         bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()])
     }
 
-    /// Takes the elements of an input, to be changed and returned.
+    /// Takes the elements of an input, to change them. [`Self::put`] returns them.
     ///
     /// # Panics
-    /// If that argument is not an input, or was taken already.
+    /// If the argument is not an input slice, or if it was already taken.
     pub fn take<T: Element>(&mut self, argument: usize) -> Vec<T> {
         assert!(!self.taken[argument], "an input should be taken once");
         self.taken[argument] = true;
         bytemuck::pod_collect_to_vec(self.data[argument].bytes())
     }
 
-    /// Returns the elements of an input.
+    /// Returns the changed elements of an input.
     pub fn put<T: Element>(&mut self, argument: usize, elements: &[T]) {
         self.data[argument] = ArgData::Slice(bytemuck::cast_slice(elements).to_vec());
     }

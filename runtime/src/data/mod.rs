@@ -1,4 +1,4 @@
-//! What a launch works on: buffers and slices, the types of their elements, and the data that they are filled with.
+//! The data of launches: buffers and slices, their element types, and the values with which they are filled.
 
 pub(crate) mod any_buffer;
 pub(crate) mod arg_data;

@@ -1,4 +1,4 @@
-//! The plain-Rust reference of a kernel, with typed access for the generated adapter.
+//! Calls of a kernel's plain-Rust reference, and the values that a reference computes.
 
 use bytemuck::Pod;
 use kiln_spec::expr::evaluate_int;
@@ -14,7 +14,7 @@ use crate::data::element::{Element, Scalar, for_elem_type};
 use crate::data::fill::fill;
 use crate::data::inputs_call;
 
-/// Calls a body with the vector of a [`Wide`], whatever its type.
+/// Evaluates an expression with the vector inside a [`Wide`], whatever the type of its elements.
 macro_rules! for_wide {
     ($wide:expr, $x:ident => $body:expr) => {
         match $wide {
@@ -31,39 +31,39 @@ macro_rules! for_wide {
     };
 }
 
-/// A slice in the type in which a reference computes.
+/// The elements of a slice, in the type in which a reference computes.
 ///
-/// Real types are `f64`; the variant tells the kernel's own type.
+/// Real types are stored as `f64`. The variant is the element type in the kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wide {
-    /// Of an `f32` slice.
+    /// The elements of an `f32` slice.
     F32(Vec<f64>),
-    /// Of an `f16` slice.
+    /// The elements of an `f16` slice.
     F16(Vec<f64>),
-    /// Of a `bf16` slice.
+    /// The elements of a `bf16` slice.
     Bf16(Vec<f64>),
-    /// Of an `i32` slice.
+    /// The elements of an `i32` slice.
     I32(Vec<i32>),
-    /// Of a `u32` slice.
+    /// The elements of a `u32` slice.
     U32(Vec<u32>),
-    /// Of a `u8` slice.
+    /// The elements of a `u8` slice.
     U8(Vec<u8>),
-    /// Of an `f64` slice.
+    /// The elements of an `f64` slice.
     F64(Vec<f64>),
-    /// Of an `i64` slice.
+    /// The elements of an `i64` slice.
     I64(Vec<i64>),
-    /// Of a `u64` slice.
+    /// The elements of a `u64` slice.
     U64(Vec<u64>),
-    /// Of an `i16` slice.
+    /// The elements of an `i16` slice.
     I16(Vec<i16>),
-    /// Of a `u16` slice.
+    /// The elements of a `u16` slice.
     U16(Vec<u16>),
-    /// Of an `i8` slice.
+    /// The elements of an `i8` slice.
     I8(Vec<i8>),
 }
 
 impl Wide {
-    /// The kernel's type.
+    /// The element type in the kernel.
     pub fn elem_type(&self) -> ElemType {
         match self {
             Wide::F64(_) => ElemType::F64,
@@ -86,18 +86,18 @@ impl Wide {
         for_wide!(self, x => x.len())
     }
 
-    /// Whether it has no elements.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every element as an `f64`; 64-bit integers beyond 2^53 are rounded.
+    /// Every element as `f64`. 64-bit integers beyond 2^53 are rounded.
     #[allow(clippy::unnecessary_cast, reason = "one of the types is f64")]
     pub fn to_f64s(&self) -> Vec<f64> {
         for_wide!(self, x => x.iter().map(|&x| x as f64).collect())
     }
 
-    /// Every element, if the elements are integers.
+    /// Every element as an integer; `None` if the element type is real.
     pub(crate) fn to_whole(&self) -> Option<Vec<i128>> {
         macro_rules! whole {
             ($($variant:ident)*) => {
@@ -110,7 +110,7 @@ impl Wide {
         whole!(I64 U64 I32 U32 I16 U16 I8 U8)
     }
 
-    /// The bytes of the nearest elements of the kernel's type.
+    /// The bytes of the elements, each rounded to the kernel's element type.
     pub fn narrow(&self) -> Vec<u8> {
         for_elem_type!(self.elem_type(), T => {
             let elements: Vec<T> = self.elements::<T>().iter().map(|&x| T::narrow(x)).collect();
@@ -118,13 +118,13 @@ impl Wide {
         })
     }
 
-    /// The bytes of the elements in their own representation: real types as `f64`.
+    /// The bytes of the elements as they are stored, so real types have the bytes of `f64`.
     pub(crate) fn wide_bytes(&self) -> &[u8] {
         for_wide!(self, x => bytemuck::cast_slice(x))
     }
 
-    /// Elements from the bytes of [`Self::wide_bytes`]; `None` if their number is not a multiple of an element's
-    /// size.
+    /// Elements from the bytes that [`Self::wide_bytes`] returns; `None` if the number of bytes is not a multiple of
+    /// an element's size.
     pub(crate) fn of_wide_bytes(ty: ElemType, bytes: &[u8]) -> Option<Wide> {
         for_elem_type!(ty, T => {
             let whole = bytes.len().is_multiple_of(size_of::<<T as Element>::Wide>());
@@ -132,15 +132,15 @@ impl Wide {
         })
     }
 
-    /// The size of an element in [`Self::wide_bytes`].
+    /// The size in bytes of an element in [`Self::wide_bytes`].
     pub(crate) fn wide_size(ty: ElemType) -> usize {
         for_elem_type!(ty, T => size_of::<<T as Element>::Wide>())
     }
 
-    /// The elements, as a reference computes them.
+    /// The elements in the type in which a reference computes.
     ///
     /// # Panics
-    /// If they have another type.
+    /// If the kernel's element type is not `T`.
     pub(crate) fn elements<T: Element>(&self) -> &[T::Wide] {
         assert_eq!(
             self.elem_type(),
@@ -150,7 +150,7 @@ impl Wide {
         for_wide!(self, x => bytemuck::cast_slice(x))
     }
 
-    /// Elements that a reference computed.
+    /// Wraps elements that a reference computed.
     pub(crate) fn of_vec<T: Element>(elements: Vec<T::Wide>) -> Wide {
         match T::TYPE {
             ElemType::F64 => Wide::F64(pods(elements)),
@@ -168,7 +168,7 @@ impl Wide {
         }
     }
 
-    /// Elements of the kernel's type, from bytes.
+    /// Converts elements from the bytes that a kernel uses.
     pub fn of_bytes(ty: ElemType, bytes: &[u8]) -> Wide {
         for_elem_type!(ty, T => {
             let elements: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
@@ -176,24 +176,26 @@ impl Wide {
         })
     }
 
-    /// The elements in the form that the generated adapter passes to the reference.
+    /// The vector of elements, as the generated adapter passes it to the reference.
     fn into_vec<W: Pod>(self) -> Vec<W> {
         for_wide!(self, x => pods(x))
     }
 }
 
-/// Converts a vector to a type that generated code promises to be the same.
+/// Converts a vector to the element type that generated code requests. Generated code guarantees that the types
+/// match.
 fn pods<A: Pod, B: Pod>(vec: Vec<A>) -> Vec<B> {
     bytemuck::try_cast_vec(vec)
         .map_err(|(error, _)| error)
         .expect("generated code should ask for the type that the spec declares")
 }
 
-/// The data of every argument for a problem, generated from a seed as the spec declares: first by `#[fill(..)]`, then
-/// by the function that `inputs` names, which must have been registered with [`crate::data::inputs::provide`].
+/// Generates the data of every argument for a problem from a seed, as the spec declares. First `#[fill(..)]` supplies
+/// values. Then the function that `inputs` specifies changes them. That function must have been registered with
+/// [`crate::data::inputs::provide`].
 ///
 /// # Errors
-/// If a declaration has no values for this problem.
+/// If the declared values do not exist for this problem.
 pub fn make_data(
     spec: &KernelSpec,
     problem: &Problem,
@@ -202,10 +204,10 @@ pub fn make_data(
     make_data_for(spec, &spec.baseline.config, problem, seed)
 }
 
-/// Like [`make_data`], with the lengths and computed arguments of a config instead of the baseline's.
+/// Like [`make_data`], but computes lengths and arguments for a config instead of the baseline's config.
 ///
 /// # Errors
-/// Those of [`make_data`].
+/// The errors of [`make_data`].
 pub fn make_data_for(
     spec: &KernelSpec,
     config: &Config,
@@ -249,7 +251,7 @@ pub fn make_data_for(
     inputs_call::make(spec, problem, seed, data)
 }
 
-/// The bytes of a struct or array; padding is zero.
+/// The bytes of a struct or array that is passed by value. Padding is zero.
 fn plain_bytes(plain: &PlainArg, problem: &Problem) -> Result<Vec<u8>, DataError> {
     let mut bytes = vec![0; plain.value.layout().bytes];
     for (at, ty, number) in plain.value.numbers() {
@@ -270,7 +272,7 @@ fn plain_bytes(plain: &PlainArg, problem: &Problem) -> Result<Vec<u8>, DataError
     Ok(bytes)
 }
 
-/// The computed arguments of a launch in order, each at the start of a word.
+/// The computed arguments of a launch in order. Each value is at the start of its word.
 pub(crate) fn computed_words(
     spec: &KernelSpec,
     config: &Config,
@@ -282,7 +284,7 @@ pub(crate) fn computed_words(
     });
     let word = |(scalar, expr): (&ScalarArg, _)| {
         let value = spec.computed(scalar, expr, config, problem)?;
-        // Two's complement: the low bytes of the value are the same in every narrower type that can represent it.
+        // In two's complement, the low bytes of the value are the same in every narrower type that can represent it.
         Ok(u64::from_ne_bytes(value.to_ne_bytes()))
     };
     computed.map(word).collect()
@@ -319,7 +321,7 @@ fn scalar_bytes(name: &str, ty: ScalarType, value: ScalarValue) -> Result<Vec<u8
     })
 }
 
-/// One call of a reference: inputs in, outputs out.
+/// One call of a reference. It supplies the inputs and receives the outputs.
 #[derive(Clone, Debug)]
 pub struct ReferenceCall {
     problem: Problem,
@@ -328,7 +330,7 @@ pub struct ReferenceCall {
 }
 
 impl ReferenceCall {
-    /// A call with this data. Outputs start as zeros, in-out arguments as their data.
+    /// Creates a call with this data. Initially, outputs are zero and in-out arguments have the values in `inputs`.
     pub fn new(spec: &KernelSpec, problem: &Problem, inputs: Vec<ArgData>) -> ReferenceCall {
         let outputs = spec
             .args
@@ -349,12 +351,12 @@ impl ReferenceCall {
         }
     }
 
-    /// The problem.
+    /// The problem for which the reference computes.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
 
-    /// The element type of a type parameter.
+    /// The element type that the problem assigns to a type parameter.
     ///
     /// # Panics
     /// If the problem has no such type parameter.
@@ -365,35 +367,35 @@ impl ReferenceCall {
         }
     }
 
-    /// The value of a scalar argument.
+    /// The value of the scalar argument at an index.
     ///
     /// # Panics
-    /// If that argument is not a scalar of this type.
+    /// If the argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
         bytemuck::pod_read_unaligned(self.inputs[argument].bytes())
     }
 
-    /// A number in a struct or array, by its offset in bytes.
+    /// The number at the byte offset `at` in an argument that is a struct or an array passed by value.
     ///
     /// # Panics
-    /// If that argument has no such number.
+    /// If the argument has no such number.
     pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
         let bytes = self.inputs[argument].bytes();
         bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()])
     }
 
-    /// The elements of an input.
+    /// The elements of the input slice at an index.
     ///
     /// # Panics
-    /// If that argument is not a slice of this type.
+    /// If the argument is not a slice of this type.
     pub fn input<T: Element>(&self, argument: usize) -> Vec<T> {
         bytemuck::pod_collect_to_vec(self.inputs[argument].bytes())
     }
 
-    /// Takes an output, to be computed and returned.
+    /// Takes the elements of an output, to compute them. [`Self::put_output`] returns them.
     ///
     /// # Panics
-    /// If that argument is not an output of this type, or was taken already.
+    /// If the argument is not an output of this type, or if it was already taken.
     pub fn take_output<T: Element>(&mut self, argument: usize) -> Vec<T::Wide> {
         self.outputs[argument]
             .take()

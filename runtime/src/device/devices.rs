@@ -1,4 +1,4 @@
-//! Finds and opens devices.
+//! Finding and opening devices.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,19 +13,19 @@ use crate::backend::hip::HipDevice;
 use crate::backend::sim::SimDevice;
 use crate::device::{Device, DeviceBackend, DeviceError};
 
-/// The devices of one kind of GPU.
+/// The devices of one GPU backend.
 struct Gpus {
     backend: Backend,
-    /// The number of devices, or why there are none.
+    /// Returns the number of devices, or the reason why there are none.
     count: fn() -> Result<u32, DeviceError>,
     /// Opens a device by its number.
     open: fn(u32) -> Opened,
 }
 
-/// An open device, or why it could not be opened.
+/// An open device, or the reason why it could not be opened.
 type Opened = Result<Device, DeviceError>;
 
-/// Every kind of GPU, the preferred one first.
+/// Every GPU backend, in order of preference.
 const GPUS: [Gpus; 2] = [
     Gpus {
         backend: Backend::Cuda,
@@ -39,12 +39,16 @@ const GPUS: [Gpus; 2] = [
     },
 ];
 
-/// Opens a device by name: `cpu`; `cuda:0` (or `cuda`) for an NVIDIA GPU and `hip:0` (or `hip`) for one of AMD, with
-/// the number that its driver gives it. With the feature `testing` also `fake` (`fake:script.json`), a device that
-/// behaves as a script says; with the feature `sim` also `sim:sm_89` or `sim:gfx1151`, a GPU whose images are interpreted.
+/// Opens a device by its name.
 ///
-/// A process has one object per device, however often it is opened; only fake devices with a script are new each
-/// time.
+/// - `cpu` is the cpu device.
+/// - `cuda:0` (or `cuda`) is an NVIDIA GPU and `hip:0` (or `hip`) is an AMD GPU, with the number that the driver
+///   assigns to it.
+/// - With the feature `testing`, `fake` (or `fake:script.json`) is a device that behaves as a script specifies.
+/// - With the feature `sim`, `sim:sm_89` or `sim:gfx1151` is a simulated GPU, whose images are interpreted.
+///
+/// A process has one object per device, no matter how often the device is opened. Fake devices with a script are an
+/// exception, because each call opens a new one.
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::DeviceError> {
@@ -81,7 +85,7 @@ pub fn open(name: &str) -> Result<Device, DeviceError> {
 }
 
 impl Device {
-    /// The cpu device, which every machine has; compiling for it needs a C++ compiler.
+    /// Opens the cpu device, which every machine has. Compiling for it needs a C++ compiler.
     ///
     /// # Errors
     /// If one of Kiln's own environment variables (docs/environment.md) has an invalid value.
@@ -89,23 +93,23 @@ impl Device {
         open("cpu")
     }
 
-    /// An NVIDIA GPU, by the number that the CUDA driver gives it.
+    /// Opens the NVIDIA GPU with this number in the CUDA driver.
     ///
     /// # Errors
-    /// Those of [`Device::open`].
+    /// The errors of [`Device::open`].
     pub fn cuda(ordinal: u32) -> Result<Device, DeviceError> {
         open(&format!("cuda:{ordinal}"))
     }
 
-    /// An AMD GPU, by the number that the HIP runtime gives it.
+    /// Opens the AMD GPU with this number in the HIP runtime.
     ///
     /// # Errors
-    /// Those of [`Device::open`].
+    /// The errors of [`Device::open`].
     pub fn hip(ordinal: u32) -> Result<Device, DeviceError> {
         open(&format!("hip:{ordinal}"))
     }
 
-    /// A device by its name, as on command lines: see [`open`].
+    /// Opens a device by its name, as command lines specify it: see [`open`].
     ///
     /// # Errors
     /// [`DeviceError::NotFound`] if this machine does not have the device, with the reason and the available devices.
@@ -113,25 +117,25 @@ impl Device {
         open(name)
     }
 
-    /// The name by which [`Device::open`] opens it: `cpu`, `cuda:0`.
+    /// The name with which [`Device::open`] opens this device, such as `cpu` or `cuda:0`.
     pub fn name(&self) -> String {
         name_of(&**self)
     }
 }
 
-/// Parses the number of a device; 0 if none is given.
+/// Parses the number of a device. Without a number, the device is number 0.
 fn ordinal(which: Option<&str>) -> Option<u32> {
     which.map_or(Some(0), |which| which.parse().ok())
 }
 
-/// All devices of this machine, the cpu first, without the fake one.
+/// All available devices of this machine, except the fake one. The cpu device is the first.
 pub fn devices() -> Vec<Device> {
     let gpus = gpus().into_iter().filter_map(|(_, opened)| opened.ok());
     let cpu = cpu().ok().map(Device::from);
     cpu.into_iter().chain(gpus).collect()
 }
 
-/// The names of the simulated GPUs.
+/// The names of the simulated GPUs, in the form that [`open`] accepts.
 #[cfg(feature = "sim")]
 pub fn simulated() -> Vec<String> {
     let targets = crate::backend::sim::targets();
@@ -140,7 +144,8 @@ pub fn simulated() -> Vec<String> {
         .collect()
 }
 
-/// The GPUs that are not available, and why: the backend has none, or a device (`hip:1`) exists but does not open.
+/// The GPUs that are not available, each with the reason. An item is either a backend without devices (`hip`) or a
+/// device that exists but cannot be opened (`hip:1`).
 pub fn missing() -> Vec<(String, DeviceError)> {
     let unopened = gpus().into_iter();
     unopened
@@ -148,7 +153,7 @@ pub fn missing() -> Vec<(String, DeviceError)> {
         .collect()
 }
 
-/// Every GPU that a driver reports, with its name; for a backend without one, the name of the backend.
+/// Every GPU that a driver reports, with its name. A backend without devices is listed by the name of the backend.
 fn gpus() -> Vec<(String, Opened)> {
     let of_kind = |gpus: &Gpus| {
         let backend = gpus.backend;
@@ -171,7 +176,7 @@ fn split(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The name by which [`open`] opens a device.
+/// The name with which [`open`] opens a device.
 pub fn name_of(device: &dyn DeviceBackend) -> String {
     let info = device.info();
     if info.is_simulated {
@@ -183,7 +188,7 @@ pub fn name_of(device: &dyn DeviceBackend) -> String {
     }
 }
 
-/// The message if no device has a name.
+/// The text of the error if no device is called `name`.
 fn not_found(name: &str, missing: &[(String, DeviceError)]) -> String {
     let reason = |backend: Backend| missing.iter().find(|(name, _)| name == backend.name());
     let why = match meant(name) {
@@ -199,7 +204,7 @@ fn not_found(name: &str, missing: &[(String, DeviceError)]) -> String {
     }
 }
 
-/// The available devices, in words.
+/// A text that lists the available devices.
 fn listed(here: &[String]) -> String {
     if here.is_empty() {
         return "there is no device here".into();
@@ -208,13 +213,13 @@ fn listed(here: &[String]) -> String {
     format!("devices here: {}", here.join(", "))
 }
 
-/// The backend that a user probably means by this name.
+/// The backend that a user probably means by a device name that does not exist.
 fn meant(name: &str) -> Option<Backend> {
     let named = split(name).0.to_ascii_lowercase().parse().ok();
     named.or_else(|| arch_of(name))
 }
 
-/// The backend whose architectures have names of this form.
+/// The backend whose architectures have names like this one (`sm_…` or `gfx…`).
 fn arch_of(name: &str) -> Option<Backend> {
     let name = name.to_ascii_lowercase();
     let forms = [("sm_", Backend::Cuda), ("gfx", Backend::Hip)];
@@ -222,7 +227,7 @@ fn arch_of(name: &str) -> Option<Backend> {
     form.map(|(_, backend)| backend)
 }
 
-/// The cpu device of this process.
+/// The cpu device, which is opened once per process.
 fn cpu() -> Result<Arc<CpuDevice>, DeviceError> {
     static CPU: Mutex<Option<Arc<CpuDevice>>> = Mutex::new(None);
     let mut cpu = CPU.lock().unwrap_or_else(PoisonError::into_inner);
@@ -232,7 +237,7 @@ fn cpu() -> Result<Arc<CpuDevice>, DeviceError> {
     Ok(cpu.insert(CpuDevice::open()?).clone())
 }
 
-/// A cpu device with the largest limits that it supports, so that other devices' rows run on it.
+/// A cpu device with the largest limits that it supports, so rows of other devices can run on it.
 pub(crate) fn cpu_with_raised_limits() -> Result<Device, DeviceError> {
     let options = CpuOptions::from_env()?.with_raised_limits();
     Ok(CpuDevice::with_options(options)?.into())

@@ -1,4 +1,4 @@
-//! Errors of a device, by cause.
+//! [`DeviceError`] and the classes of failures.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum DeviceError {
     NotFound {
         /// The missing object.
         what: String,
-        /// Where it was searched, or the driver's message.
+        /// The places that were searched, or the driver's message.
         text: String,
     },
     /// There is not enough memory.
@@ -26,7 +26,7 @@ pub enum DeviceError {
         /// The free memory, or the driver's message.
         text: String,
     },
-    /// The plan of a launch exceeds a limit of the device.
+    /// The launch plan exceeds a limit of the device.
     #[error("launch of `{symbol}` refused: {error}")]
     Plan {
         /// The kernel's symbol.
@@ -34,7 +34,7 @@ pub enum DeviceError {
         /// The limit, and what exceeds it.
         error: PlanError,
     },
-    /// A launch was refused for a reason other than a limit; nothing ran.
+    /// A launch was refused for a reason other than a limit. Nothing ran.
     #[error("launch of `{symbol}` refused: {text}")]
     LaunchRefused {
         /// The kernel's symbol.
@@ -42,7 +42,8 @@ pub enum DeviceError {
         /// The reason.
         text: String,
     },
-    /// The kernel reported its own failure (a barrier never reached, a trap); the device is still usable.
+    /// The kernel reported a failure, such as a trap or a barrier that not all threads reach. The device is still
+    /// usable.
     #[error("kernel `{symbol}` failed: {text}")]
     KernelFault {
         /// The kernel's symbol.
@@ -50,7 +51,7 @@ pub enum DeviceError {
         /// The reported text.
         text: String,
     },
-    /// The process can no longer use the device (after an illegal address, for example).
+    /// The process can no longer use the device, for example after an access to an illegal address.
     #[error("the device is unusable in this process: {text}")]
     Sticky {
         /// The driver's message.
@@ -64,26 +65,26 @@ pub enum DeviceError {
         /// The deadline, in nanoseconds.
         after_ns: u64,
     },
-    /// The device no longer answers.
+    /// The device no longer responds.
     #[error("the device is lost: {text}")]
     Lost {
         /// The driver's message.
         text: String,
     },
-    /// The device does not support this.
+    /// The device does not support the requested operation.
     #[error("{what} is not supported")]
     Unsupported {
         /// The requested operation.
         what: String,
     },
-    /// An environment variable or file with the settings of a device is invalid.
+    /// An environment variable or a file configures a device with an invalid value.
     #[error("{what} is {problem}\nhelp: {help}")]
     Setting {
         /// The variable or file.
         what: String,
         /// Why it is invalid.
         problem: String,
-        /// The remedy.
+        /// How to correct the setting.
         help: String,
     },
     /// A byte range is not inside an allocation.
@@ -102,17 +103,17 @@ pub enum DeviceError {
         /// The reason.
         text: String,
     },
-    /// A call of the system or driver failed unexpectedly.
+    /// A call of the system or of a driver failed unexpectedly.
     #[error("{what} failed: {text}")]
     Internal {
-        /// The call.
+        /// The call that failed.
         what: String,
         /// The system's message.
         text: String,
     },
 }
 
-/// The classes of failure that tuning distinguishes.
+/// The classes of failures that tuning distinguishes, because it reacts to each class differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
     /// The request itself was invalid.
@@ -121,22 +122,22 @@ pub enum ErrorClass {
     Oom,
     /// The device refused the launch: skip the candidate.
     LaunchRefused,
-    /// The process must be replaced.
+    /// The process can no longer use the device and must be replaced.
     Sticky,
-    /// The launch did not end: kill the process.
+    /// The launch did not end: the process must be killed.
     Hang,
     /// The device can no longer be used.
     DeviceLost,
     /// The device does not support the operation.
     Unsupported,
-    /// Something is not installed.
+    /// Something that is required is not installed.
     NotFound,
-    /// A fault of Kiln or the system.
+    /// A fault of Kiln or of the system.
     Internal,
 }
 
 impl DeviceError {
-    /// Its class.
+    /// The class of this error.
     pub fn class(&self) -> ErrorClass {
         match self {
             DeviceError::NotFound { .. } => ErrorClass::NotFound,
@@ -156,7 +157,7 @@ impl DeviceError {
         }
     }
 
-    /// A [`DeviceError::Internal`] of a failed call.
+    /// A [`DeviceError::Internal`] for a failed call.
     pub fn internal(what: &str, error: impl fmt::Display) -> DeviceError {
         DeviceError::Internal {
             what: what.into(),

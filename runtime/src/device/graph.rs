@@ -1,13 +1,14 @@
-//! Graphs: launches that are recorded once and replayed together, which takes the host less time.
+//! Graphs: launches that are recorded once and then replayed together. A replay takes less host time than separate
+//! launches.
 
 use crate::device::stream::Stream;
 use crate::device::{Device, DeviceError, RecordedLaunches, StreamHandle};
 
-/// Launches of one stream, recorded once.
+/// A recording of launches on one stream, which can be replayed.
 ///
-/// A recording contains each launch as it was made: the selected row, the sizes, the addresses of the buffers and the
-/// values of the scalars. A replay reads and writes the same buffers; it is ordered like any other work of its
-/// stream. Buffers that are dropped while a graph of their device lives stay allocated until the last graph is gone.
+/// A graph stores each launch with the selected row, the sizes, the addresses of the buffers and the values of the
+/// scalars. So a replay reads and writes the same buffers. It is ordered like any other work of its stream. Buffers
+/// that are dropped while a graph of their device exists stay allocated until the last graph is dropped.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,13 +35,13 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Records the launches that `record` makes on a stream, without running them. It must not be the default stream
-    /// (see [`Stream::new`]), and every kernel must have been launched or [prepared](crate::prepare::get) on the
-    /// device before.
+    /// Records the launches that `record` makes on a stream, without running them. The stream must not be a default
+    /// stream (see [`Stream::new`]), and every kernel must already have been launched or
+    /// [prepared](crate::prepare::get) on the device.
     ///
     /// # Errors
     /// The errors of `record`; [`DeviceError::Unsupported`] if the device cannot record; an error of the device if
-    /// anything but launches was to be recorded.
+    /// `record` requests anything other than launches.
     pub fn capture<E: From<DeviceError>>(
         stream: &Stream,
         record: impl FnOnce(&Stream) -> Result<(), E>,
@@ -53,22 +54,22 @@ impl Graph {
         })
     }
 
-    /// Queues everything that was recorded, on the stream on which it was recorded.
+    /// Queues all recorded launches on the stream on which they were recorded.
     ///
     /// # Errors
-    /// An error of the device, or of a kernel since the last synchronisation.
+    /// An error of the device, or an error of a kernel that ran since the last synchronisation.
     pub fn replay(&self) -> Result<(), DeviceError> {
         self.recorded.launch(self.stream.handle())
     }
 
-    /// The stream on which it was recorded.
+    /// The stream on which the launches were recorded.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
 }
 
-/// A recording in progress. It is ended even if recording fails or panics; otherwise the stream could not be used
-/// again.
+/// A recording in progress. Dropping it ends the recording, even if recording fails or panics, because otherwise the
+/// stream could not be used again.
 struct ActiveRecording {
     device: Device,
     handle: StreamHandle,
@@ -94,7 +95,7 @@ impl ActiveRecording {
 impl Drop for ActiveRecording {
     fn drop(&mut self) {
         if !self.ended {
-            // The recording is discarded; the error was already reported.
+            // The recording is discarded. The error was already reported.
             let _ = self.device.end_capture(self.handle);
         }
     }

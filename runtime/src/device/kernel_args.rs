@@ -1,23 +1,24 @@
-//! Arguments of launches in the form that backends take.
+//! Arguments of launches, in the form that backends accept.
 
 use std::ffi::c_void;
 
-/// The arguments of one launch: a pointer to each value, in the order of the kernel's parameters, as in
-/// `cuLaunchKernel`.
+/// The arguments of one launch, as `cuLaunchKernel` takes them: one pointer to each value, in the order of the
+/// kernel's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelArgs<'a> {
     pub(crate) pointers: &'a [*const c_void],
     memory: &'a [ArgMemory<'a>],
 }
 
-/// The memory of one argument, for builds that check every access.
+/// The memory that one argument refers to. A check build (a build of the kernel that checks every memory access)
+/// compares each access with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArgMemory<'a> {
     /// The argument's name.
     pub name: &'a str,
-    /// The first address in kernels.
+    /// The first address, as kernels see it.
     pub address: u64,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
@@ -30,29 +31,29 @@ impl<'a> KernelArgs<'a> {
         }
     }
 
-    /// The same with all memory that the kernel may use. Without this list, a check build permits every allocation of
-    /// the device.
+    /// Adds the list of all memory that the kernel may access. Without this list, a check build permits accesses to
+    /// every allocation of the device.
     pub fn with_memory(self, memory: &'a [ArgMemory<'a>]) -> KernelArgs<'a> {
         KernelArgs { memory, ..self }
     }
 
-    /// The pointers.
+    /// The pointers to the values.
     pub fn pointers(self) -> &'a [*const c_void] {
         self.pointers
     }
 
-    /// The memory that the kernel may use, if it is known.
+    /// The memory that the kernel may access; empty if it is not known.
     pub fn memory(self) -> &'a [ArgMemory<'a>] {
         self.memory
     }
 }
 
-/// Sets of arguments that launches use in turn: each set is for one launch, with its own data.
+/// Sets of arguments that consecutive launches use alternately. Each set has its own data.
 #[derive(Clone, Copy, Debug)]
 pub struct ArgSets<'a>(&'a [KernelArgs<'a>]);
 
 impl<'a> ArgSets<'a> {
-    /// Sets of arguments; `None` if there are none, or their numbers of arguments differ.
+    /// Groups sets of arguments. Returns `None` if there are no sets or if their numbers of arguments differ.
     pub fn new(sets: &'a [KernelArgs<'a>]) -> Option<ArgSets<'a>> {
         let count = sets.first()?.pointers.len();
         let alike = sets.iter().all(|args| args.pointers.len() == count);
@@ -64,12 +65,12 @@ impl<'a> ArgSets<'a> {
         self.0[0]
     }
 
-    /// The sets of `launches` launches.
+    /// The set for each of `launches` consecutive launches, which alternate between all sets.
     pub fn in_turn(self, launches: u32) -> impl Iterator<Item = KernelArgs<'a>> {
         self.0.iter().copied().cycle().take(launches as usize)
     }
 
-    /// The sets that `launches` launches use, each once.
+    /// The sets that `launches` consecutive launches use, each listed once.
     pub fn of_launches(self, launches: u32) -> &'a [KernelArgs<'a>] {
         &self.0[..self.0.len().min(launches as usize)]
     }

@@ -1,15 +1,16 @@
-//! Stream affinity of borrowed (foreign) memory.
+//! Which streams may use borrowed memory of another library.
 //!
-//! Kiln frees its own memory after all work of its device, and after the last recording. Another library frees its
-//! memory in the order of the stream that it was lent to, as soon as it is no longer borrowed: at that time work on
-//! another stream, or a replay, could still use it.
+//! Kiln frees its own memory only after all work of its device is done and the last recording is dropped. Another
+//! library may free its memory as soon as the borrow ends, in the order of the stream for which the memory was
+//! borrowed. At that time, work on another stream or a replay could still use the memory.
 
 /// The streams on which a slice may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lent {
-    /// The [`Stream::id`](crate::Stream) that it was lent to; 0 for any stream of the device.
+    /// The [`Stream::id`](crate::Stream) of the only stream that may use the slice; 0 permits every stream of the
+    /// device.
     stream: u64,
-    /// Whether a recording may use it.
+    /// Whether a recorded launch may use the slice.
     recordable: bool,
 }
 
@@ -20,7 +21,7 @@ impl Lent {
         recordable: true,
     };
 
-    /// Memory that another library keeps as long as it is borrowed, and until the stream's work on it is done.
+    /// Memory that another library keeps while it is borrowed and until the stream's work on it is done.
     pub fn borrowed(stream: u64) -> Lent {
         Lent {
             stream,
@@ -28,7 +29,7 @@ impl Lent {
         }
     }
 
-    /// Memory that the caller keeps as long as anything uses it, including replays.
+    /// Memory that the caller keeps for as long as anything uses it, including replays.
     pub fn vouched(stream: u64) -> Lent {
         Lent {
             stream,
@@ -36,13 +37,13 @@ impl Lent {
         }
     }
 
-    /// Whether work on the stream with this [`Stream::id`](crate::Stream) may use it.
+    /// Whether work on the stream with this [`Stream::id`](crate::Stream) may use the slice.
     #[inline]
     pub fn goes_with(self, stream: u64) -> bool {
         (self.stream == 0) | (self.stream == stream)
     }
 
-    /// Whether a recording may use it.
+    /// Whether a recorded launch may use the slice.
     #[inline]
     pub fn is_recordable(self) -> bool {
         self.recordable

@@ -1,8 +1,8 @@
 //! [`Device`], the handle that programs use, and [`DeviceBackend`], the trait that each backend implements.
 //!
-//! A device loads [`Artifact`]s into [`Module`]s, returns their [`Function`]s by symbol, and launches these with a
-//! [`LaunchPlan`] on a stream. The work of one stream runs in order; [`Stream`](crate::Stream) keeps its device
-//! alive. Errors are classified by cause into [`ErrorClass`]es.
+//! A device loads [`Artifact`]s as [`Module`]s. A module finds a [`Function`] by its symbol, and the device launches
+//! that function with a [`LaunchPlan`] on a stream. The work of one stream runs in order. A [`Stream`](crate::Stream)
+//! keeps its device open. Each error belongs to one [`ErrorClass`].
 
 #[doc(hidden)]
 pub mod devices;
@@ -34,39 +34,39 @@ pub use crate::device::kernel_args::{ArgMemory, ArgSets, KernelArgs};
 pub struct DeviceInfo {
     /// Backend, architecture and product name, by which baked rows are selected.
     pub key: DeviceKey,
-    /// Launch limits and sizes.
+    /// The limits of launches and other sizes of the device.
     pub limits: DeviceLimits,
-    /// The device fingerprint in clear text: driver, processor features, clocks… It contains no compiler, and nothing
-    /// that differs between devices of the same kind.
+    /// The device fingerprint in clear text: driver, processor features, clocks and similar properties. It contains
+    /// nothing about compilers, and nothing that differs between devices of the same kind.
     pub fingerprint: BTreeMap<String, String>,
-    /// Identifies this device among others of its kind: a UUID, the exact size of its memory. It does not affect
-    /// times, so it is recorded with results and is never part of their key.
+    /// Identifies this device among others of its kind, for example by UUID or exact memory size. These values do not
+    /// affect times, so they are recorded with results and are never part of a result's key.
     pub instance: BTreeMap<String, String>,
-    /// Its number among the devices of its backend, as the driver counts them.
+    /// The number of the device among the devices of its backend, as the driver numbers them.
     pub ordinal: u32,
     /// The resolution of [`DeviceBackend::time`] in nanoseconds: the step of the clock and, on a GPU, the variation
     /// from the start of one batch to the next.
     pub timer_tick_ns: u64,
-    /// Whether it is an interpreter of that device's images, which has no clock: its times would mean nothing, and its results
-    /// are not evidence of the device's speed.
+    /// Whether the device is a simulator that interprets the device's images. A simulator has no clock, so it
+    /// measures no times and its results are not evidence of speed.
     pub is_simulated: bool,
 }
 
 /// The state of a device's clock at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockReading {
-    /// The clock of its multiprocessors, in kHz, if it is reported.
+    /// The clock frequency of the device's multiprocessors in kHz; `None` if it is not reported.
     pub khz: Option<u32>,
-    /// Whether heat or the power supply throttles the clock at this moment. A configured power limit does not count,
-    /// since large kernels always reach it.
+    /// Whether heat or the power supply throttles the clock at this moment. Reaching a configured power limit does
+    /// not count as throttling, since large kernels always reach it.
     pub is_braked: bool,
 }
 
-/// An open device: a cheap handle that can be cloned and sent between threads. Clones are the same device.
+/// A handle of an open device. Clones refer to the same device, are cheap, and can be sent between threads.
 ///
-/// It is opened by [`Device::cpu`], [`Device::cuda`], [`Device::hip`] or, by name, [`Device::open`]; work is queued
-/// on its streams ([`Device::stream`], [`Device::new_stream`]). It dereferences to [`DeviceBackend`], which has the
-/// other methods.
+/// [`Device::cpu`], [`Device::cuda`], [`Device::hip`] and, by name, [`Device::open`] open a device. Work is queued on
+/// its streams ([`Device::stream`], [`Device::new_stream`]). `Device` dereferences to [`DeviceBackend`], which has
+/// the other methods.
 ///
 /// ```
 /// # fn main() -> Result<(), kiln::Error> {
@@ -121,16 +121,17 @@ pub(crate) fn next_index() -> u32 {
 
 /// The operations of a device, implemented by each backend. [`Device`] is the handle that programs use.
 pub trait DeviceBackend: Send + Sync + fmt::Debug {
-    /// Identity, limits and fingerprint.
+    /// The identity, limits and fingerprint of the device.
     fn info(&self) -> &DeviceInfo;
 
-    /// A small number of this device object, unique within the process, as an index into tables of loaded functions.
+    /// The number of this device object, unique within the process and small. It is an index into tables of loaded
+    /// functions.
     fn index(&self) -> u32;
 
     /// The compiler for this device.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] if none is installed; images can still be loaded then.
+    /// [`CompileError::NotFound`] if no compiler is installed. The device can still load images in that case.
     fn compiler(&self) -> Result<&dyn Compiler, CompileError>;
 
     /// Allocates `bytes` zeroed bytes aligned to `align` (a power of two).
@@ -139,11 +140,11 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// [`DeviceError::Oom`] if there is not enough memory.
     fn alloc(&self, bytes: usize, align: usize) -> Result<Box<dyn Allocation>, DeviceError>;
 
-    /// Like [`Self::alloc`], with inaccessible memory directly before and after it, so that a stray access faults.
-    /// The end is as close to the guard as `align` allows.
+    /// Like [`Self::alloc`], with inaccessible memory directly before and after the allocation, so an access outside
+    /// it faults. The end of the allocation is as close to the inaccessible memory as `align` allows.
     ///
     /// # Errors
-    /// Those of [`Self::alloc`]; [`DeviceError::Unsupported`] if the device does not support guards.
+    /// The errors of [`Self::alloc`]; [`DeviceError::Unsupported`] if the device does not support guards.
     fn alloc_guarded(
         &self,
         bytes: usize,
@@ -158,14 +159,14 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Loads an artifact that was compiled for this device.
     ///
     /// # Errors
-    /// [`DeviceError::Load`] if it is damaged or was compiled for another target.
+    /// [`DeviceError::Load`] if the artifact is damaged or was compiled for another target.
     fn load(&self, artifact: &Artifact) -> Result<Arc<dyn Module>, DeviceError>;
 
     /// Queues one launch on a stream. On return the launch may still be running, except on devices that run launches
     /// immediately.
     ///
     /// # Errors
-    /// [`DeviceError::LaunchRefused`] if the plan exceeds a limit. Errors of the kernel itself are reported here or
+    /// [`DeviceError::LaunchRefused`] if the plan exceeds a limit. Errors of the kernel itself are returned here or
     /// by the next synchronisation.
     fn launch(
         &self,
@@ -175,11 +176,12 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError>;
 
-    /// Like [`Self::launch`], but blocks, warps and threads run in the order of a schedule: if two orders give
-    /// different results, there is a race. Orders other than [`Schedule::Forward`] need a check build.
+    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
+    /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
+    /// build (a build of the kernel that checks every memory access).
     ///
     /// # Errors
-    /// Those of [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot choose the order, and
+    /// The errors of [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot control the order;
     /// [`DeviceError::LaunchRefused`] if the function does not belong to a check build.
     fn launch_scheduled(
         &self,
@@ -197,13 +199,14 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Launches `launches` times back to back. Returns the total time on the device's own clock, in nanoseconds:
-    /// between events on a GPU, the largest thread CPU time on the cpu.
+    /// Launches a function `launches` times, one launch directly after another. Returns the total time on the
+    /// device's own clock, in nanoseconds. A GPU measures the time between two events. The cpu device measures the
+    /// CPU time of its threads and takes the largest.
     ///
-    /// The launches use the sets of arguments in turn, beginning with the first.
+    /// The launches alternate between the sets of arguments, beginning with the first set.
     ///
     /// # Errors
-    /// Those of [`Self::launch`].
+    /// The errors of [`Self::launch`].
     fn time(
         &self,
         stream: StreamHandle,
@@ -213,24 +216,25 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         launches: u32,
     ) -> Result<u64, DeviceError>;
 
-    /// Gives up this process's reservations in the last-level cache (persisting L2), so that its times can be
-    /// compared with those of other processes. Call it before measuring, in processes that do nothing else.
+    /// Releases this process's reservations in the last-level cache (persisting L2), so that its times can be
+    /// compared with times of other processes. Call it before measuring, in a process that only measures.
     ///
     /// # Errors
-    /// An error that broke the device earlier. It is not an error if the device has no such reservations.
+    /// An error that broke the device earlier. A device without such reservations returns no error.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    /// The IDs of the other processes that compute on the device now. Empty for a device that processes share anyway.
+    /// The IDs of the other processes that currently compute on the device. Empty for a device that processes always
+    /// share.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if this cannot be determined, with the reason.
+    /// [`DeviceError::Unsupported`], with the reason, if the other processes cannot be determined.
     fn other_processes(&self) -> Result<Vec<u32>, DeviceError> {
         Ok(Vec::new())
     }
 
-    /// The state of the device's clock now; `None` if it does not report it.
+    /// The current state of the device's clock; `None` if the device does not report it.
     fn clock(&self) -> Option<ClockReading> {
         None
     }
@@ -238,22 +242,22 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Waits until everything queued on every stream is done.
     ///
     /// # Errors
-    /// An error of a kernel since the last synchronisation.
+    /// An error of a kernel that ran since the last synchronisation.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Opens a new stream; [`Stream`](crate::Stream) closes it.
+    /// Opens a new stream. [`Stream`](crate::Stream) closes it.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// If the driver cannot open a stream.
     fn open_stream(&self) -> Result<StreamHandle, DeviceError>;
 
-    /// Closes a stream of [`Self::open_stream`] after its work is done.
+    /// Closes a stream that [`Self::open_stream`] opened, after its work is done.
     fn close_stream(&self, stream: StreamHandle);
 
     /// Adopts a stream that another library opened. [`Self::close_stream`] releases it without destroying it.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device does not support it.
+    /// [`DeviceError::Unsupported`] if the device cannot adopt streams.
     fn adopt_stream(&self, stream: VouchedStream) -> Result<StreamHandle, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -261,7 +265,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// The driver's own handle of a stream, as a number.
+    /// The driver's own handle of a stream, as an integer.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the device has no driver with streams.
@@ -275,13 +279,13 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// Waits until everything queued on one stream is done.
     ///
     /// # Errors
-    /// Those of [`Self::synchronize`].
+    /// The errors of [`Self::synchronize`].
     fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 
-    /// Resident blocks of a function per multiprocessor, as the driver computes it.
+    /// The number of blocks of a function that are resident per multiprocessor, as the driver computes it.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device does not report it.
+    /// [`DeviceError::Unsupported`] if the device does not report occupancy.
     fn occupancy(
         &self,
         function: &Function,
@@ -294,11 +298,11 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Starts recording the launches of this thread on a stream, instead of running them; used by the graph of a
-    /// stream.
+    /// Starts recording the launches that this thread queues on a stream. The launches are recorded instead of run.
+    /// [`Graph`](crate::Graph) uses this.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device cannot record, or not on its default stream.
+    /// [`DeviceError::Unsupported`] if the device cannot record, or cannot record on its default stream.
     fn begin_capture(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -306,8 +310,8 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Calls `queue`, which queues work that must not be recorded: memory of another library may be gone when a
-    /// recording is replayed. No recording of the stream begins meanwhile.
+    /// Calls `queue`, which queues work that must not be recorded, because memory of another library may be freed
+    /// before a recording is replayed. No recording of the stream begins during the call.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the stream is being recorded; otherwise the errors of `queue`.
@@ -320,12 +324,12 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         queue()
     }
 
-    /// Ends recording and returns the recorded launches. Memory that is freed from here on stays allocated until the
-    /// last recording of the device is gone, so that no recorded launch ever accesses memory that now belongs to
-    /// somebody else.
+    /// Ends recording and returns the recorded launches. From now on, freed memory stays allocated until the last
+    /// recording of the device is dropped, so a replay never accesses memory that was reallocated.
     ///
     /// # Errors
-    /// The call that invalidated the recording: only launches can be recorded, no copies and no allocations.
+    /// The error of the call that invalidated the recording. Only launches can be recorded, not copies or
+    /// allocations.
     fn end_capture(&self, stream: StreamHandle) -> Result<Box<dyn RecordedLaunches>, DeviceError> {
         let _ = stream;
         Err(DeviceError::Unsupported {
@@ -337,12 +341,12 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
 /// The order in which a launch runs its blocks, the warps of a block and the threads of a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// From the first to the last.
+    /// From the first to the last block, warp and thread.
     #[default]
     Forward,
-    /// From the last to the first.
+    /// From the last to the first block, warp and thread.
     Reversed,
-    /// Random; the same seed gives the same order.
+    /// In a pseudo-random order, which depends only on this seed.
     Seeded(u64),
 }
 
@@ -356,44 +360,44 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// Launches that a device recorded and can launch repeatedly.
+/// Launches that a device has recorded and can replay.
 pub trait RecordedLaunches: Send + Sync + fmt::Debug {
-    /// Queues all of them on a stream.
+    /// Queues all recorded launches on a stream.
     ///
     /// # Errors
-    /// Those of [`DeviceBackend::launch`].
+    /// The errors of [`DeviceBackend::launch`].
     fn launch(&self, stream: StreamHandle) -> Result<(), DeviceError>;
 }
 
-/// Device memory, freed on drop.
+/// Device memory, which is freed on drop.
 ///
-/// Copies run after the earlier work of the given stream and are complete on return.
+/// A copy runs after the earlier work of the stream that is passed to it, and is complete when the method returns.
 pub trait Allocation: Send + Sync + fmt::Debug {
-    /// Its address in kernels: the value of a kernel argument.
+    /// The address of the memory in kernels, which is the value of a kernel argument.
     fn address(&self) -> u64;
 
-    /// Its size in bytes.
+    /// The size in bytes.
     fn bytes(&self) -> usize;
 
-    /// The [`DeviceBackend::index`] of its device.
+    /// The [`DeviceBackend::index`] of the device that owns the memory.
     fn device_index(&self) -> u32;
 
-    /// Copies `out.len()` bytes from `offset` to the host.
+    /// Copies `out.len()` bytes, beginning at `offset`, to the host.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] if the range is not inside.
+    /// [`DeviceError::OutOfBounds`] if the range is not inside the allocation.
     fn read(&self, stream: StreamHandle, offset: usize, out: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// Copies `data` from the host to `offset`.
+    /// Copies `data` from the host into this memory, beginning at `offset`.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] if the range is not inside.
+    /// [`DeviceError::OutOfBounds`] if the range is not inside the allocation.
     fn write(&self, stream: StreamHandle, offset: usize, data: &[u8]) -> Result<(), DeviceError>;
 
-    /// Sets `bytes` bytes from `offset` to `value`.
+    /// Sets `bytes` bytes, beginning at `offset`, to `value`.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] if the range is not inside.
+    /// [`DeviceError::OutOfBounds`] if the range is not inside the allocation.
     fn fill(
         &self,
         stream: StreamHandle,
@@ -403,16 +407,16 @@ pub trait Allocation: Send + Sync + fmt::Debug {
     ) -> Result<(), DeviceError>;
 }
 
-/// A loaded artifact.
+/// An artifact that a device has loaded.
 pub trait Module: Send + Sync + fmt::Debug {
-    /// The function with this symbol, which keeps the module loaded.
+    /// The function with this symbol. The function keeps the module loaded.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] if the module does not have the kernel.
+    /// [`DeviceError::NotFound`] if the module has no kernel with this symbol.
     fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError>;
 }
 
-/// A kernel ready to launch: its symbol, and the backend's own entry, which keeps its module loaded.
+/// A kernel that is ready to launch: its symbol, and the backend's own entry, which keeps the module loaded.
 #[derive(Clone)]
 pub struct Function {
     symbol: Arc<str>,
@@ -422,8 +426,8 @@ pub struct Function {
 }
 
 impl Function {
-    /// A function of the device `device_index`. The backend launches with `entry`, which must own the module.
-    /// `static_shared_bytes` is the static shared memory of the kernel, in bytes.
+    /// Creates a function of the device with index `device_index`. The backend launches the kernel with `entry`,
+    /// which must own the module. `static_shared_bytes` is the kernel's static shared memory in bytes.
     pub fn new(
         symbol: &str,
         device_index: u32,
@@ -438,12 +442,12 @@ impl Function {
         }
     }
 
-    /// The symbol by which it was found.
+    /// The symbol with which the function was looked up.
     pub fn symbol(&self) -> &str {
         &self.symbol
     }
 
-    /// The [`DeviceBackend::index`] of the device on which it was loaded.
+    /// The [`DeviceBackend::index`] of the device that loaded the function.
     pub fn device_index(&self) -> u32 {
         self.device_index
     }
@@ -453,7 +457,7 @@ impl Function {
         self.static_shared_bytes
     }
 
-    /// The backend's entry, if it has this type and belongs to the device with this index.
+    /// The backend's entry; `None` if it is not an `E` or if the function belongs to another device.
     pub fn entry<E: Any>(&self, device_index: u32) -> Option<&E> {
         if self.device_index != device_index {
             return None;
@@ -471,7 +475,7 @@ impl fmt::Debug for Function {
     }
 }
 
-/// A backend's identifier of one of its streams.
+/// A backend's identifier for one of its streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamHandle(pub u64);
 

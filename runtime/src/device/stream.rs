@@ -1,4 +1,4 @@
-//! Streams: ordered queues of work on one device.
+//! [`Stream`], an ordered queue of work on one device.
 
 use std::any::Any;
 use std::fmt;
@@ -9,8 +9,8 @@ use crate::device::{Device, DeviceError, StreamHandle};
 use crate::interop::VouchedStream;
 use crate::selection::forced::Forced;
 
-/// The next number of an opened stream. It is larger than those of default streams, which are 1 plus the device's
-/// index.
+/// The next ID of an opened stream. It is larger than all IDs of default streams, which are the device's index plus
+/// 1.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
 
 /// An ordered queue of work on one device. Clones refer to the same queue.
@@ -30,15 +30,16 @@ pub struct Stream {
     id: u64,
     handle: StreamHandle,
     forced: Option<Arc<Forced>>,
-    /// Closes the queue when the last clone is dropped; the device's default stream is never closed.
+    /// Closes the queue when the last clone is dropped. `None` for the device's default stream, which is never
+    /// closed.
     _opened: Option<Arc<OwnedStreamHandle>>,
 }
 
 struct OwnedStreamHandle {
     device: Device,
     handle: StreamHandle,
-    /// The object that holds the queue open, if it belongs to another library; dropped after the queue is closed
-    /// here.
+    /// For a queue of another library, the object that keeps the queue open. It is dropped after this device has
+    /// released the queue.
     _owner: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -55,32 +56,32 @@ impl fmt::Debug for OwnedStreamHandle {
 }
 
 impl Device {
-    /// Its default stream.
+    /// The default stream of the device.
     pub fn stream(&self) -> Stream {
         Stream::default_of(self.clone())
     }
 
-    /// A new stream, whose work may overlap with that of other streams.
+    /// Opens a new stream. Its work may overlap with the work of other streams.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// If the driver cannot open a stream.
     pub fn new_stream(&self) -> Result<Stream, DeviceError> {
         Stream::new(self.clone())
     }
 }
 
 impl Stream {
-    /// A new stream.
+    /// Opens a new stream on a device.
     ///
     /// # Errors
-    /// If the driver refuses.
+    /// If the driver cannot open a stream.
     pub fn new(device: impl Into<Device>) -> Result<Stream, DeviceError> {
         let device = device.into();
         let handle = device.open_stream()?;
         Ok(Stream::opened(device, handle, None))
     }
 
-    /// A stream of another library, which `owner` holds open.
+    /// Adopts a stream of another library, which `owner` keeps open.
     pub(crate) fn adopt(
         device: Device,
         raw: VouchedStream,
@@ -110,7 +111,7 @@ impl Stream {
         }
     }
 
-    /// The device's default stream.
+    /// The default stream of a device.
     pub fn default_of(device: impl Into<Device>) -> Stream {
         let device = device.into();
         Stream {
@@ -123,9 +124,9 @@ impl Stream {
         }
     }
 
-    /// The same queue, on which launch functions do not select but use the forced choice.
+    /// A handle of the same queue on which launch functions use the forced choice instead of selecting one.
     ///
-    /// Smoke tests use it to run every baked row on the present device, and programs can use it to pin a row.
+    /// Smoke tests use it to run every baked row on any device. Programs can use it to pin a row.
     pub fn forced(&self, forced: Arc<Forced>) -> Stream {
         Stream {
             forced: Some(forced),
@@ -133,50 +134,50 @@ impl Stream {
         }
     }
 
-    /// The device on which it queues work.
+    /// The device on which the stream queues work.
     #[inline]
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The [`DeviceBackend::index`](crate::device::DeviceBackend::index) of its device.
+    /// The [`DeviceBackend::index`](crate::device::DeviceBackend::index) of the stream's device.
     #[inline]
     pub fn device_index(&self) -> u32 {
         self.device_index
     }
 
-    /// A number that it shares only with its clones, unique within the process; never 0. The default streams of one
-    /// device count as one.
+    /// The ID that this stream shares only with its clones; never 0. It is unique within the process. All handles of
+    /// a device's default stream have the same ID.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    /// The backend's handle of it.
+    /// The backend's handle of the stream.
     #[inline]
     pub fn handle(&self) -> StreamHandle {
         self.handle
     }
 
-    /// The driver's own handle, a `CUstream` or `hipStream_t` as a number, so that other libraries can queue work on
-    /// it. It is open as long as this stream or a clone of it.
+    /// The driver's own handle (a `CUstream` or `hipStream_t`) as an integer, so that other libraries can queue work
+    /// on the stream. The handle stays open as long as this stream or one of its clones exists.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the driver has no streams, as on the cpu.
+    /// [`DeviceError::Unsupported`] if the device's driver has no streams, as on the cpu device.
     pub fn raw(&self) -> Result<u64, DeviceError> {
         self.device.raw_stream(self.handle)
     }
 
-    /// The forced choice, if there is one.
+    /// The forced choice; `None` if launch functions select as usual.
     #[inline]
     pub fn what_is_forced(&self) -> Option<&Forced> {
         self.forced.as_deref()
     }
 
-    /// Waits until everything queued on it is done.
+    /// Waits until all work queued on the stream is done.
     ///
     /// # Errors
-    /// An error of a kernel since the last synchronisation.
+    /// An error of a kernel that ran since the last synchronisation.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.device.synchronize_stream(self.handle)
     }

@@ -1,7 +1,7 @@
 //! Reads the metadata of an AMD code object, which describes each of its kernels.
 //!
-//! Source: "User Guide for AMDGPU Backend" (LLVM), "Code Object V5 Metadata": a note with owner `AMDGPU` and type 32,
-//! which contains a map in MessagePack.
+//! The format is specified in LLVM's "User Guide for AMDGPU Backend", section "Code Object V5 Metadata". The metadata
+//! is a note with owner `AMDGPU` and type 32 that contains a map in MessagePack.
 
 use object::LittleEndian;
 use object::elf::FileHeader64;
@@ -10,36 +10,36 @@ use thiserror::Error;
 
 /// `NT_AMDGPU_METADATA`.
 const NOTE_TYPE: u32 = 32;
-/// Maximum nesting of values; the note has five levels.
+/// Maximum nesting of values. The note has five levels.
 const MAX_LEVELS: u32 = 16;
 
-/// Why the metadata of a code object cannot be read.
+/// The reason why the metadata of a code object cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AmdMetadataError {
-    /// It is not a complete ELF file.
+    /// The image is not a complete ELF file.
     #[error("{error}")]
     Elf {
-        /// The reader's error.
+        /// The error of the ELF reader.
         error: object::Error,
     },
-    /// It does not have this note.
+    /// The image has no metadata note.
     #[error("it has no metadata note")]
     NoNote,
-    /// The note is not a map in MessagePack, or does not have this form.
+    /// The note is not a map in MessagePack, or the map does not have the specified structure.
     #[error("its metadata is damaged")]
     Damaged,
-    /// The map has no entry for kernels.
+    /// The map does not contain the list of kernels.
     #[error("its metadata lists no kernels")]
     NoKernels,
 }
 
-/// The metadata of one kernel; `None` for values that it does not state.
+/// The metadata of one kernel. A field is `None` if the metadata does not contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AmdKernel {
-    /// Its symbol.
+    /// The symbol of the kernel.
     pub name: String,
-    /// Number of declared arguments, without those that the runtime adds.
+    /// Number of declared arguments. Hidden arguments that the runtime adds are not included.
     pub parameters: usize,
     /// Maximum number of threads per block.
     pub max_threads: Option<u32>,
@@ -47,9 +47,9 @@ pub struct AmdKernel {
     pub vector_registers: Option<u32>,
     /// Scalar registers per warp.
     pub scalar_registers: Option<u32>,
-    /// Vector registers that were spilled.
+    /// Number of vector registers that were spilled.
     pub vector_spills: Option<u32>,
-    /// Scalar registers that were spilled.
+    /// Number of scalar registers that were spilled.
     pub scalar_spills: Option<u32>,
     /// Private memory per thread, in bytes.
     pub stack_bytes: Option<u32>,
@@ -60,7 +60,7 @@ pub struct AmdKernel {
 /// The kernels of a code object, in the order of its metadata.
 ///
 /// # Errors
-/// If there is no metadata, or it is damaged.
+/// If the image has no metadata, or if the metadata is damaged.
 pub fn kernels(image: &[u8]) -> Result<Vec<AmdKernel>, AmdMetadataError> {
     let note = note(image)?.ok_or(AmdMetadataError::NoNote)?;
     let root = Reader(note).value(MAX_LEVELS);
@@ -72,7 +72,7 @@ pub fn kernels(image: &[u8]) -> Result<Vec<AmdKernel>, AmdMetadataError> {
     kernels.ok_or(AmdMetadataError::Damaged)
 }
 
-/// The content of the metadata note.
+/// The content of the metadata note; `None` if the image has no such note.
 fn note(image: &[u8]) -> Result<Option<&[u8]>, AmdMetadataError> {
     let failed = |error| AmdMetadataError::Elf { error };
     let header = FileHeader64::<LittleEndian>::parse(image).map_err(failed)?;
@@ -123,7 +123,7 @@ impl AmdKernel {
     }
 }
 
-/// A value in MessagePack, of the kinds that metadata uses.
+/// A MessagePack value of one of the kinds that the metadata uses.
 #[derive(Clone, Debug, PartialEq)]
 enum MessagePackValue<'a> {
     Number(u64),
@@ -135,7 +135,7 @@ enum MessagePackValue<'a> {
 }
 
 impl<'a> MessagePackValue<'a> {
-    /// The value for a key of a map.
+    /// The value of a key, if this is a map that contains the key.
     fn get(&self, key: &str) -> Option<&MessagePackValue<'a>> {
         let MessagePackValue::Map(entries) = self else {
             return None;
@@ -147,11 +147,12 @@ impl<'a> MessagePackValue<'a> {
     }
 }
 
-/// The unread bytes.
+/// The bytes that have not been read yet.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// The next value; `None` if the bytes end early or have a kind that metadata does not use.
+    /// Reads the next value. Returns `None` if the bytes end early or if the value has a kind that the metadata does
+    /// not use.
     fn value(&mut self, levels: u32) -> Option<MessagePackValue<'a>> {
         let levels = levels.checked_sub(1)?;
         let kind = *self.take(1)?.first()?;
@@ -190,7 +191,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A big-endian number of this many bytes.
+    /// Reads a big-endian number of this many bytes.
     fn number(&mut self, bytes: usize) -> Option<u64> {
         let digits = self.take(bytes)?.iter();
         Some(digits.fold(0, |number, &byte| number << 8 | u64::from(byte)))

@@ -1,8 +1,8 @@
 //! AMD code objects: ELF files for one GPU architecture.
 //!
-//! Numbers: the LLVM project's "User Guide for AMDGPU Backend", section "ELF Code Object" (`ELFOSABI_AMDGPU_HSA`,
-//! `ELFABIVERSION_AMDGPU_HSA_*`, `EF_AMDGPU_MACH`). Those for which clang 19 can compile were compared with its
-//! output.
+//! The numbers are from the LLVM project's "User Guide for AMDGPU Backend", section "ELF Code Object"
+//! (`ELFOSABI_AMDGPU_HSA`, `ELFABIVERSION_AMDGPU_HSA_*`, `EF_AMDGPU_MACH`). For the architectures that clang 19
+//! supports, they were compared with the output of clang 19.
 
 use super::ImageError;
 use super::elf::Elf;
@@ -13,15 +13,15 @@ pub(super) const MACHINE: u16 = 224;
 /// `ELFOSABI_AMDGPU_HSA`.
 const HSA: u8 = 0x40;
 
-/// The code object version for `EI_ABIVERSION` 0.
+/// The version of the code object format that `EI_ABIVERSION` 0 stands for.
 const FIRST_VERSION: u8 = 2;
 
 /// Code object versions that every HIP runtime of a supported architecture can load.
 const LOADED_BY_ALL: std::ops::RangeInclusive<u8> = 4..=5;
-/// A later version, and the first HIP runtime that can load it: version 6 came with ROCm 6.3.
+/// A later version of the format, and the first HIP runtime that can load it. Version 6 was introduced by ROCm 6.3.
 const LATER: (u8, (u32, u32)) = (6, (6, 3));
 
-/// `EF_AMDGPU_MACH` and its architectures, from the ninth generation on.
+/// Values of `EF_AMDGPU_MACH` and their architectures, beginning with the ninth generation.
 const ARCHITECTURES: [(u32, &str); 39] = [
     (0x2c, "gfx900"),
     (0x2d, "gfx902"),
@@ -64,25 +64,26 @@ const ARCHITECTURES: [(u32, &str); 39] = [
     (0x59, "gfx12-generic"),
 ];
 
-/// The number of an architecture; features follow after a colon, as in `gfx90a:xnack-`.
+/// The `EF_AMDGPU_MACH` value of an architecture. Features that follow after a colon, as in `gfx90a:xnack-`, are
+/// ignored. `None` if the architecture is unknown.
 fn mach_of(arch: &str) -> Option<u32> {
     let base = arch.split(':').next().unwrap_or(arch);
     let row = ARCHITECTURES.iter().find(|(_, name)| *name == base);
     row.map(|(mach, _)| *mach)
 }
 
-/// The architecture with this number.
+/// The architecture with this `EF_AMDGPU_MACH` value; `None` if the value is unknown.
 fn name_of(mach: u32) -> Option<&'static str> {
     let row = ARCHITECTURES.iter().find(|(number, _)| *number == mach);
     row.map(|(_, name)| *name)
 }
 
-/// The facts in the header of a code object.
+/// The information in the header of a code object that determines whether a device can load it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeObject {
     /// `EF_AMDGPU_MACH`.
     pub mach: u32,
-    /// The code object version.
+    /// The version of the code object format.
     pub version: u8,
 }
 
@@ -90,7 +91,7 @@ impl CodeObject {
     /// Reads the header of a code object.
     ///
     /// # Errors
-    /// If it is not for the HSA runtime.
+    /// If the code object is not for the HSA runtime.
     pub fn of(elf: &Elf<'_>) -> Result<CodeObject, ImageError> {
         if elf.os_abi != HSA {
             return Err(ImageError::Format {
@@ -105,7 +106,7 @@ impl CodeObject {
         })
     }
 
-    /// The architecture for which it was compiled.
+    /// The architecture for which the code object was compiled.
     pub fn arch(self) -> String {
         name_of(self.mach).map_or_else(
             || {
@@ -118,12 +119,12 @@ impl CodeObject {
         )
     }
 
-    /// Checks that a device with this architecture and HIP runtime can load it.
+    /// Checks that a device with this architecture and HIP runtime can load the code object.
     ///
     /// # Errors
-    /// The first difference.
+    /// The first property that differs.
     pub fn check(self, arch: &str, runtime: Option<(u32, u32)>) -> Result<(), ImageError> {
-        // If neither is known, the driver decides.
+        // If neither architecture is known, the driver decides.
         if mach_of(arch) != Some(self.mach).filter(|mach| name_of(*mach).is_some()) {
             return Err(ImageError::Architecture {
                 found: self.arch(),

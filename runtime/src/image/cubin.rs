@@ -1,8 +1,9 @@
 //! Cubins: ELF files for one NVIDIA architecture.
 //!
-//! NVIDIA documents neither header nor notes. The two layouts of `e_flags` are those of LLVM's `BinaryFormat/ELF.h`
-//! (`EF_CUDA_SM`, `EF_CUDA_SM_MASK`, `ELFOSABI_CUDA`, `ELFOSABI_CUDA_V2`). The place of the toolkit's version was
-//! found by comparing the output of NVRTC 12.9 and 13.5 for every architecture that they support.
+//! NVIDIA documents neither the header nor the notes of a cubin. The two layouts of `e_flags` are from LLVM's
+//! `BinaryFormat/ELF.h` (`EF_CUDA_SM`, `EF_CUDA_SM_MASK`, `ELFOSABI_CUDA`, `ELFOSABI_CUDA_V2`). The position of the
+//! toolkit's version was determined by comparing the output of NVRTC 12.9 and 13.5 for every architecture that they
+//! support.
 
 use super::ImageError;
 use super::elf::Elf;
@@ -10,23 +11,24 @@ use super::elf::Elf;
 /// `EM_CUDA`.
 pub(super) const MACHINE: u16 = 190;
 
-/// `ELFOSABI_CUDA` with its only ABI version: up to CUDA 12, for architectures up to sm_90.
+/// `ELFOSABI_CUDA` with its only ABI version. CUDA up to version 12 uses it for architectures up to sm_90.
 const FIRST: (u8, u8) = (0x33, 7);
-/// `ELFOSABI_CUDA_V2` with its first ABI version: CUDA 13, and CUDA 12 for sm_100 and later.
+/// `ELFOSABI_CUDA_V2` with its first ABI version. CUDA 13 uses it for all architectures, CUDA 12 for sm_100 and
+/// later.
 const SECOND: (u8, u8) = (0x41, 8);
 
-/// The first architecture for which CUDA 12 wrote the second layout.
+/// The first architecture for which CUDA 12 uses the second layout.
 const BLACKWELL: u32 = 100;
 
-/// The note with the version of ptxas, in the second layout.
+/// The note that contains the version of ptxas, in the second layout.
 const TOOLKIT_NOTE: &str = ".note.nv.tkinfo";
 
-/// The facts in the header of a cubin.
+/// The information in the header of a cubin that determines whether a device can load it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cubin {
     /// The number of the architecture: 89 for `sm_89`.
     pub sm: u32,
-    /// The major version of the toolkit that built it.
+    /// The major version of the CUDA toolkit that built the cubin.
     pub toolkit: u32,
 }
 
@@ -34,11 +36,11 @@ impl Cubin {
     /// Reads the header of a cubin.
     ///
     /// # Errors
-    /// If its layout is unknown to this version.
+    /// If this version of Kiln does not know the layout.
     pub fn of(elf: &Elf<'_>) -> Result<Cubin, ImageError> {
         let abi = (elf.os_abi, elf.abi_version);
         if abi == FIRST {
-            // 0x81 is 129: CUDA 12.9.
+            // 0x81 is 129, which stands for CUDA 12.9.
             let toolkit = elf.version / 10;
             let sm = elf.flags & 0xff;
             return Ok(Cubin { sm, toolkit });
@@ -60,10 +62,10 @@ impl Cubin {
         })
     }
 
-    /// Checks that a device with this architecture and driver can load it.
+    /// Checks that a device with this architecture and driver can load the cubin.
     ///
     /// # Errors
-    /// The first difference.
+    /// The first property that differs.
     pub fn check(self, arch: &str, driver: Option<u32>) -> Result<(), ImageError> {
         if number_of(arch) != Some(self.sm) {
             return Err(ImageError::Architecture {
@@ -81,7 +83,8 @@ impl Cubin {
     }
 }
 
-/// The number of an architecture: 90 for `sm_90` and `sm_90a`, which the header does not always distinguish.
+/// The number of an architecture. It is 90 for both `sm_90` and `sm_90a`, because the header does not always
+/// distinguish them.
 fn number_of(arch: &str) -> Option<u32> {
     let number = arch.strip_prefix("sm_")?;
     number
@@ -91,7 +94,8 @@ fn number_of(arch: &str) -> Option<u32> {
         .ok()
 }
 
-/// The major version in the text of the toolkit's note: `Cuda compilation tools, release 13.5, V13.5.37`.
+/// The major version in the text of the toolkit's note, such as 13 in `Cuda compilation tools, release 13.5,
+/// V13.5.37`.
 fn toolkit_of(note: &[u8]) -> Option<u32> {
     const BEFORE: &[u8] = b"Cuda compilation tools, release ";
     let at = note.windows(BEFORE.len()).position(|part| part == BEFORE)?;

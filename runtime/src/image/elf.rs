@@ -1,7 +1,7 @@
 //! Reads the header of an ELF file, and checks that the file is complete.
 //!
-//! The crate `object` reads the layout. It does not check that every section and segment ends inside the file, nor
-//! report which part is missing.
+//! The crate `object` reads the layout. It does not check that every section and segment ends inside the file, and it
+//! does not report which part is missing, so this module does both.
 
 use object::elf::{self, FileHeader64, ProgramHeader64, SectionHeader64};
 use object::pod::{self, Pod};
@@ -35,10 +35,11 @@ pub(super) struct Elf<'a> {
 }
 
 impl<'a> Elf<'a> {
-    /// Reads the header and both tables, and checks that every section and segment ends inside the file.
+    /// Reads the header, the section table and the segment table, and checks that every section and segment ends
+    /// inside the file.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first part that is missing or invalid.
     pub fn read(bytes: &'a [u8]) -> Result<Elf<'a>, ImageError> {
         check_magic(bytes)?;
         let header = pod::from_bytes::<Header>(bytes);
@@ -55,14 +56,14 @@ impl<'a> Elf<'a> {
         })
     }
 
-    /// The contents of the first section with this name.
+    /// The content of the first section with this name; `None` if there is none or if it has no content in the file.
     pub fn section(&self, name: &str) -> Option<&'a [u8]> {
         let (_, found) = self.sections.section_by_name(LE, name.as_bytes())?;
         let is_there = found.sh_type(LE) != elf::SHT_NOBITS;
         is_there.then(|| found.data(LE, self.bytes).ok()).flatten()
     }
 
-    /// Whether it defines a symbol with this name.
+    /// Whether the file defines a symbol with this name.
     pub fn defines(&self, name: &str) -> bool {
         let is_table =
             |section: &Section| [elf::SHT_SYMTAB, elf::SHT_DYNSYM].contains(&section.sh_type(LE));
@@ -82,7 +83,8 @@ fn defines(table: &SymbolTable<'_, Header>, name: &str) -> bool {
     })
 }
 
-/// Checks the first bytes, as many as there are.
+/// Compares the first bytes with the magic bytes of ELF. A file that is shorter than these is compared as far as it
+/// goes.
 fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {
     const MAGIC: [u8; 6] = [0x7f, b'E', b'L', b'F', elf::ELFCLASS64, elf::ELFDATA2LSB];
     let start = &bytes[..bytes.len().min(MAGIC.len())];
@@ -142,7 +144,7 @@ fn sections<'a>(bytes: &'a [u8], header: &Header) -> Result<SectionTable<'a, Hea
     Ok(SectionTable::new(table, strings))
 }
 
-/// The entries of a table of the file.
+/// The entries of a table in the file. `part` describes the table in errors.
 fn table<'a, T: Pod>(
     bytes: &'a [u8],
     part: &str,
@@ -165,7 +167,7 @@ fn table<'a, T: Pod>(
     entries.map_err(|()| truncated(part, offset.saturating_add(length), bytes))
 }
 
-/// A range of the file, which must be completely inside.
+/// A range of the file. An error if the range is not completely inside the file.
 fn inside<'a>(
     bytes: &'a [u8],
     part: &str,

@@ -1,98 +1,98 @@
-//! Errors of images: the found and the required value, and the help.
+//! [`ImageError`]. Each error states the found value, the required value, and what the user can do.
 
 use kiln_spec::{Backend, Hash};
 use thiserror::Error;
 
 use crate::device::error::DeviceError;
 
-/// The help for every image that was correct when it was baked.
+/// The help for an image that was correct when it was baked.
 const BAKE_AGAIN: &str = "run `tune bake --images` and build the program again";
 
-/// An image that a device must not load.
+/// The reason why a device must not load an image.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// It is not the baked image.
+    /// The image differs from the one that was baked.
     #[error(
         "the image has hash {found}, but the one that was baked has {wanted}\nhelp: it was damaged; build the program again"
     )]
     Hash {
-        /// The hash of its bytes.
+        /// The hash of the image.
         found: Hash,
-        /// The hash in its row.
+        /// The hash in the image's baked row.
         wanted: Hash,
     },
-    /// It is for another backend.
+    /// The image is for another backend.
     #[error("the image is for {found}, but the device is of {wanted}\nhelp: {BAKE_AGAIN}")]
     Backend {
-        /// The backend for which it was compiled.
+        /// The backend for which the image was compiled.
         found: Backend,
         /// The backend of the device.
         wanted: Backend,
     },
-    /// It is not a 64-bit little-endian ELF file.
+    /// The image is not a 64-bit little-endian ELF file.
     #[error(
         "the image is not a 64-bit little-endian ELF file: it begins with {found}\nhelp: {BAKE_AGAIN}"
     )]
     NotElf {
-        /// Its first bytes.
+        /// The first bytes of the image.
         found: String,
     },
-    /// It ends before the end of its content.
+    /// The image is truncated.
     #[error(
         "the image is cut off: its {part} ends at byte {needs}, but it has {has} bytes\nhelp: {BAKE_AGAIN}"
     )]
     Truncated {
-        /// The incomplete part.
+        /// The part that is incomplete.
         part: String,
-        /// The end of that part.
+        /// The offset at which that part ends, in bytes.
         needs: u64,
-        /// Its size in bytes.
+        /// The size of the image in bytes.
         has: u64,
     },
-    /// Its header is inconsistent.
+    /// The header of the image is inconsistent.
     #[error("the image is damaged: {what}\nhelp: {BAKE_AGAIN}")]
     Damaged {
         /// The inconsistency.
         what: String,
     },
-    /// It is for another kind of processor.
+    /// The image is for another kind of processor (ELF's `e_machine`).
     #[error("the image is for {found}, not for {wanted}\nhelp: {BAKE_AGAIN}")]
     Machine {
-        /// Its kind of processor.
+        /// The kind of processor for which the image is.
         found: String,
-        /// The kind of the device.
+        /// The kind of processor that the device needs.
         wanted: String,
     },
-    /// It is for another architecture of the same kind.
+    /// The image is for another architecture of the same kind of processor.
     #[error(
         "the image is for {found}, but the device is {wanted}\nhelp: {BAKE_AGAIN}, with a row of this device"
     )]
     Architecture {
-        /// The architecture for which it was compiled.
+        /// The architecture for which the image was compiled.
         found: String,
         /// The architecture of the device.
         wanted: String,
     },
-    /// Its format is unknown to this version, or not accepted by the device.
+    /// This version of Kiln does not know the image's format, or the device does not support it.
     #[error("the image is of {found}, but {wanted} is needed\nhelp: {help}")]
     Format {
-        /// Its format.
+        /// The format of the image.
         found: String,
-        /// The formats that can be loaded.
+        /// The formats that the device can load.
         wanted: String,
-        /// The remedy.
+        /// What the user can do.
         help: String,
     },
-    /// The driver is older than the toolkit that built it.
+    /// The driver is older than the CUDA toolkit that built the image.
     #[error(
         "the image was made by CUDA {toolkit}, but the driver here is of CUDA {driver}\n\
          help: update the driver, or set KILN_NVRTC to NVRTC {driver} and run `tune bake --images`"
     )]
     Driver {
-        /// The major version of the toolkit.
+        /// The major version of that toolkit.
         toolkit: u32,
-        /// The major version that the driver supports.
+        /// The major version of CUDA that the driver supports.
         driver: u32,
     },
 }

@@ -1,9 +1,9 @@
 //! Images, and the checks that they must pass before a device loads them.
 //!
-//! An image is the output of a compiler for one target: a cubin, an AMD code object, a shared object for the cpu
-//! device. Drivers do not check their input; some crash on images that are truncated or meant for another machine. An
-//! image therefore reaches a driver only if its own header says that it is complete and for that device, and if it
-//! has the hash that was baked with it. See docs/images.md.
+//! An image is the output of a compiler for one target: a cubin, an AMD code object, or a shared object for the cpu
+//! device. Drivers do not check the images that they load, and some drivers crash if an image is truncated or meant
+//! for another machine. So Kiln passes an image to a driver only if the image's own header shows that it is complete
+//! and meant for that device, and if the image has the hash that was baked with it. See docs/images.md.
 
 #[doc(hidden)]
 pub mod amd_metadata;
@@ -24,27 +24,27 @@ use code_object::CodeObject;
 use cubin::Cubin;
 use elf::Elf;
 
-/// The field of a CUDA device's fingerprint with the version that the driver supports: 13050 for CUDA 13.5, as
-/// `cuDriverGetVersion` returns it.
+/// The field of a CUDA device's fingerprint that contains the CUDA version of the driver, as `cuDriverGetVersion`
+/// returns it: 13050 stands for CUDA 13.5.
 pub const CUDA_DRIVER: &str = "cuda_driver";
 
-/// The field of a HIP device's fingerprint with the version of its runtime: 60342134 for 6.3, as
-/// `hipRuntimeGetVersion` returns it.
+/// The field of a HIP device's fingerprint that contains the version of the HIP runtime, as `hipRuntimeGetVersion`
+/// returns it: 60342134 stands for 6.3.
 pub const HIP_RUNTIME: &str = "hip_runtime";
 
-/// The requirements of a device on the images that it loads.
+/// What a device requires of the images that it loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     backend: Backend,
     arch: String,
-    /// Major version of CUDA that the driver supports, if known.
+    /// Major version of CUDA that the driver supports; `None` if it is not known.
     driver: Option<u32>,
-    /// Major and minor version of the HIP runtime, if known.
+    /// Major and minor version of the HIP runtime; `None` if it is not known.
     runtime: Option<(u32, u32)>,
 }
 
 impl Wanted {
-    /// The requirements of any device of an architecture, with any driver.
+    /// The requirements of a device with this architecture and any driver.
     pub fn of_target(backend: Backend, arch: &str) -> Wanted {
         Wanted {
             backend,
@@ -54,7 +54,7 @@ impl Wanted {
         }
     }
 
-    /// The requirements of this device.
+    /// The requirements of a specific device.
     pub fn of_device(info: &DeviceInfo) -> Wanted {
         let number = |field| info.fingerprint.get(field)?.parse::<u32>().ok();
         Wanted {
@@ -66,12 +66,13 @@ impl Wanted {
     }
 }
 
-/// Checks that an artifact is an image for a device. The fake device loads anything.
+/// Checks that a device can load an artifact's image. The fake device can load any image.
 ///
-/// A shared object does not say which instruction sets it needs: for the cpu device, the artifact's target decides.
+/// A shared object does not state which instruction sets it needs. So for the cpu device, the artifact's target is
+/// checked instead.
 ///
 /// # Errors
-/// The first difference, with the found and the required value.
+/// The first property that differs, with the found and the required value.
 pub fn check(artifact: &Artifact, wanted: &Wanted) -> Result<(), ImageError> {
     if artifact.backend != wanted.backend {
         return Err(ImageError::Backend {
@@ -82,10 +83,10 @@ pub fn check(artifact: &Artifact, wanted: &Wanted) -> Result<(), ImageError> {
     check_bytes(&artifact.image, wanted)
 }
 
-/// Like [`check`], for bytes that are for the wanted backend.
+/// Like [`check`], for an image that is known to be for the right backend.
 ///
 /// # Errors
-/// Those of [`check`].
+/// The errors of [`check`].
 pub fn check_bytes(image: &[u8], wanted: &Wanted) -> Result<(), ImageError> {
     let Some(machine) = machine_of(wanted.backend) else {
         return Ok(());
@@ -104,7 +105,7 @@ pub fn check_bytes(image: &[u8], wanted: &Wanted) -> Result<(), ImageError> {
     }
 }
 
-/// Checks that an artifact has the hash that was baked.
+/// Checks that an artifact's image has the hash that was baked with it.
 ///
 /// # Errors
 /// [`ImageError::Hash`].
@@ -121,21 +122,21 @@ pub fn check_hash(artifact: &Artifact, wanted: Hash) -> Result<(), ImageError> {
 /// Whether an image contains the kernel with this symbol.
 ///
 /// # Errors
-/// If it is not a complete ELF file.
+/// If the image is not a complete ELF file.
 pub fn has_kernel(image: &[u8], backend: Backend, symbol: &str) -> Result<bool, ImageError> {
     let elf = Elf::read(image)?;
     Ok(match backend {
         Backend::Cuda => elf.defines(symbol),
-        // The kernel descriptor.
+        // The symbol of the kernel descriptor.
         Backend::Hip => elf.defines(&format!("{symbol}.kd")),
         Backend::Cpu | Backend::Fake => elf.defines(&format!("kiln_cpu_run_{symbol}")),
     })
 }
 
-/// The architecture number in a cubin's own header: 89 for `sm_89`.
+/// The architecture number in a cubin's own header, such as 89 for `sm_89`.
 ///
 /// # Errors
-/// If it is not a complete ELF file, not a cubin, or in an unknown format.
+/// If the image is not a complete ELF file, is not a cubin, or has an unknown format.
 pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
     let elf = Elf::read(image)?;
     if elf.machine != cubin::MACHINE {
@@ -147,10 +148,10 @@ pub fn cuda_architecture(image: &[u8]) -> Result<u32, ImageError> {
     Ok(Cubin::of(&elf)?.sm)
 }
 
-/// The target in an image's own header, in words: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
+/// The target that an image's own header states, as text: `sm_89 (CUDA 13)`, `gfx1151 (code object version 5)`.
 ///
 /// # Errors
-/// If it is not a complete ELF file, or in an unknown format.
+/// If the image is not a complete ELF file, or if its format is unknown.
 pub fn describe(image: &[u8]) -> Result<String, ImageError> {
     let elf = Elf::read(image)?;
     Ok(match elf.machine {
@@ -169,7 +170,7 @@ pub fn describe(image: &[u8]) -> Result<String, ImageError> {
 const X86_64: u16 = 62;
 const AARCH64: u16 = 183;
 
-/// `e_machine` of a backend's images; `None` for the fake device, whose images are not files.
+/// The ELF `e_machine` value of a backend's images. `None` for the fake device, whose images are not ELF files.
 fn machine_of(backend: Backend) -> Option<u16> {
     match backend {
         Backend::Cuda => Some(cubin::MACHINE),

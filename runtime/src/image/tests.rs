@@ -1,4 +1,4 @@
-//! Tests with real images of several compilers: complete, truncated, with flipped bits and swapped; then with bytes
+//! Tests with real images of several compilers (complete, truncated, with flipped bits, and swapped) and with bytes
 //! that are not an image at all.
 
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ macro_rules! samples {
     };
 }
 
-/// Output of NVRTC 12.9, NVRTC 13.5 and clang 19.
+/// Images that NVRTC 12.9, NVRTC 13.5 and clang 19 compiled.
 const SAMPLES: [Sample; 9] = samples! {
     Cuda "sm_86" "sm_86 (CUDA 13)" "sm_86.cuda13.cubin";
     Cuda "sm_89" "sm_89 (CUDA 12)" "sm_89.cuda12.cubin";
@@ -113,7 +113,7 @@ fn a_cubin_of_a_newer_toolkit_than_the_driver_is_refused() {
             .to_string()
             .contains("made by CUDA 13, but the driver here is of CUDA 12")
     );
-    // CUDA 12 already wrote the second layout for Blackwell.
+    // CUDA 12 already used the second layout for Blackwell.
     assert_eq!(cuda(4, 12), Ok(()));
 }
 
@@ -197,7 +197,7 @@ fn every_flipped_bit_is_refused_by_the_hash_and_none_does_harm() {
 
 #[test]
 fn a_flip_in_the_header_is_refused_without_the_hash() {
-    // Magic, class, byte order, OSABI; machine.
+    // These bytes are the magic number, the class, the byte order, the OSABI and the machine.
     let places = (0..6).chain([7]).chain(18..20);
     for (sample, place) in SAMPLES
         .iter()
@@ -210,7 +210,7 @@ fn a_flip_in_the_header_is_refused_without_the_hash() {
             assert!(refused, "{}: byte {place}, bit {bit}", sample.says);
         }
     }
-    // The architecture: the lowest byte, or the second in the second layout of cubins.
+    // The architecture is in the lowest byte of the flags, or in the second byte in the second layout of cubins.
     for sample in &SAMPLES {
         let second = sample.bytes[7] == 0x41;
         for bit in 0..8 {
@@ -286,7 +286,8 @@ fn an_artifact_of_another_backend_is_refused() {
 
 #[test]
 fn tables_that_point_anywhere_are_refused() {
-    // Segment table, section table; sizes and numbers of their entries; the section of names.
+    // These fields are the positions of the segment table and the section table, the sizes and numbers of their
+    // entries, and the index of the section with the names.
     let places = [
         (32, 8),
         (40, 8),

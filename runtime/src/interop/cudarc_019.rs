@@ -17,9 +17,9 @@
 //! # }
 //! ```
 //!
-//! Choose cudarc's CUDA version in your own `Cargo.toml`, as usual: Kiln chooses none, so all of its `cuda-*`
-//! features work. cudarc's own tracking of streams works too: a launch waits for writes to its slices on other
-//! streams, and cudarc waits for the launch before it writes to a slice or frees it.
+//! Choose cudarc's CUDA version in your own `Cargo.toml`, as usual. Kiln does not choose a version, so all `cuda-*`
+//! features of cudarc work. cudarc's own tracking of streams works too: a launch waits for writes to its slices on
+//! other streams, and cudarc waits for the launch before it writes to a slice or frees it.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -38,8 +38,8 @@ use crate::device::DeviceError;
 use crate::device::lent::Lent;
 use crate::device::stream::Stream;
 
-/// Memory that cudarc itself allocated and tracks; only its own types qualify. Safe code can implement its trait
-/// `DevicePtr` with any address.
+/// Memory that cudarc itself allocated and tracks. The trait is sealed, so only
+/// cudarc's own types implement it. Otherwise safe code could implement cudarc's trait `DevicePtr` with any address.
 pub trait CudarcMemory<T>: DevicePtr<T> + sealed::Sealed {}
 
 impl<T> sealed::Sealed for CudaSlice<T> {}
@@ -49,7 +49,7 @@ impl<T> CudarcMemory<T> for CudaSlice<T> {}
 impl<T> CudarcMemory<T> for CudaView<'_, T> {}
 impl<T> CudarcMemory<T> for CudaViewMut<'_, T> {}
 
-/// Like [`CudarcMemory`], for writing.
+/// Like [`CudarcMemory`], for memory that kernels may also write.
 pub trait CudarcMemoryMut<T>: DevicePtrMut<T> + sealed::Sealed {}
 
 impl<T> CudarcMemoryMut<T> for CudaSlice<T> {}
@@ -65,8 +65,8 @@ pub struct CudarcStream {
 /// Queues work on a stream of cudarc and keeps it open.
 ///
 /// # Errors
-/// If Kiln cannot open the device, or the stream belongs to another context than the device's primary one, for
-/// example to that of `CudaContext::new_non_primary`.
+/// If Kiln cannot open the device, or if the stream belongs to a context other than the device's primary context, for
+/// example to a context of `CudaContext::new_non_primary`.
 pub fn stream(theirs: Arc<CudaStream>) -> Result<CudarcStream, DeviceError> {
     let context = theirs.context();
     let ordinal = u32::try_from(context.ordinal()).unwrap_or(u32::MAX);
@@ -86,7 +86,7 @@ fn of_driver(error: DriverError) -> DeviceError {
     DeviceError::internal("retaining the primary context", error)
 }
 
-/// The stream in the form that launch functions take.
+/// Dereferences to the stream that launch functions accept.
 impl Deref for CudarcStream {
     type Target = Stream;
 
@@ -101,12 +101,12 @@ impl CudarcStream {
         &self.theirs
     }
 
-    /// A `CudaSlice` or `CudaView` as a slice that kernels on this stream may read. It waits (on the device) for
-    /// writes on other streams. When it is dropped, the work queued until then counts as its reader. It can be used
-    /// only in launches on this stream, and in none that is recorded.
+    /// A `CudaSlice` or `CudaView` as a slice that kernels on this stream may read. The device waits for writes to
+    /// the memory on other streams. When the slice is dropped, cudarc registers the work queued until then as a
+    /// reader of the memory. Only launches on this stream can use the slice, and they cannot be recorded.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if it belongs to another context.
+    /// [`DeviceError::Unsupported`] if the memory belongs to another context.
     pub fn slice<'a, T: Element>(
         &'a self,
         memory: &'a impl CudarcMemory<T>,
@@ -122,11 +122,12 @@ impl CudarcStream {
         })
     }
 
-    /// A `CudaSlice` or `CudaViewMut` as a slice that kernels on this stream may write. It waits (on the device) for
-    /// reads and writes on other streams. When it is dropped, the work queued until then counts as its writer.
+    /// A `CudaSlice` or `CudaViewMut` as a slice that kernels on this stream may write. The device waits for reads
+    /// and writes of the memory on other streams. When the slice is dropped, cudarc registers the work queued until
+    /// then as a writer of the memory.
     ///
     /// # Errors
-    /// Those of [`Self::slice`].
+    /// The errors of [`Self::slice`].
     pub fn slice_mut<'a, T: Element>(
         &'a self,
         memory: &'a mut impl CudarcMemoryMut<T>,
@@ -170,7 +171,7 @@ impl CudarcStream {
 #[derive(Debug)]
 pub struct CudarcSlice<'a, T> {
     raw: RawSlice,
-    /// Registers the launches so far as readers on drop.
+    /// When dropped, registers the launches so far as readers.
     _sync: SyncOnDrop<'a>,
     _elements: PhantomData<&'a [T]>,
 }
@@ -179,7 +180,7 @@ pub struct CudarcSlice<'a, T> {
 #[derive(Debug)]
 pub struct CudarcSliceMut<'a, T> {
     raw: RawSlice,
-    /// Registers the launches so far as writers on drop.
+    /// When dropped, registers the launches so far as writers.
     _sync: SyncOnDrop<'a>,
     _elements: PhantomData<&'a mut [T]>,
 }

@@ -1,23 +1,23 @@
-//! Streams and memory of other libraries, which launch functions take like Kiln's own.
+//! Streams and memory of other libraries, which launch functions accept in the same way as Kiln's own.
 //!
-//! There are two ways in:
+//! There are two ways to pass them to Kiln:
 //!
-//! - **Raw pointers.** [`stream_from_raw`], [`ForeignSlice::from_raw`] and [`ForeignSliceMut::from_raw`] take what
-//!   any library has: a `CUstream` or `hipStream_t`, an address and a length. They are `unsafe`, because none of
-//!   these can be checked: the caller vouches for them there, and nowhere else. Launching stays a safe call that
-//!   checks lengths, alignments and devices.
-//! - **Traits.** A library implements [`RawStream`] and [`DevicePointer`] once for its own types; its users then call
-//!   [`stream()`], [`slice()`] and [`slice_mut()`], which are safe. Kiln has adapters of this kind for cudarc, behind the
-//!   feature `cudarc-019` (a feature for each minor version of cudarc that it knows).
+//! - **Raw pointers.** [`stream_from_raw`], [`ForeignSlice::from_raw`] and [`ForeignSliceMut::from_raw`] accept what
+//!   any library has: a `CUstream` or `hipStream_t`, or an address and a length. These functions are `unsafe`,
+//!   because Kiln cannot check their arguments and the caller must vouch for them. A launch with the result is a safe
+//!   call that checks lengths, alignments and devices.
+//! - **Traits.** A library implements [`RawStream`] and [`DevicePointer`] once for its own types. Its users then call
+//!   [`stream()`], [`slice()`] and [`slice_mut()`], which are safe. Kiln contains such an adapter for cudarc behind
+//!   the feature `cudarc-019`; each supported minor version of cudarc has its own feature.
 //!
-//! On the cpu device, memory is ordinary memory: [`host_slice`] and [`host_slice_mut`] borrow it without a copy and
-//! without `unsafe`.
+//! Kernels of the cpu device run in the memory of the process. [`host_slice`] and [`host_slice_mut`] borrow that
+//! memory without a copy and without `unsafe`.
 //!
-//! A [`ForeignSlice`] borrows the memory it was created from, as a Rust slice does; a [`Stream`] keeps the stream it
-//! was created from.
+//! A [`ForeignSlice`] borrows the memory from which it was created, as a Rust slice does. A [`Stream`] keeps the
+//! foreign stream from which it was created.
 //!
-//! Other libraries can use Kiln's own streams and memory: [`Stream::raw`] returns the driver's stream,
-//! [`DeviceSlice::raw`] the address. See docs/interop.md for the order of work on several streams.
+//! Other libraries can use Kiln's own streams and memory: [`Stream::raw`] returns the driver's stream and
+//! [`DeviceSlice::raw`] returns the address. docs/interop.md describes the order of work on several streams.
 
 #[cfg(feature = "cudarc-019")]
 pub mod cudarc_019;
@@ -40,23 +40,23 @@ use crate::device::{DeviceBackend, DeviceError};
 #[cfg(doc)]
 use crate::{data::buffer::DeviceSlice, device::stream::Stream};
 
-/// The device of a foreign stream or slice: a backend, and the device's number in its driver.
+/// The device to which a foreign stream or slice belongs: a backend, and the device's number in the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The backend.
+    /// The backend of the device.
     pub backend: Backend,
-    /// The number among the backend's devices.
+    /// The number of the device among the backend's devices.
     pub ordinal: u32,
 }
 
 impl Place {
-    /// The host processor.
+    /// The cpu device.
     pub const CPU: Place = Place {
         backend: Backend::Cpu,
         ordinal: 0,
     };
 
-    /// The CUDA device with this number, as `cuDeviceGet` counts.
+    /// The CUDA device with this number in `cuDeviceGet`.
     pub const fn cuda(ordinal: u32) -> Place {
         Place {
             backend: Backend::Cuda,
@@ -64,7 +64,7 @@ impl Place {
         }
     }
 
-    /// The HIP device with this number, as `hipSetDevice` counts.
+    /// The HIP device with this number in `hipSetDevice`.
     pub const fn hip(ordinal: u32) -> Place {
         Place {
             backend: Backend::Hip,
@@ -72,7 +72,7 @@ impl Place {
         }
     }
 
-    /// The place of one of Kiln's devices.
+    /// The place of a device that Kiln opened.
     pub fn of(device: &dyn DeviceBackend) -> Place {
         let info = device.info();
         Place {
@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Checks that a foreign object at this place belongs to a device.
+    /// Checks that a foreign object at this place belongs to `device`. `what` describes the object in the error.
     fn must_be(self, device: &dyn DeviceBackend, what: &str) -> Result<(), DeviceError> {
         let wanted = Place::of(device);
         if self == wanted {
@@ -93,7 +93,7 @@ impl Place {
     }
 }
 
-/// The name that [`crate::open`] takes.
+/// Writes the name that [`crate::open`] accepts.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.backend {

@@ -1,4 +1,4 @@
-//! Memory that another library allocated, as slices for launch functions.
+//! Memory that another library allocated, as slices that launch functions accept.
 
 use std::marker::PhantomData;
 
@@ -15,23 +15,25 @@ use crate::device::graph::Graph;
 /// An array of `T` that another library allocated in a device's memory.
 ///
 /// # Safety
-/// While the value is borrowed, there must be [`Self::len`] initialised values of type `T` at [`Self::address`], in
-/// memory that kernels of the device of [`Self::place`] can access; and two values that are borrowed at the same time
-/// must not overlap if one of them is borrowed mutably. The memory must not be freed, nor used from elsewhere, before
-/// the work that was queued on it during a borrow is done: the library orders its later work after that, as the
-/// driver does on one stream. Kiln uses the memory only on the stream for which it was borrowed, and never in a
-/// [`Graph`], which could be replayed after the borrow.
+/// While the value is borrowed, [`Self::len`] initialised values of type `T` must be at [`Self::address`], in memory
+/// that kernels of the device of [`Self::place`] can access. Two values that are borrowed at the same time must not
+/// overlap if one of them is borrowed mutably.
+///
+/// The memory must not be freed or used from elsewhere before the work that was queued on it during a borrow is done.
+/// A library satisfies this if it orders its later work after that work, as the driver does on one stream. Kiln uses
+/// the memory only on the stream for which it was borrowed. Kiln never uses it in a [`Graph`], which could be
+/// replayed after the borrow.
 pub unsafe trait DevicePointer<T> {
-    /// The device whose memory it is.
+    /// The device that owns the memory.
     fn place(&self) -> Place;
 
-    /// The address in kernels: a `CUdeviceptr`, or the pointer that `hipMalloc` returned.
+    /// The address of the memory in kernels: a `CUdeviceptr`, or the pointer that `hipMalloc` returned.
     fn address(&self) -> u64;
 
     /// The number of elements.
     fn len(&self) -> usize;
 
-    /// Whether it has no elements.
+    /// Whether the array has no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -51,11 +53,11 @@ pub struct ForeignSliceMut<'a, T> {
     _borrowed: PhantomData<&'a mut [T]>,
 }
 
-/// The memory of another library as a slice that kernels on a stream and its clones may read. A launch on it cannot
-/// be recorded.
+/// The memory of another library as a slice that kernels on a stream and its clones may read. A launch that uses the
+/// slice cannot be recorded.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] if it belongs to another device than the stream.
+/// [`DeviceError::Unsupported`] if the memory belongs to a device other than the stream's device.
 pub fn slice<'a, T: Element>(
     stream: &Stream,
     memory: &'a impl DevicePointer<T>,
@@ -66,10 +68,11 @@ pub fn slice<'a, T: Element>(
     })
 }
 
-/// The memory of another library as a slice that kernels on a stream may write.
+/// The memory of another library as a slice that kernels on a stream and its clones may write. A launch that uses the
+/// slice cannot be recorded.
 ///
 /// # Errors
-/// Those of [`slice()`].
+/// The errors of [`slice()`].
 pub fn slice_mut<'a, T: Element>(
     stream: &Stream,
     memory: &'a mut impl DevicePointer<T>,
@@ -80,11 +83,11 @@ pub fn slice_mut<'a, T: Element>(
     })
 }
 
-/// Ordinary memory of this process as a slice that kernels on a stream of the cpu device may read without a copy; for
-/// example, host tensors of another library.
+/// Memory of this process as a slice that kernels on a stream of the cpu device may read. Nothing is copied. The
+/// memory can be, for example, a host tensor of another library.
 ///
-/// The device runs kernels inside the calling thread's launch, and a launch on borrowed memory cannot be recorded, so
-/// nothing uses the memory after the borrow.
+/// The cpu device runs a kernel during the call that launches it, and a launch on borrowed memory cannot be recorded.
+/// So nothing uses the memory after the borrow.
 ///
 /// # Errors
 /// [`DeviceError::Unsupported`] if the stream belongs to another device.
@@ -98,10 +101,10 @@ pub fn host_slice<'a, T: Element>(
     })
 }
 
-/// Like [`host_slice`], for writing.
+/// Like [`host_slice`], but kernels may also write the memory.
 ///
 /// # Errors
-/// Those of [`host_slice`].
+/// The errors of [`host_slice`].
 pub fn host_slice_mut<'a, T: Element>(
     stream: &Stream,
     memory: &'a mut [T],
@@ -139,14 +142,14 @@ fn borrowed_by(stream: &Stream, address: u64, len: usize) -> RawSlice {
 }
 
 impl<'a, T: Element> ForeignSlice<'a, T> {
-    /// The `len` elements at an address, for kernels on a stream to read: a `CUdeviceptr`, or the result of
-    /// `hipMalloc`, as a number.
+    /// The `len` elements at an address, as a slice that kernels on a stream may read. The address is a
+    /// `CUdeviceptr`, or the result of `hipMalloc` as an integer.
     ///
     /// # Safety
-    /// For the lifetime that the caller gives the slice, and until the work that was queued on it meanwhile is done,
-    /// there must be `len` initialised values of type `T` at that address, in memory that kernels of the stream's
-    /// device can access, and nothing may write to them. If such work was recorded, this must be true for as long as
-    /// the [`Graph`] lives, and until its last replay is done.
+    /// There must be `len` initialised values of type `T` at that address, in memory that kernels of the stream's
+    /// device can access, and nothing may write to them. This must hold for the lifetime of the slice and until the
+    /// work that was queued on the slice is done. If such work was recorded, it must also hold as long as the
+    /// [`Graph`] exists and until its last replay is done.
     pub unsafe fn from_raw(stream: &Stream, address: u64, len: usize) -> ForeignSlice<'a, T> {
         ForeignSlice {
             raw: RawSlice {
@@ -161,10 +164,10 @@ impl<'a, T: Element> ForeignSlice<'a, T> {
 }
 
 impl<'a, T: Element> ForeignSliceMut<'a, T> {
-    /// Like [`ForeignSlice::from_raw`], for writing.
+    /// Like [`ForeignSlice::from_raw`], but kernels may also write the elements.
     ///
     /// # Safety
-    /// As for [`ForeignSlice::from_raw`]; in addition, nothing else may read the elements.
+    /// The requirements of [`ForeignSlice::from_raw`]; in addition, nothing else may read the elements.
     pub unsafe fn from_raw(stream: &Stream, address: u64, len: usize) -> ForeignSliceMut<'a, T> {
         ForeignSliceMut {
             raw: RawSlice {

@@ -11,34 +11,34 @@ use crate::device::{Device, DeviceError};
 /// A stream of another library.
 ///
 /// # Safety
-/// For as long as the value lives, [`Self::as_raw`] must return the same stream, which must be open and belong to the
-/// device of [`Self::place`] (for CUDA, to its primary context). Dropping the value must not close the stream before
-/// its queued work is done, unless the driver takes care of that, as CUDA and HIP do.
+/// As long as the value exists, [`Self::as_raw`] must return the same stream. That stream must be open and belong to
+/// the device of [`Self::place`] (for CUDA, to its primary context). Dropping the value must not close the stream
+/// before its queued work is done, unless the driver itself defers the closing, as CUDA and HIP do.
 pub unsafe trait RawStream: Send + Sync + 'static {
-    /// Its device.
+    /// The device of the stream.
     fn place(&self) -> Place;
 
     /// The driver's own handle: a `CUstream` or `hipStream_t`. Null is the default stream.
     fn as_raw(&self) -> *mut c_void;
 }
 
-/// A stream that queues work on a stream of another library, which is kept as long as the returned stream or a clone
-/// of it.
+/// A stream that queues work on a stream of another library. The returned stream and its clones keep `owner`, so the
+/// foreign stream stays open.
 ///
-/// Creating it takes a look-up; launches on it cost the same as on Kiln's own streams. So create it once, not for
-/// each launch.
+/// Creating the stream looks up the device. Launches on it cost the same as launches on Kiln's own streams. So create
+/// the stream once, not for each launch.
 ///
 /// # Errors
-/// If Kiln does not have the device, or the device does not support foreign streams.
+/// If Kiln does not have the device, or if the device does not support foreign streams.
 pub fn stream(owner: impl RawStream) -> Result<Stream, DeviceError> {
     let device = crate::open(&owner.place().to_string())?;
     let raw = VouchedStream::new(owner.as_raw() as u64);
     Stream::adopt(device, raw, Box::new(owner))
 }
 
-/// A stream that queues work on a raw handle, a `CUstream` or `hipStream_t`; null is the default stream.
+/// A stream that queues work on a raw handle (a `CUstream` or `hipStream_t`). A null handle means the default stream.
 ///
-/// `keep` is kept as long as the stream or a clone of it: pass the value that holds the raw stream open, or `()`.
+/// The stream and its clones keep `keep`. Pass the value that keeps the raw stream open, or `()`.
 ///
 /// # Errors
 /// If the device does not support foreign streams.
@@ -54,7 +54,7 @@ pub unsafe fn stream_from_raw(
     Stream::adopt(device, VouchedStream::new(raw as u64), Box::new(keep))
 }
 
-/// Like [`stream_from_raw`], for this crate's adapters, which vouch by keeping the stream.
+/// Like [`stream_from_raw`], for the adapters in this crate. They vouch for the stream because `keep` keeps it open.
 #[cfg(feature = "cudarc-019")]
 pub(super) fn of_adapter(
     device: Device,

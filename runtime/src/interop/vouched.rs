@@ -1,16 +1,17 @@
-//! A type for streams that somebody has vouched for.
+//! [`VouchedStream`], a handle that can be trusted to be an open stream.
 
-/// A stream that somebody has vouched for, so that a device can adopt it. Only [`crate::interop`] creates one.
+/// The handle of a stream for which a caller or a library has vouched, so a device can adopt it. Only
+/// [`crate::interop`] creates one.
 #[derive(Debug)]
 pub struct VouchedStream(u64);
 
 impl VouchedStream {
-    /// The stream with this handle; the caller of an `unsafe` function, or the library, vouches for it.
+    /// Wraps a stream's handle. The caller of an `unsafe` function, or the library, vouches for the handle.
     pub(super) fn new(raw: u64) -> VouchedStream {
         VouchedStream(raw)
     }
 
-    /// The driver's own handle, as a number.
+    /// The driver's own handle, as an integer.
     pub fn raw(&self) -> u64 {
         self.0
     }

@@ -1,7 +1,8 @@
-//! Logs a warning if a launch is not the one that its author tuned for, through [`log`].
+//! Logs a warning, through [`log`], if a launch does not use a config that was tuned and proven for it.
 //!
-//! A program that launches a baseline works, and may be a hundred times slower than necessary. The warning is logged
-//! once per kernel and reason, by the launch that selects, never by one that finds its selection in the memo.
+//! A program that launches a baseline gives correct results but may be a hundred times slower than necessary. Each
+//! kernel logs each kind of warning once. Only a launch that selects can log a warning. A launch that finds its
+//! selection in the memo never logs one.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +13,7 @@ use crate::device::DeviceInfo;
 use crate::kernel::{Evidence, Kernel};
 use crate::selection::{BaselineReason, Choice, Selection};
 
-/// The reason for a warning.
+/// The kinds of warnings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum WarningKind {
     Baseline,
@@ -20,8 +21,8 @@ enum WarningKind {
     Unproven,
 }
 
-/// Logs a warning, once per kernel and reason, if a launch uses the baseline because no row fits, the row of another
-/// problem, or an unproven row.
+/// Logs a warning if a launch uses the baseline because no row fits, the row of another problem, or an unproven row.
+/// Logs it once per kernel and kind of warning.
 pub(crate) fn announce(
     kernel: &'static Kernel,
     device: &DeviceInfo,
@@ -51,7 +52,7 @@ fn kind(kernel: &'static Kernel, selection: &Selection) -> Option<WarningKind> {
     }
 }
 
-/// Whether this is the first warning of the kernel for this reason.
+/// Whether this is the first warning of this kind for the kernel.
 fn is_first(kernel: &'static Kernel, kind: WarningKind) -> bool {
     static SAID: Mutex<Option<HashSet<(usize, WarningKind)>>> = Mutex::new(None);
     let kernel = std::ptr::from_ref(kernel).addr();

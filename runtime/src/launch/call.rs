@@ -1,4 +1,4 @@
-//! Calls of generated launch functions with arguments that are known only at run time.
+//! [`LaunchCall`], which calls a generated launch function with arguments that are known only at run time.
 
 use kiln_spec::{ArgSpec, ElemType, KernelSpec, Problem, ProblemValue};
 
@@ -9,7 +9,7 @@ use crate::data::reference::ArgData;
 use crate::device::error::DeviceError;
 use crate::device::stream::Stream;
 
-/// One call of a launch function whose arguments are known only at run time, as in a smoke test.
+/// One call of a launch function with arguments that are known only at run time, as in a smoke test.
 #[derive(Debug)]
 pub struct LaunchCall<'a> {
     stream: &'a Stream,
@@ -24,7 +24,7 @@ enum CallArg {
 }
 
 impl<'a> LaunchCall<'a> {
-    /// A call with this data, copied to the stream's device.
+    /// Creates a call and copies `data` to the stream's device.
     pub(crate) fn new(
         spec: &KernelSpec,
         stream: &'a Stream,
@@ -48,7 +48,7 @@ impl<'a> LaunchCall<'a> {
         })
     }
 
-    /// Overwrites a slice.
+    /// Overwrites the slice argument at an index.
     pub(crate) fn write(&mut self, argument: usize, bytes: &[u8]) -> Result<(), DeviceError> {
         match &mut self.args[argument] {
             CallArg::Slice(Some(buffer)) => buffer.write(self.stream, bytes),
@@ -56,7 +56,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// Reads a slice back.
+    /// Copies the slice argument at an index to the host.
     pub(crate) fn read(&self, argument: usize) -> Result<Vec<u8>, DeviceError> {
         match &self.args[argument] {
             CallArg::Slice(Some(buffer)) => buffer.read(self.stream),
@@ -64,12 +64,12 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// The stream to launch on.
+    /// The stream on which the function launches.
     pub fn stream(&self) -> &'a Stream {
         self.stream
     }
 
-    /// The element type of a type parameter.
+    /// The element type that the problem assigns to a type parameter.
     pub fn elem_type(&self, name: &str) -> ElemType {
         match self.problem.get(name) {
             Some(ProblemValue::Type(ty)) => ty,
@@ -77,7 +77,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// The value of a scalar argument.
+    /// The value of the scalar argument at an index.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
         match &self.args[argument] {
             CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(bytes),
@@ -85,7 +85,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// A number in a struct or array, by its offset in bytes.
+    /// The number at the byte offset `at` in an argument that is a struct or an array passed by value.
     pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
         match &self.args[argument] {
             CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]),
@@ -93,7 +93,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// Takes a slice, to be passed and returned.
+    /// Takes the buffer of a slice argument, to pass it to the launch function. [`Self::put`] returns it.
     pub fn take<T: Element>(&mut self, argument: usize) -> Buffer<T> {
         match &mut self.args[argument] {
             CallArg::Slice(buffer) => buffer
@@ -104,7 +104,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// Returns a slice.
+    /// Returns the buffer of a slice argument after the launch.
     pub fn put<T: Element>(&mut self, argument: usize, buffer: Buffer<T>) {
         self.args[argument] = CallArg::Slice(Some(AnyBuffer::of_buffer(buffer)));
     }

@@ -1,4 +1,4 @@
-//! Checks that every backend makes before it launches or copies, so that all refuse the same things.
+//! Checks that every backend runs before it launches or copies, so all backends reject the same calls.
 
 use std::any::Any;
 
@@ -6,26 +6,26 @@ use kiln_spec::{DeviceLimits, LaunchPlan, PlanError};
 
 use crate::device::{DeviceError, Function, KernelArgs};
 
-/// The limits of a loaded kernel, from its image or the driver.
+/// The limits of a loaded kernel, as its image or the driver reports them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelBounds {
-    /// Declared static shared memory, in bytes.
+    /// Static shared memory that the kernel declares, in bytes.
     pub static_shared_bytes: u32,
-    /// Maximum number of threads per block, given its registers and declared bounds.
+    /// Maximum number of threads per block, which depends on the kernel's registers and its declared launch bounds.
     pub max_threads: u32,
-    /// Number of parameters, if known.
+    /// Number of parameters; `None` if it is not known.
     pub parameters: Option<usize>,
 }
 
-/// The backend's entry of a function, if it belongs to the device with this index.
+/// The backend's entry of a function. An error if the function belongs to another device.
 #[inline]
 pub(crate) fn entry_of<E: Any>(function: &Function, device_index: u32) -> Result<&E, DeviceError> {
     let entry = function.entry(device_index);
     entry.ok_or_else(|| refused(function.symbol(), "it was loaded on another device".into()))
 }
 
-/// Checks that a launch is within the limits of the device and of the kernel, and has the right number of arguments.
-/// `of_backend` makes the additional checks of a backend.
+/// Checks that a launch is within the limits of the device and of the kernel, and that its number of arguments is
+/// right. `of_backend` runs the additional checks of a backend.
 #[inline]
 pub(crate) fn check_launch(
     function: &Function,
@@ -45,7 +45,7 @@ pub(crate) fn check_launch(
     check_arguments(function.symbol(), args, bounds.parameters)
 }
 
-/// Checks the number of arguments, if that of the kernel is known.
+/// Checks the number of arguments, if the kernel's number of parameters is known.
 #[inline]
 pub(crate) fn check_arguments(
     symbol: &str,
@@ -62,7 +62,7 @@ pub(crate) fn check_arguments(
     }
 }
 
-/// The end of a range, which must be inside an allocation.
+/// The end of a byte range. An error if the range is not inside the allocation of `size_bytes`.
 #[inline]
 pub(crate) fn end_of_range(
     offset: usize,
@@ -89,7 +89,7 @@ pub(crate) fn check_align(align: usize) -> Result<(), DeviceError> {
     Err(DeviceError::Unsupported { what })
 }
 
-/// The error of a launch that was not attempted.
+/// The error of a launch that Kiln rejected before it reached the device.
 #[cold]
 pub(crate) fn refused(symbol: &str, text: String) -> DeviceError {
     DeviceError::LaunchRefused {
@@ -99,8 +99,8 @@ pub(crate) fn refused(symbol: &str, text: String) -> DeviceError {
 }
 
 impl KernelBounds {
-    /// Checks that threads and shared memory of a block are within the kernel's limits. Its static shared memory
-    /// counts even if there is no dynamic one.
+    /// Checks that the threads and the shared memory of a block are within the kernel's limits. Static shared memory
+    /// counts towards the limit even if the launch uses no dynamic shared memory.
     #[inline]
     fn check(self, plan: &LaunchPlan, shared_limit: u32) -> Result<(), PlanError> {
         let shared = u64::from(self.static_shared_bytes) + u64::from(plan.shared_bytes);

@@ -1,4 +1,4 @@
-//! Errors of launch functions.
+//! [`LaunchError`] and its causes.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::device::error::DeviceError;
 use crate::prepare::error::PrepareError;
 
-/// A launch function or the device refused the launch.
+/// The error of a launch function.
 ///
 /// Nothing was launched, unless the cause is [`LaunchCause::Device`].
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl LaunchError {
         self.kernel
     }
 
-    /// The cause.
+    /// The cause of the error.
     pub fn cause(&self) -> &LaunchCause {
         &self.cause
     }
@@ -54,7 +54,7 @@ impl std::error::Error for LaunchError {
     }
 }
 
-/// The cause of a failed launch.
+/// The cause of a [`LaunchError`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LaunchCause {
@@ -63,11 +63,11 @@ pub enum LaunchCause {
     Length {
         /// The argument.
         argument: String,
-        /// The declared length, as written.
+        /// The declared length, as the spec writes it.
         len: String,
-        /// Its value for these sizes.
+        /// The value of the declared length for these sizes, in elements.
         expected: u64,
-        /// The slice's length.
+        /// The length of the slice, in elements.
         found: u64,
     },
     /// A slice does not have the alignment that the config needs.
@@ -80,20 +80,20 @@ pub enum LaunchCause {
         argument: String,
         /// The slice's address.
         address: u64,
-        /// The alignment in bytes.
+        /// The required alignment in bytes.
         align_bytes: u64,
     },
-    /// An alignment of the spec is not a power of two of bytes.
+    /// An alignment in the spec evaluates to a number of bytes that is not a power of two.
     #[error("`#[align({align})]` of `{argument}` is {bytes} bytes, which is not a power of two")]
     BadAlignment {
         /// The argument.
         argument: String,
-        /// The alignment, as written.
+        /// The alignment, as the spec writes it.
         align: String,
-        /// Its value in bytes.
+        /// The value of the alignment, in bytes.
         bytes: i128,
     },
-    /// A slice is in the memory of another device than the stream's.
+    /// A slice is in the memory of a device other than the stream's device.
     #[error(
         "`{argument}` is in the memory of device {found}, but the stream is of device {expected}"
     )]
@@ -105,7 +105,7 @@ pub enum LaunchCause {
         /// The index of the slice's device.
         found: u32,
     },
-    /// Memory of another library was lent to another stream.
+    /// A slice is memory of another library that was borrowed for another stream.
     #[error(
         "`{argument}` is memory of another library, lent to another stream\n\
          help: make the slice with the stream that the launch is on"
@@ -120,21 +120,21 @@ pub enum LaunchCause {
         /// The argument.
         argument: String,
     },
-    /// A length or alignment has no value for these sizes.
+    /// A length or an alignment cannot be evaluated for these sizes.
     #[error("`{argument}`: {error}")]
     Eval {
         /// The argument.
         argument: String,
-        /// Why it has no value.
+        /// The reason why it cannot be evaluated.
         error: EvalError,
     },
-    /// The sizes have no launch plan, or none that the device can launch.
+    /// The sizes have no launch plan, or the plan exceeds a limit of the device.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The entry could not be compiled or loaded.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The device refused, or reported an error of an earlier launch.
+    /// The device refused the launch, or it reported an error of an earlier launch.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }

@@ -1,7 +1,7 @@
 //! The memo of a launch function: its selections for the most recent problems, per thread.
 //!
-//! If device and sizes of a launch are memoised, it costs one comparison: no evaluation, no lock, no map, no
-//! allocation.
+//! If the device and the sizes of a launch are in the memo, the launch only compares them. It evaluates no
+//! expression, takes no lock, looks up no map and allocates nothing.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,18 +9,18 @@ use kiln_spec::LaunchPlan;
 
 use crate::prepare::prepared::Prepared;
 
-/// Number of problems between which one thread can alternate without selecting again.
+/// Number of problems that one thread can alternate between without selecting again.
 const WAYS: usize = 4;
 
-/// The most recent selections of one launch function on one thread: `D` problem dimensions, `S` slices, `C` computed
-/// arguments.
+/// The most recent selections of one launch function on one thread. The kernel has `D` problem dimensions, `S` slices
+/// and `C` computed arguments.
 #[derive(Debug)]
 pub struct Memo<const D: usize, const S: usize, const C: usize> {
     ways: RefCell<[Option<Resolved<D, S, C>>; WAYS]>,
     next: Cell<usize>,
 }
 
-/// Everything in a launch that depends only on device and sizes.
+/// Everything in a launch that depends only on the device and the sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolved<const D: usize, const S: usize, const C: usize> {
     pub(crate) device_index: u32,
@@ -28,16 +28,16 @@ pub struct Resolved<const D: usize, const S: usize, const C: usize> {
     pub(crate) plan: LaunchPlan,
     pub(crate) prepared: &'static Prepared,
     pub(crate) needs: [SliceNeeds; S],
-    /// The values of the computed arguments, in order, each at the start of a word.
+    /// The values of the computed arguments, in order. Each value is at the start of its word.
     pub(crate) computed: [u64; C],
 }
 
-/// The requirements of a launch on one slice.
+/// What a launch requires of one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SliceNeeds {
-    /// Its length in elements.
+    /// The required length, in elements.
     pub(crate) len: u64,
-    /// Its alignment in bytes minus one: the bits of its address that must be zero.
+    /// The required alignment in bytes, minus one: the bits of the slice's address that must be zero.
     pub(crate) align_mask: u64,
 }
 
@@ -50,7 +50,7 @@ impl<const D: usize, const S: usize, const C: usize> Memo<D, S, C> {
         }
     }
 
-    /// Calls `use_it` with the memoised entry for a device and sizes, if there is one.
+    /// Calls `use_it` with the memoised result for a device and sizes. Returns `None` if the memo does not have it.
     #[inline]
     pub(crate) fn find<R>(
         &self,
@@ -66,7 +66,7 @@ impl<const D: usize, const S: usize, const C: usize> Memo<D, S, C> {
         Some(use_it(found))
     }
 
-    /// Memoises an entry in place of the oldest.
+    /// Memoises a result in place of the oldest one.
     pub(crate) fn remember(&self, resolved: Resolved<D, S, C>) {
         let way = self.next.get();
         self.next.set((way + 1) % WAYS);

@@ -1,8 +1,8 @@
-//! The launch call that every generated launch function ends in.
+//! The code that every generated launch function calls.
 //!
-//! Before a launch, it checks everything that the spec can state: lengths, alignments, device and stream of each
-//! slice, and the launch plan against the device's limits. The author vouches for the rest with the `unsafe` of the
-//! `unsafe extern "C"` block: that the kernel stays inside those lengths, and that its signature on this device is
+//! Before a launch, it checks everything that the spec can state: the length, alignment, device and stream of each
+//! slice, and the launch plan against the device's limits. With the `unsafe` of the `unsafe extern "C"` block, the
+//! author vouches for the rest: the kernel stays inside those lengths, and the kernel's signature on this device is
 //! the declared one.
 
 pub(crate) mod announce;
@@ -35,16 +35,16 @@ use crate::selection::{Choice, Selection};
 // Device addresses are passed as 64-bit values to kernels that expect pointers.
 const _: () = assert!(size_of::<*const c_void>() == size_of::<u64>());
 
-/// Stands for a problem size that exceeds 63 bits: never memoised, always refused.
+/// Represents a problem size that exceeds 63 bits. It is never memoised, and a launch with it is always an error.
 const BEYOND: i64 = i64::MIN;
 
-/// A problem dimension of a scalar argument.
+/// The value of a scalar argument as a problem dimension.
 #[inline]
 pub fn size<T: Scalar>(value: T) -> i64 {
     value.to_size().unwrap_or(BEYOND)
 }
 
-/// A problem dimension of a type parameter.
+/// The element type of a type parameter as a problem dimension.
 #[inline]
 pub const fn type_code(ty: ElemType) -> i64 {
     ty as i64
@@ -54,14 +54,15 @@ impl<'a> KernelArgs<'a> {
     /// Vouches for the arguments, so that the launch itself can be a safe call.
     ///
     /// # Safety
-    /// There must be one pointer for each parameter of the kernel that they are launched with; each must point to a
-    /// live value of that parameter's type; and every buffer that such a value points to must be alive, large enough
-    /// for the kernel with its launch plan, and not used elsewhere until the launch is done.
+    /// There must be one pointer for each parameter of the kernel that is launched with the arguments. Each pointer
+    /// must point to a live value of that parameter's type. Every buffer that such a value points to must be alive,
+    /// must be large enough for the kernel with its launch plan, and must not be used elsewhere until the launch is
+    /// done.
     pub unsafe fn new(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
         KernelArgs::of(pointers)
     }
 
-    /// The address in the argument at an index, which must be a pointer argument.
+    /// The device address in the pointer argument at an index; `None` if there is no argument at this index.
     pub(crate) fn address(self, place: usize) -> Option<u64> {
         let pointer = self
             .pointers
@@ -72,7 +73,8 @@ impl<'a> KernelArgs<'a> {
     }
 }
 
-/// A value with an alignment of 32 bytes, so that kernels of the cpu device may read it as any of their vector types.
+/// A value with an alignment of 32 bytes, so that kernels of the cpu device may read the value as any of their vector
+/// types.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Aligned<T>(pub T);
@@ -85,7 +87,7 @@ impl<'a> Arg<'a> {
     /// The placeholder of the last argument, which only receipt entries have.
     pub const RECEIPT: Arg<'static> = Arg(std::ptr::null(), PhantomData);
 
-    /// The placeholder of an argument that is computed from the config and the sizes.
+    /// The placeholder of an argument whose value is computed from the config and the sizes.
     pub const COMPUTED: Arg<'static> = Arg(std::ptr::null(), PhantomData);
 
     /// A scalar, passed by value.
@@ -100,7 +102,7 @@ impl<'a> Arg<'a> {
         Arg((&raw const *value).cast(), PhantomData)
     }
 
-    /// A value given as whole blocks of memory.
+    /// A value that is passed by value, stored in whole aligned blocks.
     pub(crate) fn blocks(blocks: &'a [Aligned<[u64; 4]>]) -> Arg<'a> {
         Arg(blocks.as_ptr().cast(), PhantomData)
     }
@@ -112,10 +114,10 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Launches a kernel: selects (or takes the memoised selection), checks, launches.
+/// Launches a kernel: takes the memoised selection or selects, checks the arguments, and queues the launch.
 ///
-/// `dims` are the problem's dimensions in declared order, `slices` the slice arguments in order, `args` all arguments
-/// and a last placeholder for the receipt.
+/// `dims` are the problem's dimensions in declared order, `slices` are the slice arguments in order, and `args` are
+/// all arguments followed by a placeholder for the receipt.
 ///
 /// # Errors
 /// See [`LaunchCause`].
@@ -147,8 +149,9 @@ pub fn launch<const D: usize, const S: usize, const C: usize, const A: usize>(
         .map_err(|cause| LaunchError::new(kernel.name(), cause))
 }
 
-/// The length that a slice must have, in elements, if it depends on the config: for the config that a launch with
-/// these sizes uses. `dims` are as for [`launch`], `place` is the slice's index among the slices.
+/// The length in elements that a slice must have for a launch with these sizes. The length may depend on the config
+/// that the launch uses. `dims` has the same meaning as in [`launch`], and `place` is the slice's index among the
+/// slices.
 ///
 /// # Errors
 /// See [`LaunchCause`].
@@ -173,7 +176,8 @@ pub fn slice_len<const D: usize>(
     needed().map_err(|cause| LaunchError::new(kernel.name(), cause))
 }
 
-/// The choice for a problem: the forced one, or the selected one.
+/// The selection for a problem: the forced choice, if the stream has one for this kernel, or else the selected
+/// choice.
 fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) -> Selection {
     let forced = stream
         .what_is_forced()
@@ -184,10 +188,11 @@ fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) ->
     }
 }
 
-/// Puts computed arguments into their placeholders; the last one, of the receipt, is left out.
+/// Replaces the placeholders of computed arguments by pointers to their values. The last placeholder is for the
+/// receipt and is not replaced.
 #[inline]
 fn place<const C: usize>(computed: &[u64; C], args: &mut [*const c_void]) {
-    // Most kernels have none, and their launches skip the search.
+    // Most kernels have no computed arguments, so their launches skip the search.
     if C == 0 {
         return;
     }
@@ -261,7 +266,7 @@ fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: us
     Ok(call_with(stream, release, &plan, &args[..A - 1], slices)?)
 }
 
-/// Launches the release or receipt entry, and records the launch.
+/// Launches the release entry or, if there is a slot for a receipt, the receipt entry. Records the launch.
 fn launch_forced(
     forced: &Forced,
     selection: Selection,
@@ -293,7 +298,7 @@ fn launch_forced(
     }
 }
 
-/// The launch on these slices, which must not be recorded if one of them is only borrowed.
+/// Launches on these slices. If one of them is only borrowed from another library, the launch must not be recorded.
 #[inline]
 fn call_with(
     stream: &Stream,
@@ -309,7 +314,7 @@ fn call_with(
     stream.device().unrecorded(stream.handle(), &mut queue)
 }
 
-/// The launch itself.
+/// Passes the launch to the device.
 #[inline]
 fn call(
     stream: &Stream,
@@ -330,10 +335,10 @@ fn call(
         .launch(stream.handle(), function, plan, args)
 }
 
-/// The problem with a launch function's dimensions.
+/// The problem with the dimensions that a launch function received.
 ///
 /// # Errors
-/// If a size exceeds 63 bits: no launch accepts it.
+/// If a size exceeds 63 bits.
 fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
     let problem = problem(kernel, dims);
     let beyond = |(_, value): &(_, _)| *value == ProblemValue::Size(BEYOND);
@@ -360,7 +365,7 @@ pub fn problem(kernel: &Kernel, dims: &[i64]) -> Problem {
     kernel.problem_of(values)
 }
 
-/// The plan and the loaded entries.
+/// The launch plan and the loaded entries of a choice for a problem.
 fn resolve(
     kernel: &'static Kernel,
     stream: &Stream,
@@ -375,7 +380,7 @@ fn resolve(
     Ok((plan, prepared))
 }
 
-/// Launches an entry on arguments that a [`crate::rig::Rig`] holds, without a launch function.
+/// Launches an entry with arguments that a [`crate::rig::Rig`] holds, without a launch function.
 pub(crate) fn launch_held(
     stream: &Stream,
     function: &Function,
@@ -386,7 +391,7 @@ pub(crate) fn launch_held(
     call(stream, function, plan, &args)
 }
 
-/// Like [`launch_held`], in the order of a schedule and with the memory that the kernel may use.
+/// Like [`launch_held`], in the order of a schedule and with a list of the memory that the kernel may access.
 pub(crate) fn launch_held_scheduled(
     stream: &Stream,
     function: &Function,
@@ -403,8 +408,8 @@ pub(crate) fn launch_held_scheduled(
         .launch_scheduled(stream.handle(), function, plan, args, schedule)
 }
 
-/// Like [`launch_held`], but `launches` times on the device's own clock, with the sets of arguments in turn; returns
-/// the total time in nanoseconds.
+/// Like [`launch_held`], but launches `launches` times with alternating sets of arguments. Returns the total time on
+/// the device's own clock, in nanoseconds.
 pub(crate) fn time_held(
     stream: &Stream,
     function: &Function,

@@ -1,4 +1,4 @@
-//! Requirements of a launch on its slices: lengths, alignments, the device and the stream.
+//! What a launch requires of its slices: lengths, alignments, the device and the stream.
 
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::plan::LaunchScope;
@@ -11,7 +11,7 @@ use crate::launch::error::LaunchCause;
 use crate::launch::memo::SliceNeeds;
 use crate::selection::Choice;
 
-/// The requirements on every slice.
+/// The requirements on every slice of a kernel for a choice and a problem.
 pub(crate) fn needs_of(
     kernel: &'static Kernel,
     choice: Choice,
@@ -66,7 +66,7 @@ fn slice_needs(
     }
 }
 
-/// Checks slices before a launch on a stream.
+/// Checks the slices of a launch on a stream.
 pub(crate) fn check_slices(
     kernel: &'static Kernel,
     stream: &Stream,

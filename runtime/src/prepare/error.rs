@@ -1,4 +1,4 @@
-//! Errors of preparing an entry.
+//! [`PrepareError`].
 
 use kiln_spec::codegen::CodegenError;
 use kiln_spec::source::SourceError;
@@ -9,42 +9,42 @@ use crate::device::error::DeviceError;
 use crate::prepare::prepared::NoImage;
 use crate::selection::Choice;
 
-/// Why an entry cannot be launched on a device.
+/// The reason why an entry (a kernel's `__global__` function) cannot be prepared for launching on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PrepareError {
     /// The embedded source cannot be scanned.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// No translation unit can be generated.
+    /// No code can be generated for the config.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
-    /// The generated entry is not the baked one.
+    /// The symbol of the generated entry differs from the baked symbol.
     #[error(
         "the entry generated for {choice} is `{generated}`, but `{baked}` was baked\n\
          help: the program was built with another version of Kiln than its tables; rebuild it"
     )]
     Symbol {
-        /// The choice.
+        /// The choice whose entry was generated.
         choice: Choice,
-        /// The symbol that was generated now.
+        /// The symbol of the entry that was generated at run time.
         generated: String,
-        /// The symbol in the table.
+        /// The symbol in the baked table.
         baked: String,
     },
     /// The compiler failed.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// There is neither an image nor a compiler.
+    /// The program contains no usable image, and no compiler was found.
     #[error("{choice} has {image}, and cannot be compiled here: {missing}\nhelp: {help}")]
     NoImageNoCompiler {
-        /// The choice.
+        /// The choice that cannot be prepared.
         choice: Choice,
-        /// Why no image is used.
+        /// The reason why no image is used.
         image: NoImage,
-        /// The missing compiler, and where it was searched.
+        /// The missing compiler, and the places that were searched.
         missing: String,
-        /// The remedy.
+        /// What the user can do.
         help: String,
     },
     /// The artifact cannot be loaded.

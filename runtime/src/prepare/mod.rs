@@ -1,4 +1,5 @@
-//! From a choice to functions that can be launched: image or compile, load, look up. Done once per device.
+//! Prepares a choice for launching: loads its embedded image or compiles it, and looks up its functions. This happens
+//! once per device.
 
 pub(crate) mod error;
 mod origin;
@@ -21,10 +22,10 @@ use crate::kernel::Kernel;
 use crate::prepare::prepared::Slot;
 use crate::selection::Choice;
 
-/// Compiles the unit of a config for a device, through the user's artifact cache.
+/// Compiles the translation unit of a config for a device. The user's artifact cache supplies earlier results.
 ///
 /// # Errors
-/// If there is no compiler, or it fails.
+/// If no compiler is found, or if it fails.
 pub fn compile(
     device: &dyn DeviceBackend,
     unit: &TranslationUnit,
@@ -38,10 +39,10 @@ pub fn compile(
     }
 }
 
-/// Loads both entries of a unit from its artifact.
+/// Loads both entries of a translation unit (the release entry and the receipt entry) from its artifact.
 ///
 /// # Errors
-/// If the artifact is for another target or lacks an entry.
+/// If the artifact is for another target or does not contain both entries.
 pub fn load(
     device: &dyn DeviceBackend,
     unit: &TranslationUnit,
@@ -59,12 +60,12 @@ pub fn load(
     })
 }
 
-/// Generates the unit of an entry and config for a backend.
+/// Generates the translation unit of an entry and a config for a backend.
 ///
-/// `problem` determines the types of type parameters; its sizes do not matter.
+/// `problem` supplies the element types of the type parameters. Its sizes do not matter.
 ///
 /// # Errors
-/// If the source or config does not fit the spec.
+/// If the source or the config does not fit the spec.
 pub fn generate(
     kernel: &Kernel,
     entry: &str,
@@ -86,10 +87,11 @@ pub fn generate(
     Ok(unit)
 }
 
-/// The loaded entries of a choice on a device; prepared now if necessary, and kept for the process.
+/// The loaded entries of a choice on a device. The first call prepares them; they stay loaded for the rest of the
+/// process.
 ///
-/// A program can call it at start-up, so that no launch waits for a compiler. `problem` determines the types of type
-/// parameters; its sizes do not matter.
+/// A program can call this function at start-up, so that no launch waits for a compiler. `problem` supplies the
+/// element types of the type parameters. Its sizes do not matter.
 ///
 /// # Errors
 /// If the entry cannot be generated, compiled or loaded.
@@ -102,7 +104,7 @@ pub fn get(
     get_on(kernel, &**device, choice, problem)
 }
 
-/// Like [`get`], without the handle of the device.
+/// Like [`get`], for callers that have no [`Device`] handle.
 pub(crate) fn get_on(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,
@@ -123,11 +125,11 @@ pub(crate) fn get_on(
 }
 
 impl Kernel {
-    /// Compiles and loads the entry that a launch on a device uses for a problem, so that no launch waits for it;
-    /// meant for programs at start-up. Returns immediately if it is already prepared.
+    /// Compiles and loads the entry that a launch on a device uses for a problem. Programs call it at start-up, so
+    /// that no launch waits for a compiler. Returns immediately if the entry is already loaded.
     ///
     /// # Errors
-    /// If there is neither an image nor a compiler, or one of them fails.
+    /// If the program has no image and no compiler is found, or if loading or compiling fails.
     pub fn prepare(
         &'static self,
         device: &Device,
@@ -138,7 +140,7 @@ impl Kernel {
     }
 }
 
-/// Generates, compiles (or takes the embedded image) and loads the entries of a choice.
+/// Generates the entries of a choice, takes the embedded image or compiles them, and loads them.
 fn prepare(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,

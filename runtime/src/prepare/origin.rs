@@ -1,4 +1,4 @@
-//! The origin of loaded entries: the image embedded in the program, or else a compiler.
+//! Where loaded entries come from: the image that is embedded in the program, or else a compiler.
 
 use kiln_spec::codegen::TranslationUnit;
 use kiln_spec::{Hash, NotAHash};
@@ -16,7 +16,7 @@ use crate::selection::Choice;
 /// Loads the precompiled image of a choice.
 ///
 /// # Errors
-/// Why there is none, or why it is refused.
+/// The reason why there is no image, or why the image cannot be used.
 pub(super) fn from_image(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,
@@ -36,7 +36,8 @@ pub(super) fn from_image(
     }
 }
 
-/// The image of a row and its baked hash, if the row is for this device's architecture.
+/// The image of a row as an artifact, and its hash in the baked table. An error if the row has no image for this
+/// device's architecture.
 fn embedded(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,
@@ -66,7 +67,7 @@ fn embedded(
     Ok((artifact, hash))
 }
 
-/// Strips the help about baking again from an error; it is printed once, if there is no compiler either.
+/// Removes the help about baking again from an error. That help is printed only if no compiler is found either.
 fn refused(error: &str) -> NoImage {
     let why = error.split("\nhelp: ").next().unwrap_or(error);
     NoImage::Refused {
@@ -74,8 +75,8 @@ fn refused(error: &str) -> NoImage {
     }
 }
 
-/// The error of a compile. If there is no compiler, it says why one is needed, since a deployed program should need
-/// none.
+/// The error of a failed compile. If no compiler was found, the error also explains why one is needed, because a
+/// deployed program normally needs none.
 pub(super) fn not_compiled(
     device: &dyn DeviceBackend,
     choice: Choice,

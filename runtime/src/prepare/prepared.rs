@@ -1,4 +1,4 @@
-//! Loaded entries, their origin, and the table that keeps those of a kernel for the process.
+//! Loaded entries, their origin, and the table that keeps a kernel's entries for the rest of the process.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -9,70 +9,71 @@ use crate::device::Function;
 /// The two entries of one config, loaded on one device.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The release entry, without additions.
+    /// The release entry, which is the kernel without additions.
     pub release: Function,
-    /// The receipt entry: the same body, plus a record of the launch.
+    /// The receipt entry, which is the same kernel plus code that writes a record of the launch.
     pub receipt: Function,
-    /// The hash in both symbols.
+    /// The hash that is part of both symbols.
     pub symbol_hash: u64,
-    /// Hash of the config.
+    /// The hash of the config.
     pub config_hash: u64,
-    /// Their origin.
+    /// Where the entries come from.
     pub origin: Origin,
 }
 
-/// The origin of loaded entries.
+/// Where loaded entries come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The image that was embedded when the program was built.
     Image,
-    /// The compiler on this machine, or the cache of earlier compiles.
+    /// The compiler on this machine, or the cache of its earlier results.
     Compiler {
-        /// Why no image was used.
+        /// The reason why no image was used.
         instead_of: NoImage,
     },
 }
 
-/// Why no image is used for a choice on a device.
+/// The reason why no image is used for a choice on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NoImage {
-    /// The program contains none.
+    /// The program contains no image for the choice.
     #[error("no embedded image")]
     Missing,
     /// The embedded image is for devices of another architecture.
     #[error("only an image for {target} embedded")]
     OtherArchitecture {
-        /// Its target.
+        /// The target of the embedded image.
         target: &'static str,
     },
-    /// The device must not load it, or failed to.
+    /// The image does not match what the device requires, or the device failed to load it.
     #[error("an embedded image that is refused ({why})")]
     Refused {
-        /// The found and the required value.
+        /// The text of the error, with the found and the required value.
         why: String,
     },
 }
 
-/// The loaded entries of one kernel: a slot for every choice on every device, filled on first use.
+/// The loaded entries of one kernel. The table has a slot for every choice on every device. The first use of a slot
+/// fills it.
 ///
-/// Slots are found by index, without a lock; only filling one takes a lock.
+/// Looking up a slot by its index takes no lock. Only filling a slot takes a lock.
 pub(crate) struct PreparedTable {
-    /// Devices by index; bucket `b` has `2^b` of them, so that a slot never moves.
+    /// Devices by index. Bucket `b` has room for `2^b` devices, so a slot never moves.
     buckets: [OnceLock<Box<[DeviceSlots]>>; 32],
     filling: Mutex<()>,
 }
 
 type DeviceSlots = OnceLock<Box<[OnceLock<Prepared>]>>;
 
-/// The position of one choice on one device.
+/// The position of one choice on one device in a [`PreparedTable`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     /// The index of the device.
     pub device_index: u32,
-    /// The index of the choice among those of the kernel.
+    /// The index of the choice among the kernel's choices.
     pub number: usize,
-    /// The number of choices of the kernel.
+    /// The number of the kernel's choices.
     pub of: usize,
 }
 
@@ -84,9 +85,9 @@ impl PreparedTable {
         }
     }
 
-    /// The loaded entries of a slot; prepared now if necessary.
+    /// The loaded entries in a slot. If the slot is empty, calls `prepare`.
     ///
-    /// A failure is not stored: the next launch tries again.
+    /// A failure is not stored, so the next launch tries again.
     pub(crate) fn get_or_prepare<E>(
         &'static self,
         slot: Slot,

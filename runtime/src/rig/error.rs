@@ -1,4 +1,4 @@
-//! Errors of launches on a rig.
+//! [`RigError`], the error of a launch under test.
 
 use thiserror::Error;
 
@@ -6,41 +6,41 @@ use crate::compare::WorstElement;
 use crate::data::arg_data::DataError;
 use crate::device::error::DeviceError;
 
-/// The source of an expected output.
+/// Where an expected output comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedSource {
-    /// A plain-Rust reference.
+    /// The plain-Rust reference.
     Reference,
-    /// A launch of the entry that the spec names as reference.
+    /// A launch of the entry that the spec specifies as the reference.
     ReferenceEntry,
     /// A launch of the baseline.
     Baseline,
 }
 
-/// The fault of a launch.
+/// The reason why a launch on a rig failed, or why its outputs are wrong.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RigError {
-    /// The device refused, or reported a fault.
+    /// The device refused the launch or reported a fault.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The data cannot be generated.
+    /// The data of the arguments cannot be generated.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// An output is beyond its tolerance.
+    /// An element of an output exceeds its tolerance.
     #[error("{worst}")]
     Incorrect {
-        /// The worst element.
+        /// The element with the largest error.
         worst: WorstElement,
-        /// The source of the expected value.
+        /// Where the expected value comes from.
         against: ExpectedSource,
     },
     /// An output contains NaN or infinity, but the reference is finite.
     #[error("`{output}`[{index}] is not a finite number, but should be")]
     NotANumber {
-        /// The output.
+        /// The name of the output.
         output: String,
-        /// The element.
+        /// The index of the element.
         index: u64,
     },
     /// The kernel did not write some elements of an output.
@@ -49,33 +49,33 @@ pub enum RigError {
          element, make `#[len(..)]` of `{output}` smaller, or declare it as `#[inout]` if it keeps what it holds"
     )]
     Unwritten {
-        /// The output.
+        /// The name of the output.
         output: String,
-        /// The first such element.
+        /// The index of the first unwritten element.
         index: u64,
-        /// Number of such elements.
+        /// Number of unwritten elements.
         count: u64,
         /// Number of elements of the output.
         len: u64,
     },
-    /// A guard zone was written.
+    /// The kernel wrote to a guard zone of a buffer.
     #[error("the kernel wrote outside `{argument}`")]
     GuardHit {
         /// The argument.
         argument: String,
     },
-    /// An input was written.
+    /// The kernel changed an input.
     #[error("the kernel wrote its input `{argument}`")]
     InputChanged {
         /// The argument.
         argument: String,
     },
-    /// The expected outputs belong to another problem.
+    /// The expected outputs do not include this output, or they belong to another problem.
     #[error("there is no expected output for `{argument}` of {len} elements")]
     NoExpectation {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
-        /// Its length.
+        /// The length of the argument in elements.
         len: usize,
     },
 }

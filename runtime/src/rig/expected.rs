@@ -1,4 +1,4 @@
-//! Expected outputs, and their file format.
+//! Expected outputs, and the file format in which they are stored.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,25 @@ use thiserror::Error;
 use crate::data::reference::{DataError, ReferenceCall, Wide, make_data};
 use crate::kernel::ReferenceFn;
 
-/// A file that does not contain expected outputs.
+/// The error of a file that does not contain valid expected outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("a file of expected outputs is damaged: {what}")]
 pub struct ExpectedError {
-    /// Why not.
+    /// Why the file is not valid.
     what: &'static str,
 }
 
-/// The first byte of a file. Bit 0 says whether a launch produced it, the others are the version of the format.
+/// The first byte of a file. Bit 0 is set if a launch produced the outputs. The other bits are the version of the
+/// format.
 const FORMAT: u8 = 2;
 const LAUNCHED: u8 = FORMAT | 1;
 
-/// The expected outputs of one launch, by argument.
+/// The expected outputs of one launch, by the index of the argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expected {
     outputs: BTreeMap<usize, Wide>,
-    /// Whether a launch produced them: then they may be as far from the true values as the outputs that are compared
-    /// with them.
+    /// Whether a launch produced these outputs. If so, they may differ from the true values by as much as the outputs
+    /// that are compared with them.
     launched: bool,
 }
 
@@ -49,7 +50,7 @@ impl Expected {
         })
     }
 
-    /// No outputs yet; a launch will produce them.
+    /// Expected outputs that a launch will produce. Empty at first; [`Self::insert`] adds each output.
     pub fn of_launch() -> Expected {
         Expected {
             launched: true,
@@ -57,31 +58,32 @@ impl Expected {
         }
     }
 
-    /// The factor on the tolerance for comparisons with these outputs: 1 if they are true, 2 if they are themselves
-    /// only within the tolerance.
+    /// The factor by which a comparison with these outputs widens the tolerance. It is 1 if a reference computed the
+    /// outputs, and 2 if a launch did, because then the expected values themselves are exact only to within the
+    /// tolerance.
     pub fn slack(&self) -> f64 {
         if self.launched { 2.0 } else { 1.0 }
     }
 
-    /// Whether a launch produced them, not a plain-Rust reference.
+    /// Whether a launch produced these outputs, and not a plain-Rust reference.
     pub fn is_launched(&self) -> bool {
         self.launched
     }
 
-    /// Adds an output.
+    /// Adds the expected output of an argument.
     pub fn insert(&mut self, argument: usize, output: Wide) {
         self.outputs.insert(argument, output);
     }
 
-    /// The expected output of an argument.
+    /// The expected output of an argument; `None` if there is none.
     pub fn output(&self, argument: usize) -> Option<&Wide> {
         self.outputs.get(&argument)
     }
 
-    /// The bytes of a file: whether a launch produced it; for each output its argument, type, length and values; a
-    /// checksum.
+    /// Encodes the outputs as the content of a file. The content is one byte for the format and for whether a launch
+    /// produced the outputs; for each output the argument's index, element type, length and values; and a checksum.
     ///
-    /// Real values are `f64`, integers have their own type, all in this machine's memory representation.
+    /// Real values are stored as `f64` and integers in their own type, both in this machine's memory representation.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![FORMAT | u8::from(self.launched)];
         for (&argument, output) in &self.outputs {
@@ -95,7 +97,7 @@ impl Expected {
         bytes
     }
 
-    /// Reads the bytes of [`Self::to_bytes`].
+    /// Decodes the result of [`Self::to_bytes`].
     ///
     /// # Errors
     /// If any byte has changed.

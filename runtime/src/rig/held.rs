@@ -1,4 +1,4 @@
-//! The arguments of a rig in the device's memory: guard zones, poison, and comparison.
+//! The arguments of a rig in the device's memory, with guard zones around slices and poison in outputs.
 
 use kiln_spec::{Access, Comparison, ElemType, KernelSpec, Reference, SliceArg};
 
@@ -12,23 +12,24 @@ use crate::device::stream::Stream;
 use crate::device::{Allocation, ArgMemory, DeviceError};
 use crate::launch::Aligned;
 use crate::parallel;
-/// Bytes of a guard zone, before and after each buffer.
+/// Size in bytes of each guard zone. One is before each buffer and one is after it.
 const GUARD_BYTES: usize = 1024;
 /// The byte that fills guard zones.
 const GUARD: u8 = 0xA5;
-/// The byte that fills outputs before a launch: NaN in every real type.
+/// The byte that fills outputs before a launch. In every real type, an element of such bytes is NaN.
 pub(super) const POISON: u8 = 0xFF;
-/// Like [`POISON`], for a second launch: it tells whether an element is never written or its value equals the poison.
+/// Like [`POISON`], for a second launch. The second launch shows whether an element was never written, or whether its
+/// result only happens to equal the first poison.
 pub(super) const OTHER_POISON: u8 = 0xB7;
 /// Alignment of every buffer in bytes.
 pub(super) const ALIGN: usize = 256;
-/// Like [`ALIGN`], for buffers against guard pages: the widest vector load.
+/// Like [`ALIGN`], for buffers next to guard pages. This is the size of the widest vector load.
 const GUARDED_ALIGN: usize = 32;
 
-/// One argument in the device's memory.
+/// One argument of a kernel in the device's memory.
 #[derive(Debug)]
 pub(super) enum Held {
-    /// The value, boxed so that its address is stable.
+    /// A value that is passed by value, boxed so that its address is stable.
     Value(Box<[Aligned<[u64; 4]>]>),
     Slice(Box<HeldSlice>),
 }
@@ -39,11 +40,11 @@ pub(super) struct HeldSlice {
     pub(super) ty: ElemType,
     pub(super) initial: Vec<u8>,
     pub(super) memory: Box<dyn Allocation>,
-    /// Size in bytes of the zone before the elements; the zone after them has the same size.
+    /// Size in bytes of the guard zone before the elements. The guard zone after them has the same size.
     pub(super) zone: usize,
-    /// The elements of each set in memory.
+    /// The elements of each set of data.
     pub(super) raw: Vec<RawSlice>,
-    /// Distance from one set's elements to the next one's, in bytes.
+    /// Distance in bytes from the elements of one set to the elements of the next set.
     pub(super) stride: usize,
 }
 
@@ -100,7 +101,7 @@ impl HeldSlice {
         })
     }
 
-    /// The memory of the first set that the kernel may use.
+    /// The memory of the first set, as a check build needs it to compare accesses with it.
     pub(super) fn memory(&self) -> ArgMemory<'_> {
         ArgMemory {
             name: &self.spec.name,
@@ -134,7 +135,7 @@ impl HeldSlice {
         Ok(())
     }
 
-    /// The elements all of whose bytes are `poison`, in order.
+    /// The indices of the elements of `bytes` whose bytes are all `poison`, in order.
     pub(super) fn elements_of(&self, bytes: &[u8], poison: u8) -> Vec<usize> {
         let size = self.ty.bytes();
         let is_poisoned = |element: &usize| {
@@ -147,7 +148,7 @@ impl HeldSlice {
         poisoned.concat()
     }
 
-    /// The elements, after checking the guard zones.
+    /// Checks the guard zones and returns the elements.
     pub(super) fn read(&self, stream: &Stream) -> Result<Vec<u8>, RigError> {
         let read = |start: usize, len: usize| {
             let mut bytes = vec![0; len];
@@ -177,7 +178,7 @@ impl HeldSlice {
             return Ok(0.0);
         }
         let len = self.initial.len() / self.ty.bytes();
-        // Reduced outputs may differ in length.
+        // Outputs that are compared by a reduction may differ in length.
         let any_length = self.spec.compare.is_some();
         let fits = |want: &&crate::data::reference::Wide| {
             want.elem_type() == self.ty && (any_length || want.len() == len)
@@ -213,7 +214,7 @@ impl HeldSlice {
     }
 }
 
-/// The bytes of a value in whole blocks, aligned for any type that a kernel may read.
+/// Copies the bytes of a value into whole blocks, whose alignment suffices for any type that a kernel may read.
 pub(super) fn blocks(bytes: &[u8]) -> Box<[Aligned<[u64; 4]>]> {
     let block = |bytes: &[u8]| {
         let mut block = [0_u64; 4];

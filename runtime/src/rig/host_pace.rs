@@ -1,8 +1,8 @@
-//! The time of a series of launches from the first call of the host to the end of the last kernel: queued one by one,
-//! and replayed from a recording.
+//! Measures the time that a series of launches takes from the host's first call to the end of the last kernel. It
+//! does so for launches that are queued one by one and for launches that are replayed from a recording.
 //!
-//! A timed batch ([`Rig::time`]) measures the kernel on the device. If the host takes longer than that to queue a
-//! launch, a program waits for its host; a [`Graph`] avoids that.
+//! A timed batch ([`Rig::time`]) measures only the time on the device. If queueing a launch takes the host longer
+//! than the kernel takes the device, the program runs at the pace of the host. A [`Graph`] avoids that.
 
 use std::time::Instant;
 
@@ -16,18 +16,18 @@ use crate::launch::launch_held;
 
 use super::{Rig, RigError};
 
-/// One pair of measurements, each of all launches together, in nanoseconds of the host's clock.
+/// One pair of measurements. Each is the time of all launches together, in nanoseconds on the host's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostPace {
-    /// Queued one by one.
+    /// The time of launches that are queued one by one.
     pub one_by_one_ns: u64,
-    /// Replayed from one recording.
+    /// The time of launches that are replayed from one recording.
     pub replayed_ns: u64,
 }
 
 impl Rig {
-    /// Times a row of `launches` launches of a release entry both ways, `pairs` times alternately, on a new stream
-    /// and on the data of [`Self::launch`].
+    /// Times a series of `launches` launches of a release entry, queued one by one and replayed from a recording.
+    /// Repeats both measurements `pairs` times, alternately, on a new stream and on the data of [`Self::launch`].
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the device cannot record; otherwise those of [`Self::launch`].
@@ -47,11 +47,11 @@ impl Rig {
         let graph = Graph::capture(&stream, queue)?;
         let one_by_one = || elapsed_ns(&stream, || queue(&stream));
         let replayed = || elapsed_ns(&stream, || graph.replay());
-        // The first run of each uploads the code and the recording to the device.
+        // The first run of each kind uploads the code or the recording to the device, so it is not timed.
         one_by_one()?;
         replayed()?;
         let pair = |number: usize| -> Result<HostPace, DeviceError> {
-            // Alternate, so that neither is always second.
+            // Alternate the order, so that neither kind always runs second.
             let first = number.is_multiple_of(2).then(one_by_one).transpose()?;
             let replayed_ns = replayed()?;
             Ok(HostPace {

@@ -1,8 +1,9 @@
-//! Rigs: the data of one kernel on one problem, arranged so that every wrong write is detected.
+//! Rigs. A rig holds the data of one kernel for one problem, arranged so that every wrong write is detected.
 //!
-//! Inputs are generated from a seed as the spec declares, outputs are poisoned before each launch, and every buffer
-//! lies either between guard zones with a known pattern or against guard pages. `tune` verifies and times candidates
-//! with rigs inside its worker processes.
+//! Inputs are generated from a seed as the spec declares. Outputs are filled with a poison value before each launch.
+//! Every buffer is either between guard zones with a known pattern or next to inaccessible guard pages. `tune` uses
+//! rigs in its worker processes to verify and time candidates. A rig launches either the release entry of a kernel
+//! (the kernel as programs launch it) or the receipt entry (the same kernel plus code that writes a receipt).
 
 mod error;
 mod expected;
@@ -34,16 +35,16 @@ pub use host_pace::HostPace;
 /// How a rig lays out its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Between guard zones that are checked after each launch.
+    /// Each buffer is between guard zones, which are checked after each launch.
     Zones,
-    /// Against inaccessible memory, so that a stray access ends the process; like `Zones` if the device does not
-    /// support it.
+    /// Each buffer is next to inaccessible memory, so an access outside the buffer ends the process. If the device
+    /// does not support this, the layout is `Zones`.
     Fences,
-    /// Dense, for timing.
+    /// Buffers have no guards. This layout is for timing.
     Plain,
 }
 
-/// The data of one kernel on one problem, on a device.
+/// The data of one kernel for one problem, on a device.
 #[derive(Debug)]
 pub struct Rig {
     stream: Stream,
@@ -53,16 +54,16 @@ pub struct Rig {
     receipt_address: RawSlice,
     /// The number of copies of the data.
     sets: usize,
-    /// The set for the next timed launch.
+    /// The index of the set that the next timed launch uses.
     next_set: AtomicUsize,
 }
 
 impl Rig {
-    /// Generates the data and copies it to the device; outputs are poisoned. Lengths and computed arguments that
-    /// depend on the config are those of the baseline.
+    /// Generates the data, copies it to the device, and poisons the outputs. Lengths and computed arguments that
+    /// depend on the config are computed for the baseline's config.
     ///
     /// # Errors
-    /// If the data has no values for this problem, or does not fit the device.
+    /// If the data cannot be generated for this problem, or if the device does not have enough memory.
     pub fn new(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -73,10 +74,10 @@ impl Rig {
         Rig::of_config(stream, spec, &spec.baseline.config, problem, seed, layout)
     }
 
-    /// Like [`Self::new`], for launches with this config.
+    /// Like [`Self::new`], but computes lengths and arguments for this config.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn of_config(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -89,11 +90,11 @@ impl Rig {
         Rig::with_data(stream, spec, problem, data, layout, 1)
     }
 
-    /// Like [`Self::of_config`], with `sets` copies of the data for timing: timed launches use them in turn, so that
-    /// no launch finds its data in a cache because of the previous one.
+    /// Like [`Self::of_config`], with `sets` copies of the data. Timed launches alternate between the copies, so no
+    /// launch finds its data in a cache because the previous launch used it.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn rotating(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
@@ -149,24 +150,25 @@ impl Rig {
         Ok(rig)
     }
 
-    /// The stream it launches on.
+    /// The stream on which the rig launches.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// Poisons outputs, restores in-out arguments, and rewrites the guard zones, for the data of [`Self::launch`].
+    /// Prepares the data of [`Self::launch`] for a launch: poisons outputs, restores in-out arguments, and rewrites
+    /// the guard zones.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// If the device cannot write the data.
     pub fn reset(&self) -> Result<(), RigError> {
         self.slices()
             .try_for_each(|slice| slice.reset(&self.stream, 0))
     }
 
-    /// Restores the in-out arguments of the next timed launches.
+    /// Restores the in-out arguments that the next `launches` timed launches use.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// If the device cannot write the data.
     pub fn restore(&self, launches: u32) -> Result<(), RigError> {
         for slice in self.slices() {
             if slice.spec.access == Access::InOut {
@@ -177,7 +179,7 @@ impl Rig {
         Ok(())
     }
 
-    /// The sets of the next timed launches, each once, in their order.
+    /// The indices of the sets that the next `launches` timed launches use, each once and in order of use.
     fn sets_of_next(&self, launches: u32) -> impl Iterator<Item = usize> + use<> {
         let (first, sets) = (self.next_set.load(Ordering::Relaxed), self.sets);
         (0..sets.min(launches as usize)).map(move |nth| (first + nth) % sets)
@@ -186,17 +188,18 @@ impl Rig {
     /// Launches a release entry once and waits for it.
     ///
     /// # Errors
-    /// If the device refuses or the kernel faults.
+    /// If the device refuses the launch, or if the kernel faults.
     pub fn launch(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
         self.launch_scheduled(function, plan, Schedule::Forward)
     }
 
-    /// Like [`Self::launch`], but blocks, warps and threads run in the order of a schedule: if two orders give
-    /// different results, there is a race.
+    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
+    /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
+    /// build (a build of the kernel that checks every memory access).
     ///
     /// # Errors
-    /// Those of [`Self::launch`]; if the schedule is not [`Schedule::Forward`], also
-    /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot choose the order, and
+    /// The errors of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also
+    /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and
     /// [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry does not belong to a check
     /// build.
     pub fn launch_scheduled(
@@ -210,10 +213,10 @@ impl Rig {
         Ok(self.stream.synchronize()?)
     }
 
-    /// Launches a receipt entry once and returns the device's record.
+    /// Launches a receipt entry once and returns the receipt that the device wrote.
     ///
     /// # Errors
-    /// Those of [`Self::launch`].
+    /// The errors of [`Self::launch`].
     pub fn launch_for_receipt(
         &self,
         function: &Function,
@@ -238,11 +241,11 @@ impl Rig {
         Ok(Receipt::decode(&record))
     }
 
-    /// Launches a release entry `launches` times back to back, using the sets of data in turn. Returns the total time
-    /// in nanoseconds, on the device's own clock.
+    /// Launches a release entry `launches` times, one launch directly after another, and alternates between the sets
+    /// of data. Returns the total time on the device's own clock, in nanoseconds.
     ///
     /// # Errors
-    /// Those of [`Self::launch`].
+    /// The errors of [`Self::launch`].
     pub fn time(
         &self,
         function: &Function,
@@ -259,11 +262,11 @@ impl Rig {
         Ok(span_ns)
     }
 
-    /// Checks every buffer after a launch: guard zones intact, inputs unchanged, outputs as expected. Returns the
-    /// largest error as a fraction of its bound.
+    /// Checks every buffer after a launch: guard zones must be intact, inputs unchanged, and outputs as expected.
+    /// Returns the largest error of an output element as a fraction of its bound.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first fault that is found.
     pub fn check(&self, expected: &Expected) -> Result<f64, RigError> {
         let mut worst = 0.0_f64;
         for (argument, held) in self.args.iter().enumerate() {
@@ -282,11 +285,11 @@ impl Rig {
         Ok(worst)
     }
 
-    /// Checks that a launch writes every element of its outputs; call it after a launch on poisoned outputs.
+    /// Checks that a launch writes every element of its outputs. Call it after a launch on poisoned outputs.
     ///
-    /// An element that still has the poison value is only suspicious, since it may be the kernel's result. If there
-    /// is one, the kernel is launched once more with another poison; an element that is never written then has that
-    /// one.
+    /// An element that still has the poison value may be unwritten, or that value may be the kernel's result. So if
+    /// there is such an element, this launches the kernel again on outputs with another poison value. An element that
+    /// is never written then has that other value.
     ///
     /// # Errors
     /// [`RigError::Unwritten`]; otherwise those of [`Self::launch`].
@@ -312,7 +315,7 @@ impl Rig {
                 .filter(|element| still.binary_search(element).is_ok())
                 .collect();
             let len = slice.initial.len() / slice.ty.bytes();
-            // The fake device computes only kernels with registered host code; the others write nothing.
+            // The fake device computes only kernels with registered host code. Its other kernels write nothing.
             let fake = self.stream.device().info().key.backend == Backend::Fake;
             if let Some(&first) = never.first()
                 && !(fake && never.len() == len)
@@ -325,15 +328,15 @@ impl Rig {
                 });
             }
         }
-        // Later reads expect outputs on the ordinary poison, as for every candidate.
+        // Later reads expect the outputs of a launch on the ordinary poison, as for every candidate.
         self.reset()?;
         self.launch(function, plan)
     }
 
-    /// The current outputs as expectations for others, for kernels whose reference is an entry.
+    /// The current outputs as expected outputs for other launches. This is for kernels whose reference is an entry.
     ///
     /// # Errors
-    /// If the device refuses.
+    /// If the device cannot read the data.
     pub fn outputs(&self) -> Result<Expected, RigError> {
         let mut expected = Expected::of_launch();
         for (argument, held) in self.args.iter().enumerate() {
@@ -357,7 +360,7 @@ impl Rig {
         })
     }
 
-    /// The slices that are poisoned before a launch and must be filled by it. A workspace, which is not compared,
+    /// The slices that are poisoned before a launch and that the launch must fill. A workspace is not compared and
     /// need not be filled.
     fn outputs_only(&self) -> impl Iterator<Item = &HeldSlice> {
         self.slices().filter(|slice| {
@@ -365,7 +368,7 @@ impl Rig {
         })
     }
 
-    /// The memory of the arguments of [`Self::launch`].
+    /// The memory that the arguments of [`Self::launch`] refer to.
     fn memory(&self) -> Vec<ArgMemory<'_>> {
         self.slices().map(HeldSlice::memory).collect()
     }

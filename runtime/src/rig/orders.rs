@@ -1,4 +1,4 @@
-//! One launch in several thread orders: a race that one order hides shows in another.
+//! Launches a kernel in several thread orders, because a race that one order hides can show in another.
 
 use kiln_spec::LaunchPlan;
 
@@ -7,11 +7,11 @@ use crate::device::{DeviceError, Function, Schedule};
 use super::{Expected, Rig, RigError};
 
 impl Rig {
-    /// Like [`Self::check`], but also tells whether the kernel writes a wrong element at all, which is another kind
-    /// of fault.
+    /// Like [`Self::check`]. If an output is wrong, this also checks whether the kernel never writes some of its
+    /// elements, which is reported as a different fault.
     ///
     /// # Errors
-    /// Those of [`Self::check`] and [`Self::check_written`].
+    /// The errors of [`Self::check`] and [`Self::check_written`].
     pub fn check_outputs(
         &self,
         function: &Function,
@@ -25,12 +25,12 @@ impl Rig {
         checked
     }
 
-    /// Launches the entry of a check build forward, in reverse and in two random orders of its blocks, warps and
-    /// threads. Returns the largest error as a fraction of its bound. Right in one order and wrong in another is a
-    /// race.
+    /// Launches the entry of a check build in four orders of its blocks, warps and threads: forward, reverse and two
+    /// random orders. Returns the largest error of an output element as a fraction of its bound. If the outputs are
+    /// right in one order and wrong in another, the kernel has a race.
     ///
     /// # Errors
-    /// The first fault found; [`DeviceError::KernelFault`] for a race.
+    /// The first fault that is found. A race is a [`DeviceError::KernelFault`].
     pub fn check_in_all_orders(
         &self,
         function: &Function,

@@ -1,4 +1,4 @@
-//! Forced choices of a stream, and the record of its launches.
+//! Forced choices of a stream, and the record of that stream's launches.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,27 +6,28 @@ use kiln_spec::LaunchPlan;
 
 use crate::selection::{Choice, Selection};
 
-/// A choice that launch functions use, instead of selecting, on a stream of [`crate::Stream::forced`].
+/// A choice that launch functions use instead of selecting one. It applies to launches on a stream of
+/// [`crate::Stream::forced`].
 #[derive(Debug)]
 pub struct Forced {
-    /// The address of the kernel, which identifies it without its type.
+    /// The address of the kernel, which identifies the kernel without its type.
     kernel: usize,
     choice: Choice,
     receipt: Option<ReceiptSlot>,
     launched: Mutex<Vec<LaunchRecord>>,
 }
 
-/// The place where a receipt entry writes.
+/// The device memory into which a receipt entry writes its record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceiptSlot {
-    /// The address of the record in kernels.
+    /// The address of the record, as kernels see it.
     pub(crate) address: u64,
 }
 
 /// One launch on a stream with a forced choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchRecord {
-    /// The launched choice, and why.
+    /// The launched choice, and the reason for it.
     pub selection: Selection,
     /// The launched symbol.
     pub symbol: String,
@@ -35,8 +36,8 @@ pub struct LaunchRecord {
 }
 
 impl Forced {
-    /// Forces launches of the kernel at address `kernel` to use `choice`; through the receipt entry if there is a
-    /// slot for its record.
+    /// Forces launches of the kernel at address `kernel` to use `choice`. If `receipt` has a slot, they launch the
+    /// receipt entry.
     pub(crate) fn of(kernel: usize, choice: Choice, receipt: Option<ReceiptSlot>) -> Forced {
         Forced {
             kernel,
@@ -46,7 +47,7 @@ impl Forced {
         }
     }
 
-    /// The forced choice, if it is for the kernel at this address.
+    /// The forced choice; `None` if it applies to another kernel than the one at this address.
     pub(crate) fn choice_at(&self, kernel: usize) -> Option<Choice> {
         (self.kernel == kernel).then_some(self.choice)
     }

@@ -1,11 +1,11 @@
-//! The result of a selection: the choice, and why.
+//! [`Selection`], the result of a selection: the choice and the reason for it.
 
 pub(crate) mod forced;
 pub mod select;
 
 use std::fmt;
 
-/// An alternative as which a kernel can be launched.
+/// One of the versions in which a kernel can be launched: the baseline or a baked row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// The baseline.
@@ -14,31 +14,32 @@ pub enum Choice {
     Row(usize),
 }
 
-/// The choice of a launch function for a device and a problem, and why.
+/// The choice that a launch function made for a device and a problem, and the reason for it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selection {
-    /// The row that was baked for exactly this device and problem.
+    /// The baked row for exactly this device and problem.
     Exact {
         /// The row's index.
         row: usize,
     },
-    /// The row that was baked for exactly this problem on another device of the same architecture.
+    /// The baked row for exactly this problem, from another device of the same architecture.
     SameArchitecture {
         /// The row's index.
         row: usize,
     },
-    /// The row of the nearest tuned problem.
+    /// The row of the tuned problem that is nearest to the requested one.
     Nearest {
         /// The row's index.
         row: usize,
-        /// Whether it was tuned on this particular device, or on another of the same architecture.
+        /// Whether the row was tuned on this device; otherwise, on another device of the same architecture.
         same_device: bool,
-        /// Its distance from the requested problem: the sum over the sizes of |log2(tuned / wanted)|.
+        /// The distance of the row's problem from the requested problem: the sum over the sizes of |log2(tuned /
+        /// requested)|.
         distance: f64,
     },
     /// The baseline.
     Baseline {
-        /// Why no row is used.
+        /// The reason why no row is used.
         reason: BaselineReason,
     },
     /// The choice that the caller forced, on any device.
@@ -48,27 +49,27 @@ pub enum Selection {
     },
 }
 
-/// Why the baseline is launched.
+/// The reason why a launch uses the baseline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BaselineReason {
-    /// No row was baked for any device.
+    /// The kernel has no baked row for any device.
     NothingBaked,
-    /// No row was baked for this backend and architecture.
+    /// The kernel has no baked row for this backend and architecture.
     NoRowForDevice,
-    /// There are rows for this architecture, but none for the element types of this problem.
+    /// The kernel has rows for this architecture, but none for the element types of this problem.
     NoRowForTypes,
-    /// Rows were baked for this architecture, but none of them can be launched for this problem here.
+    /// The kernel has rows for this architecture, but none of them can be launched for this problem on this device.
     NoValidRow {
         /// The nearest row.
         row: usize,
-        /// Why it cannot be launched.
+        /// The reason why that row cannot be launched.
         why: String,
     },
 }
 
 impl Selection {
-    /// The launched choice.
+    /// The choice that is launched.
     pub fn choice(&self) -> Choice {
         match self {
             Selection::Exact { row }

@@ -1,8 +1,13 @@
-//! Selection: which baked row (or the baseline) a launch uses.
+//! Selection: which baked row (one tuned config for one problem on one device), or the baseline, a launch uses.
 //!
-//! In this order: a row for exactly this device and problem; for this problem on another device of the same backend
-//! and architecture; for the nearest tuned problem, if its config is valid here; the baseline. A config of another
-//! vendor or architecture is never used, nor one that cannot be launched here.
+//! The first of these that exists and can be launched is selected:
+//!
+//! 1. the row for exactly this device and problem
+//! 2. the row for this problem on another device of the same backend and architecture
+//! 3. the row of the nearest tuned problem on this architecture
+//! 4. the baseline
+//!
+//! A config of another backend or architecture is never selected.
 
 use std::ptr;
 
@@ -16,7 +21,7 @@ use crate::selection::forced::ReceiptSlot;
 pub use crate::selection::forced::{Forced, LaunchRecord};
 pub use crate::selection::{BaselineReason, Choice, Selection};
 
-/// Selects the choice for a problem on a device with these properties.
+/// Selects the choice for a problem on a device with the supplied properties.
 pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -> Selection {
     let baseline = |reason| Selection::Baseline { reason };
     if kernel.rows().is_empty() {
@@ -65,7 +70,7 @@ impl From<&Fit> for Selection {
     }
 }
 
-/// The rows whose evidence the author accepts.
+/// The rows whose evidence is `proven` or accepted by the author.
 fn usable(kernel: &'static Kernel) -> impl Iterator<Item = Offer<'static>> {
     let rows = kernel.rows().iter().enumerate();
     rows.filter(|(_, row)| row.evidence == Evidence::Proven || kernel.accepts(row.evidence))
@@ -78,7 +83,7 @@ fn usable(kernel: &'static Kernel) -> impl Iterator<Item = Offer<'static>> {
         })
 }
 
-/// Why a row cannot be launched for a problem on a device.
+/// The reason why a row cannot be launched for a problem on a device; `None` if it can.
 fn why_not(
     kernel: &'static Kernel,
     row: usize,
@@ -95,19 +100,19 @@ fn why_not(
 }
 
 impl Kernel {
-    /// The selection of a launch function for a problem on a device, with the reason.
+    /// The choice that a launch function selects for a problem on a device, with the reason.
     pub fn selection(&'static self, device: &Device, problem: &Problem) -> Selection {
         select(self, device.info(), problem)
     }
 }
 
 impl Forced {
-    /// Forces launches of `kernel` to use `choice`; other kernels select as usual.
+    /// Forces launches of `kernel` to use `choice`. Other kernels select as usual.
     pub fn new(kernel: &'static Kernel, choice: Choice) -> Forced {
         Forced::of(ptr::from_ref(kernel).addr(), choice, None)
     }
 
-    /// Like [`Self::new`], but launches the receipt entry, which writes its record to a device address.
+    /// Like [`Self::new`], but forces launches of the receipt entry, which writes its record into `slot`.
     pub(crate) fn with_receipt(
         kernel: &'static Kernel,
         choice: Choice,
@@ -116,7 +121,7 @@ impl Forced {
         Forced::of(ptr::from_ref(kernel).addr(), choice, Some(slot))
     }
 
-    /// The forced choice, if it is for this kernel.
+    /// The forced choice; `None` if it applies to another kernel.
     pub fn choice_for(&self, kernel: &'static Kernel) -> Option<Choice> {
         self.choice_at(ptr::from_ref(kernel).addr())
     }

@@ -1,4 +1,4 @@
-//! One smoke test: receipt launch, release launch, and the checks of both.
+//! One smoke test: a launch of the receipt entry, a launch of the release entry, and the checks of both.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
 use crate::selection::forced::{Forced, ReceiptSlot};
 
-/// Maximum work of a problem for a check build, in operations and bytes.
+/// Maximum work of a problem for a check build (a build that checks every memory access), in operations and bytes.
 const MAX_CHECKED_WORK: u64 = 2_000_000;
 
-/// The byte that fills outputs before a launch: NaN in every real type.
+/// The byte that fills outputs before a launch. In every real type, an element of such bytes is NaN.
 const POISON: u8 = 0xFF;
 
 pub(super) fn check(
@@ -45,7 +45,7 @@ pub(super) fn check(
     Check::new(kernel, choice, problem, outcome)
 }
 
-/// One choice for one problem on one device.
+/// A choice that is launched for one problem on one device.
 struct CheckedLaunch<'a> {
     kernel: &'static Kernel,
     choice: Choice,
@@ -100,7 +100,8 @@ impl<'a> CheckedLaunch<'a> {
         })
     }
 
-    /// The plan computed from the spec. For a row's own problem, it must equal the literal in the row.
+    /// The launch plan that the spec gives. For a row's own problem, the plan must equal the one in the generated
+    /// code.
     fn intended_plan(&self) -> Result<LaunchPlan, Failure> {
         let limits = &self.stream.device().info().limits;
         let refused = |error| Failure::Launch(crate::LaunchError::new(self.kernel.name(), error));
@@ -110,7 +111,7 @@ impl<'a> CheckedLaunch<'a> {
             .map_err(|error| refused(crate::LaunchCause::Plan(error)))?;
         if let Choice::Row(row) = self.choice {
             let row = &self.kernel.rows()[row];
-            // Without a device: geometry that depends on one is compared only by the receipt.
+            // The plan without a device. If geometry depends on the device, only the receipt can confirm it.
             let own = self.kernel.row_problem(row);
             let own = self.kernel.plan(self.choice, &own, None);
             if let Ok(found) = own
@@ -126,13 +127,14 @@ impl<'a> CheckedLaunch<'a> {
         Ok(plan)
     }
 
-    /// The release symbol in the row's literal.
+    /// The symbol of the release entry in the generated code.
     fn symbol(&self) -> &'static str {
         let backend = crate::prepare::dialect(&self.stream.device().info().key);
         self.kernel.symbol(self.choice, backend, self.problem)
     }
 
-    /// Launches the receipt entry through the launch function. Returns the largest error ratio, if it is known.
+    /// Launches the receipt entry through the launch function. Returns the largest error of an output as a fraction
+    /// of its bound; `None` if nothing was compared.
     fn launch_for_receipt(&self, plan: &LaunchPlan) -> Result<Option<f64>, Failure> {
         let device = self.stream.device();
         let record = device.alloc(RECEIPT_BYTES, 256)?;
@@ -158,7 +160,7 @@ impl<'a> CheckedLaunch<'a> {
             config_hash: self.kernel.config_hash(self.choice).0.short(),
             plan: *plan,
         })?;
-        // A wrong receipt explains more than the wrong outputs that come with it.
+        // If the receipt is wrong, it explains more than the wrong outputs that result from the same cause.
         ratio
     }
 
@@ -169,7 +171,7 @@ impl<'a> CheckedLaunch<'a> {
 
     /// Launches through the launch function, and checks the outputs.
     ///
-    /// The outer error is about the launch, the inner one about its outputs.
+    /// The outer error means that the launch failed. The inner error means that its outputs are wrong.
     fn launch(
         &self,
         forced: Forced,
@@ -242,16 +244,17 @@ impl<'a> CheckedLaunch<'a> {
         Ok(worst)
     }
 
-    /// Checks that every element of every output is written: otherwise its content would be undefined for a program.
+    /// Checks that the kernel writes every element of every output. An element that it does not write would be
+    /// undefined in a program.
     fn check_written(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         let prepared = self.prepared()?;
         rig.launch(&prepared.release, plan)?;
         Ok(rig.check_written(&prepared.release, plan)?)
     }
 
-    /// Runs a check build, if the device is the cpu: a race that one order of the threads hides shows in another, and
-    /// so do accesses out of bounds and divergent barriers. It runs on a small problem, since every access is
-    /// checked. `Some`: why it could not run.
+    /// On the cpu device, runs a check build in several thread orders. This detects races that one order hides,
+    /// accesses out of bounds, and divergent barriers. The problem is small because every access is checked. Returns
+    /// the reason if the check build could not run.
     fn check_in_all_orders(&self) -> Result<Option<String>, Failure> {
         let device = self.stream.device();
         if device.info().key.backend != Backend::Cpu {
@@ -276,7 +279,7 @@ impl<'a> CheckedLaunch<'a> {
         let unit = prepare::generate(kernel, kernel.entry(choice), &config, &problem, backend)?;
         let artifact = match prepare::compile(&**device, &unit, BuildKind::Check) {
             Ok(artifact) => artifact,
-            // A program with images also runs on machines without a compiler.
+            // A program with embedded images also runs on machines without a compiler.
             Err(CompileError::NotFound { what, .. }) => {
                 return Ok(Some(format!("{what} was not found")));
             }
@@ -288,7 +291,7 @@ impl<'a> CheckedLaunch<'a> {
         let rig = Rig::of_config(stream, &spec, &config, &problem, seed, Layout::Zones)?;
         let (mut want, compared_with) = expected(kernel, stream, choice, &problem, seed)?;
         if compared_with == ComparedWith::Nothing {
-            // A kernel without a race computes the same in every order.
+            // A kernel without a race computes the same outputs in every order.
             rig.launch(&release, &plan)?;
             want = rig.outputs()?;
         }
@@ -314,10 +317,11 @@ impl<'a> CheckedLaunch<'a> {
         )?)
     }
 
-    /// Launches one block of each entry: the same kernel with the same config writes the same elements.
+    /// Launches one block of each entry, and checks that both write the same elements.
     ///
-    /// A release entry writes no receipt. Its symbol identifies it as the entry of the receipt, and this check
-    /// confirms that from outside: another config has other tiles.
+    /// The release entry writes no receipt. Its symbol shows that it belongs to the same kernel and config as the
+    /// receipt entry. This check confirms that by observation, because an entry with another config normally has
+    /// other tiles and writes other elements.
     fn compare_footprints(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         if plan.blocks() == 1 {
             return Ok(());
@@ -351,7 +355,7 @@ impl<'a> CheckedLaunch<'a> {
     }
 }
 
-/// The elements that still contain the poison.
+/// Whether each element still contains the poison.
 fn untouched(output: &Wide) -> Vec<bool> {
     let poison = |ty: ElemType| Wide::of_bytes(ty, &vec![POISON; ty.bytes()]).to_f64s()[0];
     let poison = poison(output.elem_type());
@@ -359,7 +363,7 @@ fn untouched(output: &Wide) -> Vec<bool> {
     output.to_f64s().into_iter().map(same).collect()
 }
 
-/// A nonce for this launch only, which the receipt of an earlier launch does not contain.
+/// A nonce for this launch. The receipt of an earlier launch has a different one.
 fn nonce(seed: u64, symbol: &str) -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static LAUNCHES: AtomicU64 = AtomicU64::new(1);

@@ -1,17 +1,17 @@
-//! The standard with which a smoke test compared outputs.
+//! [`ComparedWith`], the standard with which a smoke test compares outputs.
 
 use std::fmt;
 
-/// The grade of a comparison.
+/// What a smoke test compares outputs with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ComparedWith {
-    /// A plain-Rust reference.
+    /// The plain-Rust reference.
     Reference,
-    /// The entry that the spec names as reference, run on the same device.
+    /// The entry that the spec specifies as the reference, run on the same device.
     Entry,
-    /// The baseline, run on the same device: this shows only that the two agree.
+    /// The baseline, run on the same device. Such a comparison shows only that the two agree.
     Baseline,
-    /// Nothing: there is no reference, and this is the baseline itself.
+    /// Nothing, because the kernel has no reference and the choice is the baseline itself.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! Expected outputs of a smoke test.
+//! The expected outputs of a smoke test.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::prepare::{self, PrepareError};
 use crate::rig::{Expected, Layout, Rig};
 use crate::selection::Choice;
 
-/// The expected outputs of a choice for a problem and seed.
+/// The expected outputs of a choice for a problem and seed, and where they come from.
 pub(super) fn expected(
     kernel: &'static Kernel,
     stream: &Stream,
@@ -54,7 +54,7 @@ pub(super) fn expected(
     Ok((rig.outputs()?, grade))
 }
 
-/// The entry that the spec names as reference; it is launched like the baseline.
+/// Loads the entry that the spec specifies as the reference. It is compiled with the baseline's config.
 fn reference_entry(
     kernel: &'static Kernel,
     stream: &Stream,

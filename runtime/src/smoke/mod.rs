@@ -1,13 +1,13 @@
-//! Smoke tests: proof that every baked row, and the baseline, launches as intended.
+//! Smoke tests, which prove that every baked row and the baseline launch as intended.
 //!
-//! A smoke test launches every baked row, including rows tuned for other devices, on the current device or on a
-//! simulation of the row's GPU. It bypasses row selection and uses the generated launch function that programs call.
-//! The device records the launch in a [`Receipt`](crate::receipt::Receipt). The test checks the receipt and the
-//! launched symbol against the row, the launch plan against the spec and the row's literal, and the outputs against
-//! the reference. Nothing is timed.
+//! A smoke test launches every baked row (one tuned config for one problem on one device), including rows that were
+//! tuned for other devices. It launches them on the current device or on a simulation of the row's GPU. It bypasses
+//! row selection and calls the generated launch function, as programs do. The device records the launch in a
+//! [`Receipt`](crate::receipt::Receipt). The test compares the receipt and the launched symbol with the row, the
+//! launch plan with the spec and with the row, and the outputs with the reference. Nothing is timed.
 //!
-//! A generated test runs them in a child process of the same test binary, with a deadline, so that a crash or a hang
-//! fails with the name of the launch.
+//! The generated test runs its launches in a child process of the same test binary, with a deadline. So if a launch
+//! crashes or hangs, the test fails and reports which launch it was.
 
 mod check;
 mod compared_with;
@@ -31,13 +31,14 @@ use stand_in::StandIn;
 /// The options of smoke tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmokeOptions {
-    /// Seed of inputs and nonces.
+    /// The seed of the inputs and the nonces.
     pub seed: u64,
-    /// Maximum work of a launch, in operations and bytes. If a row's own problem exceeds it, a verification problem
-    /// is launched instead.
+    /// Maximum work of a launch, in operations and bytes. If a row's own problem exceeds it, a small verification
+    /// problem is launched instead.
     pub max_work: u64,
-    /// Launch rows of absent GPUs on simulations of these GPUs instead of on the cpu device, as far as this build has
-    /// the feature `sim`, the compiler for the GPU is installed, and the simulator implements the row's instructions.
+    /// Whether to launch rows of absent GPUs on simulations of these GPUs instead of on the cpu device. This needs
+    /// the feature `sim`, the compiler for the GPU, and a simulator that implements the row's instructions. Other
+    /// rows run on the cpu device.
     pub simulate_absent: bool,
 }
 
@@ -53,7 +54,7 @@ impl Default for SmokeOptions {
 
 /// Launches the baseline and every baked row of a kernel on a device, and reports the results.
 ///
-/// `before` is called before each launch, so that a crash can be attributed.
+/// `before` is called before each launch, so that a crash can be attributed to a launch.
 pub fn run(
     kernel: &'static Kernel,
     device: &Device,
@@ -77,8 +78,8 @@ pub fn run(
     }
 }
 
-/// Launches one choice on a device and reports the result; for programs that check their launches at start-up. For a
-/// baseline with type parameters, the types are those of the first problem.
+/// Launches one choice on a device and reports the result. Programs can call it to check their launches at start-up.
+/// For the baseline of a kernel with type parameters, the element types are those of the first problem.
 ///
 /// # Panics
 /// If the row does not exist.
@@ -95,7 +96,7 @@ pub fn prove(
     launch(kernel, device, choice, &like, options, &mut |_, _| {})
 }
 
-/// Launches a choice on the device, or on the simulation of the GPU that it was tuned on.
+/// Launches a choice on the device, or on a simulation of the GPU for which the row was tuned.
 fn launch(
     kernel: &'static Kernel,
     device: &Device,
@@ -143,7 +144,8 @@ fn launch_on(
     }
 }
 
-/// The baseline for each combination of element types, then every row; each with its problem.
+/// The choices to launch, each with its problem: first the baseline for each combination of element types, then every
+/// row.
 fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
     let mut seen = Vec::new();
     let mut choices = Vec::new();
@@ -159,11 +161,11 @@ fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
     choices
 }
 
-/// Opens a device for smoke tests: like [`crate::open`], with the cpu's limits raised so that other devices' rows run
-/// on it.
+/// Opens a device for smoke tests, like [`crate::open`]. The cpu device gets the largest limits that it supports, so
+/// that it can run rows of other devices.
 ///
 /// # Errors
-/// Those of [`crate::open`].
+/// The errors of [`crate::open`].
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     if name == Backend::Cpu.name() {
         return crate::device::devices::cpu_with_raised_limits();

@@ -1,4 +1,4 @@
-//! Chooses the problem for which a row is launched: its own, or a small one.
+//! Chooses the problem for which a row is launched: the row's own problem, or a small one.
 
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::verification::verification_problems;
@@ -11,40 +11,40 @@ use crate::device::Device;
 use crate::kernel::Kernel;
 use crate::selection::Choice;
 
-/// Why a choice cannot be launched on a device at all.
+/// The reason why a choice cannot be launched on a device for any problem.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(super) enum NoProblem {
-    /// The spec excludes the backend.
+    /// The spec excludes the device's backend.
     #[error("{why}")]
     LeftOut {
-        /// The reason that the spec gives.
+        /// The reason that the spec states.
         why: String,
     },
-    /// The last problem that was tried has no plan, or none for this device.
+    /// The last problem that was tried has no launch plan, or the plan exceeds a limit of this device.
     #[error(transparent)]
     Plan(PlanError),
-    /// It exceeds even the raised limits of the cpu device.
+    /// The launch plan exceeds even the raised limits of the cpu device.
     #[error(
         "{error}: smoke tests raise the cpu device's limits, so that they can launch other devices' rows; `tune` keeps \
          {max_threads} threads and {shared_bytes} bytes of shared memory"
     )]
     RaisedLimit {
-        /// The limit.
+        /// The limit, and the value that exceeds it.
         error: PlanError,
         /// Maximum number of threads per block in `tune`.
         max_threads: u32,
         /// Maximum shared memory in `tune`, in bytes.
         shared_bytes: u32,
     },
-    /// No problem is small enough.
+    /// The row's own problem is too large, and no small problem is valid.
     #[error("its problem is too large for a smoke test, and no small one is valid")]
     TooLarge,
 }
 
-/// The problem for which to launch a choice; `like` is the one for which it was tuned.
+/// The problem for which to launch a choice. `like` is the problem for which the choice was tuned.
 ///
 /// # Errors
-/// Why it cannot be launched on this device at all.
+/// The reason why the choice cannot be launched on this device for any problem.
 pub(super) fn choose(
     kernel: &'static Kernel,
     device: &Device,
@@ -62,10 +62,10 @@ pub(super) fn choose(
         Choice::Row(_) => std::slice::from_ref(&config),
         Choice::Baseline => &[],
     };
-    // Without limits: the plan decides whether *this* device can launch it.
+    // The limits are left out here because the launch plan decides whether *this* device can launch the problem.
     let small = verification_problems(spec, configs, like, None);
     let mut reason = None;
-    // The largest verification problem has whole tiles and a remainder.
+    // The largest verification problem has whole tiles and a remainder, so it is tried first.
     let small = small.into_iter().rev();
     for problem in own.into_iter().chain(small) {
         match launchable(kernel, device, choice, &problem) {
@@ -86,8 +86,8 @@ fn launchable(
     kernel.plan(choice, problem, Some(limits))?.check(limits)
 }
 
-/// Why a launch is refused. A smoke test raises the limits of the cpu device beyond those of `tune`, so the text
-/// states both.
+/// Converts the error of a launch plan. Smoke tests raise the limits of the cpu device above those of `tune`, so the
+/// text of a limit error states both limits.
 fn refusal(device: &Device, error: PlanError) -> NoProblem {
     let info = device.info();
     let ordinary = CpuOptions::default();

@@ -1,4 +1,4 @@
-//! Reports of smoke tests.
+//! The report of a kernel's smoke tests.
 
 use std::fmt;
 
@@ -19,30 +19,34 @@ use crate::selection::Choice;
 /// The result of the smoke tests of one kernel on one device.
 #[derive(Clone, Debug)]
 pub struct SmokeReport {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The device on which it ran.
+    /// The device on which the smoke tests ran.
     pub device: String,
-    /// One check for the baseline of each element type, then one for each baked row.
+    /// One check for the baseline with each combination of element types, then one check for each baked row (one
+    /// tuned config for one problem on one device).
     pub checks: Vec<Check>,
 }
 
-/// One choice, launched or not.
+/// The check of one choice, which is the baseline or a baked row. There is a check even if the choice could not be
+/// launched.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// The baseline, or a row.
+    /// The baseline or a baked row.
     pub choice: Choice,
-    /// Its config.
+    /// The config of the choice.
     pub config: Config,
-    /// The device on which it was tuned; `None` for the baseline.
+    /// The device on which the row was tuned; `None` for the baseline.
     pub tuned_on: Option<String>,
-    /// The problem for which it was launched, or would have been.
+    /// The problem for which the choice was launched, or would have been launched.
     pub problem: Problem,
-    /// The simulated GPU on which it was launched (`sim:sm_89`); `None` if it was the device of the report.
+    /// The simulated GPU on which the choice was launched (`sim:sm_89`); `None` if it was launched on the device of
+    /// the report.
     pub simulated_on: Option<String>,
-    /// Why the row of an absent GPU was not launched on a simulation of it, if that was requested.
+    /// The reason why the row of an absent GPU was not launched on a simulation. `None` if it was, or if no
+    /// simulation was requested.
     pub not_simulated: Option<String>,
-    /// Its result.
+    /// The result of the check.
     pub outcome: CheckOutcome,
 }
 
@@ -53,23 +57,24 @@ pub enum CheckOutcome {
     Passed {
         /// The launch plan.
         plan: LaunchPlan,
-        /// The largest error of any output, as a fraction of its bound; `None` if there is nothing to compare with.
+        /// The largest error of any output, as a fraction of its bound; `None` if nothing was compared.
         max_error_ratio: Option<f64>,
         /// The standard with which the outputs were compared.
         compared_with: ComparedWith,
-        /// Why no check build ran in other orders of threads, if the device is the cpu, which supports check builds.
+        /// The reason why no check build ran in several thread orders. `None` if one ran, or if the device does not
+        /// support check builds.
         not_checked: Option<String>,
     },
-    /// This device cannot launch it.
+    /// This device cannot launch the choice.
     NotRun {
         /// The reason.
         why: String,
     },
-    /// Something is not as intended.
+    /// The launch was not as intended.
     Failed(Failure),
 }
 
-/// A difference from the intended launch.
+/// The way in which a launch differed from the intended launch.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -79,7 +84,7 @@ pub enum Failure {
     /// The entry cannot be compiled or loaded.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The launch function refused, or the device did.
+    /// The launch function or the device refused the launch.
     #[error(transparent)]
     Launch(#[from] LaunchError),
     /// The device failed outside a launch.
@@ -88,25 +93,26 @@ pub enum Failure {
     /// A launch outside the launch function failed.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// The device's receipt is not that of the intended launch.
+    /// The device's receipt does not match the intended launch.
     #[error(transparent)]
     Receipt(#[from] ReceiptMismatch),
-    /// The launch function used another symbol than the row's.
+    /// The launched symbol is not the symbol in the generated code.
     #[error("the launch function launched `{found}`, the row says `{expected}`")]
     Symbol {
-        /// The symbol in the row's literal.
+        /// The symbol in the generated code.
         expected: String,
         /// The launched symbol.
         found: String,
     },
-    /// The launch function computed another plan than the one of the spec, or than the row's literal.
+    /// The launch function computed a launch plan that differs from the spec's plan or from the plan in the generated
+    /// code.
     #[error("{what}: the plan is {found}, it should be {expected}")]
     Plan {
-        /// Which plan.
+        /// Which plan differs.
         what: &'static str,
-        /// The plan of the spec, or the row's literal.
+        /// The plan of the spec, or the plan in the generated code.
         expected: LaunchPlan,
-        /// The computed plan.
+        /// The plan that was computed.
         found: LaunchPlan,
     },
     /// The launch function did not launch exactly once.
@@ -118,28 +124,28 @@ pub enum Failure {
     /// An output differs from the reference.
     #[error("{entry} entry: {error}")]
     Output {
-        /// Which entry computed it.
+        /// The entry that computed the output (release or receipt).
         entry: &'static str,
-        /// The worst element.
+        /// The element with the largest error.
         error: WorstElement,
     },
-    /// An input was changed.
+    /// The kernel changed an input.
     #[error("{entry} entry: the input `{argument}` was changed")]
     InputChanged {
-        /// Which entry changed it.
+        /// The entry that changed the input (release or receipt).
         entry: &'static str,
-        /// The input.
+        /// The name of the input.
         argument: String,
     },
-    /// The two entries do not do the same.
+    /// The release entry and the receipt entry do not write the same elements.
     #[error(
         "the release and the receipt entry are not the same kernel: in a launch of one block they write different \
          elements of `{argument}`, first at element {element}"
     )]
     Footprint {
-        /// The output.
+        /// The name of the output.
         argument: String,
-        /// The first element that only one of them writes.
+        /// The first element that only one of the entries writes.
         element: usize,
     },
 }
@@ -165,7 +171,7 @@ impl Check {
         }
     }
 
-    /// The same, launched on a simulated GPU.
+    /// Marks the check as launched on a simulated GPU.
     pub(super) fn on(self, simulated: String) -> Check {
         Check {
             simulated_on: Some(simulated),
@@ -182,7 +188,7 @@ impl Check {
         Check::new(kernel, choice, problem, CheckOutcome::NotRun { why })
     }
 
-    /// The failure, if there is one.
+    /// The failure; `None` if the check passed or did not run.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.outcome {
             CheckOutcome::Failed(failure) => Some(failure),
@@ -192,7 +198,7 @@ impl Check {
 }
 
 impl SmokeReport {
-    /// Whether nothing failed.
+    /// Whether no check failed.
     pub fn passed(&self) -> bool {
         self.failures().next().is_none()
     }
@@ -202,7 +208,7 @@ impl SmokeReport {
         self.checks.iter().filter(|check| check.failure().is_some())
     }
 
-    /// The number of checks that passed, failed and did not run.
+    /// The numbers of checks that passed, that failed, and that did not run.
     pub fn counts(&self) -> (usize, usize, usize) {
         let count = |which: fn(&CheckOutcome) -> bool| {
             let outcomes = self.checks.iter().map(|check| &check.outcome);

@@ -1,5 +1,5 @@
-//! Simulations that stand in for absent GPUs: the row of a GPU is launched from that GPU's own code, if this build can
-//! simulate the GPU and the compiler for it is installed.
+//! Simulations of absent GPUs. The row of an absent GPU is compiled for that GPU and launched on a simulation of it,
+//! if this build can simulate the GPU and the compiler for the GPU is installed.
 
 use super::SmokeOptions;
 use super::report::{Check, CheckOutcome, Failure};
@@ -9,23 +9,23 @@ use crate::launch::error::LaunchCause;
 use crate::rig::RigError;
 use crate::selection::Choice;
 
-/// Maximum work of a launch on a simulated GPU, in operations and bytes: larger problems take minutes there.
+/// Maximum work of a launch on a simulated GPU, in operations and bytes. Larger problems take minutes to simulate.
 const MAX_SIMULATED_WORK: u64 = 2_000_000;
 
-/// Launches a row of an absent GPU on a simulation of it.
+/// The simulation of an absent GPU, on which a row of that GPU is launched.
 #[cfg_attr(
     not(feature = "sim"),
     allow(dead_code, reason = "such a build simulates nothing")
 )]
 pub(super) enum StandIn {
-    /// The simulation.
+    /// The simulated device.
     Simulation(Device),
-    /// Why this GPU cannot be simulated here.
+    /// The reason why this GPU cannot be simulated here.
     Missing(String),
 }
 
-/// What stands in for the GPU of a choice instead of the cpu device; `None` if the choice is not the row of a GPU, or if
-/// this build simulates no GPU.
+/// The simulation on which a choice is launched instead of the cpu device. `None` if `device` is not the cpu device,
+/// if the choice is not a row of a GPU, or if this build simulates no GPU.
 pub(super) fn of(kernel: &'static Kernel, choice: Choice, device: &Device) -> Option<StandIn> {
     let Choice::Row(row) = choice else {
         return None;
@@ -70,8 +70,8 @@ pub(super) fn options(options: &SmokeOptions) -> SmokeOptions {
     }
 }
 
-/// Why a check says more about the simulator than about the row: an instruction that it does not implement, or no problem
-/// that is small enough for it. `None` if the check is a result.
+/// The reason why a check failed because of the simulator and not because of the row: the simulator does not
+/// implement an instruction, or no problem is small enough. `None` if the check is a result about the row.
 pub(super) fn out_of_reach(check: &Check) -> Option<String> {
     let error = match &check.outcome {
         CheckOutcome::NotRun { why } => return Some(why.clone()),

@@ -12,24 +12,24 @@ use super::{SmokeOptions, open, run};
 use crate::kernel::Kernel;
 use crate::supervise::{Ended, Supervised};
 
-/// Set in the child, to the name of the kernel to run.
+/// The variable that is set in the child process, to the name of the kernel to run.
 const WORKER: &str = "KILN_SMOKE_WORKER";
-/// Selects the device: `cpu` if it is not set.
+/// The variable that selects the device. If it is not set, the device is `cpu`.
 const DEVICE: &str = "KILN_SMOKE_DEVICE";
-/// Time limit in seconds for the smoke tests of one kernel.
+/// The variable with the time limit in seconds for the smoke tests of one kernel.
 const DEADLINE: &str = "KILN_SMOKE_DEADLINE_S";
-/// The line before a report with failures.
+/// The line that the child prints before a report with failures.
 const FAILED: &str = "kiln smoke: failed";
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
 
-/// The body of a generated smoke test; `path` is the test's module path and name.
+/// The body of a generated smoke test. `path` is the test's module path and name.
 ///
 /// # Panics
-/// If a row does not launch as intended, the process dies or hangs, or the device does not exist; this makes the test
-/// fail.
+/// If a row does not launch as intended, if the child process crashes or hangs, or if the device does not exist. The
+/// panic makes the test fail.
 pub fn test(kernel: &'static Kernel, path: &str) {
     let named = std::env::var(DEVICE).ok();
-    // Whoever names a device wants all rows on it.
+    // A user who specifies a device wants all rows to run on that device.
     let simulate_absent = named.is_none();
     let device = named.unwrap_or_else(|| "cpu".into());
     if std::env::var(WORKER).is_ok_and(|name| name == kernel.name()) {
@@ -48,7 +48,7 @@ pub fn test(kernel: &'static Kernel, path: &str) {
     }
 }
 
-/// The work of the child.
+/// Runs the smoke tests of a kernel in this process, which is the child process.
 fn run_here(kernel: &'static Kernel, device: &str, simulate_absent: bool) {
     let device = match open(device) {
         Ok(device) => device,
@@ -66,11 +66,11 @@ fn run_here(kernel: &'static Kernel, device: &str, simulate_absent: bool) {
         return;
     }
     println!("{FAILED}\n{report}");
-    // The parent's test fails with the report; a panic here would repeat it inside this harness's own output.
+    // The parent's test fails with this report. A panic here would repeat it inside the child harness's own output.
     std::process::exit(1);
 }
 
-/// Runs the test again in a child. Returns its output, or why it failed.
+/// Runs the test again in a child process. Returns the child's output, or the reason why it failed.
 fn run_in_child(
     kernel: &'static Kernel,
     test: &str,
@@ -105,7 +105,7 @@ fn run_in_child(
     }
 }
 
-/// The output of a child.
+/// The output of a child process.
 #[derive(Debug)]
 struct Said {
     stdout: String,
@@ -113,7 +113,8 @@ struct Said {
 }
 
 impl Said {
-    /// The output of a child that succeeded. A child that found no test to run has proven nothing, and is an error.
+    /// The standard output of a child that succeeded. It is an error if the child ran no test, because it has proven
+    /// nothing.
     fn ran_one(self) -> Result<String, ChildFailure> {
         if self.stdout.contains("launched as intended") {
             return Ok(self.stdout);
@@ -121,14 +122,14 @@ impl Said {
         Err(ChildFailure::RanNothing { said: self })
     }
 
-    /// The last launch that it announced.
+    /// The last launch that the child announced.
     fn last(&self) -> &str {
         let mut lines = self.stdout.lines();
         let last = lines.rfind(|line| line.contains("kiln smoke: "));
         last.map_or("nothing was launched", str::trim)
     }
 
-    /// The report after the line that says that it failed, and standard error.
+    /// The report that follows the line [`FAILED`], and standard error.
     fn report(&self) -> String {
         let report = self.stdout.split_once(FAILED);
         let report = report.map_or("", |(_, report)| report).trim();
@@ -143,7 +144,7 @@ impl fmt::Display for Said {
     }
 }
 
-/// Why a child did not pass.
+/// The reason why a child process did not pass.
 #[derive(Debug, Error)]
 enum ChildFailure {
     #[error("{error}")]

@@ -1,4 +1,4 @@
-//! Check builds: divergent barriers, races, bounds, uninitialised reads, and the sanitizers.
+//! Tests of check builds (divergent barriers, races, bounds, uninitialised reads) and of the sanitizers.
 
 mod watch;
 
@@ -11,7 +11,7 @@ use kiln::device::{DeviceBackend as _, DeviceError, Schedule};
 use kiln::recipe::Recipe;
 use kiln::spec::prelude::CPU_PRELUDE;
 
-/// The text of the fault of one launch of a check build with one output of 64 words.
+/// The text of the fault that one launch of a check build reports. The kernel has one output of 64 words.
 fn fault(source: &str, entry: &str) -> Vec<String> {
     let told = |device| {
         let kernel = Loaded::new(device, &unit(true, source, entry), BuildKind::Check);
@@ -99,11 +99,12 @@ fn a_release_build_runs_in_forward_order_only() {
     }
 }
 
-/// Set in a process that was started with the sanitizers: the name of the faulty kernel to run.
+/// The variable that is set in a process that was started with the sanitizers. It contains the name of the faulty
+/// kernel to run.
 const CHILD: &str = "KILN_TEST_SANITIZED";
 
-/// Overruns of static shared memory are not among them: clang does not report those of plain `static` variables. The
-/// check build does (`watch.rs`).
+/// Kernels with a fault that sanitizers report. Overruns of static shared memory are missing, because clang does not
+/// report overruns of plain `static` variables. The check build reports them (`watch.rs`).
 const FAULTY: [(&str, &str, &str); 5] = [
     (
         "overrun",
@@ -118,7 +119,7 @@ const FAULTY: [(&str, &str, &str); 5] = [
     ),
     (
         "misaligned",
-        // A member, since clang does not check the alignment of a whole struct that it copies.
+        // The kernel reads a member, because clang does not check the alignment of a whole struct that it copies.
         "__global__ void k(float* p) { p[0] = ((float4*)(p + 1))->x; }",
         "misaligned address",
     ),
@@ -136,7 +137,8 @@ const FAULTY: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// Runs in the child: one faulty kernel on the first device, with the end of its buffer against a guard page.
+/// The work of the child process. Runs one faulty kernel on the first device. The end of its buffer is next to a
+/// guard page.
 fn run_faulty(name: &str) {
     let (_, source, _) = FAULTY.iter().find(|(known, _, _)| *known == name).unwrap();
     let device = devices().remove(0);
@@ -281,7 +283,7 @@ fn a_check_build_of_two_parts_finds_what_one_of_a_single_unit_finds() {
              }}"
         )
     };
-    // Headers from before the common part are compiled whole.
+    // Translation units with headers from before the common part are compiled as a whole.
     let headers = CPU_PRELUDE.iter();
     let headers = headers.map(|(name, text)| ((*name).to_owned(), text.replace("_PART", "_OLD")));
     let whole = Arc::new(Recipe::new(headers.collect(), None).unwrap());

@@ -1,4 +1,4 @@
-//! The compiler of the cpu device: limits, errors, targets, and the code of a loop.
+//! Tests of the cpu device's compiler: limits, errors, targets, and the code generated for a loop.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,7 @@ fn features_that_native_names_on_a_virtual_machine_are_not_worth_a_word() {
         let clang = device.compiler().unwrap().identity().name.contains("clang");
         let source = "__global__ void k(float* x) { *x = 1; }";
         let mut request = CompileRequest::new("entry", unit(false, source, "k"));
-        // What `-march=native` of clang 19 comes to on a Xeon whose AMX a hypervisor hides in part.
+        // The features that `-march=native` of clang 19 selects on a Xeon whose AMX the hypervisor hides in part.
         request.options = match clang {
             true => vec!["-mavx512f".into(), "-mavx10.1-256".into()],
             false => vec!["-mavx512f".into()],
@@ -40,7 +40,7 @@ fn features_that_native_names_on_a_virtual_machine_are_not_worth_a_word() {
         let compiled = device.compiler().unwrap().compile(&request);
         match compiled {
             Ok(artifact) => assert_eq!(artifact.log, ""),
-            // Before clang 18 and after clang 20 there is no such feature.
+            // Versions before clang 18 and after clang 20 do not have this feature.
             Err(CompileError::Failed { log, .. }) => assert!(log.contains("avx10"), "{log}"),
             Err(error) => panic!("{error}"),
         }
@@ -126,7 +126,7 @@ fn an_image_for_a_named_instruction_set_loads_and_one_for_another_machine_does_n
         let mut artifact =
             compile_anew(&device, &unit(false, source, "k"), BuildKind::Release).unwrap();
         assert_eq!(artifact.target, "x86-64-v2");
-        // Any device loads it, with or without a compiler.
+        // Any device can load the artifact, with or without a compiler.
         let plain = CpuDevice::with_options(on_cpu::options()).unwrap();
         let kernel = Loaded::of(&plain, &artifact);
         let (x, h) = (

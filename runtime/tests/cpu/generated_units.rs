@@ -1,5 +1,5 @@
-//! Generated units on the cpu device: every supported source runs, with the same results in the release and the
-//! receipt entry, and the receipt identifies the launch.
+//! Tests generated translation units on the cpu device. Every supported source runs and has the same results in the
+//! release and the receipt entry, and the receipt identifies the launch.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use kiln::spec::codegen::{CodegenError, Target, TranslationUnit};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::{Config, KernelSpec, LaunchPlan, ParamValue, Problem};
 
-/// A spec with only integer parameters; only the parts that the generator reads matter.
+/// A spec with only integer parameters. Only the parts that the generator reads matter.
 fn spec(entry: &str, params: &[(&str, i64)]) -> KernelSpec {
     let params: Vec<_> = params
         .iter()
@@ -52,7 +52,8 @@ fn unit(
     )
 }
 
-/// Launches both entries on a buffer with `before`; returns its content after each, and the receipt.
+/// Launches both entries on a buffer that contains `before`. Returns the buffer's content after each launch, and the
+/// receipt.
 fn run(
     device: &Arc<CpuDevice>,
     unit: &TranslationUnit,
@@ -81,7 +82,8 @@ fn run(
     (release, contents::<f32>(&*memory), Receipt::decode(&bytes))
 }
 
-/// Runs a unit with every compiler: both entries must produce `after`, and the receipt must be the launch's.
+/// Runs a translation unit with every compiler. Both entries must produce `after`, and the receipt must match the
+/// launch.
 fn check(
     source: &str,
     entry: &str,
@@ -301,7 +303,8 @@ fn inline_ptx_under_a_condition_that_does_not_hold_is_no_mistake() {
 
 #[test]
 fn philox_gives_its_published_numbers() {
-    // Random123's known answers for philox4x32, 10 rounds, for counter 0 and key 0; then with curand's offset.
+    // The published answers of Random123 for philox4x32 with 10 rounds, for counter 0 and key 0; then with the offset
+    // of curand.
     let source = "#include <curand_kernel.h>
 __global__ void k(float* x) {
     const unsigned int words[4] = {0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u};

@@ -1,4 +1,4 @@
-//! Kernels on the cpu device: real compilers, real launches, results compared with plain Rust.
+//! Tests kernels on the cpu device with real compilers and real launches. Results are compared with plain Rust.
 
 use crate::on_cpu::{Arg, Loaded, buffer, contents, devices, plan, unit};
 use kiln::compiler::BuildKind;
@@ -230,7 +230,7 @@ fn threads_that_return_before_a_barrier_do_not_hold_up_the_others() {
     for device in devices() {
         let kernel = Loaded::new(&device, &unit(true, source, "early"), BuildKind::Release);
         let memory = buffer(&device, &[0_i32; 70]);
-        // Lanes 6 and 7 of the third warp remain; all later ones have exited before the shuffle.
+        // Lanes 6 and 7 of the third warp remain. All later lanes have exited before the shuffle.
         kernel
             .launch(
                 &plan([1; 3], [70, 1, 1]),

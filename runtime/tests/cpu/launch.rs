@@ -1,4 +1,4 @@
-//! Launching on the cpu device: geometry, receipts, copies of the object, limits, faults.
+//! Tests of launches on the cpu device: geometry, receipts, copies of the object, limits and faults.
 
 use crate::on_cpu::{self, Arg, Loaded, buffer, compile, contents, devices, options, plan, unit};
 use kiln::compiler::BuildKind;
@@ -7,7 +7,7 @@ use kiln::spec::LaunchPlan;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Every thread writes its grid index at that index, and counts the writes.
+/// Every thread writes its own index in the grid to the element with that index, and counts the writes.
 const NUMBERS: &str = "
     __global__ void numbers(unsigned* out, unsigned* writes) {
         unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -92,7 +92,7 @@ fn every_thread_of_the_pool_takes_its_share_of_a_kernel_without_shared_memory() 
         threads: 4,
         ..options()
     };
-    // The builtin variables are all that it has: a compiler may split them.
+    // The object has only the builtin variables, which a compiler may split.
     let source = "
         extern \"C\" unsigned long pthread_self(void);
         __global__ void who(unsigned long long* out) {
@@ -101,7 +101,7 @@ fn every_thread_of_the_pool_takes_its_share_of_a_kernel_without_shared_memory() 
     for device in on_cpu::devices_with(&options) {
         let kernel = Loaded::new(&device, &unit(false, source, "who"), BuildKind::Release);
         let out = buffer(&device, &vec![0_u64; 4000 * 64]);
-        // Even shares: each thread waits for its own.
+        // Shares are even, so each thread runs its own shares.
         kernel.time(&plan([4000, 1, 1], [64, 1, 1]), &[Arg::Buffer(&*out)], 2);
         let mut who = contents::<u64>(&*out);
         who.sort_unstable();
@@ -436,7 +436,7 @@ fn modules_are_told_apart_even_when_their_descriptors_are_reused() {
 #[test]
 fn launches_from_many_threads_run_one_after_another() {
     for device in devices() {
-        // Not atomic: overlapping launches would lose counts.
+        // The addition is not atomic, so overlapping launches would lose counts.
         let source = "__global__ void count(int* out, int n) { for (int i = 0; i < n; i++) *(volatile int*)out += 1; }";
         let kernel = Loaded::new(&device, &unit(false, source, "count"), BuildKind::Release);
         let out = buffer(&device, &[0_i32]);

@@ -1,10 +1,10 @@
-//! The prelude's functions, compared with Rust's value by value.
+//! Compares the functions of the prelude with those of Rust, value by value.
 
 use crate::on_cpu::{Arg, Loaded, buffer, contents, devices, plan, unit};
 use half::{bf16, f16};
 use kiln::compiler::BuildKind;
 
-/// Runs `out[i] = expression` in terms of `x` for every input, on every compiler.
+/// Evaluates `out[i] = expression`, where `expression` contains `x`, for every input and with every compiler.
 fn map<In, Out>(declaration: &str, expression: &str, input: &[In], mut check: impl FnMut(In, Out))
 where
     In: bytemuck::Pod,
@@ -40,7 +40,7 @@ where
     }
 }
 
-/// Floats of every magnitude, both signs, zeroes, infinities and NaN.
+/// Floats of every magnitude with both signs, zeroes, infinities and NaN.
 fn floats() -> Vec<f32> {
     let bits = (0..100_000_u32).map(|i| i.wrapping_mul(2_654_435_761));
     let special = [
@@ -113,7 +113,7 @@ fn halves_and_bfloat16s_round_to_nearest_even_like_the_half_crate() {
     );
 }
 
-/// The nearest half to an exact value, ties to even. (Going through f32 would round twice.)
+/// The half that is nearest to an exact value, with ties to even. A conversion through f32 would round twice.
 fn nearest_half(x: f64) -> f16 {
     let near = f16::from_f64(x).to_bits();
     let candidates = [near.wrapping_sub(1), near, near.wrapping_add(1)].map(f16::from_bits);

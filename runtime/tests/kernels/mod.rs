@@ -27,7 +27,7 @@ pub fn sum(n: u32, a: &[f32], b: &[f32], c: &mut [f64]) {
     reference = sum,
 )]
 unsafe extern "C" {
-    /// Adds.
+    /// Computes `c = a + b`.
     pub fn vector_add(n: u32, #[len(n)] a: &[f32], #[len(n)] b: &[f32], #[len(n)] c: &mut [f32]);
 }
 
@@ -71,7 +71,7 @@ pub fn numbered(_rows: u32, columns: u32, y: &mut [f64]) {
     reference = numbered,
 )]
 unsafe extern "C" {
-    /// Writes the index of each row, from 1.
+    /// Writes the number of each element's row, counted from 1.
     pub fn number(rows: u32, columns: u32, #[len(rows * columns)] y: &mut [f32]);
 }
 
@@ -147,7 +147,7 @@ unsafe extern "C" {
     reference(entry = "accumulate_simply"),
 )]
 unsafe extern "C" {
-    /// Its argument types and accesses differ from those of the other kernels.
+    /// A kernel whose argument types and accesses differ from those of the other kernels.
     pub fn accumulate(
         n: u32,
         #[len(n)]

@@ -1,4 +1,4 @@
-//! Memory and streams of other libraries, on the cpu device, on which every pointer of this process is device memory.
+//! Memory and streams of other libraries, tested on the cpu device, which can access all memory of this process.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,7 +11,7 @@ use kiln::interop::{
 };
 use kiln::{Buffer, Device, LaunchCause, Stream};
 
-/// The cpu device, if it can compile.
+/// The cpu device; `None` if it has no compiler.
 fn cpu() -> Option<Device> {
     let device = kiln::open("cpu").unwrap();
     match device.compiler() {
@@ -27,7 +27,7 @@ fn cpu() -> Option<Device> {
     }
 }
 
-/// Another library's tensor.
+/// A tensor of another library.
 struct Tensor {
     data: Vec<f32>,
     place: Place,
@@ -56,7 +56,7 @@ fn tensor(values: &[f32]) -> Tensor {
     }
 }
 
-/// Another library's stream.
+/// A stream of another library.
 struct Queue {
     place: Place,
     _open: Arc<()>,
@@ -216,7 +216,7 @@ fn memory_that_was_lent_to_one_stream_is_not_launched_on_another() {
         }
     };
     refused(&mut to);
-    // A clone is the same stream. A memoised launch is still refused on other streams.
+    // A clone is the same stream. On other streams, a memoised launch is still an error.
     scale::<f32>(&lent_to.clone(), 8, 2.0, &from, &mut to).unwrap();
     refused(&mut to);
     // Kiln's own memory can be used on every stream.

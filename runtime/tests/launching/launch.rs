@@ -1,4 +1,4 @@
-//! The generated launch function on the fake device: launches, checks, selection.
+//! Tests of the generated launch function on the fake device: launches, checks and selection.
 
 use crate::kernels::{self, scale, vector_add};
 use kiln::{Buffer, Choice, DeviceError, Forced, LaunchCause, Selection, Stream, f16};
@@ -81,7 +81,7 @@ fn a_generic_kernel_is_launched_for_each_of_its_types() {
 fn a_wrong_length_is_refused_with_both_numbers_before_anything_runs() {
     let stream = stream();
     let (a, b, mut c) = buffers(&stream, 8);
-    // Twice: the second launch of a size uses the memo.
+    // Launch twice, because the second launch of a size uses the memo.
     vector_add(&stream, 8, &a, &b, &mut c).unwrap();
     for _ in 0..2 {
         let error = vector_add(&stream, 8, &a, &b.view(..7), &mut c).unwrap_err();

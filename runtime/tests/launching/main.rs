@@ -1,4 +1,4 @@
-//! Tests of launches: the chosen config, what is refused, and memory and streams of others.
+//! Tests of launches: the selected config, the errors, and memory and streams of other libraries.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 mod interop;

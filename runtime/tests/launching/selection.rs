@@ -1,4 +1,4 @@
-//! The baked row that is selected for a device and a problem.
+//! Tests which baked row is selected for a device and a problem.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ fn a_row_that_this_device_cannot_launch_gives_way() {
     info.key.backend = Backend::Cuda;
     info.limits.max_threads_per_block = 128;
     let selection = kiln::select::select(rows::kernel(), &info, &problem(64, 256));
-    // Both of the L4's rows need 384 threads; the other device's have 64 and 128.
+    // Both rows of the L4 need 384 threads. The rows of the other device need 64 and 128.
     assert!(
         matches!(
             selection,

@@ -1,4 +1,4 @@
-//! A device that launches something other than requested.
+//! A device that launches something other than what was requested.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -18,31 +18,31 @@ use kiln::spec::LaunchPlan;
 /// The fault of a device.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// No fault.
+    /// The device has no fault.
     None,
-    /// Every launch is made with a changed plan.
+    /// Every launch uses a changed plan.
     Plan(fn(&mut LaunchPlan)),
-    /// Only launches of receipt entries have a changed plan.
+    /// Only launches of receipt entries use a changed plan.
     ReceiptPlan(fn(&mut LaunchPlan)),
-    /// Only launches of release entries have a changed plan.
+    /// Only launches of release entries use a changed plan.
     ReleasePlan(fn(&mut LaunchPlan)),
-    /// Every launch uses the first loaded entry (of the same kind): the old symbol, a fallback.
+    /// Every launch uses the first loaded entry of the same kind, as if an old symbol or a fallback were used.
     OldEntry,
     /// Like `OldEntry`, with the plan of that entry's first launch.
     OldEntryAndPlan,
-    /// Like `OldEntry`, only for release entries: receipts are right.
+    /// Like `OldEntry`, but only for release entries. Receipts are right.
     OldRelease,
-    /// Release entries are those of the first module, launched as they require: a perfect, silent fallback.
+    /// Release entries are those of the first module, launched as they require. This is a perfect, silent fallback.
     SilentFallback,
     /// Nothing is launched.
     NoOp,
-    /// Release launches do nothing; receipts are right.
+    /// Launches of release entries do nothing. Receipts are right.
     ReleaseNoOp,
     /// Everything is launched twice.
     Twice,
     /// The grid is launched in two halves.
     TwoHalves,
-    /// A launch is made when the next one is requested.
+    /// A launch runs only when the next one is requested.
     Late,
     /// Receipts are those of the previous launch.
     OldReceipt,
@@ -52,19 +52,19 @@ pub enum Fault {
     SwappedArgs(usize, usize),
     /// A 32-bit scalar argument is decremented.
     OneLess(usize),
-    /// The pointer of one argument is that of the previous launch.
+    /// One pointer argument has its value from the previous launch.
     OldPointer(usize),
-    /// The compiler receives another text.
+    /// The compiler receives a changed source text.
     Source(fn(&str) -> String),
-    /// Every artifact is the first compiled one, under the new symbols.
+    /// Every artifact is the first compiled artifact, with the new symbols.
     OldArtifact,
     /// A module returns the functions of the first loaded module.
     WrongModule,
-    /// Release functions are those of the first module, receipt functions those of the right one.
+    /// Release functions come from the first module, and receipt functions from the right module.
     MixedModules,
 }
 
-/// Wraps a device without faults and adds one.
+/// A device that wraps a device without faults and adds one fault.
 pub struct Misdispatching {
     inner: Device,
     fault: Fault,
@@ -147,7 +147,7 @@ impl Misdispatching {
         self.run(launch)
     }
 
-    /// Makes the previous launch, if its memory still exists.
+    /// Runs the previous launch, if its memory still exists.
     fn late(&self, launch: Launch) -> Result<(), DeviceError> {
         let stream = launch.stream;
         let values: Vec<u64> = (launch.pointers.iter().enumerate())
@@ -208,7 +208,7 @@ impl Misdispatching {
     }
 }
 
-/// One launch, as requested or as made.
+/// One launch, either as it was requested or as it runs.
 #[derive(Clone)]
 struct Launch {
     stream: StreamHandle,
@@ -348,7 +348,7 @@ impl Misdispatching {
     }
 }
 
-/// The 32-bit value an argument points to.
+/// The 32-bit value that an argument points to.
 fn low_word(pointer: *const c_void) -> u64 {
     // SAFETY: the first two arguments are 32-bit scalars.
     unsafe { u64::from(*pointer.cast::<u32>()) }
@@ -466,7 +466,8 @@ impl Compiler for MisdispatchingCompiler {
 }
 
 impl MisdispatchingCompiler {
-    /// The first unit, with its symbols renamed to the new ones; it still signs with its own hashes.
+    /// Compiles the first translation unit again, with its symbols replaced by the new ones. Its receipt still
+    /// contains its own hashes.
     fn old_artifact(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let mut state = self.state.lock().unwrap();
         let first = state.first_artifact.get_or_insert_with(|| {

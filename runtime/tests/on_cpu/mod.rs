@@ -1,4 +1,4 @@
-//! Shared code of the tests of the cpu device: the installed compilers, and kernels run with each of them.
+//! Shared code of the tests of the cpu device. It finds the installed compilers and runs kernels with each of them.
 #![allow(dead_code, clippy::unwrap_used)] // every test binary uses a part; a failed call fails the test
 
 use std::ffi::c_void;
@@ -16,7 +16,7 @@ use kiln::spec::{Backend, LaunchPlan};
 
 pub const STREAM: StreamHandle = StreamHandle::DEFAULT;
 
-/// Options for tests: few threads, so that a test machine is not flooded.
+/// Options for tests. Few threads are used, so that parallel tests do not overload the machine.
 pub fn options() -> CpuOptions {
     CpuOptions {
         threads: 2,
@@ -24,8 +24,8 @@ pub fn options() -> CpuOptions {
     }
 }
 
-/// A device for each family of compilers, opened with these options. A missing family is reported; if `CI` is set, it
-/// is a failure.
+/// A device for each family of compilers, opened with these options. If a family is not installed, this is reported,
+/// and the test fails if `CI` is set.
 pub fn devices_with(options: &CpuOptions) -> Vec<Arc<CpuDevice>> {
     let installed = CpuCompiler::installed();
     let of_family = |family: &str| {
@@ -51,12 +51,12 @@ pub fn devices_with(options: &CpuOptions) -> Vec<Arc<CpuDevice>> {
     families.map(|path| device(path)).collect()
 }
 
-/// A device for each family of compilers.
+/// A device for each family of compilers, opened with [`options`].
 pub fn devices() -> Vec<Arc<CpuDevice>> {
     devices_with(&options())
 }
 
-/// A translation unit in the generator's order, with one entry.
+/// A translation unit with one entry, whose parts are in the same order as in generated code.
 pub fn unit(fibers: bool, source: &str, entry: &str) -> String {
     let fibers = u8::from(fibers);
     format!(
@@ -74,9 +74,10 @@ pub fn plan(grid: [u32; 3], block: [u32; 3]) -> LaunchPlan {
     }
 }
 
-/// Compiles a unit with the device's compiler, unless `KILN_CACHE` names a cache that has it from an earlier run.
+/// Compiles a translation unit with the device's compiler. If `KILN_CACHE` is set, results of earlier runs are
+/// reused.
 pub fn compile(device: &CpuDevice, unit: &str, build: BuildKind) -> Result<Artifact, CompileError> {
-    // Not the user's own cache, which the tests would fill.
+    // The user's own cache is not used, because the tests would fill it.
     let cache = std::env::var_os("KILN_CACHE").and_then(|_| ArtifactCache::of_user());
     let Some(cache) = cache else {
         return compile_anew(device, unit, build);
@@ -85,7 +86,7 @@ pub fn compile(device: &CpuDevice, unit: &str, build: BuildKind) -> Result<Artif
     cache.compile(device.compiler()?, Backend::Cpu, &request)
 }
 
-/// Compiles a unit with the device's compiler: for tests of the compiler.
+/// Compiles a translation unit with the device's compiler, without a cache. This is for tests of the compiler.
 pub fn compile_anew(
     device: &CpuDevice,
     unit: &str,
@@ -95,7 +96,7 @@ pub fn compile_anew(
     device.compiler()?.compile(&request)
 }
 
-/// A kernel loaded on a device.
+/// A kernel that is loaded on a device.
 pub struct Loaded {
     pub device: Arc<CpuDevice>,
     pub function: Function,
@@ -110,7 +111,7 @@ pub enum Arg<'a> {
 }
 
 impl Loaded {
-    /// Compiles and loads the entry of a unit.
+    /// Compiles and loads the entry of a translation unit.
     pub fn new(device: &Arc<CpuDevice>, unit: &str, build: BuildKind) -> Loaded {
         let artifact =
             compile(device, unit, build).unwrap_or_else(|error| panic!("{error}\n{error:?}"));
@@ -146,7 +147,8 @@ impl Loaded {
         })
     }
 
-    /// Launches once in the order of a schedule, with the memory of each argument named.
+    /// Launches once in the order of a schedule. Check builds compare accesses with the memory of the named
+    /// arguments.
     pub fn launch_named(
         &self,
         plan: &LaunchPlan,
@@ -170,7 +172,7 @@ impl Loaded {
         })
     }
 
-    /// Launches several times; returns the total time in nanoseconds.
+    /// Launches several times. Returns the total time in nanoseconds.
     pub fn time(&self, plan: &LaunchPlan, args: &[Arg], launches: u32) -> u64 {
         with_pointers(args, |args| {
             self.device.time(
@@ -185,7 +187,7 @@ impl Loaded {
     }
 }
 
-/// Device memory with these values.
+/// Device memory that contains these values.
 pub fn buffer<T: bytemuck::NoUninit>(device: &CpuDevice, values: &[T]) -> Box<dyn Allocation> {
     let memory = device.alloc(size_of_val(values), 256).unwrap();
     memory
@@ -194,7 +196,7 @@ pub fn buffer<T: bytemuck::NoUninit>(device: &CpuDevice, values: &[T]) -> Box<dy
     memory
 }
 
-/// The content of memory.
+/// The values that device memory contains.
 pub fn contents<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
     memory: &dyn Allocation,
 ) -> Vec<T> {

@@ -1,7 +1,7 @@
-//! The kernel `blend` with baked rows for several devices, as from a table.
+//! The kernel `blend` with baked rows for several devices, as if from a table.
 //!
-//! A table in a file would contain hashes of the prelude and become stale with every change of it. These rows are
-//! therefore created here, and the launch function below is the one that the macro emits.
+//! A table in a file would contain hashes of the prelude and become stale whenever the prelude changes. So these rows
+//! are created here. The launch function below is the same as the one that the macro generates.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::sync::OnceLock;
@@ -40,7 +40,7 @@ pub const FAKE: RowDevice = RowDevice {
 
 type Tile = (i64, i64, i64, bool);
 
-/// Device, rows, columns, config, evidence.
+/// The rows, each with its device, rows, columns, config and evidence.
 const ROWS: [(RowDevice, i64, i64, Tile, Evidence); 7] = [
     (L4, 64, 256, (384, 16, 64, true), Evidence::Proven),
     (L4, 100, 70, (384, 8, 32, true), Evidence::Proven),
@@ -51,13 +51,13 @@ const ROWS: [(RowDevice, i64, i64, Tile, Evidence); 7] = [
     (FAKE, 100, 70, (384, 8, 64, true), Evidence::Predicted),
 ];
 
-/// `blend` with [`ROWS`].
+/// `blend` with the rows [`ROWS`].
 pub fn kernel() -> &'static Kernel {
     static KERNEL: OnceLock<Kernel> = OnceLock::new();
     KERNEL.get_or_init(|| Kernel::new(parts(&[])))
 }
 
-/// Parts with rows; `accepted` is the evidence that is selected in addition to `proven`.
+/// The parts of `blend` with rows. `accepted` is the evidence that may be selected in addition to `proven`.
 pub fn parts(accepted: &'static [Evidence]) -> KernelParts {
     let rows: Vec<BakedRow> = ROWS.iter().map(row).collect();
     KernelParts {

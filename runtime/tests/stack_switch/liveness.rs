@@ -1,9 +1,10 @@
-//! Determines from machine code which registers are read after a stack switch before they are written, so that a
-//! register missing from a clobber list is detected on every host, whether or not another thread happens to use it.
+//! Determines from machine code which registers are read after a stack switch before they are written. So a register
+//! that is missing from a clobber list is detected on every host, whether or not another thread happens to use it.
 
 use std::collections::HashMap;
 
-/// A set of registers, by number: 0 to 31 general, 32 to 63 vector, 64 to 71 mask, 72 x87.
+/// A set of registers, by number. Numbers 0 to 31 are general registers, 32 to 63 vector registers, 64 to 71 mask
+/// registers, and 72 is the x87 stack.
 type Registers = u128;
 
 const X87: u32 = 72;
@@ -11,14 +12,14 @@ const X87: u32 = 72;
 struct Instruction {
     reads: Registers,
     writes: Registers,
-    /// Possible next addresses; the next instruction is added if `falls_through`.
+    /// The address of a jump's target. The next instruction may follow too if `falls_through` is set.
     jump: Option<u64>,
     falls_through: bool,
     resumes: bool,
 }
 
-/// The registers that are live where a thread resumes, by name, with the address; except for stack and frame pointer.
-/// The second value is the number of places checked.
+/// The registers that are live where a thread resumes, except the stack and frame pointers. Each is listed with its
+/// name and the address. The second value is the number of places that were checked.
 pub fn live_after_a_switch(disassembly: &str) -> (Vec<String>, usize) {
     let mut found = Vec::new();
     let mut switches = 0;
@@ -76,7 +77,7 @@ fn parse(function: &str) -> Vec<(u64, Instruction)> {
         };
         let text = text.split(['#', '<']).next().unwrap_or_default().trim();
         let mut instruction = instruction(text);
-        // The switch ends with `jmp *%rcx`; a thread resumes directly after it with `pop %rbx`.
+        // The switch ends with `jmp *%rcx`. A thread resumes directly after it with `pop %rbx`.
         instruction.resumes = switched && text.starts_with("pop") && text.ends_with("%rbx");
         switched = text.split_whitespace().eq(["jmp", "*%rcx"]);
         code.push((address, instruction));
@@ -102,11 +103,11 @@ fn instruction(text: &str) -> Instruction {
         reads |= masks;
         let bare = operand.split('{').next().unwrap_or_default();
         let registers = named(bare);
-        // Only provides the upper part of the result, which is never read.
+        // The operand only provides the upper part of the result, which is never read.
         if i + 1 == last && fills_up(mnemonic) {
             continue;
         }
-        // Memory operands read their registers, whether the memory is read or written.
+        // A memory operand reads its registers, whether the memory is read or written.
         if bare.contains('(') || i != last {
             reads |= registers;
             continue;
@@ -121,7 +122,7 @@ fn instruction(text: &str) -> Instruction {
             }
         }
     }
-    // `vpternlogd` with $0xff produces all ones, and ignores its operands otherwise.
+    // `vpternlogd` with $0xff produces all ones, whatever its other operands contain.
     let all_ones =
         mnemonic.starts_with("vpternlog") && operands.first().is_some_and(|it| it == "$0xff");
     let compared = &operands[usize::from(all_ones)..];
@@ -168,9 +169,9 @@ fn implied(mnemonic: &str, operands: usize, reads: &mut Registers, writes: &mut 
             *reads |= rax | rdx;
             *writes |= rax | rdx;
         }
-        // The control word is not switched: all threads share it.
+        // The control word is not switched, because all threads share it.
         "fnstcw" | "fldcw" => {}
-        // Loads push; all other instructions on the x87 stack read it.
+        // Loads push a value onto the x87 stack. All other instructions on the x87 stack read it.
         _ if mnemonic.starts_with('f') => {
             let pushes = ["fld", "fild"].iter().any(|it| mnemonic.starts_with(it));
             if pushes && operands < 2 {
@@ -199,8 +200,8 @@ fn only_reads(mnemonic: &str) -> bool {
     READERS.iter().any(|it| mnemonic.starts_with(it)) && !exact_cmp && !bit_changes && !mask_tests
 }
 
-/// Whether the last operand is overwritten regardless of its old value. A merge into the upper part of a vector
-/// counts as such: compilers clear it before, or ignore it.
+/// Whether the last operand is overwritten regardless of its old value. This includes instructions that merge a
+/// result into the upper part of a vector, because compilers clear that vector before or ignore the upper part.
 fn only_writes(mnemonic: &str, operands: usize) -> bool {
     const WRITERS: [&str; 28] = [
         "mov", "lea", "set", "cvt", "pop", "k", "sqrt", "rcp", "rsqrt", "pshuf", "pabs", "pmov",
@@ -231,7 +232,8 @@ fn only_writes(mnemonic: &str, operands: usize) -> bool {
     three || more || WRITERS.iter().any(|it| mnemonic.starts_with(it))
 }
 
-/// Whether the operand before the last only extends a scalar result to a whole vector: compilers use any register.
+/// Whether the operand before the last only extends a scalar result to a whole vector. Compilers use any register
+/// there.
 fn fills_up(mnemonic: &str) -> bool {
     const SCALAR: [&str; 7] = [
         "vcvtsi2s",

@@ -1,6 +1,6 @@
-//! The stack switch of the cpu device preserves every thread's values. Tested with kernels that keep values of every
-//! type across barriers and warp operations, with every compiler and several instruction sets; and on the machine
-//! code itself.
+//! Tests that the stack switch of the cpu device preserves every thread's values. One test runs kernels that keep
+//! values of every type across barriers and warp operations, with every compiler and several instruction sets.
+//! Another test checks the machine code itself.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
 mod liveness;
@@ -17,8 +17,8 @@ use kiln::device::DeviceBackend as _;
 use on_cpu::{Arg, Loaded, buffer, compile, contents, devices_with, options, plan};
 use program::{BLOCK, ELEMENTS, Program, ROUNDS};
 
-/// Instruction sets to compile for. Code that this processor cannot run is checked but not launched: g++ keeps values
-/// in mask registers when it tunes for this Intel product, whichever processor the test runs on.
+/// The instruction sets to compile for. Code that this processor cannot run is checked but not launched. For
+/// `sapphirerapids`, g++ keeps values in mask registers, whichever processor the test runs on.
 const LEVELS: [&str; 5] = [
     "x86-64",
     "x86-64-v3",
@@ -30,7 +30,7 @@ const BUILDS: [BuildKind; 2] = [BuildKind::Release, BuildKind::Check];
 /// The content of an output that no thread wrote.
 const UNWRITTEN: u32 = 0xDEAD_BEEF;
 
-/// Programs, and the number of them per unit.
+/// The programs, and the number of programs per translation unit.
 fn programs() -> (Vec<Program>, usize) {
     let count = if std::env::var_os("KILN_BARS").is_some() {
         50
@@ -40,7 +40,7 @@ fn programs() -> (Vec<Program>, usize) {
     ((0..count).map(Program::of).collect(), 5)
 }
 
-/// A unit with a kernel for each program.
+/// A translation unit with a kernel for each program.
 fn unit(programs: &[Program]) -> String {
     let mut text = "#define KILN_CPU_FIBERS 1\n#include \"kiln_cpu.h\"\n".to_owned();
     for (i, program) in programs.iter().enumerate() {
@@ -76,10 +76,10 @@ fn values_survive_barriers_and_no_register_is_live_across_a_switch() {
     }
 }
 
-/// No register may be read after a switch before it is written, since the switch preserves none.
+/// Checks that no register is read after a switch before it is written, because the switch preserves no registers.
 fn check_code(artifact: &Artifact, build: BuildKind, what: &str) {
     let (live, switches) = liveness::live_after_a_switch(&disassembly(artifact));
-    // A check build has its switches in a few functions that all kernels call.
+    // A check build has its switches in a few functions, which all kernels call.
     let least = if build == BuildKind::Check { 0 } else { 10 };
     assert!(
         switches > least,
@@ -92,7 +92,7 @@ fn check_code(artifact: &Artifact, build: BuildKind, what: &str) {
 }
 
 fn check_outputs(device: &Arc<CpuDevice>, artifact: &Artifact, programs: &[Program], what: &str) {
-    // Code for another processor, or for more than this one supports, is refused.
+    // The device does not load code for another processor, or code that needs more than this processor supports.
     let Ok(module) = device.load(artifact) else {
         return;
     };

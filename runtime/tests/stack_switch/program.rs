@@ -1,14 +1,14 @@
-//! Random kernels that keep values of every type alive across barriers and warp operations, and their expected
-//! results.
+//! Random kernels that keep values of every type across barriers and warp operations, and the results that are
+//! expected of them.
 
 use std::fmt::Write;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Threads per block: whole warps, since missing lanes have no value to shuffle.
+/// Threads per block. It is a multiple of the warp size, because missing lanes have no value to shuffle.
 pub const BLOCK: u32 = 96;
-/// Number of input elements: the last block is ragged.
+/// Number of input elements. It is not a multiple of the block, so the last block is partial.
 pub const ELEMENTS: u32 = 5 * BLOCK + 37;
 /// Number of times that a kernel runs its steps.
 pub const ROUNDS: u32 = 3;
@@ -17,12 +17,12 @@ const BOOLS: usize = 5;
 const UINTS: usize = 4;
 const FLOATS: usize = 4;
 
-/// One step of a kernel; every thread runs every step, so that barriers are never divergent.
+/// One step of a kernel. Every thread runs every step, so barriers are never divergent.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Barrier,
     SyncWarp,
-    /// Through shared memory: `to` becomes `from` of the thread `by` places further.
+    /// Through shared memory, `to` receives the value of `from` of the thread that is `by` positions further.
     Rotate {
         to: usize,
         from: usize,
@@ -76,7 +76,7 @@ enum Step {
     },
 }
 
-/// A kernel.
+/// A kernel as a list of steps.
 #[derive(Clone, Debug)]
 pub struct Program {
     steps: Vec<Step>,
@@ -91,7 +91,7 @@ struct Thread {
     floats: [f32; FLOATS],
     double: f64,
     wide: u64,
-    // `long double` in the kernel: its values are small integers, which are exact in both types.
+    // The type is `long double` in the kernel. Its values are small integers, which are exact in both types.
     extended: f64,
 }
 

@@ -1,8 +1,8 @@
-//! Reads the values to which kernel arguments point.
+//! Reads the values that kernel arguments point to.
 
 use crate::device::KernelArgs;
 
-/// The bytes of the arguments' values, with the given sizes; as many as there are both arguments and sizes.
+/// The bytes of the arguments' values, with the specified sizes in bytes. Arguments without a size are left out.
 pub(crate) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
     let pairs = args.pointers().iter().zip(sizes);
     pairs
@@ -19,7 +19,7 @@ pub(crate) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
 }
 
 #[cfg(feature = "testing")]
-/// The address in the last argument: for a receipt entry, that of the record.
+/// The address in the last argument. For a receipt entry, this is the address of the receipt.
 pub(crate) fn last_address(args: KernelArgs<'_>) -> Option<u64> {
     // The other arguments are not read, so their sizes are 0.
     let mut sizes = vec![0; args.pointers().len()];

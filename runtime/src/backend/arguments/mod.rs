@@ -1,4 +1,4 @@
-//! The values of kernel arguments, for devices that execute kernels in this process.
+//! Reads the values of kernel arguments, for devices that execute kernels in this process.
 
 mod ffi;
 

@@ -1,30 +1,32 @@
-//! The stacks of a block's threads, for kernels with barriers: one arena per thread of the operating system.
+//! Stacks for the threads of a block, for kernels with barriers. Each operating system thread has one arena of
+//! stacks.
 
 use crate::device::DeviceError;
 
 use super::ffi::{Mapping, Stacks, page_bytes};
 
-/// Offset between stacks. If the low address bits of all stacks were equal, they would compete for cache sets and
-/// take up to twice the time.
+/// Offset between stacks, in bytes. Without it, the low address bits of all stacks would be equal, so all stacks
+/// would compete for the same cache sets, and kernels would take up to twice the time.
 const COLOUR_BYTES: usize = 192;
-/// The pattern at the low end of every stack; overwritten if a thread needed more. Several cache lines long, since a
-/// frame may leave gaps.
+/// The pattern at the low end of every stack. A thread that needs more stack overwrites it. It is several cache lines
+/// long because a stack frame may contain bytes that are never written.
 const CANARY: [u8; 256] = [0xc5; 256];
-/// Smaller arenas do not benefit from huge pages.
+/// Size of a huge page, in bytes. Smaller arenas do not benefit from huge pages.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
-/// Number of canaries read after a launch: all threads run the same code, so an overflow shows in most stacks.
+/// Number of canaries that are checked after a launch. All threads run the same code, so an overflow occurs in most
+/// stacks.
 const SAMPLES: usize = 64;
 
-/// The layout of stacks in memory.
+/// How the stacks of an arena are arranged in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StackLayout {
-    /// Dense, in huge pages, with guard pages at both ends and canaries in between.
+    /// Stacks are adjacent, in huge pages, with guard pages at both ends and canaries between them.
     Dense,
-    /// Each behind its own guard page.
+    /// Each stack has its own guard page.
     Guarded,
 }
 
-/// Memory for stacks, which grows to the largest block so far.
+/// Memory for stacks. It grows to the size that the largest block so far needs.
 #[derive(Debug)]
 pub(super) struct Arena {
     stack_bytes: usize,
@@ -40,7 +42,7 @@ struct Mapped {
 }
 
 impl Arena {
-    /// An arena of stacks of `stack_bytes` bytes, a multiple of 64; nothing is mapped yet.
+    /// Creates an arena for stacks of `stack_bytes` bytes, which must be a multiple of 64. No memory is mapped yet.
     pub fn new(stack_bytes: usize) -> Arena {
         Arena {
             stack_bytes,
@@ -48,14 +50,14 @@ impl Arena {
         }
     }
 
-    /// Stacks for a block of `threads` threads.
+    /// Stacks for a block of `threads` threads. Maps memory if the arena is too small or has another layout.
     pub fn stacks(&mut self, threads: usize, layout: StackLayout) -> Result<Stacks, DeviceError> {
         let fits = |mapped: &Mapped| mapped.layout == layout && mapped.threads >= threads;
         if let Some(mapped) = self.mapped.as_ref().filter(|mapped| fits(mapped)) {
             return Ok(mapped.stacks);
         }
         self.mapped = None;
-        // Blocks have few different sizes, so growing by powers of two rarely maps memory.
+        // Blocks have few different sizes, so memory that grows by powers of two is rarely mapped again.
         let mapped = self.map(threads.next_power_of_two(), layout)?;
         let stacks = mapped.stacks;
         self.mapped = Some(mapped);
@@ -99,7 +101,7 @@ impl Arena {
         })
     }
 
-    /// Size of a stack, and the distance from one to the next, in bytes.
+    /// The size of a stack, and the distance from one stack to the next, in bytes.
     fn stack_and_stride(&self, layout: StackLayout) -> (usize, usize) {
         match layout {
             StackLayout::Dense => (self.stack_bytes, self.stack_bytes + COLOUR_BYTES),
@@ -111,7 +113,7 @@ impl Arena {
         }
     }
 
-    /// Whether a launch of `threads` threads has overrun a stack; the arena is discarded then.
+    /// Whether a launch of `threads` threads has overrun a stack. If so, the arena is discarded.
     pub fn overran(&mut self, threads: usize) -> bool {
         let Some(mapped) = self
             .mapped

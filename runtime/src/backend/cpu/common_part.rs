@@ -1,7 +1,7 @@
-//! The part of a unit that does not depend on the kernel: the detector of check builds, and the switch between
-//! threads.
+//! The part of a translation unit that does not depend on the kernel: the access checks of check builds, and the code
+//! that switches between threads.
 //!
-//! Compiling it takes up to three times as long as compiling most kernels. It is therefore compiled once per compiler
+//! Compiling this part takes up to three times as long as compiling most kernels. So it is compiled once per compiler
 //! and flags, stored in the user's cache, and linked with the kernel's part (`KILN_CPU_PART` in `kiln_cpu.h`).
 
 use std::cell::OnceCell;
@@ -21,17 +21,17 @@ use crate::compiler::{BuildKind, CompileError, CompileRequest};
 
 use super::toolchain::Toolchain;
 
-/// The flag that leaves the common part out of a unit.
+/// The flag that leaves the common part out of a translation unit.
 pub(super) const KERNEL_PART: &str = "-DKILN_CPU_PART=1";
 
 const OBJECT: &str = "common.o";
 const OBJECT_HASH: &str = "common.o.hash";
 
-/// The line of a unit that says how its threads run.
+/// The lines of a translation unit that determine how its threads run: in loops, or as coroutines (fibers).
 const LOOPS: &str = "#define KILN_CPU_FIBERS 0\n";
 const FIBERS: &str = "#define KILN_CPU_FIBERS 1\n";
 
-/// The common parts that a compiler has built or found.
+/// The common parts that this process has compiled or found for a compiler.
 #[derive(Debug, Default)]
 pub(super) struct CommonParts(Mutex<HashMap<Hash, Arc<Mutex<PartState>>>>);
 
@@ -40,9 +40,9 @@ pub(super) struct CommonParts(Mutex<HashMap<Hash, Arc<Mutex<PartState>>>>);
 enum PartState {
     #[default]
     Unknown,
-    /// The object's file.
+    /// The object is in this file.
     Made(PathBuf),
-    /// The compiler rejects it.
+    /// The compiler rejected the common part.
     Refused,
 }
 
@@ -50,7 +50,8 @@ enum PartState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CommonPart<'a> {
     pub request: &'a CompileRequest,
-    /// The meaning of the flags here: `-march=native` is another processor on another machine.
+    /// The target that the flags stand for on this machine. `-march=native` means another processor on another
+    /// machine.
     pub target: &'a str,
     pub toolchain: &'a Toolchain,
     pub include: &'a Path,
@@ -58,19 +59,20 @@ pub(super) struct CommonPart<'a> {
 }
 
 impl CommonParts {
-    /// The object to link with a request's unit, which must be compiled with [`KERNEL_PART`]. `None` if the unit must
-    /// be compiled whole: it has no common part, its headers are older than common parts, or the compiler rejects the
-    /// object.
+    /// The object to link with the translation unit of a request, which must then be compiled with [`KERNEL_PART`].
+    /// `None` if the translation unit must be compiled as a whole. This is the case if a unit of its kind has no
+    /// common part, if its headers are from a version of Kiln without common parts, or if the compiler rejects the
+    /// common part.
     ///
     /// # Errors
-    /// If the compiler was lost or the disk failed, which says nothing about the unit.
+    /// If the compiler was killed or a file operation failed. Such an error does not mean that the source is wrong.
     pub fn object(&self, part: CommonPart<'_>) -> Result<Option<PathBuf>, CompileError> {
         let (Some(mode), Some(prelude)) = (part.mode(), part.prelude()) else {
             return Ok(None);
         };
         let name = part.name(mode, prelude);
         let state = locked(&self.0).entry(name).or_default().clone();
-        // Other parts remain available while this one is compiled.
+        // Other common parts remain available while this one is compiled.
         let mut state = locked(&state);
         if matches!(*state, PartState::Unknown) {
             *state = part.make(mode, name)?;
@@ -87,7 +89,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl CommonPart<'_> {
-    /// How the unit's threads run, if a unit of its kind has a common part.
+    /// The line that determines how the threads run; `None` if a translation unit of this kind has no common part.
     fn mode(&self) -> Option<&'static str> {
         let source = &self.request.source;
         let modes: &[&'static str] = match self.request.build {
@@ -98,7 +100,7 @@ impl CommonPart<'_> {
         modes.iter().copied().find(|mode| source.contains(mode))
     }
 
-    /// The hash of the headers, if they can be compiled in parts.
+    /// The hash of the headers; `None` if they cannot be compiled in parts.
     fn prelude(&self) -> Option<Hash> {
         let has_parts =
             |name: &str, text: &str| name == "kiln_cpu.h" && text.contains("KILN_CPU_PART");
@@ -113,7 +115,7 @@ impl CommonPart<'_> {
     }
 
     fn name(&self, mode: &str, prelude: Hash) -> Hash {
-        // The number stands for `compile`: change it whenever `compile` produces something else.
+        // The number is the version of `compile`. Increase it whenever `compile` changes its result.
         let mut hasher = Hasher::new("common part 1");
         hasher
             .field(prelude.to_string().as_bytes())
@@ -127,9 +129,9 @@ impl CommonPart<'_> {
         hasher.finish()
     }
 
-    /// Finds the object, or compiles it.
+    /// Finds the object in the cache, or compiles it.
     fn make(&self, mode: &str, name: Hash) -> Result<PartState, CompileError> {
-        // Compile once, even if the cache cannot be written and the object goes to a temporary folder.
+        // Compile only once, even if the cache cannot be written and the object is written to a temporary folder.
         let compiled = OnceCell::new();
         let write = |folder: &Path| {
             let object = compiled.get_or_init(|| self.compile(mode));
@@ -143,7 +145,7 @@ impl CommonPart<'_> {
         match (kept, compiled.into_inner()) {
             (Ok(folder), _) => Ok(PartState::Made(folder.path().join(OBJECT))),
             (Err(_), Some(Err(error))) if judges_nothing(&error) => Err(error),
-            // The unit will report the same error when it is compiled whole.
+            // Compiling the whole translation unit will report the same error.
             (Err(_), Some(Err(_))) => Ok(PartState::Refused),
             (Err(error), _) => Err(CompileError::io("keeping a compiled part", error)),
         }
@@ -155,7 +157,7 @@ impl CommonPart<'_> {
         unit.limits = self.request.limits;
         unit.scratch.clone_from(&self.request.scratch);
         let folder = process::folder(&unit)?;
-        // Its lines never appear in a message.
+        // The common part's lines never appear in a message, so it needs no debug information.
         let for_compiling = |flag: &&String| *flag != "-shared" && !flag.starts_with("-Wl,");
         let mut command = Command::new(&self.toolchain.program);
         command
@@ -172,7 +174,7 @@ impl CommonPart<'_> {
     }
 }
 
-/// Whether an error is unrelated to the source: the compiler was killed, or the disk failed.
+/// Whether an error is unrelated to the source, because the compiler was killed or a file operation failed.
 fn judges_nothing(error: &CompileError) -> bool {
     matches!(
         error,
@@ -227,7 +229,7 @@ mod tests {
         assert!(!is_split(LOOPS, BuildKind::Release, &flags));
         assert!(!is_split(FIBERS, BuildKind::Sanitize, &flags));
         assert!(!is_split("int x;\n", BuildKind::Check, &flags));
-        // No compiler has this option, so the object cannot be made.
+        // No compiler has this option, so the object cannot be compiled.
         let flags = ["--no-such-option".into()];
         assert!(!is_split(FIBERS, BuildKind::Release, &flags));
     }
@@ -277,7 +279,7 @@ mod tests {
             };
             let error = parts.object(part).unwrap_err();
             assert!(matches!(error, CompileError::Lost { .. }), "{error}");
-            // It is not compiled again for the temporary folder.
+            // The object is not compiled again for the temporary folder.
             assert_eq!(fs::read(&asked).unwrap().len(), times);
         }
     }

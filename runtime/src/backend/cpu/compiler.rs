@@ -1,4 +1,4 @@
-//! The compiler of the cpu device: the host's C++ compiler, run with limits.
+//! The compiler of the cpu device, which is the host's C++ compiler, run with limits.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -20,7 +20,7 @@ use super::common_part::{CommonPart, CommonParts, KERNEL_PART};
 use super::limits::{CpuOptions, CpuTarget};
 use super::toolchain::Toolchain;
 
-/// clang++ or g++, compiling for this processor or for a named instruction set.
+/// clang++ or g++ as a compiler for this processor or for a named instruction set.
 pub struct CpuCompiler {
     toolchain: Toolchain,
     target: CpuTarget,
@@ -31,7 +31,7 @@ pub struct CpuCompiler {
     sanitizing: OnceLock<Result<Sanitizing, CompileError>>,
 }
 
-/// The compiler for sanitized builds, and its runtime.
+/// The compiler for sanitized builds, and the file of its sanitizer runtime.
 #[derive(Clone, Debug)]
 struct Sanitizing {
     toolchain: Toolchain,
@@ -39,23 +39,23 @@ struct Sanitizing {
 }
 
 impl CpuCompiler {
-    /// The compiler named by `KILN_CXX`, else the newest clang++, else the newest g++.
+    /// Finds the compiler that `KILN_CXX` specifies, else the newest clang++, else the newest g++.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] if there is none.
+    /// [`CompileError::NotFound`] if no compiler is found.
     pub fn find(options: &CpuOptions) -> Result<CpuCompiler, CompileError> {
         CpuCompiler::of(Toolchain::find()?, options)
     }
 
-    /// The compiler with this path or name.
+    /// Uses the compiler with this path or program name.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] if it is neither clang++ nor g++.
+    /// [`CompileError::NotFound`] if the program is neither clang++ nor g++.
     pub fn at(program: &Path, options: &CpuOptions) -> Result<CpuCompiler, CompileError> {
         CpuCompiler::of(Toolchain::at(program)?, options)
     }
 
-    /// Paths of all installed compilers that are new enough, best first.
+    /// The paths of all installed compilers that are new enough, in order of preference.
     pub fn installed() -> Vec<PathBuf> {
         Toolchain::installed()
             .into_iter()
@@ -75,12 +75,13 @@ impl CpuCompiler {
         })
     }
 
-    /// The compiler's path.
+    /// The path of the compiler.
     pub fn program(&self) -> &Path {
         &self.toolchain.program
     }
 
-    /// This compiler if its sanitizer runtime is installed, else another one that has it.
+    /// The compiler for sanitized builds. It is this compiler if its sanitizer runtime is installed, else another
+    /// installed compiler that has a runtime.
     fn sanitizing(&self) -> Result<&Sanitizing, CompileError> {
         let find = || {
             let others = std::iter::once(self.toolchain.clone()).chain(Toolchain::installed());
@@ -100,10 +101,10 @@ impl CpuCompiler {
             .map_err(CompileError::clone)
     }
 
-    /// The command line for a build.
+    /// The command that compiles a request.
     ///
     /// # Errors
-    /// If the common part that is linked with every kernel is not available.
+    /// If the common part cannot be compiled or found.
     fn command(
         &self,
         toolchain: &Toolchain,
@@ -129,8 +130,8 @@ impl CpuCompiler {
             .arg(include.path())
             .arg(format!("-ffile-prefix-map={}=.", folder.display()))
             .args(["-o", "kernel.so"])
-            // First, so that shared variables come last in memory: an overrun must not reach the detector's
-            // variables.
+            // The common part comes first, so that shared variables come last in memory: an overrun of a shared
+            // variable must not reach the variables of the access checks.
             .args(common)
             .arg("kernel.cpp")
             .args(&request.options)
@@ -138,14 +139,15 @@ impl CpuCompiler {
         Ok(command)
     }
 
-    /// Rejects kernels that need more than the stack of a coroutine, instead of letting them overrun it. Not needed
-    /// if threads run on the stack of the executor, or if each stack has a guard.
+    /// Flags that reject kernels whose stack frames exceed the stack of a coroutine. Without them, such a kernel
+    /// would overrun its stack. They are not needed if threads run on the stack of the executor, or if each stack has
+    /// a guard page.
     fn frame_flags(&self, family: Family, request: &CompileRequest) -> Vec<String> {
         let fibers = request.source.contains("#define KILN_CPU_FIBERS 1");
         if !fibers || request.build != BuildKind::Release {
             return Vec::new();
         }
-        // A quarter of the stack is left for functions that the kernel calls.
+        // A quarter of the stack is reserved for functions that the kernel calls.
         let limit = format!("frame-larger-than={}", self.stack_bytes * 3 / 4);
         match family {
             Family::Clang => vec![format!("-W{limit}"), "-Werror=frame-larger-than".into()],
@@ -160,8 +162,8 @@ impl CpuCompiler {
         if cfg!(target_arch = "aarch64") {
             flags.push("-fsigned-char".into());
         }
-        // By default clang uses registers of 32 bytes even if the processor has 64-byte ones, and splits vectors of
-        // that size.
+        // By default, clang uses 32-byte registers even if the processor has 64-byte registers, and splits 64-byte
+        // vectors.
         if cfg!(target_arch = "x86_64") && family == Family::Clang {
             flags.push("-mprefer-vector-width=512".into());
         }
@@ -174,8 +176,11 @@ impl CpuCompiler {
     }
 }
 
-/// Hidden symbols, since g++ would otherwise inline no kernel; no errno and no traps, since loops with maths or masks
-/// would otherwise not vectorise; no strict aliasing, since kernels read float as float4; contraction, as on a GPU.
+/// - Symbols are hidden, because g++ would otherwise inline no kernel.
+/// - Floating-point functions set no errno and operations do not trap, because loops with maths or masks would
+///   otherwise not be vectorised.
+/// - There is no strict aliasing, because kernels read `float` as `float4`.
+/// - Floating-point operations are contracted, as on a GPU.
 const COMMON: &[&str] = &[
     "-std=c++20",
     "-fPIC",
@@ -193,14 +198,15 @@ const COMMON: &[&str] = &[
     "-Wl,--build-id=none",
     "-Wno-unknown-pragmas",
 ];
-/// Not every loop over threads can be vectorised, which is not worth a warning. On some virtual machines
-/// `-march=native` itself names features that clang 19 calls an invalid combination; a user can do nothing about it.
+/// Turns off warnings that a user cannot act on. Not every loop over threads can be vectorised. On some virtual
+/// machines, `-march=native` selects features that clang 19 reports as an invalid combination.
 const CLANG: &[&str] = &["-Wno-pass-failed", "-Wno-invalid-feature-combination"];
 const GCC: &[&str] = &[];
 
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
-/// The instrumentation of the thread sanitizer calls the prelude's own functions (`watch_access.h`). Nothing may move
-/// or widen an access before the instrumentation sees it: clang does not report accesses of more than 16 bytes.
+/// Flags of check builds with g++. The instrumentation of the thread sanitizer calls the prelude's own functions
+/// (`watch_access.h`). No optimisation may move or widen an access before the access is instrumented. In addition,
+/// clang does not report accesses of more than 16 bytes.
 const CHECK_GCC: &[&str] = &[
     "-O2",
     "-g1",
@@ -229,7 +235,7 @@ const CHECK_CLANG: &[&str] = &[
     "-mllvm",
     "-tsan-instrument-func-entry-exit=0",
 ];
-/// vptr needs type information, which is switched off.
+/// Flags of sanitized builds with g++. The check `vptr` is off because it needs type information, which is also off.
 const SANITIZE_GCC: &[&str] = &[
     "-O1",
     "-g1",
@@ -268,7 +274,8 @@ fn clang_kind_flags(build: BuildKind) -> &'static [&'static str] {
     }
 }
 
-/// Linking without the standard libraries takes a fraction of the time; the sanitizers bring theirs.
+/// The libraries to link. Linking without the standard libraries takes a fraction of the time. Sanitizers link the
+/// standard libraries that they need.
 fn libraries(build: BuildKind) -> &'static [&'static str] {
     match build {
         BuildKind::Sanitize => &["-lm"],
@@ -289,7 +296,8 @@ impl Compiler for CpuCompiler {
         &self.target_name
     }
 
-    /// Sanitized builds use another compiler if this one's runtime is not installed; the log says so.
+    /// If the sanitizer runtime of this compiler is not installed, sanitized builds use another compiler, and the log
+    /// reports that.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let toolchain = match request.build {
             BuildKind::Sanitize => &self.sanitizing()?.toolchain,

@@ -25,7 +25,7 @@ use super::watch;
 
 /// The host processor as a device.
 ///
-/// Launches run immediately and in order: a launch has ended when it returns, and copies wait for launches.
+/// Launches run immediately and in order. A launch has ended when the call returns, and copies wait for launches.
 pub struct CpuDevice {
     info: DeviceInfo,
     index: u32,
@@ -39,12 +39,12 @@ impl CpuDevice {
     /// Opens the device with options from the environment.
     ///
     /// # Errors
-    /// If an option is invalid, or the system cannot create threads.
+    /// If an option is invalid, or if the system cannot create threads.
     pub fn open() -> Result<Arc<CpuDevice>, DeviceError> {
         CpuDevice::with_options(CpuOptions::from_env()?)
     }
 
-    /// Opens the device.
+    /// Opens the device with the supplied options.
     ///
     /// # Errors
     /// If the system cannot create threads.
@@ -70,10 +70,10 @@ impl CpuDevice {
         }))
     }
 
-    /// The same device with the given compiler instead of the one found.
+    /// Like [`Self::with_options`], with the supplied compiler instead of one that Kiln finds.
     ///
     /// # Errors
-    /// Those of [`Self::with_options`].
+    /// The errors of [`Self::with_options`].
     pub fn with_compiler(
         options: CpuOptions,
         compiler: CpuCompiler,
@@ -84,7 +84,7 @@ impl CpuDevice {
         Ok(device)
     }
 
-    /// The entry behind a function, if the plan is within every limit.
+    /// The entry of a function, after checking that the plan is within all limits.
     fn checked<'a>(
         &self,
         function: &'a Function,
@@ -119,7 +119,7 @@ impl CpuDevice {
     }
 }
 
-/// Checks that global thread indices stay below the bound that the prelude promises to the compiler.
+/// Checks that global thread indices stay below the bound that the prelude states to the compiler.
 fn check_indices(plan: &LaunchPlan) -> Result<(), PlanError> {
     if plan.blocks() == 0 || plan.threads_per_block() == 0 {
         return Err(PlanError::Extent {
@@ -138,7 +138,7 @@ fn check_indices(plan: &LaunchPlan) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The resolution of the thread's clock, in nanoseconds.
+/// The resolution of the clock that measures a thread's CPU time, in nanoseconds.
 fn timer_tick_ns() -> u64 {
     let reading = |_| {
         let start = thread_cpu_ns();
@@ -222,7 +222,7 @@ impl DeviceBackend for CpuDevice {
         Ok(())
     }
 
-    /// This device has a single stream: all work runs in order.
+    /// This device has a single stream, because all work runs in order.
     fn open_stream(&self) -> Result<StreamHandle, DeviceError> {
         Ok(StreamHandle::DEFAULT)
     }

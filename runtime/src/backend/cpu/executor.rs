@@ -1,4 +1,4 @@
-//! Runs the blocks of a launch on this thread, or together with the pool.
+//! Runs the blocks of a launch, on the calling thread alone or together with the thread pool.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,9 +15,9 @@ use super::module::CpuEntry;
 use super::pool::{Job, Pool, pin_to};
 use super::watch::History;
 
-/// Minimum work in nanoseconds, on the calling thread, for which waking the pool pays off.
+/// Minimum duration of the work on the calling thread, in nanoseconds, from which on it is worth waking the pool.
 const WAKE_NS: u64 = 20_000;
-/// Target duration of a share of blocks, in nanoseconds.
+/// Target duration of a share (a range of blocks that one thread takes at a time), in nanoseconds.
 const SHARE_NS: u64 = 20_000;
 
 /// Runs launches, one after another.
@@ -28,7 +28,7 @@ pub(super) struct Executor {
 }
 
 impl Executor {
-    /// Starts the threads.
+    /// Starts the threads of the pool.
     pub fn new(options: &CpuOptions) -> std::io::Result<Executor> {
         let threads = options.threads.max(1);
         if options.pin {
@@ -52,7 +52,7 @@ impl Executor {
         self.arenas.len()
     }
 
-    /// Runs all blocks once. The caller holds the device's lock.
+    /// Runs all blocks of a launch. The caller must hold the device's lock.
     pub fn launch(
         &self,
         entry: &Arc<CpuEntry>,
@@ -62,7 +62,7 @@ impl Executor {
     ) -> Result<(), DeviceError> {
         let work = LaunchWork::new(entry, plan, args, schedule, &self.arenas);
         let blocks = plan.blocks();
-        // A check build runs blocks in a requested order, and therefore on one thread.
+        // A check build runs blocks in a requested order, so it runs on one thread.
         if entry.module.checks {
             return work.serial(0..blocks);
         }
@@ -76,7 +76,7 @@ impl Executor {
         Ok(())
     }
 
-    /// Runs all blocks of a check build, checking every access.
+    /// Runs all blocks of a check build and checks every access.
     pub fn launch_watched(
         &self,
         entry: &Arc<CpuEntry>,
@@ -107,8 +107,8 @@ impl Executor {
         })
     }
 
-    /// Number of blocks to run on this thread before deciding about the pool: the time of a block is not known yet,
-    /// or has changed with the sizes.
+    /// Number of blocks to run on this thread before deciding whether to wake the pool. They measure the time of a
+    /// block, which is not known before the first launch and may have changed with the sizes.
     fn tried_first(&self, entry: &CpuEntry, blocks: u64) -> u64 {
         if self.pool.is_none() || self.wakes_pool(entry, blocks) {
             0
@@ -121,8 +121,8 @@ impl Executor {
         }
     }
 
-    /// Runs all blocks `launches` times, using the sets of arguments in turn. Returns the sum of each launch's
-    /// largest thread CPU time, in nanoseconds.
+    /// Launches `launches` times and alternates between the sets of arguments. For each launch, takes the CPU time of
+    /// the thread that used the most. Returns the sum of these times, in nanoseconds.
     pub fn time(
         &self,
         entry: &Arc<CpuEntry>,
@@ -156,7 +156,7 @@ impl Executor {
         Ok(total_ns)
     }
 
-    /// Whether `blocks` blocks are worth waking the other threads for.
+    /// Whether it is worth waking the other threads for `blocks` blocks.
     fn wakes_pool(&self, entry: &CpuEntry, blocks: u64) -> bool {
         let estimate_ns = entry.ns_per_block().unwrap_or(0).saturating_mul(blocks);
         self.pool.is_some()
@@ -165,7 +165,8 @@ impl Executor {
             && estimate_ns > WAKE_NS
     }
 
-    /// Runs the blocks starting at `first` with every thread; returns the largest thread CPU time in nanoseconds.
+    /// Runs the blocks from `first` on with all threads. Returns the CPU time of the thread that used the most, in
+    /// nanoseconds.
     fn run_with_pool(
         &self,
         mut work: LaunchWork,
@@ -194,13 +195,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How the threads divide a launch.
+/// How the threads divide the blocks of a launch into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shares {
-    /// A thread that is free takes the next share: the launch ends soonest.
+    /// A thread that is free takes the next share. With this, the launch ends soonest.
     AsTheyCome,
-    /// Every thread gets the same number: the busiest thread's time does not depend on when each thread was given a
-    /// processor.
+    /// Every thread runs the same number of shares. With this, the largest CPU time of a thread does not depend on
+    /// when the system schedules each thread.
     Even,
 }
 
@@ -213,7 +214,7 @@ struct LaunchWork {
     arenas: Arc<[Mutex<Arena>]>,
     next: AtomicU64,
     share_blocks: u64,
-    /// Distance between consecutive shares of a thread, in blocks, if shares are even.
+    /// Distance between consecutive shares of a thread, in blocks; `None` unless shares are even.
     stride_blocks: Option<u64>,
     stopped: AtomicBool,
     failure: Mutex<Option<DeviceError>>,
@@ -243,8 +244,8 @@ impl LaunchWork {
         }
     }
 
-    /// Leaves the blocks starting at `first` to be taken in shares: few enough that taking one costs nothing, enough
-    /// that the last ones even out.
+    /// Divides the blocks from `first` on into shares. A share is large enough that taking it costs almost nothing,
+    /// and small enough that all threads finish at about the same time.
     fn share(&mut self, first: u64, threads: u64, shares: Shares) {
         self.next = AtomicU64::new(first);
         let by_time = SHARE_NS / self.entry.ns_per_block().unwrap_or(SHARE_NS).max(1);
@@ -253,7 +254,7 @@ impl LaunchWork {
         self.stride_blocks = (shares == Shares::Even).then_some(self.share_blocks * threads);
     }
 
-    /// Runs blocks on this thread and stores the time per block.
+    /// Runs blocks on this thread and stores the measured time per block.
     fn measured(&self, blocks: std::ops::Range<u64>) -> Result<(), DeviceError> {
         if blocks.is_empty() {
             return Ok(());
@@ -298,7 +299,7 @@ impl LaunchWork {
         })
     }
 
-    /// The first block of the next share; `own` is the thread's next one if shares are even.
+    /// The first block of the next share. If shares are even, `own` is the first block of the thread's next share.
     fn next_share(&self, own: &mut u64) -> u64 {
         let Some(stride) = self.stride_blocks else {
             return self.next.fetch_add(self.share_blocks, Ordering::Relaxed);
@@ -318,7 +319,7 @@ impl LaunchWork {
         })
     }
 
-    /// Takes shares until none is left, and returns the number of blocks run. An error ends the launch.
+    /// Takes shares until none is left. Returns the number of blocks that this thread ran. An error ends the launch.
     fn take_shares(&self, thread: usize) -> Result<u64, DeviceError> {
         let mut arena = lock(&self.arenas[thread]);
         let stacks = if self.entry.module.fibers {
@@ -351,7 +352,7 @@ impl Job for LaunchWork {
         let cpu_ns = thread_cpu_ns() - start_ns;
         self.most_cpu_ns.fetch_max(cpu_ns, Ordering::Relaxed);
         match taken {
-            // Every thread of a launch measures about the same time per block.
+            // All threads of a launch measure about the same time per block.
             Ok(blocks @ 1..) => self.entry.set_ns_per_block(cpu_ns / blocks),
             Ok(0) => {}
             Err(error) => {

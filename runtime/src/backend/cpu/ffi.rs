@@ -1,4 +1,4 @@
-//! Everything unsafe of the cpu device: mapped memory, loaded objects, and the call into a kernel.
+//! All unsafe code of the cpu device: mapped memory, loaded objects, and calls of kernels.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
@@ -22,10 +22,10 @@ pub(super) fn page_bytes() -> usize {
     rustix::param::page_size()
 }
 
-/// Zeroed memory in whole pages, unmapped on drop.
+/// Zeroed memory in whole pages, which is unmapped on drop.
 ///
-/// Kernels write to it through its address. Every access through this type is a copy, and its callers never let a
-/// copy and a kernel overlap in time.
+/// Kernels write to the memory through its address. Every access through this type is a copy. Callers must not let a
+/// copy run at the same time as a kernel.
 pub(super) struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
@@ -37,12 +37,12 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `bytes` bytes, rounded up to pages.
+    /// Maps `bytes` bytes, rounded up to whole pages.
     pub fn new(bytes: usize) -> rustix::io::Result<Mapping> {
         Mapping::with_flags(bytes, MapFlags::PRIVATE)
     }
 
-    /// The same for memory that is mostly never touched.
+    /// Like [`Self::new`], for memory of which most is never accessed.
     pub fn sparse(bytes: usize) -> rustix::io::Result<Mapping> {
         Mapping::with_flags(bytes, MapFlags::PRIVATE | MapFlags::NORESERVE)
     }
@@ -60,12 +60,12 @@ impl Mapping {
         Ok(Mapping { start, bytes })
     }
 
-    /// Its first address.
+    /// The first address of the memory.
     pub fn address(&self) -> usize {
         self.start.as_ptr() as usize
     }
 
-    /// Its size in bytes.
+    /// The size of the memory in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -86,7 +86,7 @@ impl Mapping {
         unsafe { rustix::mm::mprotect(start, range.len(), MprotectFlags::empty()) }
     }
 
-    /// Requests huge pages; the kernel may decline.
+    /// Requests huge pages. The kernel of the operating system may decline.
     pub fn ask_for_huge_pages(&self) {
         // SAFETY: the advice changes how the pages are backed, never their content. It may be refused.
         let _ = unsafe {
@@ -98,21 +98,21 @@ impl Mapping {
         };
     }
 
-    /// Copies from `offset`. The range must be inside and not guarded.
+    /// Copies bytes from `offset` into `out`. The range must be inside the mapping and not guarded.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         let from = self.pointer(&(offset..offset + out.len()));
         // SAFETY: the source is inside the mapping; `out` is borrowed exclusively.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
     }
 
-    /// Copies to `offset`. The range must be inside and not guarded.
+    /// Copies `data` to `offset`. The range must be inside the mapping and not guarded.
     pub fn write(&self, offset: usize, data: &[u8]) {
         let to = self.pointer(&(offset..offset + data.len()));
         // SAFETY: the target is inside the mapping, and never borrowed, since it is accessed only by copies.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
     }
 
-    /// Sets a range to one byte. The range must be inside and not guarded.
+    /// Sets all bytes of a range to `value`. The range must be inside the mapping and not guarded.
     pub fn fill(&self, range: Range<usize>, value: u8) {
         let to = self.pointer(&range);
         // SAFETY: as for `write`.
@@ -173,7 +173,7 @@ struct RawHistory {
 /// Size of the prelude's `kiln_cpu_cell`, which stores the accesses of one granule.
 pub(super) const CELL_BYTES: usize = 64;
 
-/// The memory that a check build's kernels may use, in the format of the prelude.
+/// The list of memory that the kernels of a check build may access, in the format of the prelude.
 pub(super) struct MemoryTable {
     rows: Vec<RawMemory>,
     /// The names that the rows point to.
@@ -186,7 +186,7 @@ unsafe impl Send for MemoryTable {}
 unsafe impl Sync for MemoryTable {}
 
 impl MemoryTable {
-    /// A table of name, address, size in bytes and the prelude's `kiln_cpu_memory_kind`.
+    /// A table with the name, address, size in bytes and `kiln_cpu_memory_kind` (of the prelude) of each range.
     pub fn new<'a>(rows: impl Iterator<Item = (&'a str, u64, u64, u32)>) -> MemoryTable {
         let mut names = Vec::new();
         let rows = rows.map(|(name, address, bytes, kind)| {
@@ -209,13 +209,13 @@ impl MemoryTable {
     }
 }
 
-/// The inputs of a watched launch.
+/// What a watched launch (a launch of a check build that checks every access) needs in addition.
 pub(super) struct LaunchWatch<'a> {
-    /// The memory that the kernel may use.
+    /// The memory that the kernel may access.
     pub memory: &'a MemoryTable,
-    /// Zeroed, or as earlier launches left them.
+    /// The recorded accesses. Zeroed, or as earlier launches left them.
     pub cells: &'a Mapping,
-    /// The number of the last interval; the launch continues counting.
+    /// The number of the last interval between barriers. The launch continues to count from it.
     pub interval: &'a mut u64,
 }
 
@@ -224,18 +224,18 @@ const REVERSE: u32 = 1;
 /// `KILN_CPU_SEEDED` of the prelude.
 const SEEDED: u32 = 2;
 
-/// The stacks of a block's threads: number i begins at `base + i * stride` and has `bytes` bytes.
+/// The stacks of a block's threads. Stack `i` begins at `base + i * stride` and has `bytes` bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stacks {
-    /// Address of the first; 0 for none.
+    /// Address of the first stack; 0 if there are no stacks.
     pub base: usize,
-    /// Distance from one to the next, in bytes.
+    /// Distance from one stack to the next, in bytes.
     pub stride: usize,
-    /// Size of each, in bytes.
+    /// Size of each stack, in bytes.
     pub bytes: usize,
 }
 
-/// One launch, ready to run block by block on any thread.
+/// One launch, whose blocks can run on any thread.
 #[derive(Clone, Copy)]
 pub(super) struct Call(RawLaunch);
 
@@ -246,7 +246,7 @@ unsafe impl Send for Call {}
 unsafe impl Sync for Call {}
 
 impl Call {
-    /// A launch with this plan. Only check builds honour the schedule.
+    /// A launch with this plan. Only check builds use the schedule.
     pub fn new(plan: &LaunchPlan, args: KernelArgs<'_>, schedule: Schedule) -> Call {
         let (flags, seed) = match schedule {
             Schedule::Forward => (0, 0),
@@ -277,22 +277,22 @@ type ErrorText = unsafe extern "C" fn() -> *const c_char;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub(super) struct Reported {
-    /// The prelude's text.
+    /// The text that the prelude generated.
     pub text: String,
 }
 
-/// Why a copy of an object cannot be loaded.
+/// The reason why a copy of an object cannot be loaded.
 #[derive(Debug, Error)]
 pub(super) enum CopyError {
     /// The in-memory file cannot be created or written.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// The dynamic loader refuses it.
+    /// The dynamic loader cannot load it.
     #[error(transparent)]
     Loader(#[from] libloading::Error),
 }
 
-/// A kernel's entry in one copy of an object, valid while that copy is loaded.
+/// The entry of a kernel in one copy of an object. It is valid while that copy is loaded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EntryPoint {
     run: RunBlocks,
@@ -300,8 +300,9 @@ pub(super) struct EntryPoint {
 }
 
 impl EntryPoint {
-    /// Runs a range of blocks on this thread. At most one thread may be inside one copy at a time, and the copy must
-    /// still be loaded: the executor gives every thread its own copy and keeps the module.
+    /// Runs a range of blocks on this thread. At most one thread may run in one copy at a time, and the copy must
+    /// still be loaded. The executor ensures both, because every thread has its own copy and the entry keeps the
+    /// module.
     ///
     /// The error is the fault that the kernel reported.
     pub fn run(&self, call: &Call, stacks: Stacks, blocks: Range<u64>) -> Result<(), Reported> {
@@ -362,14 +363,14 @@ impl EntryPoint {
 /// One loaded copy of a shared object.
 pub(super) struct ObjectCopy {
     library: Library,
-    /// The target of the prelude's `kiln_cpu_variables` in a check build.
+    /// The list to which `kiln_cpu_variables` of the prelude points in a check build.
     variables: Option<Box<MemoryTable>>,
-    /// Sanitizers read line numbers from the file while it is loaded.
+    /// Keeps the file open. Sanitizers read line numbers from it while the copy is loaded.
     _file: Option<File>,
 }
 
 impl ObjectCopy {
-    /// Loads a copy that shares nothing with other copies of the same image.
+    /// Loads a copy of an image. It shares no variables with other copies of the same image.
     ///
     /// # Errors
     /// The error of the dynamic loader.
@@ -388,7 +389,7 @@ impl ObjectCopy {
         })
     }
 
-    /// A constant that the prelude exports.
+    /// The value of a constant that the prelude exports; `None` if the object does not have it.
     pub fn constant(&self, name: &str) -> Option<u32> {
         // SAFETY: constants with this kind of name are `const uint32_t` in the prelude.
         let symbol = unsafe { self.library.get::<*const u32>(name.as_bytes()) }.ok()?;
@@ -397,7 +398,7 @@ impl ObjectCopy {
         (!pointer.is_null()).then(|| unsafe { *pointer })
     }
 
-    /// The entry of a kernel.
+    /// The entry of the kernel with this symbol; `None` if the object does not have it.
     pub fn entry(&self, symbol: &str) -> Option<EntryPoint> {
         let run_name = format!("kiln_cpu_run_{symbol}");
         // SAFETY: `KILN_CPU_ENTRY` exports functions of this type under such names.
@@ -410,8 +411,9 @@ impl ObjectCopy {
         })
     }
 
-    /// Passes the list of variables to a check build: name, address relative to `kiln_cpu_abi`, size in bytes and the
-    /// prelude's `kiln_cpu_memory_kind`, ordered by address.
+    /// Passes the list of variables to a check build. The list contains for each variable the name, the address
+    /// relative to `kiln_cpu_abi`, the size in bytes and the prelude's `kiln_cpu_memory_kind`. It must be ordered by
+    /// address.
     pub fn set_variables<'a>(
         &mut self,
         variables: impl Iterator<Item = (&'a str, i64, u64, u32)>,
@@ -446,15 +448,15 @@ impl fmt::Debug for ObjectCopy {
     }
 }
 
-/// Whether the process has a symbol, for example from a preloaded library.
+/// Whether the process contains a symbol, for example from a preloaded library.
 pub(super) fn process_has(symbol: &str) -> bool {
     // SAFETY: the symbol is looked up, never used.
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
 }
 
-/// Returns a path to an open file that differs from every path returned before. The loader identifies an object by its
-/// path, and descriptor numbers are reused. The path therefore encodes a serial number in components that the kernel
-/// ignores: `./` for a 0 bit and `.//` for a 1 bit.
+/// A path to an open file that differs from every path returned before. The loader identifies an object by its path,
+/// and descriptor numbers are reused. So the path contains a serial number in components that the kernel of the
+/// operating system ignores: `./` for a 0 bit and `.//` for a 1 bit.
 fn unique_path(file: &File) -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Properties of this processor, and the limits of launches on the cpu device.
+//! Properties of the host processor, and the limits of launches on the cpu device.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,28 +8,29 @@ use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash};
 
 use crate::device::error::DeviceError;
 
-/// Maximum number of threads per block, regardless of the options: the capacity of the prelude's scheduler.
+/// Maximum number of threads per block, whatever the options are. This is the capacity of the prelude's scheduler.
 pub(super) const MAX_THREADS: u32 = 2048;
-/// Maximum shared memory per block in bytes, regardless of the options: the size of the prelude's dynamic buffer.
+/// Maximum shared memory per block in bytes, whatever the options are. This is the size of the prelude's dynamic
+/// buffer.
 pub(super) const MAX_SHARED_BYTES: u32 = 262_144;
-/// Largest `blockIdx * blockDim` on x and y. The prelude promises this bound to the compiler, which lets g++
-/// recognise contiguous accesses.
+/// Largest value of `blockIdx * blockDim` on x and y. The prelude states this bound to the compiler, with which g++
+/// recognises contiguous accesses.
 pub(super) const INDEX_BOUND: u64 = 0x07ff_ffff;
 
-/// How the cpu device is opened.
+/// The options with which the cpu device is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CpuOptions {
     /// Number of operating system threads that run blocks.
     pub threads: usize,
-    /// Maximum number of threads per block; raised (up to 2048) for rows of other devices.
+    /// Maximum number of threads per block. Smoke tests raise it (up to 2048) for rows of other devices.
     pub max_threads: u32,
-    /// Maximum shared memory per block, in bytes; raised (up to 256 KiB) for rows of other devices.
+    /// Maximum shared memory per block, in bytes. Smoke tests raise it (up to 256 KiB) for rows of other devices.
     pub shared_bytes: u32,
-    /// Stack of one GPU thread in kernels with barriers, in bytes; at least 4096.
+    /// Size of the stack of one GPU thread in kernels with barriers, in bytes; at least 4096.
     pub stack_bytes: usize,
-    /// Binds every thread, including the one that opens the device, to its own processor. For measuring.
+    /// Whether to bind every thread, including the one that opens the device, to its own processor. For measuring.
     pub pin: bool,
-    /// The processor or instruction set to compile for.
+    /// The processor or instruction set for which kernels are compiled.
     pub target: CpuTarget,
 }
 
@@ -64,12 +65,12 @@ impl CpuOptions {
         Ok(options)
     }
 
-    /// The usable stack of a thread, in bytes.
+    /// The size of a thread's stack in bytes, with the minimum applied and rounded up to a multiple of 64.
     pub(super) fn usable_stack_bytes(&self) -> usize {
         self.stack_bytes.max(4096).next_multiple_of(64)
     }
 
-    /// The same with the largest limits that the device supports, for smoke tests of other devices' rows.
+    /// Sets the largest limits that the device supports, for smoke tests of other devices' rows.
     pub fn with_raised_limits(mut self) -> CpuOptions {
         self.max_threads = MAX_THREADS;
         self.shared_bytes = MAX_SHARED_BYTES;
@@ -77,12 +78,12 @@ impl CpuOptions {
     }
 }
 
-/// The processor or instruction set to compile for.
+/// The processor or instruction set for which kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuTarget {
-    /// This particular processor (`-march=native`): for tuning; such code is never loaded elsewhere.
+    /// The host processor (`-march=native`). This is for tuning; such code is never loaded on another processor.
     Native,
-    /// A named instruction set, such as `x86-64-v3`: for images that are shipped.
+    /// A named instruction set, such as `x86-64-v3`. This is for images that are shipped.
     Named(String),
 }
 
@@ -95,8 +96,8 @@ impl CpuTarget {
         }
     }
 
-    /// Its name in artifacts. Native code is named by the processor's features, so that it cannot be mistaken for
-    /// another processor's.
+    /// The name of the target in artifacts. The name of native code contains the processor's features, so that it
+    /// differs from the name of native code for another processor.
     pub(super) fn name(&self) -> String {
         match self {
             CpuTarget::Native => {
@@ -111,7 +112,7 @@ impl CpuTarget {
         }
     }
 
-    /// Why code for this target does not run here, if it does not.
+    /// The reason why code for the target called `name` does not run on this processor; `None` if it runs.
     pub(super) fn refuses(name: &str) -> Option<String> {
         let here = architecture();
         if name == CpuTarget::Native.name() {
@@ -125,7 +126,7 @@ impl CpuTarget {
     }
 }
 
-/// The number of an `x86-64-v<n>` level.
+/// The number `n` of an `x86-64-v<n>` level; `None` for other targets.
 fn level_of(name: &str) -> Option<u32> {
     match name.strip_prefix("x86-64")? {
         "" => Some(1),
@@ -158,19 +159,19 @@ pub(super) fn architecture() -> &'static str {
     std::env::consts::ARCH
 }
 
-/// The first processor in `/proc/cpuinfo`.
+/// The description of the first processor in `/proc/cpuinfo`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Processor {
     /// The product name.
     pub name: String,
-    /// Vendor, family, model and stepping.
+    /// The vendor, family, model and stepping.
     pub model: String,
-    /// Instruction-set features that compilers use, sorted.
+    /// The instruction set features that compilers use, sorted.
     pub features: String,
 }
 
 impl Processor {
-    /// Reads it once; unknown fields stay empty.
+    /// Reads `/proc/cpuinfo` at the first call. Unknown fields are empty.
     pub fn read() -> &'static Processor {
         static READ: OnceLock<Processor> = OnceLock::new();
         READ.get_or_init(|| {
@@ -205,7 +206,8 @@ impl Processor {
     }
 }
 
-/// Whether a flag of `/proc/cpuinfo` is an instruction set; other flags change with kernel and hypervisor.
+/// Whether a flag of `/proc/cpuinfo` is an instruction set. Other flags depend on the operating system and the
+/// hypervisor.
 fn is_compiled_for(flag: &str) -> bool {
     const SETS: [&str; 23] = [
         "sse", "ssse3", "avx", "amx", "fma", "f16c", "bmi", "abm", "adx", "aes", "gfni", "sha",
@@ -215,12 +217,12 @@ fn is_compiled_for(flag: &str) -> bool {
     flag != "smep" && SETS.iter().any(|set| flag.starts_with(set))
 }
 
-/// A name without control characters and double spaces.
+/// Replaces each run of white space in a name by one space.
 fn plain(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The identity by which rows for this processor are selected.
+/// The key by which rows for this processor are selected.
 pub(super) fn device_key() -> DeviceKey {
     DeviceKey {
         backend: Backend::Cpu,
@@ -245,7 +247,7 @@ pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
     }
 }
 
-/// The device fingerprint: properties that affect timings and differ between machines.
+/// The device fingerprint: properties that affect times and may differ between machines.
 pub(super) fn fingerprint(options: &CpuOptions) -> BTreeMap<String, String> {
     let processor = Processor::read().clone();
     let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
@@ -275,7 +277,7 @@ pub(super) fn fingerprint(options: &CpuOptions) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Size of the last level of cache, in bytes; 0 if unknown.
+/// Size of the last-level cache, in bytes; 0 if it is unknown.
 fn last_level_cache_bytes() -> u64 {
     let size_of = |index: u32| {
         let text = fs::read_to_string(format!(
@@ -292,7 +294,7 @@ fn last_level_cache_bytes() -> u64 {
     (0..8).filter_map(size_of).max().unwrap_or(0)
 }
 
-/// A line of `/proc/meminfo`, in bytes.
+/// The value of a line in `/proc/meminfo`, in bytes; `None` if it cannot be read.
 pub(super) fn meminfo_bytes(name: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text

@@ -1,4 +1,4 @@
-//! Adds files and lines to the faults of check builds, from the debug information of the object.
+//! Adds files and line numbers to the faults of check builds. They come from the debug information of the object.
 
 use addr2line::gimli::{Dwarf, EndianSlice, Error, NativeEndian, SectionId};
 use addr2line::{Context, Location};
@@ -10,8 +10,8 @@ use object::{Object as _, ObjectSection as _};
 const BEGIN: char = '\u{1}';
 const END: char = '\u{2}';
 
-/// Replaces every return address in a fault's text with `file:line`. The prelude prints addresses relative to
-/// `kiln_cpu_abi`.
+/// Replaces every return address in the text of a fault with `file:line`. The prelude prints addresses relative to
+/// `kiln_cpu_abi`; `address_of` converts them to addresses in the object.
 pub(super) fn with_lines(text: &str, image: &[u8], address_of: impl Fn(i64) -> u64) -> String {
     let Some((before, _)) = text.split_once(BEGIN) else {
         return text.into();
@@ -21,7 +21,7 @@ pub(super) fn with_lines(text: &str, image: &[u8], address_of: impl Fn(i64) -> u
     for part in text.split(BEGIN).skip(1) {
         let (place, rest) = part.split_once(END).unwrap_or((part, ""));
         let offset = place.parse::<u32>().unwrap_or(0).cast_signed();
-        // The call precedes the address to which it returns.
+        // The call is directly before the address to which it returns.
         let address = address_of(i64::from(offset)).wrapping_sub(1);
         let line = lines.as_ref().and_then(|lines| lines.of(address));
         told += &line.unwrap_or_else(|| format!("address {address:#x} of the object"));
@@ -46,7 +46,7 @@ impl<'a> LineTable<'a> {
         Context::from_dwarf(dwarf).ok().map(LineTable)
     }
 
-    /// The innermost location outside the prelude.
+    /// The innermost source location of an address that is outside the prelude.
     fn of(&self, address: u64) -> Option<String> {
         let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
         let mut outermost = None;
@@ -65,11 +65,11 @@ impl<'a> LineTable<'a> {
 
 fn place_of(location: &Location<'_>) -> Option<(String, u32)> {
     let file = location.file?;
-    // The compile folder is written as `.`.
+    // The compiler writes the compile folder as `.`.
     Some((file.trim_start_matches("./").into(), location.line?))
 }
 
-/// Whether a file is generated or a header of the prelude, which is in one of Kiln's folders.
+/// Whether a file is generated or is a header of the prelude. The headers are in one of Kiln's folders.
 fn is_of_prelude(file: &str) -> bool {
     let is_header = |name: &str| {
         file.strip_suffix(name)

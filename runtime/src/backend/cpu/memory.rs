@@ -1,4 +1,4 @@
-//! Memory of the cpu device: mapped pages that kernels access by address.
+//! Memory of the cpu device, which is mapped pages that kernels access by address.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,30 +10,31 @@ use crate::launch::checks::{check_align, end_of_range};
 use super::ffi::{Mapping, page_bytes};
 use super::limits::meminfo_bytes;
 
-/// Allocations of at least this size are compared with the free memory.
+/// Before an allocation of at least this size, in bytes, the free memory of the machine is checked.
 const LARGE_BYTES: usize = 64 << 20;
 
-/// Allocations of at least this size begin at a huge page and request huge pages. A kernel that reads 8 MB and writes
-/// 8 MB took 0.61 ms with them and 0.93 ms without (medians of three processes each, 2 cores of an AMD EPYC).
+/// Allocations of at least this size, in bytes, begin at a huge page and request huge pages. A kernel that reads 8 MB
+/// and writes 8 MB took 0.61 ms with huge pages and 0.93 ms without (medians of three processes each, 2 cores of an
+/// AMD EPYC).
 const HUGE_FROM_BYTES: usize = 4 << 20;
 
-/// A huge page of x86-64, and of aarch64 with 4 KiB pages.
+/// The size of a huge page, in bytes, on x86-64 and on aarch64 with 4 KiB pages.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Shared by the device and its memory.
+/// The device's lock and list of allocations, which the device and its memory share.
 pub(super) type Order = Arc<Turns>;
 
-/// The order of work on a device, and its allocations.
+/// The lock that orders work on a device, and the list of the device's allocations.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Held while kernels or copies run, so that they never overlap: the device runs everything in order.
+    /// Locked while a kernel or a copy runs, so that they never overlap. The device runs everything in order.
     turn: Mutex<()>,
-    /// Address and size of every allocation, in bytes.
+    /// The address and size in bytes of every allocation.
     live: Mutex<BTreeMap<u64, u64>>,
 }
 
 impl Turns {
-    /// Address and size of every allocation, in bytes.
+    /// The address and size in bytes of every allocation.
     pub fn allocations(&self) -> Vec<(u64, u64)> {
         let live = self.live();
         live.iter()
@@ -46,13 +47,13 @@ impl Turns {
     }
 }
 
-/// Waits for everything that runs on the device. A thread that panicked while it held the lock left nothing
-/// unfinished that the next launch would see.
+/// Waits until no kernel or copy runs on the device, and locks it. If a thread panicked while it held the lock, the
+/// lock can still be used, because the thread left nothing unfinished that a later launch could see.
 pub(super) fn in_order(order: &Order) -> MutexGuard<'_, ()> {
     order.turn.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One allocation.
+/// One allocation of the cpu device.
 #[derive(Debug)]
 pub(super) struct CpuMemory {
     mapping: Mapping,
@@ -63,7 +64,7 @@ pub(super) struct CpuMemory {
 }
 
 impl CpuMemory {
-    /// `bytes` zeroed bytes aligned to `align`. Guarded memory lies between two pages that fault.
+    /// Allocates `bytes` zeroed bytes that are aligned to `align`. Guarded memory is between two inaccessible pages.
     pub fn new(
         bytes: usize,
         align: usize,
@@ -106,15 +107,15 @@ impl CpuMemory {
         })
     }
 
-    /// Converts a range within the allocation to a range within the mapping.
+    /// Converts a range within the allocation to a range within the mapping. An error if the range is not inside.
     fn range(&self, offset: usize, bytes: usize) -> Result<Range<usize>, DeviceError> {
         let end = end_of_range(offset, bytes, self.bytes)?;
         Ok(self.start + offset..self.start + end)
     }
 }
 
-/// Whole pages for the data, and room to move it to the alignment; refused if the machine does not have enough
-/// memory.
+/// The size of the mapping: whole pages for the data, and room to align the data. An error if the machine does not
+/// have enough memory.
 fn room_for(bytes: usize, align: usize, page: usize) -> Result<usize, DeviceError> {
     if bytes >= LARGE_BYTES {
         let free = meminfo_bytes("MemAvailable").unwrap_or(u64::MAX);
@@ -217,7 +218,7 @@ mod tests {
         let at = |bytes, guarded| memory(bytes, 64, guarded).address() as usize;
         assert_eq!(at(HUGE_FROM_BYTES, false) % HUGE_PAGE_BYTES, 0);
         assert_eq!(at(HUGE_FROM_BYTES + 100, false) % HUGE_PAGE_BYTES, 0);
-        // Guarded memory ends at its guard.
+        // Guarded memory ends at its guard page.
         let end = at(HUGE_FROM_BYTES, true) + HUGE_FROM_BYTES;
         assert_eq!(end % page_bytes(), 0);
     }

@@ -1,8 +1,10 @@
-//! The default device, always available: the host processor, with CUDA semantics.
+//! The cpu device: the host processor as a device that implements CUDA's semantics. It is the default device and
+//! always available.
 //!
-//! The host's C++ compiler turns a `.cu` into a shared object. Every operating system thread that runs blocks loads
-//! its own copy, so that builtins and shared memory are plain static variables there. Kernels without barriers become
-//! vectorisable loops, all others coroutines. Its timings rank configs on this processor only.
+//! The host's C++ compiler compiles a `.cu` file to a shared object. Every operating system thread that runs blocks
+//! loads its own copy of the object, so builtins and shared memory can be plain static variables. In kernels without
+//! barriers, the threads of a block become a loop that can be vectorised. In all other kernels, they become
+//! coroutines. The measured times rank configs on this processor only.
 
 mod arena;
 mod common_part;

@@ -1,4 +1,4 @@
-//! Loaded objects and their kernels.
+//! Loaded objects, and the kernels in them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,21 +16,21 @@ use super::lines::with_lines;
 use super::object::{ObjectFacts, Use};
 use super::watch::MemoryKind;
 
-/// The version of the interface between objects and executor that this crate supports.
+/// The version of the interface between objects and the executor that this crate supports.
 const ABI: u32 = 2;
 
-/// A loaded object: one copy per operating system thread that has run it so far.
+/// A loaded object. Each operating system thread that has run it has its own copy.
 #[derive(Debug)]
 pub(super) struct CpuModule {
     device_index: u32,
     image: Arc<[u8]>,
     facts: ObjectFacts,
     copies: Box<[OnceLock<ObjectCopy>]>,
-    /// Whether its threads are coroutines, which need stacks.
+    /// Whether the threads of a block are coroutines, which need stacks.
     pub fibers: bool,
-    /// Whether it is a check build, which runs blocks and threads in a requested order.
+    /// Whether the object is a check build, which runs blocks and threads in a requested order.
     pub checks: bool,
-    /// Whether it reports every access of its kernels.
+    /// Whether the object reports every access of its kernels.
     pub watches: bool,
 }
 
@@ -65,24 +65,25 @@ impl CpuModule {
         Ok(module)
     }
 
-    /// Maximum number of threads that may run it at once: one if its copies would have to share a variable.
+    /// Maximum number of threads that may run the object at the same time. It is 1 if the copies would have to share
+    /// a variable.
     pub fn most_threads(&self) -> usize {
         self.copies.len()
     }
 
-    /// The total size of its shared variables, in bytes.
+    /// The total size of the object's shared variables, in bytes.
     pub fn shared_bytes(&self) -> u64 {
         let shared = |variable: &&super::object::ObjectVariable| variable.usage == Use::Shared;
         let variables = self.facts.variables().iter().filter(shared);
         variables.map(|variable| variable.bytes).sum()
     }
 
-    /// Replaces addresses in a fault's text with files and lines.
+    /// Replaces addresses in the text of a fault with files and line numbers.
     pub fn with_lines(&self, text: &str) -> String {
         with_lines(text, &self.image, |offset| self.facts.at_anchor(offset))
     }
 
-    /// The copy of a thread, loaded on first use.
+    /// The copy of a thread. It is loaded on first use.
     fn copy(&self, thread: usize) -> Result<&ObjectCopy, DeviceError> {
         if let Some(copy) = self.copies[thread].get() {
             return Ok(copy);
@@ -112,7 +113,7 @@ impl CpuModule {
     }
 }
 
-/// The facts about an artifact, if it can be loaded here.
+/// The facts about an artifact. An error if the artifact cannot be loaded on this processor.
 fn facts_of(artifact: &Artifact) -> Result<ObjectFacts, DeviceError> {
     let load_error = |text: String| DeviceError::Load { text };
     image::check(artifact, &Wanted::of_target(Backend::Cpu, &artifact.target))?;
@@ -141,17 +142,17 @@ impl Module for CpuModule {
         let static_shared_bytes = self.facts.static_shared_bytes(symbol);
         let points: Box<[OnceLock<EntryPoint>]> =
             (0..self.copies.len()).map(|_| OnceLock::new()).collect();
-        // The first copy is loaded already.
+        // The first copy is already loaded.
         points[0].get_or_init(|| first);
         let parameters: Option<u32> = self
             .copy(0)?
             .constant(&format!("kiln_cpu_parameters_{symbol}"));
-        // A separate allocation, since the pool's threads share it.
+        // The entry is a separate allocation because the pool's threads share it.
         let entry = Arc::new(CpuEntry {
             symbol: symbol.into(),
             bounds: KernelBounds {
                 static_shared_bytes,
-                // No limit of its own: threads use no registers here.
+                // The kernel itself has no limit, since its threads use no registers of a GPU.
                 max_threads: u32::MAX,
                 parameters: parameters.map(|count| count as usize),
             },
@@ -171,11 +172,11 @@ impl Module for CpuModule {
 /// One kernel of a module.
 #[derive(Debug)]
 pub(super) struct CpuEntry {
-    /// Its symbol.
+    /// The symbol of the kernel.
     pub symbol: Box<str>,
-    /// The limits of its launches.
+    /// The limits of launches of the kernel.
     pub bounds: KernelBounds,
-    /// Its module, which stays loaded as long as this exists.
+    /// The module of the kernel, which stays loaded as long as this entry exists.
     pub module: Arc<CpuModule>,
     points: Box<[OnceLock<EntryPoint>]>,
     ns_per_block: AtomicU64,
@@ -194,13 +195,13 @@ impl CpuEntry {
         Ok(())
     }
 
-    /// The entry in a thread's copy, which [`Self::prepare`] has loaded.
+    /// The entry in a thread's copy. [`Self::prepare`] must have loaded the copy.
     pub fn point(&self, thread: usize) -> EntryPoint {
         let point = self.points[thread].get();
         *point.expect("the copy should be loaded before a launch")
     }
 
-    /// The time per block in the last launch, in nanoseconds; `None` before the first.
+    /// The time per block in the last launch, in nanoseconds; `None` before the first launch.
     pub fn ns_per_block(&self) -> Option<u64> {
         Some(self.ns_per_block.load(Ordering::Relaxed)).filter(|&ns| ns > 0)
     }

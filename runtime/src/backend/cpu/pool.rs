@@ -1,17 +1,17 @@
-//! A thread pool that runs one job at a time, together with the calling thread.
+//! A thread pool that runs one job at a time. The calling thread takes part in the job.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rustix::thread::CpuSet;
 
-/// Work that several threads share; each thread calls [`Job::run`] with its number.
+/// Work that several threads share. Each thread calls [`Job::run`] with its own number.
 pub(super) trait Job: Send + Sync {
-    /// Works on shares until none is left.
+    /// Works on parts of the job until none is left.
     fn run(&self, thread: usize);
 }
 
-/// The threads, numbered from 1; number 0 is the caller of [`Pool::run`].
+/// The threads of the pool, numbered from 1. Number 0 is the thread that calls [`Pool::run`].
 pub(super) struct Pool {
     shared: Arc<Shared>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -27,7 +27,7 @@ struct Shared {
 struct PoolState {
     job: Option<Arc<dyn Job>>,
     serial: u64,
-    /// Number of threads that may still join before the job is withdrawn.
+    /// Number of threads that must still join before the job is withdrawn.
     awaited: usize,
     active: usize,
     closing: bool,
@@ -40,7 +40,7 @@ impl Shared {
 }
 
 impl Pool {
-    /// Starts `threads - 1` threads, each bound to its own processor if `pin` is set.
+    /// Starts `threads - 1` threads. If `pin` is set, each is bound to its own processor.
     pub fn new(threads: usize, pin: bool) -> std::io::Result<Pool> {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
@@ -66,12 +66,13 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Runs a job on every thread that joins in time, including this one, and waits for all that joined.
+    /// Runs a job on this thread and on every thread of the pool that joins before this thread's part is done. Waits
+    /// for all that joined.
     pub fn run(&self, job: &Arc<dyn Job>) {
         self.run_awaiting(job, 0);
     }
 
-    /// Runs a job on every thread, however long each takes to join.
+    /// Runs a job on all threads. Waits for every thread to join, however long that takes.
     pub fn run_on_all(&self, job: &Arc<dyn Job>) {
         self.run_awaiting(job, self.threads.len());
     }
@@ -83,7 +84,7 @@ impl Pool {
         state.awaited = awaited;
         drop(state);
         self.shared.wake.notify_all();
-        // Threads that joined use data borrowed from the caller, so even a panic waits for them.
+        // Threads that joined use data that is borrowed from the caller, so even a panic must wait for them.
         let _wait = WaitForOthers(&self.shared);
         job.run(0);
     }
@@ -158,8 +159,8 @@ impl Drop for Leave<'_> {
     }
 }
 
-/// Binds the calling thread to one of the processors that the process may use. Best effort: if the system does not
-/// permit it, the scheduler decides.
+/// Binds the calling thread to one of the processors that the process may use. If the system does not permit this,
+/// the thread stays unbound.
 pub(super) fn pin_to(number: usize) {
     let Ok(allowed) = rustix::thread::sched_getaffinity(None) else {
         return;

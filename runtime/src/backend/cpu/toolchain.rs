@@ -1,4 +1,4 @@
-//! Finds the host's C++ compilers.
+//! Finds the host's C++ compilers and selects one.
 
 use std::path::{Path, PathBuf};
 
@@ -6,23 +6,23 @@ use crate::compiler::child::output_of;
 use crate::compiler::cxx::{Family, candidates, identify, major};
 use crate::compiler::{CompileError, CompilerIdentity};
 
-/// The oldest versions that the prelude is tested with.
+/// The oldest versions with which the prelude is tested.
 const OLDEST_CLANG: u32 = 19;
 const OLDEST_GCC: u32 = 12;
 
-/// An installed compiler.
+/// An installed C++ compiler.
 #[derive(Clone, Debug)]
 pub(super) struct Toolchain {
-    /// Its path.
+    /// The path of the compiler.
     pub program: PathBuf,
-    /// Its family.
+    /// The family of the compiler.
     pub family: Family,
-    /// Its name and version.
+    /// The name and version of the compiler.
     pub identity: CompilerIdentity,
 }
 
 impl Toolchain {
-    /// The compiler to use: `$KILN_CXX`, else the newest clang++, else the newest g++.
+    /// The compiler to use: the one that `$KILN_CXX` specifies, else the newest clang++, else the newest g++.
     pub fn find() -> Result<Toolchain, CompileError> {
         if let Some(wanted) = std::env::var_os("KILN_CXX").filter(|value| !value.is_empty()) {
             return Toolchain::at(Path::new(&wanted));
@@ -39,7 +39,7 @@ impl Toolchain {
             })
     }
 
-    /// The compiler with this path or name.
+    /// The compiler with this path or program name.
     pub fn at(program: &Path) -> Result<Toolchain, CompileError> {
         let looked = |text: &str| CompileError::NotFound {
             what: format!("the C++ compiler `{}`", program.display()),
@@ -58,7 +58,7 @@ impl Toolchain {
         })
     }
 
-    /// Every compiler on the path that is new enough, best first.
+    /// Every compiler in the folders of `PATH` that is new enough, in order of preference.
     pub fn installed() -> Vec<Toolchain> {
         let mut found: Vec<Toolchain> = Vec::new();
         for program in candidates() {
@@ -81,7 +81,7 @@ impl Toolchain {
         found
     }
 
-    /// The file of the address sanitizer's runtime, if it is installed.
+    /// The file of the address sanitizer's runtime; `None` if it is not installed.
     pub fn sanitizer_runtime(&self) -> Option<PathBuf> {
         let name = match self.family {
             Family::Clang => format!("libclang_rt.asan-{}.so", std::env::consts::ARCH),
@@ -94,7 +94,7 @@ impl Toolchain {
                 &[&format!("-print-file-name={name}")],
             )?;
             let path = PathBuf::from(text.trim());
-            // If the compiler does not find a file, it prints the name unchanged.
+            // A compiler that does not find a file prints the name unchanged.
             path.is_absolute()
                 .then(|| path.canonicalize().ok())
                 .flatten()

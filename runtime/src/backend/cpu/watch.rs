@@ -1,12 +1,12 @@
-//! The input of a check build, which checks every access of its kernels: the memory that they may use, and the
-//! history of accesses. The prelude's `watch_*.h` do the checking.
+//! The input of a check build (a build that checks every memory access): the memory that its kernels may access, and
+//! the history of accesses. The prelude's `watch_*.h` use it for the checks.
 
 use crate::device::{DeviceError, KernelArgs};
 
 use super::ffi::{CELL_BYTES, LaunchWatch, Mapping, MemoryTable};
 use super::memory::Order;
 
-/// `kiln_cpu_memory_kind` of the prelude.
+/// The `kiln_cpu_memory_kind` of the prelude.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MemoryKind {
     Argument = 0,
@@ -16,15 +16,15 @@ pub(super) enum MemoryKind {
     Own = 4,
 }
 
-/// Maximum size of the history in bytes: enough for 256 MiB of memory that kernels write, in elements of 4 bytes.
-/// Beyond that, only bounds are checked.
+/// Maximum size of the history in bytes. It suffices for 256 MiB of memory that kernels write in elements of 4 bytes.
+/// For a launch that uses more memory, only bounds are checked.
 const MAX_BYTES: u64 = 16 << 30;
 /// Maximum size of a history that is kept from one launch to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 30;
-/// Intervals have 32 bits in the prelude: from here on the count restarts.
+/// The prelude numbers intervals with 32 bits, so the count restarts when it reaches this number.
 const MAX_INTERVALS: u64 = 3 << 30;
 
-/// The history of accesses. The next launch treats those in it as old.
+/// The history of accesses. The next launch treats the accesses in it as old.
 #[derive(Debug, Default)]
 pub(super) struct History {
     cells: Option<Mapping>,
@@ -38,7 +38,7 @@ impl History {
         memory_bytes: u64,
         memory: &'a MemoryTable,
     ) -> Result<LaunchWatch<'a>, DeviceError> {
-        // At most one cell per byte, and as many again for older accesses with larger granules.
+        // At most one cell per byte, and the same number again for older accesses with larger granules.
         let cells = memory_bytes.saturating_mul(2).saturating_add(8192);
         let bytes = cells.saturating_mul(CELL_BYTES as u64).min(MAX_BYTES);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -61,7 +61,7 @@ impl History {
         })
     }
 
-    /// Frees memory that only a large launch needs.
+    /// Frees the history if it is so large that only a large launch needs it.
     pub fn tidy(&mut self) {
         if self
             .cells
@@ -73,8 +73,8 @@ impl History {
     }
 }
 
-/// The memory that a kernel may use, and its size in bytes: as the launch states, otherwise every allocation of the
-/// device.
+/// The memory that a kernel may access, and its total size in bytes. This is the memory that the launch states. If it
+/// states none, this is every allocation of the device.
 pub(super) fn memory_of(args: KernelArgs<'_>, order: &Order) -> (MemoryTable, u64) {
     let kind = MemoryKind::Argument as u32;
     let declared = args.memory();

@@ -1,4 +1,4 @@
-//! The compiler of CUDA devices: NVRTC, from source text to a cubin for one architecture.
+//! The compiler of CUDA devices: NVRTC, which compiles source text to a cubin for one architecture.
 
 use std::ffi::CString;
 use std::fmt;
@@ -25,42 +25,42 @@ const INVALID_OPTION: i32 = 5;
 const COMPILATION: i32 = 6;
 const BUILTIN_OPERATION_FAILURE: i32 = 7;
 
-/// The first version with its own result cache, which uses the driver and therefore loads it. Kiln has its own cache,
-/// and compiles without a driver.
+/// The first version of NVRTC with its own result cache. That cache loads the driver. Kiln disables it, because Kiln
+/// has its own cache and compiles without a driver.
 const KEEPS_RESULTS: (u32, u32) = (12, 9);
 
-/// Makes ptxas print each kernel's registers, stack and shared memory.
+/// The option with which ptxas prints the registers, stack and shared memory of each kernel.
 const VERBOSE: &str = "--ptxas-options=-v";
 
-/// NVRTC, compiling for one architecture.
+/// NVRTC as a compiler for one architecture.
 ///
-/// It runs in this process. A deadline is observed only if NVRTC supports it (12.9 and later), and only between its
-/// steps; a memory limit is not observed at all. `tune` therefore compiles in separate processes.
+/// NVRTC runs in this process. A deadline takes effect only with NVRTC 12.9 and later, and only between two steps of
+/// a compile. A memory limit has no effect. So `tune` compiles in separate processes.
 pub struct NvrtcCompiler {
     library: Arc<NvrtcLibrary>,
     arch: String,
     kind: ImageKind,
     identity: CompilerIdentity,
     include: IncludeFolder,
-    /// The CUDA headers: folders, or the folder into which NVRTC unpacks its own; set by the first compile.
+    /// Where the CUDA headers are. The first compile determines it.
     headers: OnceLock<Result<CudaHeaders, CompileError>>,
 }
 
-/// The source of `cuda_fp16.h`, `mma.h` and similar headers.
+/// Where `cuda_fp16.h`, `mma.h` and similar headers come from.
 #[derive(Debug)]
 enum CudaHeaders {
-    /// NVRTC's own, unpacked once for every build.
+    /// The headers that NVRTC contains. They are unpacked into this folder once per build of NVRTC.
     Bundled(IncludeFolder),
-    /// Those of a toolkit or of wheels; the list may be empty.
+    /// The folders of a toolkit's headers, or of headers from Python wheels. The list may be empty.
     Folders(Vec<PathBuf>),
 }
 
 impl NvrtcCompiler {
-    /// The first NVRTC found (`KILN_NVRTC`, the workspace's wheel, `CUDA_PATH` and `CUDA_HOME`, the system's loader),
-    /// for an architecture such as `sm_89`. Needs no GPU and no driver.
+    /// Uses the first NVRTC that is found, for an architecture such as `sm_89`. It searches `KILN_NVRTC`, the
+    /// workspace's wheel, `CUDA_PATH` and `CUDA_HOME`, and the system's loader. It needs no GPU and no driver.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] if there is none, one is damaged, or it does not support the architecture.
+    /// [`CompileError::NotFound`] if no NVRTC is found, if it is damaged, or if it does not support the architecture.
     pub fn new(arch: &str) -> Result<NvrtcCompiler, CompileError> {
         NvrtcCompiler::of(
             nvrtc::find(WantedVersions::default())?,
@@ -69,10 +69,10 @@ impl NvrtcCompiler {
         )
     }
 
-    /// As [`Self::new`], with PTX as the image: what simulated devices execute.
+    /// Like [`Self::new`], but compiles to PTX, which simulated devices execute.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// The errors of [`Self::new`].
     #[cfg(feature = "sim")]
     pub fn to_ptx(arch: &str) -> Result<NvrtcCompiler, CompileError> {
         NvrtcCompiler::of(
@@ -82,11 +82,12 @@ impl NvrtcCompiler {
         )
     }
 
-    /// Like [`Self::new`], but of a version whose images the driver can load: 13000 for a driver that supports CUDA
-    /// 13.0. Within a major version an older driver loads the images of a newer NVRTC, but not across major versions.
+    /// Like [`Self::new`], but uses only an NVRTC whose images the driver can load. `driver` is the CUDA version that
+    /// the driver supports, such as 13000 for CUDA 13.0. Within a major version, an older driver can load the images
+    /// of a newer NVRTC. It cannot load images of a newer major version.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn for_driver(arch: &str, driver: i32) -> Result<NvrtcCompiler, CompileError> {
         let newest_major = u32::try_from(driver / 1000).ok();
         NvrtcCompiler::of(
@@ -96,10 +97,10 @@ impl NvrtcCompiler {
         )
     }
 
-    /// Like [`Self::new`], with the NVRTC at a path, or the newest one below a folder.
+    /// Like [`Self::new`], with the NVRTC at a path. If the path is a folder, the newest NVRTC below it is used.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn at(place: &Path, arch: &str) -> Result<NvrtcCompiler, CompileError> {
         NvrtcCompiler::of(nvrtc::at(place)?, arch, ImageKind::Cubin)
     }
@@ -125,7 +126,7 @@ impl NvrtcCompiler {
         })
     }
 
-    /// The CUDA headers; NVRTC's own are unpacked now if they were not yet.
+    /// Where the CUDA headers are. If NVRTC contains them, the first call unpacks them.
     fn headers(&self) -> Result<&CudaHeaders, CompileError> {
         let find = || {
             if !self.library.nvrtc.bundles_headers {
@@ -146,7 +147,8 @@ impl NvrtcCompiler {
             .map_err(CompileError::clone)
     }
 
-    /// Makes NVRTC write its headers into a folder, which it does before any compile that names one.
+    /// Makes NVRTC write its headers into a folder. NVRTC does this at the start of a compile whose options contain
+    /// the folder.
     fn unpack(&self, folder: &Path) -> Result<(), CompileError> {
         let mut options = vec![format!("--gpu-architecture={}", self.arch)];
         options.extend(self.keeping_nothing());
@@ -164,7 +166,7 @@ impl NvrtcCompiler {
         (self.library.version >= KEEPS_RESULTS).then(|| "--no-cache".into())
     }
 
-    /// The complete option list of a request.
+    /// The complete list of options for a request.
     fn options(
         &self,
         request: &CompileRequest,
@@ -202,8 +204,8 @@ impl NvrtcCompiler {
             })
         };
         let source = text("the source", request.source.clone())?;
-        // NVRTC searches the folder of the source for includes. Use a folder that is searched anyway, not the current
-        // folder of the process.
+        // NVRTC searches the folder of the source for includes. So the source's name is in a folder that is searched
+        // anyway, and not in the current folder of the process.
         let name = include.path().join("unit.cu");
         let name = text("the path of the prelude", name.display().to_string())?;
         let list = options
@@ -219,7 +221,7 @@ impl NvrtcCompiler {
             .compile(&source, &name, &list, deadline, self.kind))
     }
 
-    /// The error of a failed compile.
+    /// The error of a compile that did not succeed.
     fn rejected(
         &self,
         request: &CompileRequest,
@@ -267,7 +269,7 @@ fn bundled(folder: &Path) -> String {
     format!("--use-bundled-headers={}", folder.display())
 }
 
-/// Checks that a library compiles for an architecture.
+/// Checks that an NVRTC supports an architecture.
 fn check_arch(library: &NvrtcLibrary, arch: &str) -> Result<(), CompileError> {
     let (major, minor) = library.version;
     let missing = |looked: String, help: &str| CompileError::NotFound {
@@ -291,7 +293,7 @@ fn check_arch(library: &NvrtcLibrary, arch: &str) -> Result<(), CompileError> {
     ))
 }
 
-/// The number of an architecture: 89 of `sm_89`, 90 of `sm_90a`.
+/// The number of an architecture, such as 89 for `sm_89` and 90 for `sm_90a`. `None` if the name has another form.
 fn arch_number(arch: &str) -> Option<i32> {
     let digits = arch.strip_prefix("sm_")?;
     let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
@@ -299,7 +301,7 @@ fn arch_number(arch: &str) -> Option<i32> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// Whether a log contains an error: with `-v`, ptxas' own error is missing from it.
+/// Whether a log contains an error. With the option `-v`, the log lacks the error of ptxas itself.
 fn says_why(log: &str) -> bool {
     let words = ["error:", "ptxas error", "ptxas fatal", "error  "];
     words.iter().any(|word| log.contains(word))
@@ -313,7 +315,7 @@ impl Compiler for NvrtcCompiler {
     fn flags(&self, _: BuildKind) -> Vec<String> {
         let [arch, additional] = match self.kind {
             ImageKind::Cubin => [format!("--gpu-architecture={}", self.arch), VERBOSE.into()],
-            // A virtual architecture ends with PTX; lines are for the simulator's messages.
+            // A compile for a virtual architecture ends with PTX. The simulator's messages use the line information.
             ImageKind::Ptx => [
                 format!(
                     "--gpu-architecture={}",
@@ -336,7 +338,7 @@ impl Compiler for NvrtcCompiler {
     }
 
     fn library(&self) -> Option<&Path> {
-        // The processes that `tune` compiles in make cubins.
+        // The compile processes of `tune` produce only cubins.
         let makes_cubins = self.kind == ImageKind::Cubin;
         makes_cubins.then_some(&*self.library.file)
     }
@@ -355,7 +357,8 @@ impl Compiler for NvrtcCompiler {
         if compiled.code == COMPILATION && !compiled.cut && !says_why(&compiled.log) {
             let quiet: Vec<_> = options.iter().filter(|o| *o != VERBOSE).cloned().collect();
             let again = self.run(request, &quiet, include)?;
-            // If it succeeds now, the first result still counts: a build has exactly one option list.
+            // Even if the second compile succeeds, the first result is used, because a build has exactly one list of
+            // options.
             compiled.log += &again.log;
         }
         if compiled.code != 0 {

@@ -1,4 +1,5 @@
-//! The shared state of one device: the driver's context, its streams, and objects that may not be freed yet.
+//! The shared state of one CUDA device: the driver's context, the open streams, and objects that may not be freed
+//! yet.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::error::of_call;
 use super::ffi::{PrimaryContext, RawStream};
 use super::stream::Streams;
 
-/// The context of one device in this process.
+/// The context of one device, and what this process keeps for the device.
 pub(super) struct CudaContext {
     /// The driver's context.
     pub raw: Arc<PrimaryContext>,
@@ -32,13 +33,13 @@ impl CudaContext {
         }
     }
 
-    /// Waits for one stream.
+    /// Waits until all work of one stream is done.
     pub fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), DeviceError> {
         let stream = self.streams.get(stream)?;
         stream.synchronize(&self.raw).map_err(of_call)
     }
 
-    /// Calls a function that does not wait, with a stream.
+    /// Calls a function with a stream. The function must not wait.
     #[inline]
     pub fn with_stream<T>(
         &self,

@@ -1,4 +1,4 @@
-//! The CUDA device.
+//! [`CudaDevice`], an NVIDIA GPU.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -26,23 +26,23 @@ use super::module::{CudaEntry, CudaModule};
 use super::numbers::DeviceAttribute;
 use super::{memory, processes};
 
-/// An NVIDIA GPU through the CUDA driver.
+/// An NVIDIA GPU, used through the CUDA driver.
 ///
-/// Its primary context is retained on first use, so that querying a device costs nothing on it. Other CUDA libraries
-/// of the process share the context.
+/// Its primary context is retained on first use, so querying the properties of a device allocates nothing on it.
+/// Other CUDA libraries of the process share the context.
 pub struct CudaDevice {
     info: DeviceInfo,
     index: u32,
     found: &'static FoundDriver,
-    /// Retained on first use; retried after a failure.
+    /// The primary context. It is retained on first use. If that fails, the next use tries again.
     context: OnceLock<Arc<CudaContext>>,
     joining: Mutex<()>,
     compiler: OnceLock<Result<NvrtcCompiler, CompileError>>,
 }
 
 impl CudaDevice {
-    /// The device with this number, as the driver counts them. A process has one object per device, however often it
-    /// is opened.
+    /// Opens the device with this number in the driver. A process has one object per device, no matter how often the
+    /// device is opened.
     ///
     /// # Errors
     /// [`DeviceError::NotFound`] if the driver or the device does not exist, with the reason.
@@ -73,7 +73,7 @@ impl CudaDevice {
         Ok(device)
     }
 
-    /// The number of devices that the driver reports.
+    /// The number of devices that the driver reports; never 0.
     ///
     /// # Errors
     /// [`DeviceError::NotFound`] if there is no driver or no device, with the reason.
@@ -109,7 +109,7 @@ impl CudaDevice {
         Ok(self.context.get_or_init(joined))
     }
 
-    /// The entry behind a function, if the launch is within every limit.
+    /// The entry of a function, after checking that the launch is within all limits.
     #[inline]
     fn checked<'a>(
         &self,
@@ -140,7 +140,7 @@ impl DeviceBackend for CudaDevice {
         self.index
     }
 
-    /// An NVRTC of a version whose images the driver can load.
+    /// A compiler with an NVRTC whose images the driver can load.
     fn compiler(&self) -> Result<&dyn Compiler, CompileError> {
         let find = || NvrtcCompiler::for_driver(&self.info.key.arch, self.found.version);
         match self.compiler.get_or_init(find) {
@@ -229,7 +229,7 @@ impl DeviceBackend for CudaDevice {
         }
     }
 
-    /// A device without such a limit reports that, which is fine too.
+    /// A device that has no such limit returns an error of the driver, which is ignored.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         let shared = self.context()?.raw.share_l2().map_err(of_call);
         shared.or_else(|error| match error.class() {
@@ -257,7 +257,7 @@ impl DeviceBackend for CudaDevice {
 
     fn close_stream(&self, stream: StreamHandle) {
         if let Ok(context) = self.context() {
-            // An error of its work is reported by the next synchronisation of the device.
+            // The next synchronisation of the device reports an error of the stream's work.
             let _ = context.synchronize_stream(stream);
             context.streams.close(stream);
         }

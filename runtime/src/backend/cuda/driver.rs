@@ -1,5 +1,5 @@
-//! Finds the CUDA driver. It comes with the kernel module, and is therefore the only library that none of our
-//! packages can install.
+//! Finds the CUDA driver. The driver is installed together with its kernel module, so it is the only library that
+//! Kiln's setup cannot install.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,30 +10,31 @@ use crate::device::DeviceError;
 use super::error::of_call;
 use super::ffi::Driver;
 
-/// The names of the driver; the one that needs no development package comes first.
+/// The file names of the driver. The first name is the one that exists without a development package.
 const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
 /// The driver, and where it was found.
 pub(super) struct FoundDriver {
-    /// Its functions.
+    /// The functions of the driver.
     pub driver: Driver,
-    /// Its file.
+    /// The file of the driver.
     pub file: PathBuf,
-    /// The newest CUDA version that it supports: 13000 for 13.0.
+    /// The newest CUDA version that the driver supports, such as 13000 for CUDA 13.0.
     pub version: i32,
 }
 
 impl FoundDriver {
-    /// The driver of this machine, loaded and initialised once.
+    /// The driver of this machine. The first call loads and initialises it.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] if there is none, it is damaged or lacks a function, or it finds no device.
+    /// [`DeviceError::NotFound`] if there is no driver, if it is damaged or lacks a function, or if it finds no
+    /// device.
     pub fn get() -> Result<&'static FoundDriver, DeviceError> {
         static FOUND: OnceLock<Result<FoundDriver, DeviceError>> = OnceLock::new();
         FOUND.get_or_init(find).as_ref().map_err(DeviceError::clone)
     }
 
-    /// The number of devices.
+    /// The number of devices that the driver reports.
     ///
     /// # Errors
     /// The driver's error.
@@ -69,8 +70,8 @@ fn load(file: &Path) -> Result<Driver, LibraryError> {
     Driver::load(file)
 }
 
-/// Initialises a driver. If its first call fails it cannot be used: there is no GPU, or the kernel module has another
-/// version.
+/// Initialises a driver. If the first call of the driver fails, the driver cannot be used. Usually the machine has no
+/// GPU, or the kernel module has another version.
 fn started(driver: Driver, file: PathBuf) -> Result<FoundDriver, DeviceError> {
     let begun = driver.init().and_then(|()| driver.version());
     match begun {

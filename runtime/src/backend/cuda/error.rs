@@ -1,4 +1,4 @@
-//! Converts the driver's result codes to errors, with their meaning for a program and for tuning.
+//! Converts the driver's result codes to [`DeviceError`]s.
 
 use crate::device::DeviceError;
 
@@ -13,7 +13,7 @@ const LAUNCH_OUT_OF_RESOURCES: i32 = 701;
 const LAUNCH_TOO_LARGE: i32 = 720;
 const NOT_SUPPORTED: i32 = 801;
 
-/// The error of a failed call. `symbol` is the kernel that was to be launched, if any.
+/// The error of a failed call. `symbol` is the kernel that was to be launched, if the call was a launch.
 pub(super) fn device_error(failed: &Failed, symbol: Option<&str>) -> DeviceError {
     let text = failed.text.clone();
     match (failed.code, symbol) {
@@ -53,21 +53,21 @@ pub(super) fn device_error(failed: &Failed, symbol: Option<&str>) -> DeviceError
     }
 }
 
-/// Like [`device_error`], for a call that launches nothing.
+/// Like [`device_error`], for a call that does not launch a kernel.
 pub(super) fn of_call(failed: Failed) -> DeviceError {
     device_error(&failed, None)
 }
 
-/// Whether the device itself failed: uncorrectable memory, an uncorrectable link.
+/// Whether the device itself failed, because of uncorrectable errors of its memory or of a link.
 fn is_lost(code: i32) -> bool {
     matches!(code, 214 | 220)
 }
 
-/// Whether the process can no longer use the device. The header says that the process must be terminated and
-/// restarted after these: a context that is gone, an error contained to the process (226), a fault of a kernel
+/// Whether the process can no longer use the device. The header states that the process must be terminated and
+/// restarted after these errors: a destroyed context, an error contained to the process (226), a fault of a kernel
 /// (illegal address, time-out of a display, assertion, stack, instruction, alignment, address space, counter, launch
-/// failure, tensor memory), a client that the MPS server ended (810). An unknown error (999) says nothing about the
-/// state that it left.
+/// failure, tensor memory), or a client that the MPS server ended (810). An unknown error (999) is included because
+/// it may have left any state.
 fn is_sticky(code: i32) -> bool {
     matches!(
         code,
@@ -75,12 +75,12 @@ fn is_sticky(code: i32) -> bool {
     )
 }
 
-/// Whether an image is damaged or for another device or driver.
+/// Whether an image is damaged, or is for another device or driver.
 fn is_image(code: i32) -> bool {
     matches!(code, 200 | 209 | 218 | 221..=223 | 300..=303)
 }
 
-/// Whether work cannot be recorded, or was recorded incorrectly.
+/// Whether some work cannot be recorded, or was recorded incorrectly.
 fn is_capture(code: i32) -> bool {
     (900..=908).contains(&code)
 }
@@ -114,7 +114,7 @@ mod tests {
         }
         assert_eq!(class(2, Some("k")), ErrorClass::Oom);
         assert_eq!(class(214, None), ErrorClass::DeviceLost);
-        // Another process uses it, which is not a fault of the device.
+        // Another process uses the device, which is not a fault of the device.
         assert_eq!(class(46, None), ErrorClass::Invalid);
         assert_eq!(class(209, None), ErrorClass::Invalid);
         assert_eq!(class(900, None), ErrorClass::Unsupported);

@@ -1,4 +1,5 @@
-//! The properties of a CUDA device: its identity, its limits, and the fingerprint in the keys of results.
+//! The properties of a CUDA device: its identity, its limits, and the fingerprint that is part of the keys of
+//! results.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,15 +13,15 @@ use super::driver::FoundDriver;
 use super::error::of_call;
 use super::numbers::DeviceAttribute as Attribute;
 
-/// The name of the UUID among the properties that identify an individual device.
+/// The key of the UUID among the properties that identify an individual device.
 pub(super) const INSTANCE_UUID: &str = "uuid";
 
-/// The resolution that a span between two events is trusted to have. The driver's documentation says half a
-/// microsecond for the events (`cuEventElapsedTime`), and the front end of the GPU needs some more from one recording
-/// to the next. A sample lasts a hundred times as long, one millisecond.
+/// The assumed resolution of the time between two events, in nanoseconds. The driver's documentation states half a
+/// microsecond for the events (`cuEventElapsedTime`). The front end of the GPU needs additional time between two
+/// recordings. A sample lasts a hundred times as long as this value, which is one millisecond.
 const TICK_NS: u64 = 10_000;
 
-/// All properties of a device that can be queried without a context on it.
+/// All properties of a device that can be queried without a context.
 ///
 /// # Errors
 /// The driver's error.
@@ -97,7 +98,7 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
         ("ecc", Attribute::EccEnabled),
     ];
     for (name, attribute) in numbers {
-        // An attribute that this driver does not report is not a reason to refuse the device.
+        // If this driver does not report an attribute, the device can still be used.
         let value = found.driver.attribute(device, attribute);
         let value = value.map_or("unknown".into(), |value| value.to_string());
         fields.insert(name.into(), value);
@@ -105,7 +106,7 @@ fn fingerprint(found: &FoundDriver, device: i32) -> Result<BTreeMap<String, Stri
     Ok(fields)
 }
 
-/// The version of the kernel module, as in `580.159.03`, if the system reports it.
+/// The version of the driver's kernel module, such as `580.159.03`; `None` if the system does not report it.
 fn kernel_module() -> Option<String> {
     version_in(&fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
@@ -117,7 +118,8 @@ fn version_in(text: &str) -> Option<String> {
     line.split_whitespace().find(is_version).map(str::to_owned)
 }
 
-/// Identifies this device among others of its kind: its UUID in the format of `nvidia-smi`, and its memory.
+/// The properties that identify this device among others of its kind: its UUID in the format of `nvidia-smi`, and its
+/// memory size.
 fn instance(
     found: &FoundDriver,
     device: i32,
@@ -132,12 +134,12 @@ fn instance(
     Ok(fields.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
-/// Whether a product name is that of a part of a GPU: `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
+/// Whether a product name denotes a part of a GPU, such as `NVIDIA A100-SXM4-40GB MIG 1g.5gb`.
 fn is_mig(name: &str) -> bool {
     name.split_whitespace().any(|word| word == "MIG")
 }
 
-/// The format of `nvidia-smi -L`.
+/// A UUID in the format of `nvidia-smi -L`.
 fn uuid_text(uuid: [u8; 16], mig: bool) -> String {
     let hex: String = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
     let parts = [
@@ -151,7 +153,7 @@ fn uuid_text(uuid: [u8; 16], mig: bool) -> String {
     format!("{kind}-{}", parts.join("-"))
 }
 
-/// A name that a baked table can contain.
+/// Converts a product name to one that a baked table can contain.
 fn printable(name: &str) -> String {
     let name: String = name.chars().filter(|c| !c.is_control()).collect();
     let name = name.trim();

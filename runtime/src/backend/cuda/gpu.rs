@@ -68,7 +68,8 @@ impl Gpu for CudaContext {
         stream.end_capture(&self.raw)
     }
 
-    /// The driver keeps graphs that are still running; objects used by their launches are kept until these are done.
+    /// Does nothing, because the driver keeps a graph that is still running. Kiln keeps the memory and modules that
+    /// its launches use until they are done.
     fn wait_to_drop_graph(&self) {}
 
     fn copy_on_device(

@@ -1,4 +1,4 @@
-//! Errors of loading NVIDIA's libraries.
+//! Errors of loading NVIDIA's libraries, NVRTC and NVML.
 
 use std::ffi::NulError;
 use std::path::{Path, PathBuf};
@@ -7,26 +7,26 @@ use thiserror::Error;
 
 use crate::backend::shared_library::{FileFault, LibraryError};
 
-/// Why NVRTC cannot be used.
+/// The reason why NVRTC cannot be used.
 #[derive(Debug, Error)]
 pub(super) enum NvrtcLibraryError {
-    /// It is not a complete library for this machine.
+    /// The file is not a complete library for this machine.
     #[error(transparent)]
     Load(#[from] LibraryError),
-    /// NVRTC does not tell its version.
+    /// NVRTC does not report a valid version.
     #[error("nvrtcVersion gives {code} and version {major}.{minor}")]
     Version {
-        /// The result code.
+        /// The result code of `nvrtcVersion`.
         code: i32,
         /// The returned major version.
         major: i32,
         /// The returned minor version.
         minor: i32,
     },
-    /// It needs a file that is missing.
+    /// A file that NVRTC needs is missing.
     #[error("it is not there")]
     Missing,
-    /// NVRTC is newer than the driver.
+    /// The driver cannot load the images of this NVRTC, because NVRTC's major version is newer.
     #[error("NVRTC {major}.{minor} makes images that the driver, of CUDA {newest}, does not load")]
     NewerThanDriver {
         /// NVRTC's major version.
@@ -36,18 +36,18 @@ pub(super) enum NvrtcLibraryError {
         /// The newest major version that the driver supports.
         newest: u32,
     },
-    /// Any of these errors, with the file.
+    /// One of these errors, with the file in which it occurred.
     #[error("{}: {error}", file.display())]
     In {
-        /// The file.
+        /// The path of the file.
         file: PathBuf,
-        /// The error.
+        /// The error itself.
         error: Box<NvrtcLibraryError>,
     },
 }
 
 impl NvrtcLibraryError {
-    /// An error, with the name of the file.
+    /// Adds the path of the file to an error.
     pub fn of_file(file: &Path, error: impl Into<NvrtcLibraryError>) -> NvrtcLibraryError {
         NvrtcLibraryError::In {
             file: file.to_owned(),
@@ -56,20 +56,20 @@ impl NvrtcLibraryError {
     }
 }
 
-/// Why NVML does not answer.
+/// The reason why NVML cannot be used.
 #[derive(Debug, Error)]
 pub(super) enum NvmlError {
-    /// It cannot be loaded.
+    /// The library cannot be loaded.
     #[error(transparent)]
     Library(#[from] LibraryError),
-    /// A call failed.
+    /// A call of a function failed.
     #[error("{call}: error {code}{}", text.as_ref().map(|text| format!(" ({text})")).unwrap_or_default())]
     Call {
-        /// The function.
+        /// The name of the function.
         call: &'static str,
-        /// Its result code.
+        /// The result code of the call.
         code: i32,
-        /// The library's description of it.
+        /// The library's description of the code; `None` if it has none.
         text: Option<String>,
     },
     /// The device's UUID is not a C string.

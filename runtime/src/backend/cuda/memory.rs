@@ -1,4 +1,4 @@
-//! Memory of a CUDA device.
+//! Allocation of memory on a CUDA device.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use super::ffi::{Failed, OwnedMemory};
 /// Minimum alignment of the driver's allocations, in bytes.
 const DRIVER_ALIGN: usize = 256;
 
-/// One allocation.
+/// One allocation of a CUDA device's memory.
 pub(super) type CudaMemory = GpuMemory<CudaContext>;
 
-/// Zeroed memory aligned to `align`, on a device that has `most` bytes.
+/// Allocates zeroed memory that is aligned to `align`. `most` is the size of the device's memory in bytes.
 pub(super) fn alloc(
     context: &Arc<CudaContext>,
     bytes: usize,
@@ -25,7 +25,7 @@ pub(super) fn alloc(
     most: u64,
 ) -> Result<CudaMemory, DeviceError> {
     let room = room(bytes, align)?;
-    // For a size that no device has, the driver reports an invalid value.
+    // If a size exceeds the memory of every device, the driver reports only an invalid value.
     if room as u64 > most {
         return Err(DeviceError::Oom {
             wanted_bytes: bytes as u64,
@@ -43,7 +43,8 @@ pub(super) fn alloc(
     CudaMemory::zeroed(context, memory, start, bytes)
 }
 
-/// Like [`alloc`], between addresses that fault; the end is as close to them as `align` allows.
+/// Like [`alloc`], but with inaccessible addresses on both sides. The end of the memory is as close to them as
+/// `align` allows.
 pub(super) fn alloc_guarded(
     context: &Arc<CudaContext>,
     bytes: usize,
@@ -57,14 +58,14 @@ pub(super) fn alloc_guarded(
     CudaMemory::zeroed(context, memory, start, bytes)
 }
 
-/// The size to request from the driver, so that an aligned start still has all its bytes after it.
+/// The size to request from the driver in bytes. It has room to align the start.
 fn room(bytes: usize, align: usize) -> Result<usize, DeviceError> {
     check_align(align)?;
     let slack = if align > DRIVER_ALIGN { align } else { 0 };
     Ok(bytes.max(1).saturating_add(slack))
 }
 
-/// The error of an allocation, with the requested and the free memory.
+/// The error of a failed allocation, with the requested size and the free memory.
 fn of_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> DeviceError {
     match device_error(failed, None) {
         DeviceError::Oom { text, .. } => DeviceError::Oom {
@@ -75,8 +76,8 @@ fn of_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> Device
     }
 }
 
-/// Like [`of_allocation`]. A sandbox or a virtual GPU refuses to map memory with its own error codes: any error that
-/// leaves the context usable means that guarded memory is not supported.
+/// Like [`of_allocation`], for guarded memory. A sandbox or a virtual GPU may not permit mapping memory and returns
+/// various error codes. So any error after which the context is usable means that guarded memory is not supported.
 fn of_guarded_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> DeviceError {
     let error = of_allocation(context, bytes, failed);
     match error.class() {
@@ -87,7 +88,7 @@ fn of_guarded_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -
     }
 }
 
-/// The amount of free memory, if the driver reports it.
+/// The amount of free memory, for an error message; empty if the driver does not report it.
 fn free_text(context: &CudaContext) -> String {
     let free = context.raw.free_bytes();
     free.map_or_else(|_| String::new(), |free| format!(", {free} bytes are free"))

@@ -1,7 +1,7 @@
-//! NVIDIA GPUs: NVRTC compiles for them with or without a GPU, and the CUDA driver launches.
+//! NVIDIA GPUs. NVRTC compiles for them with or without a GPU, and the CUDA driver launches.
 //!
-//! Nothing is linked: both libraries are searched at run time. A missing, truncated or wrong version is an error that
-//! names the file.
+//! Kiln does not link to these libraries but searches for them at run time. A library that is missing, truncated or
+//! of an unsupported version is an error that names the file.
 
 mod compiler;
 mod context;

@@ -1,4 +1,4 @@
-//! Loaded cubins and their kernels.
+//! Loaded cubins, and the kernels in them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use super::ffi::{LoadedImage, RawFunction};
 use super::numbers::FunctionAttribute;
 use super::parameters;
 
-/// Dynamic shared memory that every device allows without an opt-in, in bytes.
+/// Maximum dynamic shared memory per block that every device allows without an opt-in, in bytes.
 const WITHOUT_OPT_IN: u32 = 48 * 1024;
 
 /// A loaded cubin.
 pub(super) struct CudaModule {
     context: Arc<CudaContext>,
-    /// `None` once it is unloaded.
+    /// `None` after the cubin is unloaded.
     module: Option<Arc<LoadedImage>>,
     image: Arc<[u8]>,
     /// Maximum shared memory per block, in bytes.
@@ -56,7 +56,7 @@ impl CudaModule {
             what: format!("kernel `{symbol}`"),
             text: "the image has no such entry".into(),
         };
-        // For an invalid name, the driver reports an invalid value.
+        // For an empty name, the driver would report an invalid value.
         if symbol.is_empty() {
             return Err(not_found());
         }
@@ -74,7 +74,7 @@ impl CudaModule {
         let max_threads = attribute(FunctionAttribute::MaxThreadsPerBlock)?;
         let dynamic = self.most_shared.saturating_sub(static_shared_bytes);
         if dynamic > WITHOUT_OPT_IN.saturating_sub(static_shared_bytes) {
-            // Once here, so that no launch has to do it.
+            // Done once here, so that no launch has to do it.
             let bytes = i32::try_from(dynamic).unwrap_or(i32::MAX);
             function
                 .allow_dynamic_shared(bytes)
@@ -94,7 +94,7 @@ impl CudaModule {
     }
 }
 
-/// The `__constant__` variables that are filled from arguments of a kernel, if there are any.
+/// The `__constant__` variables that launches of a kernel fill from its arguments; `None` if the kernel has none.
 fn constants(
     module: &LoadedImage,
     symbol: &str,
@@ -107,7 +107,7 @@ fn constants(
     Constants::new(&String::from_utf8_lossy(&table), find).map(Some)
 }
 
-/// Checks that an artifact is for this device, by its target and by the image's own header.
+/// Checks that an artifact is for this device. It compares the artifact's target and the header of the image.
 fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), UnfitArtifact> {
     if artifact.build != BuildKind::Release {
         return Err(UnfitArtifact::CheckBuild);
@@ -142,24 +142,24 @@ impl fmt::Debug for CudaModule {
     }
 }
 
-/// A kernel of a module, which stays loaded as long as this exists.
+/// A kernel of a module. It keeps the module loaded.
 pub(super) struct CudaEntry {
-    /// Its symbol.
+    /// The symbol of the kernel.
     pub symbol: Box<str>,
-    /// The limits of its launches.
+    /// The limits of launches of the kernel.
     pub bounds: KernelBounds,
-    /// The `__constant__` variables that are filled from its arguments.
+    /// The `__constant__` variables that launches fill from the kernel's arguments.
     pub constants: Option<Constants<CudaContext>>,
     context: Arc<CudaContext>,
-    /// `None` once it is dropped.
+    /// `None` after it is dropped.
     function: Option<RawFunction>,
 }
 
 impl CudaEntry {
-    /// The function that the driver launches.
+    /// The driver's function to launch.
     ///
     /// # Errors
-    /// Never, while the entry lives.
+    /// None, as long as the entry exists.
     #[inline]
     pub fn function(&self) -> Result<&RawFunction, DeviceError> {
         self.function.as_ref().ok_or_else(|| DeviceError::NotFound {

@@ -1,6 +1,7 @@
-//! Constants of the driver's header (`cuda.h`). They are part of its binary interface: none has ever changed.
+//! Constants from the driver's header (`cuda.h`). They are part of the driver's binary interface, and none has ever
+//! changed.
 
-/// `CUdevice_attribute`: attributes of a device.
+/// `CUdevice_attribute`, the attributes of a device that can be queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(super) enum DeviceAttribute {
@@ -42,25 +43,26 @@ pub(super) enum DeviceAttribute {
     VirtualMemory = 102,
 }
 
-/// `CUfunction_attribute`: attributes of a function that can be queried or set.
+/// `CUfunction_attribute`, the attributes of a function that can be queried or set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub(super) enum FunctionAttribute {
     /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
     MaxThreadsPerBlock = 0,
-    /// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`: static shared memory
+    /// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`, the static shared memory in bytes
     SharedBytes = 1,
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
     MaxDynamicSharedBytes = 8,
 }
 
-/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`: bytes of the L2 cache in which data may persist
+/// `CU_LIMIT_PERSISTING_L2_CACHE_SIZE`, the number of bytes of the L2 cache in which data may persist
 pub(super) const LIMIT_PERSISTING_L2: i32 = 6;
-/// `CU_STREAM_NON_BLOCKING`: such a stream does not wait for the default one.
+/// `CU_STREAM_NON_BLOCKING`, for a stream that does not wait for the default stream
 pub(super) const STREAM_NON_BLOCKING: u32 = 1;
-/// `CU_EVENT_DEFAULT`: such an event records its time.
+/// `CU_EVENT_DEFAULT`, for an event that records its time
 pub(super) const EVENT_DEFAULT: u32 = 0;
-/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: only the recording thread is prevented from calls that cannot be recorded.
+/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`. With it, only the recording thread cannot make calls that cannot be
+/// recorded.
 pub(super) const CAPTURE_THREAD_LOCAL: i32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
 pub(super) const ALLOCATION_PINNED: i32 = 1;

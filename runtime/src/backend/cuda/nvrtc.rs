@@ -1,8 +1,12 @@
-//! Finds NVRTC, NVIDIA's run-time compiler: a library that needs neither a GPU nor a driver.
+//! Finds NVRTC, NVIDIA's run-time compiler. NVRTC is a library that needs neither a GPU nor a driver.
 //!
-//! The search order: `KILN_NVRTC` (a file, or a folder that contains one at some depth: a toolkit, a virtual
-//! environment, a wheel's own folder); the wheel that `cargo xtask setup` puts into `target/nvrtc`; `CUDA_PATH` and
-//! `CUDA_HOME`; the names that the system's loader knows. A variable that is set decides alone.
+//! These places are searched in order:
+//!
+//! 1. `KILN_NVRTC`, which is a file or a folder that contains NVRTC at some depth. The folder can be a toolkit, a
+//!    virtual environment, or the folder of a wheel. If the variable is set, no other place is searched.
+//! 2. The wheel that `cargo xtask setup` installs into `target/nvrtc`.
+//! 3. `CUDA_PATH` and `CUDA_HOME`.
+//! 4. The system's loader.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,11 +20,12 @@ use crate::compiler::{CompileError, in_workspace};
 use super::ffi::Nvrtc;
 use super::library_error::NvrtcLibraryError;
 
-/// The names that are requested from the system's loader, newest first.
+/// The names with which the system's loader is searched, newest version first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-/// How to install an NVRTC whose images a driver with this CUDA version can load; the newest one if the version is
-/// unknown. NVRTC 12 does not contain the CUDA headers.
+/// The help that explains how to install an NVRTC whose images the driver can load. `newest_major` is the CUDA
+/// version of the driver. If it is not known, the help recommends the newest NVRTC. NVRTC 12 does not contain the
+/// CUDA headers, so they are installed separately.
 fn help(newest_major: Option<u32>) -> String {
     let wheels = match newest_major {
         Some(12) => "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79",
@@ -32,33 +37,34 @@ fn help(newest_major: Option<u32>) -> String {
     )
 }
 
-/// The help if the variable does not lead to an NVRTC.
+/// The help if `KILN_NVRTC` is set but no NVRTC is found with it.
 const CORRECT: &str = "set KILN_NVRTC to the file of an NVRTC or a folder that holds one, or unset it: then the other places are \
                        looked through";
 
-/// A loaded NVRTC and its properties.
+/// A loaded NVRTC, and its properties.
 pub(super) struct NvrtcLibrary {
-    /// Its functions.
+    /// The functions of the library.
     pub nvrtc: Nvrtc,
-    /// Its file.
+    /// The path of the library.
     pub file: PathBuf,
-    /// Major and minor version.
+    /// The major and minor version.
     pub version: (u32, u32),
-    /// Distinguishes it from other builds of the same version.
+    /// Distinguishes this build from other builds of the same version.
     pub build: String,
 }
 
-/// The acceptable versions.
+/// The versions of NVRTC that the caller can use.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WantedVersions {
-    /// The newest major version whose images the driver can load; `None` without a driver, for any version.
+    /// The newest major version whose images the driver can load. `None` if there is no driver, so any version can be
+    /// used.
     pub newest_major: Option<u32>,
 }
 
-/// Finds and loads the first acceptable NVRTC; each file is loaded once per process.
+/// Finds and loads the first NVRTC of a wanted version. Each file is loaded once per process.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with every place that was searched and why it failed.
+/// [`CompileError::NotFound`], with every place that was searched and the reason why it has no usable NVRTC.
 pub(super) fn find(wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, CompileError> {
     let mut looked = Vec::new();
     for (place, files) in places() {
@@ -81,13 +87,13 @@ pub(super) fn find(wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, CompileE
     }
 }
 
-/// The value of `KILN_NVRTC`.
+/// The value of `KILN_NVRTC`; `None` if it is not set or empty.
 fn given() -> Option<PathBuf> {
     let given = std::env::var_os("KILN_NVRTC").filter(|value| !value.is_empty());
     given.map(PathBuf::from)
 }
 
-/// Loads the NVRTC at a path, or the newest one below a folder.
+/// Loads the NVRTC at a path. If the path is a folder, loads the newest NVRTC below it.
 ///
 /// # Errors
 /// [`CompileError::NotFound`] with the reason.
@@ -117,7 +123,7 @@ fn not_found(looked: &[String], wanted: WantedVersions) -> CompileError {
     }
 }
 
-/// The places to search, in order: a description of each place, and its files.
+/// The places to search, in order. Each has a description and the NVRTC files that are there.
 fn places() -> Vec<(String, Vec<PathBuf>)> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = given() {
@@ -140,7 +146,7 @@ fn places() -> Vec<(String, Vec<PathBuf>)> {
     places
 }
 
-/// The NVRTC files of a folder, newest first, or the file itself.
+/// The NVRTC files in a folder, newest first. If `place` is a file, only that file.
 fn files_in(place: &Path) -> Vec<PathBuf> {
     if !place.is_dir() {
         return place
@@ -157,7 +163,7 @@ fn files_in(place: &Path) -> Vec<PathBuf> {
             .collect();
         here.sort_by_key(|path| std::cmp::Reverse(version_in_name(path)));
         for path in here {
-            // A toolkit has the same file under several names.
+            // A toolkit contains the same file under several names.
             let same = |other: &PathBuf| other.canonicalize().ok() == path.canonicalize().ok();
             if !found.iter().any(same) {
                 found.push(path);
@@ -167,7 +173,7 @@ fn files_in(place: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The folders with libraries below a toolkit, a virtual environment or a wheel's own folder.
+/// The folders that may contain libraries, below a toolkit, a virtual environment, or the folder of a wheel.
 fn library_folders(root: &Path) -> Vec<PathBuf> {
     let mut packages = vec![root.join("nvidia")];
     packages.extend(
@@ -199,7 +205,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The version numbers after `libnvrtc.so`; `None` for another file.
+/// The version numbers after `libnvrtc.so` in a file's name. `None` if the file has another name.
 fn version_in_name(path: &Path) -> Option<Vec<u32>> {
     let rest = path.file_name()?.to_str()?.strip_prefix("libnvrtc.so")?;
     if rest.is_empty() {
@@ -209,9 +215,10 @@ fn version_in_name(path: &Path) -> Option<Vec<u32>> {
     numbers.map(|number| number.parse().ok()).collect()
 }
 
-/// Loads a file, or returns it if it is already loaded.
+/// Loads a file. A file that is already loaded is returned.
 fn load(file: &Path, wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, NvrtcLibraryError> {
-    // Never closed: the compiler has threads and registrations that would not survive that.
+    // Libraries are never closed, because the compiler has threads and registrations for which the library must stay
+    // loaded.
     static LOADED: Mutex<Vec<Arc<NvrtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
@@ -271,8 +278,8 @@ impl NvrtcLibrary {
         })
     }
 
-    /// The folders next to it that contain the CUDA headers: those of its toolkit, or of the wheels installed with
-    /// it.
+    /// The folders near the library that may contain the CUDA headers. They belong to the library's toolkit, or to
+    /// wheels that were installed with it.
     pub fn header_folders(&self) -> Vec<PathBuf> {
         let library_folder = self.file.parent();
         let package = library_folder.and_then(Path::parent);

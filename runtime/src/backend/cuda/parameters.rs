@@ -1,16 +1,16 @@
-//! Reads the number of parameters of a cubin's kernel, which the driver does not report before CUDA 12.4.
+//! Reads the number of parameters of a kernel from its cubin, because drivers before CUDA 12.4 do not report it.
 //!
-//! The section `.nv.info.<kernel>` consists of records: a format byte, an attribute byte, and either two bytes in
-//! place or, for format 4, a 16-bit length and that many bytes. Attribute 0x17 describes one parameter. NVIDIA does
-//! not document this; it is true for the output of NVRTC 12.9 to 13.5.
+//! The section `.nv.info.<kernel>` consists of records. A record has a format byte, an attribute byte and two more
+//! bytes. In format 4, these two bytes are a length, and that many bytes follow. Attribute 0x17 describes one
+//! parameter. NVIDIA does not document this. It was observed in the output of NVRTC 12.9 to 13.5.
 
 use object::LittleEndian;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
 
-/// Records with a 16-bit length and a value of that length.
+/// The format of records with a 16-bit length and a value of that length.
 const SIZED: u8 = 4;
-/// One parameter.
+/// The attribute of a record that describes one parameter.
 const PARAMETER: u8 = 0x17;
 
 /// The number of parameters of a kernel; `None` if the image does not contain it.

@@ -1,5 +1,5 @@
-//! Asks NVML for the other processes on a device and for its clock. NVML is the library behind `nvidia-smi`;
-//! containers may lack it.
+//! Queries NVML for the other processes on a device and for the device's clock. NVML is the library behind
+//! `nvidia-smi`. Containers may not have it.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -10,10 +10,10 @@ use crate::device::{ClockReading, DeviceError};
 use super::ffi::Nvml;
 use super::library_error::NvmlError;
 
-/// The library's name.
+/// The file name of the library.
 const NAME: &str = "libnvidia-ml.so.1";
 
-/// NVML, initialised once; `None` if it is not available.
+/// NVML, which the first call loads and initialises; `None` if it is not available.
 fn kept() -> Option<&'static Nvml> {
     static KEPT: OnceLock<Option<Nvml>> = OnceLock::new();
     let begin = || {
@@ -36,7 +36,7 @@ pub(super) fn clock(uuid: &str) -> Option<ClockReading> {
 /// The other processes that compute on the device with this UUID.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] if the library is missing or does not report them.
+/// [`DeviceError::Unsupported`] if the library is missing or does not report the processes.
 pub(super) fn others(uuid: &str) -> Result<Vec<u32>, DeviceError> {
     let mut reasons = Vec::new();
     for file in shared_library::candidates(NAME) {

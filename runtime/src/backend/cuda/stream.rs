@@ -1,7 +1,7 @@
-//! The streams of one device, by number. An unknown number is an error, never a wild pointer.
+//! The streams of one device, in a table. An unknown handle is an error and never an invalid pointer.
 //!
-//! No call that waits for the device holds the table's lock: opening a stream waits for all readers of the table, and
-//! every launch would then wait behind it.
+//! No call that waits for the device holds the table's lock. Opening a stream waits for all readers of the table, and
+//! later launches would wait behind it.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -11,7 +11,7 @@ use crate::interop::VouchedStream;
 use super::error::of_call;
 use super::ffi::{PrimaryContext, RawStream};
 
-/// The open streams. Handle 0 is the default one, handle n the one at index n - 1.
+/// The open streams. Handle 0 is the default stream. Handle n is the stream at index n - 1.
 pub(super) struct Streams {
     default: Arc<RawStream>,
     opened: RwLock<Vec<Option<Arc<RawStream>>>>,
@@ -25,13 +25,13 @@ impl Streams {
         }
     }
 
-    /// Opens a stream.
+    /// Opens a stream and returns its handle.
     pub fn open(&self, context: &Arc<PrimaryContext>) -> Result<StreamHandle, DeviceError> {
         let stream = RawStream::new(context).map_err(of_call)?;
         Ok(self.put(stream))
     }
 
-    /// Adds a stream of another library; closing it here does not destroy it.
+    /// Adds a stream of another library. Closing it here does not destroy it.
     pub fn adopt(&self, stream: &VouchedStream) -> StreamHandle {
         self.put(RawStream::adopted(stream))
     }
@@ -46,7 +46,7 @@ impl Streams {
         StreamHandle(place as u64 + 1)
     }
 
-    /// Closes a stream; does nothing if the number is unknown.
+    /// Closes a stream. Does nothing if the handle is unknown.
     pub fn close(&self, stream: StreamHandle) {
         let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(closed) = place(stream).and_then(|place| opened.get_mut(place)) {
@@ -54,7 +54,8 @@ impl Streams {
         }
     }
 
-    /// The stream with this number, which stays open as long as the returned value. For calls that wait for its work.
+    /// The stream with this handle. It stays open as long as the returned value exists. For calls that wait for its
+    /// work.
     pub fn get(&self, stream: StreamHandle) -> Result<Arc<RawStream>, DeviceError> {
         let Some(place) = place(stream) else {
             return Ok(self.default.clone());
@@ -64,8 +65,8 @@ impl Streams {
         found.ok_or_else(|| unknown(stream))
     }
 
-    /// Calls a function that does not wait, with the stream of this number, which stays open meanwhile. Allocates
-    /// nothing.
+    /// Calls a function with the stream of this handle. The function must not wait. The stream stays open during the
+    /// call. Allocates nothing.
     #[inline]
     pub fn with<T>(
         &self,

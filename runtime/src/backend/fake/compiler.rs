@@ -1,4 +1,5 @@
-//! The fake compiler: an image is the unit's own text, unless the script says otherwise.
+//! The compiler of the fake device. The image of a translation unit is the unit's own text, unless the script
+//! specifies another outcome.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -96,7 +97,7 @@ impl Compiler for FakeCompiler {
     }
 }
 
-/// The facts in the text of a generated unit.
+/// What the text of a generated translation unit states about its entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FakeUnit {
     pub(super) entry: String,
@@ -108,7 +109,7 @@ pub(super) struct FakeUnit {
 }
 
 impl FakeUnit {
-    /// Reads the title line, the defines and the receipt's statement.
+    /// Parses the title line, the defines and the statement that signs the receipt. `None` if one of them is missing.
     pub(super) fn parse(source: &str) -> Option<FakeUnit> {
         let title = source.lines().next()?.strip_prefix("// entry ")?;
         let (entry, rest) = title.split_once(", config ")?;
@@ -131,7 +132,7 @@ impl FakeUnit {
         })
     }
 
-    /// Parses the unit of an artifact.
+    /// Parses the translation unit in an artifact.
     pub(super) fn of_artifact(artifact: &Artifact) -> Result<FakeUnit, DeviceError> {
         let text = std::str::from_utf8(&artifact.image).ok();
         text.and_then(|text| text.strip_prefix(IMAGE_MAGIC))
@@ -141,7 +142,7 @@ impl FakeUnit {
             })
     }
 
-    /// The element type of a type parameter.
+    /// The element type that the unit's defines assign to a type parameter; `None` if they do not.
     pub(super) fn elem_type(&self, name: &str) -> Option<ElemType> {
         let defined = self.defines.get(name)?;
         ElemType::ALL

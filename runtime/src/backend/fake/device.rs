@@ -1,4 +1,4 @@
-//! The fake device itself.
+//! [`FakeDevice`], a device for tests whose behaviour a script specifies.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::device::{
 use crate::launch::checks::{check_arguments, entry_of};
 use crate::receipt::{RECEIPT_ABI, RECEIPT_BYTES, Receipt};
 
-/// A device that behaves as a script says.
+/// A device whose behaviour a script specifies.
 #[derive(Debug)]
 pub struct FakeDevice {
     index: u32,
@@ -42,7 +42,7 @@ pub struct FakeDevice {
 
 #[derive(Debug)]
 struct State {
-    /// Why the device can no longer be used.
+    /// The error after which the device can no longer be used.
     broken: Option<DeviceError>,
     draws: FakeDraws,
     timed_calls: u64,
@@ -50,7 +50,7 @@ struct State {
     histories: BTreeMap<String, EntryHistory>,
 }
 
-/// An entry as the fake device launches it.
+/// An entry, and how the fake device launches it.
 #[derive(Debug)]
 struct FakeEntry {
     unit: Arc<FakeUnit>,
@@ -59,12 +59,12 @@ struct FakeEntry {
     behaviour: Behaviour,
     host: Option<HostKernel>,
     placement_factor: f64,
-    /// Whether a launch does nothing at all.
+    /// Whether a launch does nothing.
     does_nothing: bool,
 }
 
 impl FakeEntry {
-    /// Checks the number of arguments, if that of the kernel is known.
+    /// Checks the number of arguments, if the kernel's number of parameters is known.
     fn check_arguments(&self, args: KernelArgs<'_>) -> Result<(), DeviceError> {
         let Some(host) = &self.host else {
             return Ok(());
@@ -75,7 +75,7 @@ impl FakeEntry {
 }
 
 impl FakeDevice {
-    /// A new device for a script.
+    /// A new device with a script.
     pub fn new(script: Script) -> Arc<FakeDevice> {
         let script = Arc::new(script);
         let placement = script.placement.unwrap_or_else(random_word);
@@ -114,7 +114,7 @@ impl FakeDevice {
         })
     }
 
-    /// The device for a name: that of a script file, of `$KILN_FAKE_SCRIPT`, or the default one.
+    /// The device of the script file `script`, else of the script file `$KILN_FAKE_SCRIPT`, else the default device.
     ///
     /// # Errors
     /// If the script cannot be read.
@@ -129,7 +129,7 @@ impl FakeDevice {
         }
     }
 
-    /// The virtual time so far, in nanoseconds: the sum over all launches.
+    /// The virtual time in nanoseconds, which is the sum of the times of all launches so far.
     pub fn now_ns(&self) -> u64 {
         self.now_ns.load(Ordering::Relaxed)
     }
@@ -186,7 +186,7 @@ impl FakeDevice {
         })
     }
 
-    /// Launches after all checks; `computes` says whether outputs are computed.
+    /// Launches after all checks. `computes` determines whether the outputs are computed.
     fn launch_checked(
         &self,
         function: &Function,
@@ -211,7 +211,7 @@ impl FakeDevice {
         Ok(())
     }
 
-    /// Writes the receipt, as the script says.
+    /// Writes the receipt that the script specifies.
     fn sign(
         &self,
         entry: &FakeEntry,
@@ -230,7 +230,7 @@ impl FakeDevice {
             nonce: nonce_in,
             symbol_hash: entry.unit.symbol_hash,
             config_hash: entry.unit.config_hash,
-            // Every thread increments the existing number.
+            // As on a real device, every thread increments the number that is already in the record.
             threads: Receipt::decode(record).threads + plan.blocks() * plan.threads_per_block(),
             block: plan.block,
             grid: plan.grid,
@@ -246,7 +246,7 @@ impl FakeDevice {
     }
 }
 
-/// Changes a receipt as the script says; `None` if it is not written.
+/// Changes a receipt as the script specifies; `None` if no receipt is to be written.
 fn falsify(mut receipt: Receipt, outcome: ReceiptOutcome, last_nonce: u64) -> Option<Receipt> {
     match outcome {
         ReceiptOutcome::Honest => {}
@@ -262,14 +262,14 @@ fn falsify(mut receipt: Receipt, outcome: ReceiptOutcome, last_nonce: u64) -> Op
     Some(receipt)
 }
 
-/// The nonce that the host put into a record.
+/// The nonce that the host wrote into a record.
 fn nonce_in(record: &[u8; RECEIPT_BYTES]) -> u64 {
     let mut nonce = [0; 8];
     nonce.copy_from_slice(&record[..8]);
     u64::from_le_bytes(nonce)
 }
 
-/// Performs the misbehaviour of a launch, if the script has one.
+/// Performs the misbehaviour of a launch; returns `None` if the script specifies none.
 fn misbehave(entry: &FakeEntry, launches: u64) -> Option<DeviceError> {
     let symbol = || entry.symbol.clone();
     let scripted = || "the script says so".to_owned();
@@ -302,7 +302,7 @@ fn misbehave(entry: &FakeEntry, launches: u64) -> Option<DeviceError> {
 
 fn crash() -> ! {
     let this = rustix::process::getpid();
-    // The first signal goes to the handler of Rust's runtime, which only removes itself; the second one kills.
+    // The first signal goes to the handler of Rust's runtime, which only removes itself. The second signal kills.
     for _ in 0..100 {
         let _ = rustix::process::kill_process(this, rustix::process::Signal::SEGV);
         std::thread::sleep(Duration::from_millis(1));
@@ -313,7 +313,7 @@ fn crash() -> ! {
 fn eat_memory() -> ! {
     let mut eaten: Vec<Vec<u8>> = Vec::new();
     loop {
-        // Non-zero, so that every page is really allocated.
+        // The bytes are not zero, so that every page is really allocated.
         eaten.push(vec![1; 64 << 20]);
     }
 }
@@ -381,7 +381,7 @@ impl DeviceBackend for FakeDevice {
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        // Outputs are the same after every launch but the first few, if a script distinguishes launches.
+        // Every launch leaves the same outputs, except the first few if a script distinguishes launches.
         for args in sets.in_turn(launches) {
             self.launch_checked(function, plan, args, self.script.computes_timed)?;
         }
@@ -415,7 +415,7 @@ impl DeviceBackend for FakeDevice {
     }
 }
 
-/// A loaded unit.
+/// A loaded translation unit.
 #[derive(Debug)]
 struct FakeModule {
     device_index: u32,

@@ -1,4 +1,4 @@
-//! Runs a launch: correct outputs from the reference, which are then changed as the script says.
+//! Runs a launch. The reference computes correct outputs, which are then changed as the script specifies.
 
 use kiln_spec::{
     Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue, SliceArg,
@@ -14,12 +14,12 @@ use crate::backend::arguments;
 use crate::data::reference::{ArgData, ReferenceCall};
 use crate::device::KernelArgs;
 
-/// State of an entry between launches.
+/// The state of an entry that is kept between launches.
 #[derive(Debug, Default)]
 pub(super) struct EntryHistory {
     /// Number of launches so far.
     pub(super) launches: u64,
-    /// The outputs of the first launch, by argument.
+    /// The outputs of the first launch, each with the index of its argument.
     first_answers: Vec<(usize, Vec<u8>)>,
 }
 
@@ -32,14 +32,14 @@ struct FakeSlice {
     access: Access,
 }
 
-/// The arguments of a launch, read.
+/// The values of the arguments of a launch.
 struct Arguments {
     problem: Problem,
     data: Vec<ArgData>,
     slices: Vec<FakeSlice>,
 }
 
-/// One launch to compute.
+/// One launch whose outputs are to be computed.
 pub(super) struct HostRun<'a> {
     pub(super) kernel: &'a HostKernel,
     pub(super) unit: &'a FakeUnit,
@@ -84,7 +84,7 @@ pub(super) fn compute(
     Ok(())
 }
 
-/// Decides outcomes that depend on history or chance.
+/// Replaces an outcome that depends on earlier launches or on chance by a definite outcome.
 fn settle(outcome: OutputOutcome, history: &EntryHistory, draws: &mut FakeDraws) -> OutputOutcome {
     let wrong = match outcome {
         OutputOutcome::WrongAfter(launches) => history.launches >= launches,
@@ -160,7 +160,7 @@ impl FakeSlice {
         })
     }
 
-    /// The content of a slice before the launch; an output is not read.
+    /// The content of a slice before the launch. The content of an output is not read; zeros are returned instead.
     fn read(&self, memory: &mut Blocks) -> Result<Vec<u8>, FakeFault> {
         if self.access == Access::Out {
             return Ok(vec![0; self.bytes]);
@@ -169,7 +169,7 @@ impl FakeSlice {
     }
 }
 
-/// The problem given by the scalars and the unit's types.
+/// The problem that the scalar arguments and the element types of the unit determine.
 fn problem_of(spec: &KernelSpec, unit: &FakeUnit, values: &[Vec<u8>]) -> Problem {
     let first = spec.problems.first();
     let dims = first.into_iter().flat_map(Problem::iter);
@@ -185,7 +185,7 @@ fn problem_of(spec: &KernelSpec, unit: &FakeUnit, values: &[Vec<u8>]) -> Problem
     }))
 }
 
-/// A little-endian integer of up to 8 bytes.
+/// Decodes a little-endian integer of up to 8 bytes.
 fn integer(bytes: &[u8]) -> i64 {
     let mut whole = [0; 8];
     whole[..bytes.len()].copy_from_slice(bytes);
@@ -208,7 +208,7 @@ fn change_first(memory: &mut Blocks, slice: &FakeSlice) -> Result<(), FakeFault>
     Ok(())
 }
 
-/// Writes an output according to the outcome.
+/// Writes an output as the outcome specifies.
 fn write_output(
     memory: &mut Blocks,
     slice: &FakeSlice,
@@ -288,7 +288,7 @@ fn distort(
     right
 }
 
-/// Scales elements, and shifts those that scaling would leave unchanged.
+/// Scales all elements. Adds to elements that scaling would not change.
 fn scale(bytes: &mut [u8], ty: ElemType, factor: f64) {
     crate::data::element::for_elem_type!(ty, T => {
         for element in bytes.chunks_exact_mut(ty.bytes()) {

@@ -1,4 +1,4 @@
-//! Host code that the fake device runs instead of a kernel.
+//! Host functions that the fake device runs instead of kernels.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,12 +9,12 @@ use kiln_spec::KernelSpec;
 use crate::data::reference::ReferenceCall;
 use crate::kernel::Kernel;
 
-/// A kernel as the fake device runs it: its signature, and a host function for its outputs.
+/// What the fake device needs to run a kernel: the kernel's spec, and a host function that computes its outputs.
 #[derive(Clone)]
 pub struct HostKernel {
-    /// The spec: argument types, accesses and lengths.
+    /// The spec, which contains the argument types, accesses and lengths.
     pub spec: Arc<KernelSpec>,
-    /// Computes the outputs.
+    /// The function that computes the outputs.
     pub compute: Arc<dyn Fn(&mut ReferenceCall) + Send + Sync>,
 }
 
@@ -26,16 +26,16 @@ impl fmt::Debug for HostKernel {
 
 static PROVIDED: Mutex<BTreeMap<String, HostKernel>> = Mutex::new(BTreeMap::new());
 
-/// Registers the host code for a symbol, or for every symbol of an entry without one of its own. Entries without host
-/// code launch without computing anything.
+/// Registers the host function for a symbol, or for all symbols of an entry that have no host function themselves.
+/// Entries without a host function launch without computing anything.
 pub fn provide(symbol_or_entry: &str, kernel: HostKernel) {
     let mut provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
     provided.insert(symbol_or_entry.into(), kernel);
 }
 
-/// Registers a kernel's Rust reference for one of its release symbols, or for an entry.
+/// Registers a kernel's Rust reference as the host function for one of its release symbols, or for an entry.
 ///
-/// Does nothing for a kernel without a Rust reference.
+/// Does nothing if the kernel has no Rust reference.
 pub fn provide_kernel(symbol_or_entry: &str, kernel: &'static Kernel) {
     if let Some(reference) = kernel.reference() {
         let kernel = HostKernel {
@@ -46,7 +46,7 @@ pub fn provide_kernel(symbol_or_entry: &str, kernel: &'static Kernel) {
     }
 }
 
-/// The host code for a symbol or its entry.
+/// The host function for a symbol, or else for its entry; `None` if there is none.
 pub(super) fn provided(symbol: &str, entry: &str) -> Option<HostKernel> {
     let provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
     provided

@@ -1,4 +1,4 @@
-//! Memory of the fake device: byte vectors under made-up addresses, so that a stray access harms nothing.
+//! Memory of the fake device: byte vectors with invented addresses, so an access outside them harms nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::device::{Allocation, DeviceError, StreamHandle};
 use crate::launch::checks::{check_align, end_of_range};
 
-/// Gap between allocations in bytes, so that an access past an end never reaches the next one.
+/// Gap between allocations in bytes. With it, an access past the end of an allocation does not reach the next one.
 const GAP: u64 = 1 << 16;
 
-/// All memory of one device.
+/// All memory of one fake device.
 #[derive(Clone, Debug)]
 pub(super) struct FakeMemory(Arc<Mutex<Blocks>>);
 
-/// The live allocations by address.
+/// The live allocations, by address.
 #[derive(Debug)]
 pub(super) struct Blocks {
     blocks: BTreeMap<u64, Vec<u8>>,
@@ -65,7 +65,7 @@ impl FakeMemory {
 }
 
 impl Blocks {
-    /// The bytes of a range; `None` if it is not inside one allocation.
+    /// The bytes of a range; `None` if the range is not inside one allocation.
     pub(super) fn range(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
         let (start, block) = self.blocks.range_mut(..=address).next_back()?;
         let offset = usize::try_from(address - start).ok()?;
@@ -73,7 +73,7 @@ impl Blocks {
     }
 }
 
-/// Memory of the fake device.
+/// One allocation of a fake device.
 #[derive(Debug)]
 pub(super) struct FakeAllocation {
     memory: FakeMemory,

@@ -1,8 +1,8 @@
-//! The `fake` device, for tests: scripted times, wrong answers, crashes and hangs.
+//! The `fake` device, for tests. A script specifies times, wrong outputs, crashes and hangs.
 //!
-//! It computes by calling a kernel's Rust reference, so verification is real. A [`Script`] says which configs are
-//! fast, and which misbehave in which way. Its clock is virtual: times come from the script and its noise model, and
-//! nothing waits for them.
+//! The device computes outputs with a kernel's Rust reference, so verification is real. A [`Script`] specifies which
+//! configs are fast, and which configs misbehave and how. The device's clock is virtual: times come from the script
+//! and its noise model, and nothing waits for them.
 
 mod compiler;
 mod device;

@@ -12,7 +12,7 @@ use super::script::{
     Time, When,
 };
 
-/// The behaviour of one entry of one config after all rules.
+/// The behaviour of one entry of one config, after all rules are applied.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Behaviour {
     pub(super) time: Time,
@@ -55,7 +55,7 @@ impl Script {
 }
 
 impl Script {
-    /// Whether a rule already applies in this process.
+    /// Whether a rule applies in this process. Some rules apply only from a later process on.
     fn has_begun(&self, number: usize, rule: &ScriptRule, unit: &FakeUnit) -> bool {
         let Some(from) = rule.when.from_process else {
             return true;
@@ -65,8 +65,8 @@ impl Script {
     }
 }
 
-/// The number of this process, counted from 1, among those that loaded an entry of a rule. Each appends a byte to a
-/// file of the rule.
+/// The number of this process, counted from 1, among the processes that loaded an entry of a rule. Each process
+/// appends a byte to a file that belongs to the rule.
 fn process_number(script: &Path, rule: usize, unit: &FakeUnit) -> u64 {
     static KNOWN: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
     let path = script.with_extension(format!("{rule}.{}", unit.release));
@@ -82,7 +82,7 @@ fn process_number(script: &Path, rule: usize, unit: &FakeUnit) -> u64 {
 }
 
 impl When {
-    /// Whether it matches; a compile (`receipt` is `None`) builds both entries.
+    /// Whether the rule matches. `receipt` is `None` for a compile, which builds both entries.
     fn matches(&self, unit: &FakeUnit, receipt: Option<bool>) -> bool {
         let is = |wanted: &Option<String>, found: &str| {
             wanted.as_ref().is_none_or(|wanted| wanted == found)

@@ -1,4 +1,4 @@
-//! Scripts: the properties of a fake device, and the behaviour of configs on it.
+//! Scripts, which specify the properties of a fake device and the behaviour of configs on it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,36 +8,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceError;
 
-/// A fake device and its behaviour, as JSON or as a value. Missing fields have these defaults.
+/// The properties and behaviour of a fake device, as JSON or as a value. In JSON, missing fields have the values of
+/// [`Script::default`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {
-    /// The product name.
+    /// The product name of the device.
     pub name: String,
-    /// The architecture.
+    /// The architecture of the device.
     pub arch: String,
-    /// Its limits.
+    /// The limits of the device.
     pub limits: DeviceLimits,
-    /// The resolution of its clock, in nanoseconds.
+    /// The resolution of the device's clock, in nanoseconds.
     pub timer_tick_ns: u64,
-    /// What distinguishes it from other devices of its kind, such as a `uuid`.
+    /// The properties that distinguish the device from others of its kind, such as a `uuid`.
     pub instance: BTreeMap<String, String>,
-    /// Seed of the noise model.
+    /// The seed of the noise model.
     pub seed: u64,
-    /// Seed of the placement effects, which differ between *processes*; random if not given.
+    /// The seed of the placement effects, which differ between *processes*. `None` for a random seed.
     pub placement: Option<u64>,
-    /// Whether kernels compute their outputs. Without it a launch does nothing.
+    /// Whether kernels compute their outputs. If not, a launch does nothing.
     pub computes: bool,
-    /// Whether timed launches compute too. The host takes seconds for outputs that a GPU computes in microseconds. If
-    /// this is off, large problems are timed as fast as on a GPU, and only launches whose outputs are read compute.
+    /// Whether timed launches compute their outputs too. The host needs seconds for outputs that a GPU computes in
+    /// microseconds. If this is off, timing a large problem is as quick as on a GPU, and only launches whose outputs
+    /// are read compute.
     pub computes_timed: bool,
-    /// The noise of every time.
+    /// The noise of every time, unless a rule specifies another.
     pub noise: FakeNoise,
-    /// The time of one launch if no rule gives one.
+    /// The time of one launch, unless a rule specifies another.
     pub time: Time,
-    /// Behaviour of configs: the last rule that matches and sets a field decides it.
+    /// The behaviour of configs. For each field, the last rule that matches and sets the field applies.
     pub rules: Vec<ScriptRule>,
-    /// The file from which it was read.
+    /// The file from which the script was read; `None` if it was not read from a file.
     #[serde(skip)]
     pub file: Option<PathBuf>,
 }
@@ -76,7 +78,7 @@ impl Script {
     /// Reads a script file.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] if it cannot be read, [`DeviceError::Setting`] if it is not a script.
+    /// [`DeviceError::NotFound`] if the file cannot be read, [`DeviceError::Setting`] if it is not a valid script.
     pub fn from_file(path: &Path) -> Result<Script, DeviceError> {
         let text = std::fs::read_to_string(path).map_err(|error| DeviceError::NotFound {
             what: format!("fake device script {}", path.display()),
@@ -92,7 +94,7 @@ impl Script {
     }
 }
 
-/// Time of one launch before noise: `base_ns` times all factors that apply.
+/// The time of one launch before noise, which is the sum of the base times multiplied by all factors that apply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Time {
@@ -100,9 +102,10 @@ pub struct Time {
     pub base_ns: f64,
     /// Nanoseconds per block of the grid, in addition to `base_ns`.
     pub block_ns: f64,
-    /// A factor for a value of a tunable parameter: `{"BLOCK_M": {"64": 0.5}}`.
+    /// Factors for values of tunable parameters: `{"BLOCK_M": {"64": 0.5}}`.
     pub factors: BTreeMap<String, BTreeMap<String, f64>>,
-    /// Ruggedness of the landscape: each config has a separate factor from 1 to `1 + rugged`.
+    /// How irregular the times of neighbouring configs are. Each config has its own factor between 1 and `1 +
+    /// rugged`.
     pub rugged: f64,
 }
 
@@ -117,40 +120,40 @@ impl Default for Time {
     }
 }
 
-/// The noise of one time. Factors multiply.
+/// The noise of each time. All factors are multiplied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FakeNoise {
     /// Standard deviation of the logarithm of each time.
     pub sigma: f64,
-    /// Standard deviation of the logarithm of a factor that an entry keeps for the whole process, for the placement
-    /// of its code and buffers.
+    /// Standard deviation of the logarithm of a factor that an entry keeps for a whole process. It models the
+    /// placement of the entry's code and buffers.
     pub placement_sigma: f64,
-    /// Probability that a time is slow by [`Self::spike_factor`].
+    /// Probability that a time is multiplied by [`Self::spike_factor`].
     pub spike_probability: f64,
-    /// How slow a spike is.
+    /// The factor of a spike.
     pub spike_factor: f64,
-    /// Probability that an entry is in its slow mode for a whole process.
+    /// Probability that an entry is in a slow mode for a whole process.
     pub slow_mode_probability: f64,
-    /// How slow that mode is.
+    /// The factor of the slow mode.
     pub slow_mode_factor: f64,
-    /// Relative change of all times with each timed call, as the device warms up.
+    /// Relative change of all times with each timed call. It models the warm-up of a device.
     pub drift: f64,
-    /// After this many timed calls, all times increase by [`Self::throttle_factor`].
+    /// Number of timed calls after which all times are multiplied by [`Self::throttle_factor`]; `None` for never.
     pub throttle_after: Option<u64>,
-    /// How slow a throttled device is.
+    /// The factor of a throttled device.
     pub throttle_factor: f64,
 }
 
-/// The behaviour of some configs of some kernels.
+/// A rule: the behaviour of the configs and kernels that it matches. A field that is `None` changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptRule {
-    /// The configs that it matches.
+    /// The entries and configs that the rule matches.
     pub when: When,
-    /// How long a launch takes.
+    /// The time of a launch.
     pub time: Option<Time>,
-    /// Its noise.
+    /// The noise of the times.
     pub noise: Option<FakeNoise>,
     /// The result of compiling.
     pub compile: Option<CompileOutcome>,
@@ -162,36 +165,36 @@ pub struct ScriptRule {
     pub receipt: Option<ReceiptOutcome>,
 }
 
-/// The launches that a rule matches: all given fields must match.
+/// What a rule matches. All fields that are specified must match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct When {
-    /// The entry's name in the source.
+    /// The name of the `__global__` function in the source.
     pub entry: Option<String>,
     /// The release or receipt symbol.
     pub symbol: Option<String>,
-    /// Values of tunable parameters, as in a config's canonical text.
+    /// Values of tunable parameters, as in the canonical text of a config.
     pub config: BTreeMap<String, String>,
-    /// Whether it matches only the release (`false`) or the receipt entry (`true`).
+    /// Whether the rule matches only the release entry (`false`) or only the receipt entry (`true`); `None` for both.
     pub receipt: Option<bool>,
-    /// Applies from this process on, counted from 1 over the processes that load such an entry. The count is in a
-    /// file next to the script's; a script without a file has no count, and such a rule never applies.
+    /// The first process in which the rule applies. The processes that load a matching entry are counted from 1, in a
+    /// file next to the script's file. If the script is not in a file, such a rule never applies.
     pub from_process: Option<u64>,
 }
 
-/// The result of compiling a unit.
+/// The result of compiling a translation unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompileOutcome {
-    /// It compiles.
+    /// The compile succeeds.
     Works,
-    /// The compiler rejects it, with this log.
+    /// The compiler rejects the source, with this log.
     Fails(String),
-    /// It never ends: the compile is killed at its deadline.
+    /// The compile never ends and is killed at its deadline.
     Endless,
-    /// It allocates memory until it is killed.
+    /// The compile allocates memory until it is killed.
     MemoryBomb,
-    /// It takes this long, in milliseconds of real time, and works.
+    /// The compile takes this long, in milliseconds of real time, and succeeds.
     SlowMs(u64),
 }
 
@@ -199,19 +202,19 @@ pub enum CompileOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchOutcome {
-    /// It runs.
+    /// The launch succeeds.
     Works,
-    /// The device refuses it.
+    /// The device refuses the launch.
     Refused,
-    /// The device does not have enough memory for it.
+    /// The device does not have enough memory for the launch.
     Oom,
-    /// The kernel reports its own failure.
+    /// The kernel reports a failure, after which the device is still usable.
     KernelFault,
     /// The process can no longer use the device.
     Sticky,
     /// The device is lost.
     Lost,
-    /// The process dies of a segmentation fault.
+    /// The process crashes with a segmentation fault.
     Crash,
     /// The process aborts.
     Abort,
@@ -221,7 +224,7 @@ pub enum LaunchOutcome {
     Hang,
     /// The process allocates memory until it is killed.
     MemoryBomb,
-    /// It runs this many times; then the process dies.
+    /// The launch succeeds this many times, and the next launch crashes the process.
     CrashAfter(u64),
 }
 
@@ -229,67 +232,67 @@ pub enum LaunchOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputOutcome {
-    /// The outputs of the reference.
+    /// The outputs that the reference computes.
     Right,
-    /// Zeros.
+    /// All elements are zero.
     Zeros,
-    /// Not a number, everywhere (all bits set, for integers).
+    /// All elements are NaN; for integers, all bits are set.
     Nan,
-    /// One element is not a number.
+    /// One element is NaN.
     OneNan,
-    /// One element is infinite (the largest, for integers).
+    /// One element is infinite; for integers, the largest value.
     OneInfinite,
     /// Nothing is written.
     Untouched,
-    /// The last part is not written: from this fraction on.
+    /// The elements from this fraction of the length on are not written.
     Partial(f64),
     /// The last element is not written.
     LastMissing,
     /// The last element is wrong.
     LastWrong,
-    /// Everything is scaled by this factor.
+    /// All elements are multiplied by this factor.
     Scaled(f64),
-    /// Everything is shifted by one element.
+    /// All elements are shifted by one position.
     Shifted,
-    /// The order is reversed.
+    /// The order of the elements is reversed.
     Reversed,
-    /// The outputs of the first launch of this entry, regardless of the current inputs.
+    /// The outputs of this entry's first launch, whatever the current inputs are.
     FirstAnswer,
-    /// Right this many times, then scaled by 2.
+    /// The outputs are right for this many launches. Afterwards they are multiplied by 2.
     WrongAfter(u64),
-    /// Scaled by 2 with this probability.
+    /// With this probability, the outputs are multiplied by 2.
     WrongSometimes(f64),
-    /// Right, and one element past the end is written.
+    /// The outputs are right, but one element past the end is written.
     WritesBehind,
-    /// Right, and one element before the start is written.
+    /// The outputs are right, but one element before the start is written.
     WritesBefore,
-    /// Right, and an input is changed.
+    /// The outputs are right, but an input is changed.
     ChangesInput,
-    /// Only the outputs of the first block: the first of this many parts.
+    /// Only the outputs of the first block are written, which is the first of this many parts.
     OneBlockOnly,
 }
 
-/// The receipt that a receipt entry writes.
+/// The content of the receipt that a receipt entry writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptOutcome {
-    /// The truth.
+    /// The receipt of the launch that ran.
     Honest,
-    /// Nothing.
+    /// No receipt is written.
     Missing,
     /// The nonce of the previous launch.
     OldNonce,
-    /// Another symbol's hash.
+    /// The receipt has this symbol hash.
     Symbol(u64),
-    /// Another config's hash.
+    /// The receipt has this config hash.
     Config(u64),
-    /// Another block.
+    /// The receipt has this block.
     Block([u32; 3]),
-    /// Another grid.
+    /// The receipt has this grid.
     Grid([u32; 3]),
-    /// Another amount of dynamic shared memory, in bytes.
+    /// The receipt has this amount of dynamic shared memory, in bytes.
     SharedBytes(u32),
-    /// Another number of threads.
+    /// The receipt has this number of threads.
     Threads(u64),
 }
 

@@ -1,11 +1,11 @@
-//! The virtual clock: times from a script and its noise model.
+//! The virtual clock, whose times come from a script and its noise model.
 
 use super::compiler::FakeUnit;
 use super::outcome::Behaviour;
 use super::script::FakeNoise;
 use kiln_spec::LaunchPlan;
 
-/// Random draws that depend only on their seed.
+/// A sequence of random numbers that depends only on its seed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FakeDraws {
     key: [u8; 32],
@@ -25,7 +25,7 @@ impl FakeDraws {
         }
     }
 
-    /// Uniform over (0, 1).
+    /// The next number, uniformly distributed over (0, 1).
     pub(super) fn uniform(&mut self) -> f64 {
         self.next += 1;
         let hash = blake3::keyed_hash(&self.key, &self.next.to_le_bytes());
@@ -34,7 +34,7 @@ impl FakeDraws {
         ((u64::from_le_bytes(word) >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
-    /// Standard normal.
+    /// The next number, with a standard normal distribution.
     fn normal(&mut self) -> f64 {
         let (u, v) = (self.uniform(), self.uniform());
         (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
@@ -58,7 +58,7 @@ pub(super) fn true_ns(behaviour: &Behaviour, unit: &FakeUnit, plan: &LaunchPlan)
     (time.base_ns + time.block_ns * plan.blocks() as f64) * factors * own
 }
 
-/// The factor an entry keeps for a whole process.
+/// The factor that an entry keeps for a whole process.
 pub(super) fn placement_factor(noise: &FakeNoise, symbol: &str, placement: u64) -> f64 {
     let mut draws = FakeDraws::new(&[b"placement", symbol.as_bytes(), &placement.to_le_bytes()]);
     let place = (noise.placement_sigma * draws.normal()).exp();
@@ -66,7 +66,7 @@ pub(super) fn placement_factor(noise: &FakeNoise, symbol: &str, placement: u64) 
     place * if slow { noise.slow_mode_factor } else { 1.0 }
 }
 
-/// The factor of one timed call, the `calls`-th of the device.
+/// The noise factor of one timed call. `calls` is the number of the call on the device.
 pub(super) fn call_factor(noise: &FakeNoise, draws: &mut FakeDraws, calls: u64) -> f64 {
     let mut factor = (noise.sigma * draws.normal()).exp();
     if draws.uniform() < noise.spike_probability {

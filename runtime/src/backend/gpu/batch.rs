@@ -1,5 +1,5 @@
-//! Batches of timed launches, in the form that a GPU runs fastest: recorded, so that the host queues one recording
-//! and not each launch. A kernel that is shorter than the time to queue a launch can then be timed at its own rate.
+//! Batches of timed launches. A batch is recorded, so the host queues one recording instead of each launch. Then even
+//! a kernel that takes less time than the host needs to queue a launch is timed at the kernel's own rate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,20 +9,21 @@ use crate::device::{ArgSets, DeviceError};
 /// Maximum number of launches in one recording.
 const MAX_LAUNCHES: usize = 4096;
 
-/// How a batch is split over recordings.
+/// How the launches of a batch are divided into recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
-    /// Number of launches in the recording that is launched repeatedly.
+    /// Number of launches in the first recording, which is replayed.
     pub recorded: u32,
-    /// How often it is launched.
+    /// Number of times that the first recording is launched.
     pub times: u32,
-    /// Number of launches in the remaining recording; 0 for none.
+    /// Number of launches in the second recording, which contains the remaining launches; 0 if there is none.
     pub rest: u32,
 }
 
 impl Batch {
-    /// Splits `launches` launches. A recording begins with the first set of arguments, so each recording but the last
-    /// contains complete cycles of them. `None` if a recording cannot hold all sets.
+    /// Divides `launches` launches into recordings. Every recording begins with the first set of arguments, so each
+    /// recording except the last contains complete cycles of the sets. `None` if one recording cannot contain all
+    /// sets.
     pub fn of(launches: u32, sets: ArgSets<'_>) -> Option<Batch> {
         let turn = sets.of_launches(u32::MAX).len();
         if launches == 0 || turn > MAX_LAUNCHES {
@@ -38,19 +39,19 @@ impl Batch {
     }
 }
 
-/// Why a recorded batch has no time.
+/// The reason why a recorded batch was not timed.
 #[derive(Debug)]
 pub(crate) enum Untimed {
-    /// It was not recorded, and no part of it ran.
+    /// The batch could not be recorded. No part of it ran.
     Unrecorded(DeviceError),
-    /// It ran and failed.
+    /// The batch ran and failed.
     Failed(DeviceError),
 }
 
-/// Whether a device's batches are recorded. The first batch decides for all of them.
+/// Whether a device's batches are recorded. The first batch decides this for all batches.
 ///
-/// A recorded batch and a queued one do not take equally long, so mixing them in one process would make equal kernels
-/// look different.
+/// A recorded batch and a queued batch take different times. If one process used both, equal kernels would seem to
+/// have different speeds.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     recorded: AtomicBool,
@@ -58,12 +59,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Times a batch with `recorded`, or with `queued` if it cannot be recorded. After one queued batch, the device
-    /// is not asked to record again.
+    /// Times a batch with `recorded`, or with `queued` if the batch cannot be recorded. After the first queued batch,
+    /// all later batches are queued.
     ///
     /// # Errors
-    /// The error of the batch that ran; an error after which the device cannot be used; or a batch that cannot be
-    /// recorded after others were.
+    /// The error of the batch that ran; an error after which the device cannot be used; the error of a batch that
+    /// cannot be recorded after others were recorded.
     pub fn time(
         &self,
         batch: Option<Batch>,

@@ -1,8 +1,8 @@
-//! `__constant__` variables that are filled from launch arguments.
+//! `__constant__` variables that a launch fills from its arguments.
 //!
-//! A variable belongs to the module, not to the launch. A launch copies its arguments into the variables on the
-//! device, after the previous launch on whichever stream that was, and then runs. Launches of one such kernel
-//! therefore run one after another.
+//! A variable belongs to the module and not to a launch. So a launch first waits on the device for the previous
+//! launch of the kernel, on whichever stream it was, then copies its arguments into the variables, and then runs. As
+//! a result, launches of such a kernel run one after another.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,34 +10,34 @@ use crate::device::{DeviceError, KernelArgs, StreamHandle};
 
 use super::{Event as _, Gpu};
 
-/// The name of the text, next to an entry, that lists its variables; `kiln_spec` writes it.
+/// The name of the text that lists the variables of an entry. `kiln_spec` generates this text next to the entry.
 pub(crate) fn table_symbol(entry: &str) -> String {
     format!("kiln_constants_{entry}")
 }
 
-/// The variables of one kernel.
+/// The `__constant__` variables of one kernel.
 pub(crate) struct Constants<G: Gpu> {
     variables: Vec<Variable>,
-    /// Marks the end of the last launch that reads them.
+    /// The end of the last launch that reads the variables; `None` before the first launch.
     read: Mutex<Option<G::Event>>,
 }
 
-/// One variable.
+/// One `__constant__` variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Variable {
-    /// The index of the argument that fills it.
+    /// The index of the argument whose value is copied into the variable.
     place: usize,
-    /// Its device address.
+    /// The device address of the variable.
     address: u64,
-    /// The number of bytes to fill.
+    /// The number of bytes to copy.
     bytes: usize,
 }
 
 impl<G: Gpu> Constants<G> {
-    /// Parses the text next to an entry; `find` returns address and size of a variable.
+    /// Parses the text that lists the variables. `find` returns the address and size of a variable.
     ///
     /// # Errors
-    /// [`DeviceError::Load`] if the text or the module is not as `kiln_spec` and the compiler produce it.
+    /// [`DeviceError::Load`] if the text or the module differs from what `kiln_spec` and the compiler generate.
     pub fn new(
         text: &str,
         find: impl Fn(&str) -> Result<(u64, usize), DeviceError>,
@@ -72,8 +72,8 @@ impl<G: Gpu> Constants<G> {
     /// Fills the variables and launches, both on one stream.
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] while the stream is being recorded: a replay would not notice other copies to the
-    /// variables. Otherwise an error of the device.
+    /// [`DeviceError::Unsupported`] while the stream is being recorded, because other launches could change the
+    /// variables before or during a replay. Otherwise an error of the device.
     pub fn launch(
         &self,
         gpu: &G,
@@ -100,8 +100,8 @@ impl<G: Gpu> Constants<G> {
         })
     }
 
-    /// Fills the variables on a stream and calls `act`, during which they do not change. On return, no launch reads
-    /// them any more.
+    /// Fills the variables on a stream and calls `act`. The variables do not change during the call. When this
+    /// function returns, no launch reads the variables any more.
     ///
     /// # Errors
     /// An error of the device, or of `act`.

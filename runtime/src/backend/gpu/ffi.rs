@@ -1,4 +1,4 @@
-//! Looks up the functions of a vendor's library.
+//! Looks up functions in a vendor's library.
 
 use std::ffi::c_void;
 use std::mem::transmute_copy;
@@ -7,7 +7,7 @@ use libloading::os::unix::Library;
 
 use crate::backend::shared_library::LibraryError;
 
-/// A symbol of a library.
+/// The symbol of a library as a value of type `F`.
 ///
 /// # Safety
 /// `F` must be the type of the library's symbol with this name, and must not be used after the library is closed.
@@ -21,8 +21,8 @@ pub(in crate::backend) unsafe fn symbol<F: Copy>(
     Ok(unsafe { transmute_copy::<*mut c_void, F>(&address) })
 }
 
-/// The address of a symbol; never null. It is not generic: `libloading`'s own function would be compiled for each of
-/// about ninety types.
+/// The address of a symbol, which is never null. This function is not generic, because the generic function of
+/// `libloading` would be compiled for each of about ninety types.
 fn address(library: &Library, name: &str) -> Result<*mut c_void, LibraryError> {
     // SAFETY: the address is only returned here.
     match unsafe { library.get::<*mut c_void>(name.as_bytes()) } {

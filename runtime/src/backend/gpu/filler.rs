@@ -1,20 +1,21 @@
 //! Work that keeps a GPU busy while the host queues the launches to be timed.
 //!
-//! An event on an idle stream is reached immediately. Everything that the host and the front end of the GPU need to
-//! start the first launch after it (microseconds; tens of them for a recording) would then be part of the time. After
-//! a filler, the event is reached when the filler ends, and the launches are queued by then.
+//! An event on an idle stream is reached immediately. Then the measured time would include the time that the host and
+//! the front end of the GPU need to start the first launch after the event. That takes microseconds, and tens of
+//! microseconds for a recording. If a filler is queued before the event, the event is reached when the filler ends,
+//! and by then the launches are queued.
 
 use super::{Filler, Gpu, GpuGraph as _, Memory as _};
 
-/// Number of small fills in a row. Each takes the front end one to five microseconds; together they last longer than
-/// a host takes to queue two events and a recording.
+/// Number of consecutive small fills. The front end needs one to five microseconds for each. Together they take
+/// longer than a host needs to queue two events and a recording.
 const FILLS: usize = 40;
 
-/// The memory that they write, in bytes: too little to evict anything from a cache.
+/// The size in bytes of the memory that the fills write. It is too small to evict anything from a cache.
 const BYTES: usize = 256;
 
 impl<G: Gpu> Filler<G> {
-    /// Records it on a stream without other work.
+    /// Records the fills on a stream that has no other work.
     pub fn new(gpu: &G, stream: &G::Stream) -> Result<Filler<G>, G::Failure> {
         let memory = gpu.new_memory(BYTES)?;
         gpu.begin_capture(stream)?;
@@ -30,7 +31,7 @@ impl<G: Gpu> Filler<G> {
         })
     }
 
-    /// Queues it.
+    /// Queues the filler on a stream.
     pub fn launch(&self, stream: &G::Stream) -> Result<(), G::Failure> {
         self.graph.launch(stream)
     }

@@ -1,16 +1,16 @@
-//! Memory and modules that were freed while they may still be in use: by live recordings, or by work that could not
-//! be waited for.
+//! Memory and modules that were freed while something may still use them. The user may be a live recording, or work
+//! that could not be waited for.
 
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Objects of one device that may not be dropped yet.
+/// Objects of one device that were freed but must not be dropped yet.
 #[derive(Default)]
 pub(crate) struct Freed(Mutex<WaitingMemory>);
 
 #[derive(Default)]
 struct WaitingMemory {
-    /// Number of live recordings, including those that have only begun.
+    /// Number of live recordings, including recordings in progress.
     recordings: usize,
     kept: Vec<Box<dyn Any + Send>>,
 }
@@ -20,19 +20,21 @@ impl Freed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Drops an object once nothing uses it. `wait` waits for the device's work, and returns whether that succeeded.
+    /// Drops an object after nothing uses it any more. `wait` waits for the device's work and returns whether that
+    /// succeeded.
     pub fn free(&self, what: Box<dyn Any + Send>, wait: impl FnOnce() -> bool) {
         let mut waiting = self.lock();
         waiting.kept.push(what);
         waiting.drop_kept(wait);
     }
 
-    /// Registers the beginning of a recording: nothing is dropped until it is gone.
+    /// Registers the beginning of a recording. No object is dropped until the recording is gone.
     pub fn recording_begins(&self) {
         self.lock().recordings += 1;
     }
 
-    /// Registers the end of a recording's life, once for each that began. `wait` is that of [`Self::free`].
+    /// Registers that a recording was dropped. Must be called once for each recording that began. `wait` is as in
+    /// [`Self::free`].
     pub fn recording_is_gone(&self, wait: impl FnOnce() -> bool) {
         let mut waiting = self.lock();
         waiting.recordings = waiting.recordings.saturating_sub(1);
@@ -41,8 +43,9 @@ impl Freed {
 }
 
 impl WaitingMemory {
-    /// Drops the stored objects if nothing uses them any more. If the device's work cannot be waited for, since
-    /// another library is recording on it or a kernel broke it, they are kept until the next call.
+    /// Drops the stored objects if nothing uses them any more. The device's work cannot be waited for if another
+    /// library is recording on the device or if a kernel broke it. In these cases, the objects are kept until the
+    /// next call.
     fn drop_kept(&mut self, wait: impl FnOnce() -> bool) {
         if self.recordings == 0 && !self.kept.is_empty() && wait() {
             self.kept.clear();

@@ -1,4 +1,4 @@
-//! Memory of a GPU: a part of a driver allocation, which is freed once nothing uses it.
+//! Memory of a GPU. It is a part of a driver allocation, which is freed after nothing uses it any more.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use crate::launch::checks::end_of_range;
 
 use super::{Gpu, Memory as _};
 
-/// One allocation.
+/// One allocation of a GPU's memory.
 pub(crate) struct GpuMemory<G: Gpu> {
     gpu: Arc<G>,
-    /// `None` once it is freed.
+    /// The driver allocation; `None` after it is freed.
     memory: Option<G::Memory>,
-    /// The offset of the data in it.
+    /// The offset of the data in the driver allocation, in bytes.
     start: usize,
     bytes: usize,
 }
@@ -32,7 +32,7 @@ impl<G: Gpu> GpuMemory<G> {
             start,
             bytes,
         };
-        // On the default stream, and waited for: then it is zero for every stream.
+        // The fill runs on the default stream and is waited for, so the memory is zero for every stream.
         memory.fill(StreamHandle::DEFAULT, 0, bytes, 0)?;
         Ok(memory)
     }
@@ -41,7 +41,8 @@ impl<G: Gpu> GpuMemory<G> {
         self.memory.as_ref().expect("it is taken only on drop")
     }
 
-    /// The driver's allocation, and the offset in it at which a range begins.
+    /// The driver allocation, and the offset in it at which a range of this memory begins. An error if the range is
+    /// not inside.
     fn range(&self, offset: usize, bytes: usize) -> Result<(&G::Memory, usize), DeviceError> {
         end_of_range(offset, bytes, self.bytes)?;
         Ok((self.memory(), self.start + offset))

@@ -1,5 +1,5 @@
-//! The streams of one device that are being recorded, by the driver's own handle: two of Kiln's streams may be the
-//! same stream of the driver.
+//! The streams of one device that are being recorded. They are identified by the driver's own handle, because two of
+//! Kiln's streams may be the same stream of the driver.
 
 use std::collections::BTreeSet;
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
@@ -11,7 +11,7 @@ use crate::device::DeviceError;
 pub(crate) struct RecordedStreams(RwLock<BTreeSet<u64>>);
 
 impl RecordedStreams {
-    /// Begins recording a stream with `begin`, unless it is already being recorded.
+    /// Calls `begin` to start recording a stream. An error if the stream is already being recorded.
     pub fn begin(
         &self,
         stream: u64,
@@ -27,7 +27,7 @@ impl RecordedStreams {
         Ok(())
     }
 
-    /// Ends recording a stream with `end`, which is not called if it is not being recorded.
+    /// Calls `end` to end recording a stream. An error, without a call of `end`, if the stream is not being recorded.
     pub fn end<T>(
         &self,
         stream: u64,
@@ -41,8 +41,8 @@ impl RecordedStreams {
         end()
     }
 
-    /// Calls a function during which no recording of the stream begins. If it is being recorded, `what` is refused as
-    /// unsupported.
+    /// Calls a function during which no recording of the stream can begin. If the stream is being recorded, this
+    /// instead returns the error that `what` is not supported.
     pub fn unless_recorded(
         &self,
         stream: u64,

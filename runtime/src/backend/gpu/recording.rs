@@ -1,4 +1,4 @@
-//! Launches that a GPU's driver records once and launches repeatedly.
+//! Launches that a GPU's driver has recorded and can replay.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,14 +7,15 @@ use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
 use super::{Gpu, GpuGraph as _};
 
-/// Memory that a recording must not use: it may be gone when the recording is replayed.
+/// The operation for which an error is returned, because the memory could be freed before the recording is replayed.
 pub(crate) const LENT_MEMORY: &str =
     "recording a launch on memory that another library may free before a replay";
 
-/// A recording of one device. While it lives, no memory or module that it could use is freed.
+/// A recording on one device. While it exists, no memory or module that it could use is freed.
 pub(crate) struct GpuRecording<G: Gpu> {
     gpu: Arc<G>,
-    /// `None` once it is dropped. Used by only one thread at a time, since no driver promises more for graphs.
+    /// `None` after it is dropped. Only one thread at a time may use it, because no driver documents that graphs can
+    /// be used from several threads.
     graph: Option<Mutex<G::Graph>>,
 }
 
@@ -36,11 +37,11 @@ impl<G: Gpu> GpuRecording<G> {
         })
     }
 
-    /// Ends the recording of a stream.
+    /// Ends the recording of a stream and returns it.
     pub fn end(gpu: &Arc<G>, stream: StreamHandle) -> Result<GpuRecording<G>, DeviceError> {
         let stream = gpu.open_stream(stream)?;
         gpu.kept().recorded.end(G::raw(&stream), || {
-            // From here on the recording is gone when this value is dropped, even after a failure.
+            // From here on, dropping this value releases the recording, even after a failure.
             let mut recording = GpuRecording {
                 gpu: gpu.clone(),
                 graph: None,

@@ -1,4 +1,4 @@
-//! Timing with a GPU's own clock: two events around launches that run back to back.
+//! Timing with a GPU's own clock, by two events around launches that run directly one after another.
 
 use kiln_spec::LaunchPlan;
 
@@ -7,25 +7,25 @@ use crate::device::{ArgSets, DeviceError};
 use super::batch::{Batch, Untimed};
 use super::{Event as _, Filler, Gpu, GpuGraph as _, Lane};
 
-/// Launches that are timed together.
+/// Launches to be timed together.
 pub(crate) struct Timed<'a, G: Gpu> {
-    /// The device.
+    /// The GPU on which they run.
     pub gpu: &'a G,
-    /// The stream after whose work they run.
+    /// The caller's stream. The launches run after its earlier work.
     pub stream: &'a G::Stream,
-    /// The kernel.
+    /// The kernel to launch.
     pub kernel: &'a G::Kernel,
-    /// Its name.
+    /// The symbol of the kernel.
     pub symbol: &'a str,
-    /// Its geometry.
+    /// The grid, block and shared memory of each launch.
     pub plan: &'a LaunchPlan,
-    /// Its arguments, in turn.
+    /// The sets of arguments between which the launches alternate.
     pub sets: ArgSets<'a>,
     /// Number of launches.
     pub launches: u32,
 }
 
-/// Registers a live recording, so that no memory or module that it could use is freed.
+/// Registers a live recording while it exists, so that no memory or module that the recording could use is freed.
 struct Alive<'a, G: Gpu>(&'a G);
 
 impl<G: Gpu> Drop for Alive<'_, G> {
@@ -37,7 +37,7 @@ impl<G: Gpu> Drop for Alive<'_, G> {
 impl<G: Gpu> Timed<'_, G> {
     /// The total time of all launches, in nanoseconds.
     ///
-    /// The caller chooses enough launches for a sufficiently long span, based on
+    /// The caller must choose enough launches for the required precision, based on
     /// [`crate::device::DeviceInfo::timer_tick_ns`].
     pub fn time(&self) -> Result<u64, DeviceError> {
         let batch = Batch::of(self.launches, self.sets);
@@ -50,8 +50,8 @@ impl<G: Gpu> Timed<'_, G> {
         G::error(failure, Some(self.symbol))
     }
 
-    /// Queues the launches one by one on the caller's stream. A kernel that is shorter than the time to queue a
-    /// launch is timed at the rate of queueing, and the time includes the start of the first launch.
+    /// Queues the launches one by one on the caller's stream. If a kernel takes less time than the host needs to
+    /// queue a launch, the measured rate is the rate of queueing. The time includes the start of the first launch.
     fn queued(&self) -> Result<u64, G::Failure> {
         self.between_events(self.stream, || self.launch(self.stream, self.launches))
     }
@@ -61,7 +61,7 @@ impl<G: Gpu> Timed<'_, G> {
         G::launch_each(self.kernel, stream, self.plan, sets)
     }
 
-    /// Records the launches first, then queues the recording.
+    /// Records the launches, then queues the recording on a stream of the timer.
     fn recorded(&self, batch: Batch) -> Result<u64, Untimed> {
         let unrecorded = |failure| Untimed::Unrecorded(self.error(failure));
         let failed = |failure| Untimed::Failed(self.error(failure));
@@ -97,7 +97,8 @@ impl<G: Gpu> Timed<'_, G> {
         )
     }
 
-    /// A recording, uploaded to the device so that its first launch is like the others.
+    /// Records `launches` launches and uploads the recording to the device, so that its first launch takes as long as
+    /// later ones.
     fn record(&self, own: &G::Stream, launches: u32) -> Result<G::Graph, G::Failure> {
         self.gpu.begin_capture(own)?;
         let launched = self.launch(own, launches);
@@ -109,7 +110,7 @@ impl<G: Gpu> Timed<'_, G> {
         Ok(graph)
     }
 
-    /// The time between an event before and one after the work that `queue` puts on a stream.
+    /// The time in nanoseconds between an event before and an event after the work that `queue` queues on a stream.
     fn between_events(
         &self,
         stream: &G::Stream,

@@ -1,15 +1,16 @@
-//! Selects the compiler for AMD GPUs: clang if there is one, otherwise AMD's library.
+//! Selects the compiler for AMD GPUs: clang, or AMD's compiler library if there is no clang.
 
 use crate::compiler::{CompileError, Compiler};
 
 use super::compiler::HipCompiler;
 use super::hiprtc_compiler::HiprtcCompiler;
 
-/// The compiler for an architecture: that of `KILN_HIP_CLANG`, else that of `KILN_HIPRTC`. If neither is set, clang;
-/// and `libhiprtc` if there is no suitable clang.
+/// The compiler for an architecture. If `KILN_HIP_CLANG` or else `KILN_HIPRTC` is set, it specifies the compiler.
+/// Otherwise the compiler is clang, or `libhiprtc` if no suitable clang is found.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with the places that were searched for both, and why those found are not suitable.
+/// [`CompileError::NotFound`], with the places that were searched for both, and the reason why each compiler that was
+/// found is not suitable.
 pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("KILN_HIP_CLANG") {
@@ -28,7 +29,7 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     }
 }
 
-/// Combines the errors of both; an error other than a missing compiler is returned unchanged.
+/// Combines the errors of both compilers. An error of clang other than a missing compiler is returned unchanged.
 fn neither(clang: CompileError, hiprtc: &CompileError) -> CompileError {
     let CompileError::NotFound { what, looked, help } = clang else {
         return clang;

@@ -1,4 +1,4 @@
-//! Finds a clang that compiles for AMD GPUs.
+//! Finds a clang that can compile for AMD GPUs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,38 +9,38 @@ use crate::compiler::child::output_of;
 use crate::compiler::cxx::{Family, candidates, identify, major};
 use crate::compiler::{CompileError, CompilerIdentity};
 
-/// The oldest version that the prelude is tested with.
+/// The oldest version with which the prelude is tested.
 pub(super) const OLDEST: u32 = 19;
 
-/// What to install if there is none.
+/// The help if no suitable clang is found.
 const INSTALL: &str = "install clang-22 and lld-22 (or 19), or set KILN_HIP_CLANG to a clang++";
 
-/// A clang that compiles and links for AMD GPUs.
+/// A clang that can compile and link for AMD GPUs.
 #[derive(Clone, Debug)]
 pub(super) struct Clang {
-    /// Its path.
+    /// The path of the program.
     pub program: PathBuf,
-    /// Its name and version.
+    /// The name and version of the compiler.
     pub identity: CompilerIdentity,
 }
 
-/// Why a program is not suitable.
+/// The reason why a program is not a suitable clang.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unfit {
-    /// It does not run.
+    /// The program cannot be run.
     Absent,
-    /// It is another program.
+    /// The program is not clang.
     NotClang,
-    /// Its version is below [`OLDEST`].
+    /// The version of clang is below [`OLDEST`].
     TooOld(String),
-    /// It was built without the AMDGPU target.
+    /// This clang was built without the AMDGPU target.
     NoTarget,
-    /// It does not find lld, which links code objects.
+    /// This clang does not find lld, which links code objects.
     NoLinker(String),
 }
 
 impl Clang {
-    /// `$KILN_HIP_CLANG`; else that of ROCm; else the newest one on the path.
+    /// Finds `$KILN_HIP_CLANG`, else the clang of ROCm, else the newest clang in the folders of `PATH`.
     ///
     /// # Errors
     /// [`CompileError::NotFound`], with the reason for each program that was found.
@@ -62,15 +62,15 @@ impl Clang {
         Err(not_found(&unfit))
     }
 
-    /// The clang with this path or name.
+    /// Uses the clang with this path or program name.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`], with the reason.
+    /// [`CompileError::NotFound`], with the reason why the program is not suitable.
     pub fn at(program: &Path) -> Result<Clang, CompileError> {
         probe(program).map_err(|why| not_found(&[(program.into(), why)]))
     }
 
-    /// Checks that it compiles for an architecture; otherwise returns those that it does.
+    /// Checks that this clang supports an architecture. The error lists the supported architectures.
     pub fn knows(&self, arch: &str) -> Result<(), UnknownArch> {
         let arguments = [
             "--target=amdgcn-amd-amdhsa",
@@ -83,9 +83,9 @@ impl Clang {
             .map(str::trim)
             .filter(|line| line.starts_with("gfx"))
             .collect();
-        // Features that are on or off follow after colons: gfx90a:sramecc+:xnack-.
+        // Features that are on or off follow after colons, as in gfx90a:sramecc+:xnack-.
         let processor = arch.split(':').next().unwrap_or(arch);
-        // If a clang lists no architectures, compiling will tell.
+        // If a clang lists no architectures, only the first compile shows whether it supports this one.
         if known.is_empty() || known.contains(&processor) {
             return Ok(());
         }
@@ -95,15 +95,15 @@ impl Clang {
     }
 }
 
-/// The architectures that a clang supports, if the requested one is missing.
+/// The error if a clang does not support an architecture.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{known}")]
 pub(super) struct UnknownArch {
-    /// The names of the architectures.
+    /// The names of the architectures that the clang supports.
     pub known: String,
 }
 
-/// Asks a program for its version and targets.
+/// Queries the version and the targets of a program.
 fn probe(program: &Path) -> Result<Clang, Unfit> {
     let ask = |arguments: &[&str]| output_of(program.as_os_str(), arguments);
     let text = ask(&["--version"]).ok_or(Unfit::Absent)?;
@@ -117,7 +117,7 @@ fn probe(program: &Path) -> Result<Clang, Unfit> {
     if !has_amdgcn(&targets) {
         return Err(Unfit::NoTarget);
     }
-    // If clang does not find a program, it prints the name unchanged.
+    // A clang that does not find a program prints the name unchanged.
     let linker = ask(&["-print-prog-name=lld"]).unwrap_or_default();
     if !Path::new(linker.trim()).is_absolute() {
         return Err(Unfit::NoLinker(identity.version));
@@ -128,7 +128,7 @@ fn probe(program: &Path) -> Result<Clang, Unfit> {
     })
 }
 
-/// Whether the output of `--print-targets` contains the target.
+/// Whether the output of `--print-targets` contains the target `amdgcn`.
 fn has_amdgcn(targets: &str) -> bool {
     let mut words = targets
         .lines()
@@ -145,7 +145,7 @@ fn rocm_programs(rocm: Option<&OsStr>) -> Vec<PathBuf> {
     programs.filter(|program| program.is_file()).collect()
 }
 
-/// The clangs among programs: the highest number first, one without a number last.
+/// The programs called clang, with the highest version first. A name without a version is last.
 fn newest_first(programs: Vec<PathBuf>) -> Vec<PathBuf> {
     let rank = |program: &PathBuf| {
         let name = program.file_name()?.to_str()?.strip_prefix("clang++")?;
@@ -159,7 +159,8 @@ fn newest_first(programs: Vec<PathBuf>) -> Vec<PathBuf> {
     ranked.into_iter().map(|(_, program)| program).collect()
 }
 
-/// The error if no program is suitable. If one lacks only its linker, that is the one to fix.
+/// The error if no program is suitable. If a program lacks only its linker, the error reports that program, since it
+/// is the easiest to fix.
 fn not_found(unfit: &[(PathBuf, Unfit)]) -> CompileError {
     let lacks_linker = unfit.iter().find_map(|(program, why)| match why {
         Unfit::NoLinker(version) => Some((program, version)),
@@ -207,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    /// A program that answers like a clang with this version, these targets and this linker.
+    /// A script that answers like a clang with this version, these targets and this linker.
     fn pretender(folder: &Path, version: &str, targets: &str, lld: &str) -> PathBuf {
         let program = folder.join("clang++");
         let script = format!(

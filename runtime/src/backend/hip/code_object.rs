@@ -1,12 +1,14 @@
-//! Common parts of the compilers for AMD GPUs: options, unsupported builds, and checks of their output.
+//! What the compilers for AMD GPUs have in common: options, the check for unsupported builds, and the check of the
+//! output.
 
 use kiln_spec::Backend;
 
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
 use crate::image::{self, Wanted};
 
-/// Every ROCm since 5.6 loads version 5 of code objects, while clang 22 produces version 6 by default. An identifier
-/// of the compile (`cuid`) would make images depend on the folder in which they were compiled.
+/// Options of every compile. Every ROCm since 5.6 can load version 5 of code objects, while clang 22 produces version
+/// 6 by default. The compile's identifier (`cuid`) is off because it would make images depend on the folder in which
+/// they are compiled.
 const OPTIONS: [&str; 7] = [
     "-mcode-object-version=5",
     "-fuse-cuid=none",
@@ -17,13 +19,13 @@ const OPTIONS: [&str; 7] = [
     "-Rpass-analysis=kernel-resource-usage",
 ];
 
-/// The options for an architecture, after the compiler's own.
+/// The options for an architecture. The options `own` of the compiler come first.
 pub(super) fn flags(own: &[&str], arch: &str) -> Vec<String> {
     let options = own.iter().chain(&OPTIONS).map(ToString::to_string);
     options.chain([format!("--offload-arch={arch}")]).collect()
 }
 
-/// Refuses other than release builds: GPUs have no check builds.
+/// Returns an error for builds other than release builds, because GPUs have no check builds.
 pub(super) fn check_build(request: &CompileRequest, arch: &str) -> Result<(), CompileError> {
     if request.build == BuildKind::Release {
         return Ok(());
@@ -34,8 +36,8 @@ pub(super) fn check_build(request: &CompileRequest, arch: &str) -> Result<(), Co
     })
 }
 
-/// The artifact of a compile, after checking that it is for the requested target; `named` is the compiler's name in
-/// messages.
+/// The artifact of a compile, after checking that the image is for the requested target. `named` is the name of the
+/// compiler in messages.
 pub(super) fn artifact(
     compiler: &dyn Compiler,
     named: &str,

@@ -1,4 +1,4 @@
-//! The compiler for AMD GPUs: clang, run with limits.
+//! The compiler for AMD GPUs that uses clang, run with limits.
 
 use std::fmt;
 use std::path::Path;
@@ -15,14 +15,15 @@ use crate::compiler::{
 use super::clang::Clang;
 use super::code_object;
 
-/// clang++, compiling for one architecture of AMD GPUs into a code object.
+/// clang++ as a compiler for one architecture of AMD GPUs. It compiles to code objects.
 pub struct HipCompiler {
     clang: Clang,
     arch: String,
     include: IncludeFolder,
 }
 
-/// Prevents clang from searching for parts of ROCm: device libraries, headers, the bundler.
+/// Options of clang. They prevent it from searching for parts of ROCm, which are device libraries, headers and the
+/// bundler.
 const OWN_OPTIONS: &[&str] = &[
     "-x",
     "hip",
@@ -33,21 +34,22 @@ const OWN_OPTIONS: &[&str] = &[
 ];
 
 impl HipCompiler {
-    /// The compiler for an architecture, as the driver names it: `gfx1151`, `gfx90a:sramecc+:xnack-`.
+    /// The compiler for an architecture, which has the name that the driver uses, such as `gfx1151` or
+    /// `gfx90a:sramecc+:xnack-`.
     ///
-    /// `KILN_HIP_CLANG` selects the clang++; otherwise it is ROCm's (`$ROCM_PATH`, `/opt/rocm`), or else the newest
-    /// on the path.
+    /// `KILN_HIP_CLANG` selects the clang++. If it is not set, the clang++ of ROCm (`$ROCM_PATH`, `/opt/rocm`) is
+    /// used, or else the newest clang++ in the folders of `PATH`.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] if none compiles for the architecture, or it has no lld.
+    /// [`CompileError::NotFound`] if no clang++ supports the architecture, or if it has no lld.
     pub fn new(arch: &str) -> Result<HipCompiler, CompileError> {
         HipCompiler::of(Clang::find()?, arch)
     }
 
-    /// The same with the clang++ with this path or name.
+    /// Like [`Self::new`], with the clang++ with this path or program name.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn at(program: &Path, arch: &str) -> Result<HipCompiler, CompileError> {
         HipCompiler::of(Clang::at(program)?, arch)
     }
@@ -65,12 +67,12 @@ impl HipCompiler {
         })
     }
 
-    /// The compiler's path.
+    /// The path of the clang++.
     pub fn program(&self) -> &Path {
         &self.clang.program
     }
 
-    /// The complete command line.
+    /// The complete command that compiles a request.
     fn command(&self, request: &CompileRequest, include: &IncludeFolder) -> Command {
         let own = || self.flags(request.build);
         let mut command = Command::new(&self.clang.program);
@@ -97,7 +99,8 @@ impl Compiler for HipCompiler {
         &self.arch
     }
 
-    /// The log of an artifact contains the remarks on registers, spills, scratch and shared memory of every kernel.
+    /// The log of the artifact contains clang's remarks on the registers, spills, scratch and shared memory of every
+    /// kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         code_object::check_build(request, &self.arch)?;
         let folder = process::folder(request)?;

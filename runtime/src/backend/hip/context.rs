@@ -1,4 +1,4 @@
-//! One device of the runtime: its streams, and objects that may not be freed yet.
+//! The shared state of one AMD GPU: its streams, and objects that may not be freed yet.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,11 +11,11 @@ use crate::device::error::DeviceError;
 
 use super::ffi::{HipPlace, OwnedStream};
 
-/// State that the memory, modules and launches of one device share.
+/// State that the memory, the modules and the launches of one device share.
 ///
-/// A [`StreamHandle`] is a number in a table, never an address: an invented or closed handle is an error.
+/// A [`StreamHandle`] is a number in a table and never an address, so an invalid or closed handle is an error.
 pub(super) struct HipContext {
-    /// The runtime and the device's number in it.
+    /// The HIP runtime, and the number of the device in it.
     pub place: HipPlace,
     /// The [`crate::device::DeviceBackend::index`] of the device.
     pub index: u32,
@@ -26,7 +26,7 @@ pub(super) struct HipContext {
 }
 
 impl HipContext {
-    /// A device with its default stream.
+    /// The state of a device, with only its default stream.
     pub fn new(place: HipPlace) -> HipContext {
         let default = Arc::new(OwnedStream::default_of(&place));
         HipContext {
@@ -38,7 +38,7 @@ impl HipContext {
         }
     }
 
-    /// The stream of a handle.
+    /// The open stream with this handle. An error if there is none.
     pub fn stream(&self, handle: StreamHandle) -> Result<Arc<OwnedStream>, DeviceError> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         let found = streams.get(&handle.0).cloned();
@@ -48,7 +48,7 @@ impl HipContext {
         })
     }
 
-    /// Adds a stream to the table. Numbers are never reused.
+    /// Adds a stream to the table and returns its handle. Handles are never reused.
     pub fn add_stream(&self, stream: OwnedStream) -> StreamHandle {
         let handle = StreamHandle(self.next_stream.fetch_add(1, Ordering::Relaxed));
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl HipContext {
         handle
     }
 
-    /// Removes a stream from the table; the default one stays.
+    /// Removes a stream from the table. Does nothing for the default stream.
     pub fn remove_stream(&self, handle: StreamHandle) -> Option<Arc<OwnedStream>> {
         if handle == StreamHandle::DEFAULT {
             return None;

@@ -1,4 +1,4 @@
-//! A device of the HIP runtime.
+//! [`HipDevice`], an AMD GPU.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +32,7 @@ use super::{memory, processes};
 #[cfg(feature = "testing")]
 use crate::compiler::dialect::HOST_ARCH;
 
-/// One AMD GPU.
+/// An AMD GPU, used through the HIP runtime.
 pub struct HipDevice {
     info: DeviceInfo,
     context: Arc<HipContext>,
@@ -40,11 +40,11 @@ pub struct HipDevice {
 }
 
 impl HipDevice {
-    /// The device with this number, as the runtime counts them. A process has one object per device, however often it
-    /// is opened.
+    /// Opens the device with this number in the runtime. A process has one object per device, no matter how often the
+    /// device is opened.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] if there is no runtime, or it does not have the device.
+    /// [`DeviceError::NotFound`] if there is no HIP runtime, or if it does not have the device.
     pub fn open(ordinal: u32) -> Result<Arc<HipDevice>, DeviceError> {
         static OPEN: Mutex<BTreeMap<u32, Arc<HipDevice>>> = Mutex::new(BTreeMap::new());
         let runtime = runtime()?;
@@ -57,10 +57,10 @@ impl HipDevice {
         Ok(open.entry(ordinal).or_insert(device).clone())
     }
 
-    /// The device with this number, of a runtime loaded from a given file instead of the installed one.
+    /// Opens the device with this number in a HIP runtime that is loaded from `file` instead of the installed runtime.
     ///
     /// # Errors
-    /// Those of [`Self::open`].
+    /// The errors of [`Self::open`].
     pub fn of_library(file: &Path, ordinal: u32) -> Result<Arc<HipDevice>, DeviceError> {
         let runtime = Runtime::of(file)?;
         check_ordinal(&runtime, ordinal)?;
@@ -70,7 +70,7 @@ impl HipDevice {
     /// The number of devices that the runtime reports.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] if there is no runtime, or it has no device.
+    /// [`DeviceError::NotFound`] if there is no HIP runtime, or if it has no device.
     pub fn count() -> Result<u32, DeviceError> {
         runtime().map(|runtime| runtime.devices)
     }
@@ -87,7 +87,7 @@ impl HipDevice {
         })
     }
 
-    /// The entry behind a function, if the launch is within every limit.
+    /// The entry of a function, after checking that the launch is within all limits.
     fn checked<'a>(
         &self,
         function: &'a Function,
@@ -113,8 +113,8 @@ fn check_ordinal(runtime: &Runtime, ordinal: u32) -> Result<(), DeviceError> {
     })
 }
 
-/// Checks the number of threads: a dispatch counts threads, not blocks, with 32 bits per axis (HSA system
-/// architecture, dispatch packet).
+/// Checks the number of threads per axis of the grid. A dispatch counts threads and not blocks, with 32 bits per axis
+/// (HSA system architecture, dispatch packet).
 fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
     let axes = ["grid x * block x", "grid y * block y", "grid z * block z"];
     for (axis, what) in axes.into_iter().enumerate() {
@@ -127,7 +127,7 @@ fn check_work_items(plan: &LaunchPlan) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The compiler for an architecture.
+/// The compiler for an architecture, including the architecture of the test library.
 fn compiler_for(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     match arch {
         #[cfg(feature = "testing")]
@@ -230,7 +230,7 @@ impl DeviceBackend for HipDevice {
 
     fn close_stream(&self, stream: StreamHandle) {
         if let Some(stream) = self.context.remove_stream(stream) {
-            // An error of its work is reported by the next call on the device.
+            // The next call on the device reports an error of the stream's work.
             let _ = stream.synchronize();
         }
     }

@@ -1,4 +1,4 @@
-//! The runtime's calls for memory, recordings and timing.
+//! The HIP runtime's calls for memory, recordings and timing.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Gpu for HipContext {
         stream.end_capture()
     }
 
-    /// It may still be running.
+    /// Waits for all work on the device, because a launch of the graph may still be running.
     fn wait_to_drop_graph(&self) {
         let _ = self.wait();
     }

@@ -1,13 +1,17 @@
 //! Finds `libhiprtc`, AMD's run-time compiler. Machines with ROCm's runtime, or with PyTorch's wheels for AMD GPUs,
-//! have this library even without a clang.
+//! have this library even if they have no clang.
 //!
-//! The search order: `KILN_HIPRTC` (its file, or a folder that contains it: ROCm, a virtual environment, a wheel's
-//! own folder), which decides alone if it is set; `ROCM_PATH` and `HIP_PATH`; `/opt/rocm`; the names that the
-//! system's loader knows.
+//! These places are searched in order:
 //!
-//! The result of `hiprtcVersion` is useless (9.0, in every version whose source was read). Instead, a first unit is
-//! compiled, which reveals the version of HIP and of the clang inside. A library of ROCm 5 is never called: without a
-//! GPU, some of them end the process.
+//! 1. `KILN_HIPRTC`, which is the file of the library or a folder that contains it (ROCm, a virtual environment, or
+//!    the folder of a wheel). If the variable is set, no other place is searched.
+//! 2. `ROCM_PATH` and `HIP_PATH`.
+//! 3. `/opt/rocm`.
+//! 4. The system's loader.
+//!
+//! The result of `hiprtcVersion` is not usable, because it is 9.0 in every version whose source was read. Instead,
+//! Kiln compiles a first source text, whose image contains the version of HIP and of the clang inside the library. A
+//! library of ROCm 5 is never called, because some of them end the process if the machine has no GPU.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -24,8 +28,8 @@ use super::clang::OLDEST;
 use super::ffi::{Hiprtc, HiprtcUnit};
 use super::library_error::{HiprtcLibraryError, NEEDED};
 
-/// The names of the library: ROCm 7, ROCm 6, wheels and development packages. In earlier versions the compiler was
-/// part of the runtime, which still has its functions in ROCm 6.
+/// The file names of the library in ROCm 7, in ROCm 6, and in wheels and development packages. In earlier versions,
+/// the compiler was part of the runtime. The runtime of ROCm 6 still has its functions.
 const NAMES: [&str; 4] = [
     "libhiprtc.so.7",
     "libhiprtc.so.6",
@@ -33,16 +37,17 @@ const NAMES: [&str; 4] = [
     "libamdhip64.so.6",
 ];
 
-/// Prevents the library from putting AMD's own headers before every source: Kiln's prelude declares the same names.
+/// The option that prevents the library from adding AMD's own headers to every source. Kiln's prelude declares the
+/// same names.
 pub(super) const NO_BUILTIN_HEADER: &str = "--hiprtc-no-builtin-header";
 
-/// Variables from which the library takes additional options.
+/// Environment variables from which the library reads additional options.
 const MEDDLING: [&str; 2] = [
     "HIPRTC_COMPILE_OPTIONS_APPEND",
     "HIPRTC_LINK_OPTIONS_APPEND",
 ];
 
-/// The first unit; its image contains [`MARK`], three fields and a bracket.
+/// The first source text that is compiled. Its image contains [`MARK`], three fields and a bracket.
 const FIRST: &str = "#define KILN_TEXT_OF(x) #x\n#define KILN_TEXT(x) KILN_TEXT_OF(x)\n\
     extern \"C\" __attribute__((device, used)) const char kiln_compiler[] = \"kiln-hiprtc[\" \
     KILN_TEXT(HIP_VERSION_MAJOR) \".\" KILN_TEXT(HIP_VERSION_MINOR) \".\" KILN_TEXT(HIP_VERSION_PATCH) \"|\" \
@@ -50,22 +55,22 @@ const FIRST: &str = "#define KILN_TEXT_OF(x) #x\n#define KILN_TEXT(x) KILN_TEXT_
     extern \"C\" __attribute__((global)) void kiln_first() {}\n";
 const MARK: &[u8] = b"kiln-hiprtc[";
 
-/// A loaded library and its properties.
+/// A loaded library, and its properties.
 pub(super) struct HiprtcLibrary {
-    /// Its functions.
+    /// The functions of the library.
     pub hiprtc: Hiprtc,
-    /// Its file.
+    /// The path of the library.
     pub file: PathBuf,
-    /// Its version of HIP.
+    /// The version of HIP that the library belongs to.
     pub version: String,
-    /// Distinguishes it, and the compiler in it, from other builds.
+    /// Distinguishes the build of the library, and of the compiler in it, from other builds.
     pub build: String,
 }
 
-/// The first suitable library; each file is loaded once per process.
+/// Finds and loads the first suitable library. Each file is loaded once per process.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] with every place that was searched and why it failed.
+/// [`CompileError::NotFound`], with every place that was searched and the reason why it has no suitable library.
 pub(super) fn find() -> Result<Arc<HiprtcLibrary>, CompileError> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = set("KILN_HIPRTC") {
@@ -91,7 +96,7 @@ pub(super) fn find() -> Result<Arc<HiprtcLibrary>, CompileError> {
     })
 }
 
-/// The library at a path, or the newest one below a folder.
+/// Loads the library at a path. If the path is a folder, loads the newest library in it.
 ///
 /// # Errors
 /// [`CompileError::NotFound`] with the reason.
@@ -109,7 +114,7 @@ pub(super) fn at(place: &Path) -> Result<Arc<HiprtcLibrary>, CompileError> {
     first_fit(files.into_iter()).map_err(|looked| not_found(&looked))
 }
 
-/// The first file that loads and compiles, or the reason for each.
+/// The first of these libraries that can be loaded and can compile. The error is the reason for each library.
 fn first_fit(files: impl Iterator<Item = PathBuf>) -> Result<Arc<HiprtcLibrary>, Vec<String>> {
     let mut looked: Vec<String> = Vec::new();
     for file in files {
@@ -134,7 +139,7 @@ fn not_found(looked: &[String]) -> CompileError {
     }
 }
 
-/// The library files in a folder of ROCm, a virtual environment or a wheel, newest first.
+/// The library files in a folder of ROCm, in a virtual environment, or in the folder of a wheel, newest first.
 fn files_in(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root.join("lib")).into_iter().flatten();
     let mut packages: Vec<PathBuf> = entries
@@ -154,7 +159,7 @@ fn files_in(root: &Path) -> Vec<PathBuf> {
     named.filter(|file| file.exists()).collect()
 }
 
-/// Loads a file, or returns it if it is already loaded.
+/// Loads a file. A file that is already loaded is returned.
 fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, HiprtcLibraryError> {
     static LOADED: Mutex<Vec<Arc<HiprtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +197,7 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// Compiles the first unit. Returns the version of HIP, and the clang's own name for itself.
+/// Compiles the first source text. Returns the version of HIP, and clang's own version text.
 fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), HiprtcLibraryError> {
     let options = [
         NO_BUILTIN_HEADER,
@@ -221,8 +226,8 @@ fn first_unit(hiprtc: &Hiprtc) -> Result<(String, String), HiprtcLibraryError> {
     Ok((version, clang))
 }
 
-/// The versions in the first unit's image: that of HIP, the major version of clang, and the complete version of
-/// clang.
+/// The versions in the image of the first source text: the version of HIP, the major version of clang, and the
+/// complete version of clang. `None` if the image does not contain them.
 fn told(image: &[u8]) -> Option<(String, u32, String)> {
     let start = image.windows(MARK.len()).position(|part| part == MARK)? + MARK.len();
     let rest = &image[start..];
@@ -233,8 +238,8 @@ fn told(image: &[u8]) -> Option<(String, u32, String)> {
     Some((version.to_owned(), major.parse().ok()?, clang.to_owned()))
 }
 
-/// A hash of the library's build, of the build of the compiler library that it has loaded by now, and of clang's
-/// version text.
+/// A hash of the library's build, of the build of the compiler library that it has loaded, and of clang's version
+/// text.
 fn build_of(file: &Path, clang: &str) -> String {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let behind: BTreeSet<&str> = maps

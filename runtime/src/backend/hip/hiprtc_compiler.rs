@@ -1,4 +1,4 @@
-//! The compiler for AMD GPUs on machines without clang: `libhiprtc`.
+//! The compiler for AMD GPUs that uses `libhiprtc`, for machines without clang.
 
 use std::ffi::CString;
 use std::fmt;
@@ -18,36 +18,37 @@ use super::hiprtc::{self, HiprtcLibrary, NO_BUILTIN_HEADER};
 /// `HIPRTC_ERROR_OUT_OF_MEMORY` of `hip/hiprtc.h`.
 const OUT_OF_MEMORY: i32 = 1;
 
-/// The options of clang, without those that the library adds anyway (the source is HIP, for the device, unbundled).
-/// Only Kiln's headers are searched, and no device library is linked.
+/// The options of clang, except those that the library always adds (the source is HIP, for the device, unbundled).
+/// With these options, the library searches only Kiln's headers and links no device library.
 const OWN_OPTIONS: &[&str] = &[NO_BUILTIN_HEADER, "-nogpuinc", "-nogpulib"];
 
-/// `libhiprtc`, compiling for one architecture of AMD GPUs into a code object.
+/// `libhiprtc` as a compiler for one architecture of AMD GPUs. It compiles to code objects.
 ///
-/// It runs in this process, where neither a deadline nor a memory limit can be enforced. `tune` therefore compiles in
-/// separate processes.
+/// The library runs in this process, so neither a deadline nor a memory limit can be enforced. For this reason,
+/// `tune` compiles in separate processes.
 pub struct HiprtcCompiler {
     library: Arc<HiprtcLibrary>,
     arch: String,
     identity: CompilerIdentity,
-    /// Names and texts of the prelude.
+    /// The names and texts of the prelude's headers.
     headers: Vec<(CString, CString)>,
 }
 
 impl HiprtcCompiler {
-    /// The first library found (`KILN_HIPRTC`, ROCm's folders, the system's loader), for an architecture as the
-    /// driver names it. Needs no GPU.
+    /// Uses the first library that is found. It searches `KILN_HIPRTC`, ROCm's folders and the system's loader. The
+    /// architecture has the name that the driver uses. No GPU is needed.
     ///
     /// # Errors
-    /// [`CompileError::NotFound`] if there is none, or one is damaged, too old, or does not support the architecture.
+    /// [`CompileError::NotFound`] if no library is found, or if it is damaged, is too old, or does not support the
+    /// architecture.
     pub fn new(arch: &str) -> Result<HiprtcCompiler, CompileError> {
         HiprtcCompiler::of(hiprtc::find()?, arch)
     }
 
-    /// Like [`Self::new`], with the library at a path, or the newest one below a folder.
+    /// Like [`Self::new`], with the library at a path. If the path is a folder, the newest library in it is used.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// The errors of [`Self::new`].
     pub fn at(place: &Path, arch: &str) -> Result<HiprtcCompiler, CompileError> {
         HiprtcCompiler::of(hiprtc::at(place)?, arch)
     }
@@ -67,7 +68,8 @@ impl HiprtcCompiler {
         Ok(compiler)
     }
 
-    /// Checks by compiling that the library supports the architecture, since it has no list.
+    /// Checks that the library supports the architecture. The library has no list of architectures, so this compiles
+    /// a small source text.
     fn knows_its_arch(&self) -> Result<(), CompileError> {
         let source = "extern \"C\" __attribute__((global)) void kiln_first() {}\n";
         let asked = self.compile(&CompileRequest::new("kiln_first", source));
@@ -79,7 +81,7 @@ impl HiprtcCompiler {
     }
 }
 
-/// A header in the form that the library accepts: it refuses an empty one.
+/// A header as the library accepts it. The library rejects an empty header, so an empty text becomes a line break.
 fn header((name, text): &(&str, &str)) -> (CString, CString) {
     let text = if text.is_empty() { "\n" } else { text };
     let terminated = |text: &str| CString::new(text).unwrap_or_default();
@@ -103,7 +105,8 @@ impl Compiler for HiprtcCompiler {
         Some(&self.library.file)
     }
 
-    /// The log of an artifact contains the remarks on registers, spills, scratch and shared memory of every kernel.
+    /// The log of the artifact contains clang's remarks on the registers, spills, scratch and shared memory of every
+    /// kernel.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         code_object::check_build(request, &self.arch)?;
         let own = || self.flags(request.build);

@@ -1,7 +1,7 @@
-//! The architecture of the test library `tests/hip-host`: a HIP runtime whose device is the host processor.
+//! The architecture of the test library `tests/hip-host`, which is a HIP runtime whose device is the host processor.
 //!
-//! No AMD GPU has this name. With it, the whole backend can run without an AMD GPU: units for it are generated and
-//! compiled as for the cpu device, and its images are shared objects.
+//! No AMD GPU has this name. With the test library, the whole backend can run without an AMD GPU. Translation units
+//! for it are generated and compiled as for the cpu device, and their images are shared objects.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +19,12 @@ use crate::image::{self, Wanted};
 
 use super::metadata::{KernelFacts, Kernels};
 
-/// The host's C++ compiler, with artifacts for the test library.
+/// The host's C++ compiler. Its artifacts are for the test library.
 #[derive(Debug)]
 pub(super) struct HostCompiler(CpuCompiler);
 
 impl HostCompiler {
-    /// The compiler that the cpu device would use.
+    /// Finds the compiler that the cpu device would use.
     pub fn find() -> Result<HostCompiler, CompileError> {
         Ok(HostCompiler(CpuCompiler::find(&CpuOptions::default())?))
     }
@@ -55,7 +55,7 @@ impl Compiler for HostCompiler {
     }
 }
 
-/// The kernels of a shared object with the cpu prelude, by symbol.
+/// The kernels in a shared object that was compiled with the cpu prelude, by symbol.
 pub(super) fn kernels(artifact: &Artifact) -> Result<Kernels, UnfitArtifact> {
     let image = &*artifact.image;
     if artifact.backend != Backend::Hip {

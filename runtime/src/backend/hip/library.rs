@@ -8,7 +8,7 @@ use crate::device::error::DeviceError;
 
 use super::ffi::Hip;
 
-/// The names of the library: ROCm 7, 6, 5, and the development package.
+/// The file names of the library in ROCm 7, 6 and 5, and in the development package.
 const NAMES: [&str; 4] = [
     "libamdhip64.so.7",
     "libamdhip64.so.6",
@@ -16,31 +16,31 @@ const NAMES: [&str; 4] = [
     "libamdhip64.so",
 ];
 
-/// The runtime of this process, and its number of devices.
+/// The HIP runtime of this process, and its number of devices.
 #[derive(Clone, Debug)]
 pub(super) struct Runtime {
-    /// The library.
+    /// The loaded library.
     pub hip: Arc<Hip>,
-    /// The number of its devices.
+    /// The number of devices that the runtime reports.
     pub devices: u32,
     /// The file or name with which it was loaded.
     pub name: PathBuf,
 }
 
-/// The runtime, loaded and initialised by the first call.
+/// The HIP runtime of this process. The first call loads and initialises it.
 ///
 /// # Errors
-/// [`DeviceError::NotFound`] if there is no library, none that can be loaded, or no device.
+/// [`DeviceError::NotFound`] if there is no library, if none can be loaded, or if the runtime has no device.
 pub(super) fn runtime() -> Result<Runtime, DeviceError> {
     static RUNTIME: OnceLock<Result<Runtime, DeviceError>> = OnceLock::new();
     RUNTIME.get_or_init(find).clone()
 }
 
 impl Runtime {
-    /// The runtime at a path, loaded and initialised now.
+    /// Loads and initialises the runtime at a path.
     ///
     /// # Errors
-    /// Those of [`runtime`].
+    /// The errors of [`runtime`].
     pub fn of(file: &Path) -> Result<Runtime, DeviceError> {
         let named = |error| format!("{}: {error}", file.display());
         let hip = load_file(file).map_err(|error| no_runtime(named(error)))?;
@@ -48,7 +48,7 @@ impl Runtime {
     }
 }
 
-/// `$KILN_HIP_LIBRARY` alone if it is set; otherwise the installed library.
+/// Loads `$KILN_HIP_LIBRARY` if it is set, otherwise the installed library.
 fn find() -> Result<Runtime, DeviceError> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = set("KILN_HIP_LIBRARY") {
@@ -73,8 +73,8 @@ fn find() -> Result<Runtime, DeviceError> {
     Err(no_runtime(unfit.join("; ")))
 }
 
-/// Files of the library, the newest version first: for each name the file that the loader would use, then ROCm's
-/// folders.
+/// The files of the library, with the newest version first. For each name, the files that the loader would use come
+/// before those in ROCm's folders.
 fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for name in NAMES {
@@ -89,13 +89,14 @@ fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// Loads a file after checking it: the loader would map a truncated one, and the process would die.
+/// Loads a file after checking that it is complete. The loader would map a truncated file, and the process would
+/// crash.
 fn load_file(path: &Path) -> Result<Arc<Hip>, LibraryError> {
     shared_library::check(path)?;
     Ok(Arc::new(Hip::load(path)?))
 }
 
-/// Initialises the runtime, if it has a device.
+/// Initialises the runtime. An error if it has no device.
 fn start(hip: Arc<Hip>, name: PathBuf) -> Result<Runtime, DeviceError> {
     let none = |text: String| DeviceError::NotFound {
         what: "an AMD GPU".into(),

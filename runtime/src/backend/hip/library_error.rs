@@ -1,4 +1,4 @@
-//! Errors of loading AMD's libraries.
+//! [`HiprtcLibraryError`], the error of loading AMD's compiler library.
 
 use thiserror::Error;
 
@@ -8,37 +8,37 @@ use crate::backend::shared_library::LibraryError;
 /// The oldest ROCm with a clang version that the prelude is tested with.
 pub(super) const NEEDED: &str = "ROCm 6.4 or newer";
 
-/// Why `libhiprtc` cannot be used.
+/// The reason why `libhiprtc` cannot be used.
 #[derive(Debug, Error)]
 pub(super) enum HiprtcLibraryError {
-    /// It is not a complete library for this machine.
+    /// The file is not a complete library for this machine.
     #[error(transparent)]
     Load(#[from] LibraryError),
-    /// It is the compiler of ROCm 5.
+    /// The library is the compiler of ROCm 5.
     #[error("it is {soname}, of ROCm 5; {NEEDED} is needed")]
     Rocm5 {
-        /// Its own name.
+        /// The name that the library states for itself.
         soname: String,
     },
-    /// A variable would change how it compiles.
+    /// An environment variable would add options to every compile.
     #[error("it would take options of {variable}; unset that")]
     Options {
-        /// The environment variable.
+        /// The name of the variable.
         variable: &'static str,
     },
-    /// It does not compile the first unit.
+    /// The library cannot compile the first source text.
     #[error("it does not compile as {NEEDED} does: {said}")]
     DoesNotCompile {
-        /// Its log.
+        /// The log of that compile.
         said: String,
     },
-    /// The image of the first unit does not contain the versions.
+    /// The image of the first source text does not contain the versions.
     #[error("its first image tells nothing")]
     TellsNothing,
-    /// Its clang is too old.
+    /// The clang inside the library is too old.
     #[error("it is of HIP {version}, with clang {clang}; {OLDEST} is needed ({NEEDED})")]
     TooOld {
-        /// The version of HIP.
+        /// The version of HIP that the library belongs to.
         version: String,
         /// The major version of clang.
         clang: u32,

@@ -1,4 +1,4 @@
-//! Properties of a device that the runtime reports: identity, launch limits, fingerprint.
+//! The properties of a device that the HIP runtime reports: its identity, its launch limits, and its fingerprint.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,15 +14,15 @@ use super::status::HipFailure;
 use super::types::Attribute;
 use crate::compiler::dialect::is_test_library;
 
-/// The time resolution that events are trusted to have, in nanoseconds. The runtime states none; an event takes ten
-/// microseconds or more, and before ROCm 6.3 the runtime queues a recording launch by launch. A sample lasts a
-/// hundred times as long, two milliseconds.
+/// The assumed resolution of the time between two events, in nanoseconds. The runtime does not state a resolution. An
+/// event takes ten microseconds or more, and before ROCm 6.3 the runtime queues a recording launch by launch. A
+/// sample lasts a hundred times as long as this value, which is two milliseconds.
 const TIMER_TICK_NS: u64 = 20_000;
 
-/// All properties of a device.
+/// The properties of a device.
 ///
 /// # Errors
-/// If the runtime refuses, or reports no architecture that a compiler could support.
+/// If a call of the runtime fails, or if the runtime reports an architecture that no compiler could support.
 pub(super) fn device_info(place: &HipPlace) -> Result<DeviceInfo, DeviceError> {
     let (hip, ordinal) = (&place.hip, place.ordinal);
     hip.select(ordinal).map_err(HipFailure::error)?;
@@ -47,8 +47,8 @@ pub(super) fn device_info(place: &HipPlace) -> Result<DeviceInfo, DeviceError> {
     })
 }
 
-/// The processor part of the driver's architecture name: `gfx90a` in `gfx90a:sramecc+:xnack-`. Code for the processor
-/// alone runs with either setting of a feature.
+/// The processor in the driver's name of an architecture, such as `gfx90a` in `gfx90a:sramecc+:xnack-`. Code that is
+/// compiled for the processor alone runs with either setting of a feature.
 fn processor(arch: &str) -> Result<String, DeviceError> {
     let processor = arch.split(':').next().unwrap_or_default();
     let digits = processor.strip_prefix("gfx").unwrap_or_default();
@@ -63,7 +63,8 @@ fn processor(arch: &str) -> Result<String, DeviceError> {
     ))
 }
 
-/// A name without control characters and double spaces; the architecture if the runtime has no name.
+/// Removes control characters and repeated spaces from a product name. If the runtime has no name, returns one that
+/// contains the architecture.
 fn plain(name: &str, arch: &str) -> String {
     let words = name.split(|c: char| c.is_whitespace() || c.is_control());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -73,7 +74,7 @@ fn plain(name: &str, arch: &str) -> String {
     words.join(" ")
 }
 
-/// The limits of a launch.
+/// The limits of launches on the device.
 fn limits(place: &HipPlace, memory_bytes: u64) -> Result<DeviceLimits, DeviceError> {
     let number = |attribute| {
         let value = place.hip.attribute(attribute, place.ordinal);
@@ -101,13 +102,13 @@ fn limits(place: &HipPlace, memory_bytes: u64) -> Result<DeviceLimits, DeviceErr
     })
 }
 
-/// Properties that make timings differ between machines.
+/// The device fingerprint: properties that affect times and may differ between machines.
 fn fingerprint(
     place: &HipPlace,
     full_arch: String,
 ) -> Result<BTreeMap<String, String>, DeviceError> {
     let (runtime, driver) = place.hip.versions().map_err(HipFailure::error)?;
-    // An attribute that this version of the runtime does not know is not a reason to refuse the device.
+    // If this version of the runtime does not know an attribute, the device can still be used.
     let number = |attribute| match place.hip.attribute(attribute, place.ordinal) {
         Ok(value) => value.to_string(),
         Err(_) => "unknown".into(),

@@ -1,4 +1,4 @@
-//! Memory of AMD GPUs.
+//! Allocation of memory on an AMD GPU.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::ffi::DeviceMemory;
 /// Alignment of the runtime's allocations, in bytes.
 const RUNTIME_ALIGN: usize = 256;
 
-/// One allocation.
+/// One allocation of an AMD GPU's memory.
 pub(super) type HipMemory = GpuMemory<HipContext>;
 
-/// `bytes` zeroed bytes aligned to `align`.
+/// Allocates `bytes` zeroed bytes that are aligned to `align`.
 pub(super) fn alloc(
     context: &Arc<HipContext>,
     bytes: usize,

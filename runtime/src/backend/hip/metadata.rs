@@ -1,15 +1,15 @@
-//! The facts in a code object against which launches are checked.
+//! The facts in a code object that launches are checked against.
 
 use std::collections::BTreeMap;
 
 use crate::image::amd_metadata::{self, AmdMetadataError};
 
-/// The facts about a kernel against which its launches are checked.
+/// The facts about a kernel that its launches are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KernelFacts {
-    /// Number of declared arguments, without those that the runtime adds.
+    /// Number of declared arguments. Hidden arguments that the runtime adds are not included.
     pub parameters: usize,
-    /// Maximum number of threads per block, if the code object states it.
+    /// Maximum number of threads per block; `None` if the code object does not state it.
     pub max_threads: Option<u32>,
 }
 
@@ -19,7 +19,7 @@ pub(super) type Kernels = BTreeMap<String, KernelFacts>;
 /// Reads the metadata of a code object.
 ///
 /// # Errors
-/// If there is no metadata, or it is damaged.
+/// If the code object has no metadata, or if the metadata is damaged.
 pub(super) fn kernels(image: &[u8]) -> Result<Kernels, AmdMetadataError> {
     let kernels = amd_metadata::kernels(image)?.into_iter();
     let facts = kernels.map(|kernel| {

@@ -1,7 +1,7 @@
-//! AMD GPUs, through the HIP runtime, which is loaded at run time.
+//! AMD GPUs, used through the HIP runtime. Kiln does not link to the runtime but loads it at run time.
 //!
-//! clang compiles kernels with Kiln's own prelude: compiling needs no part of ROCm, launching only its runtime
-//! library. Without a clang, ROCm's own compiler library (`libhiprtc`) is used.
+//! clang compiles kernels with Kiln's own prelude. So compiling needs no part of ROCm, and launching needs only
+//! ROCm's runtime library. On machines without clang, ROCm's own compiler library (`libhiprtc`) is used.
 
 mod choice;
 mod clang;
@@ -31,7 +31,7 @@ pub use device::HipDevice;
 pub use hiprtc_compiler::HiprtcCompiler;
 pub use types::{ARCH_NAME_OFFSETS, Declaration, Interface};
 
-/// The parts of the vendor's interface that this backend uses, for the test that compiles the vendor's headers.
+/// The parts of AMD's interface that this backend uses. A test compares them with AMD's headers.
 pub fn interface() -> Interface {
     ffi::interface()
 }

@@ -1,4 +1,4 @@
-//! Loaded code objects and their kernels.
+//! Loaded code objects, and the kernels in them.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -31,22 +31,22 @@ pub(super) struct HipModule {
     kernels: Kernels,
 }
 
-/// One kernel, as the device launches it.
+/// A kernel that is ready to launch.
 pub(super) struct HipEntry {
-    /// The kernel.
+    /// The runtime's kernel.
     pub kernel: LoadedKernel,
-    /// The limits of its launches.
+    /// The limits of launches of the kernel.
     pub bounds: KernelBounds,
-    /// The `__constant__` variables that are filled from its arguments.
+    /// The `__constant__` variables that launches fill from the kernel's arguments.
     pub constants: Option<Constants<HipContext>>,
-    /// Its module, which stays loaded as long as this exists.
+    /// Keeps the module of the kernel loaded.
     _module: Arc<HipModule>,
 }
 
 impl HipModule {
     /// Loads an artifact for a device with this architecture.
     ///
-    /// The runtime gets an address without a size, so the image must be complete and for this device.
+    /// The runtime receives only an address without a size, so the image must be complete and for this device.
     pub fn load(
         context: &Arc<HipContext>,
         info: &DeviceInfo,
@@ -56,7 +56,7 @@ impl HipModule {
             text: unfit.to_string(),
         })?;
         let module = LoadedCodeObject::new(&context.place, &artifact.image).map_err(|failure| {
-            // Nothing was loaded, whatever error the runtime reports.
+            // The module was not loaded, whatever error the runtime reports.
             match failure.clone().error() {
                 DeviceError::Internal { .. } => DeviceError::Load {
                     text: failure.to_string(),
@@ -72,7 +72,7 @@ impl HipModule {
     }
 }
 
-/// The kernels of an artifact that is complete and for this device.
+/// The kernels of an artifact. An error if the artifact is not complete or not for this device.
 fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, UnfitArtifact> {
     let arch = &info.key.arch;
     if artifact.backend == Backend::Hip && artifact.target != *arch {
@@ -124,7 +124,7 @@ impl Module for HipModule {
     }
 }
 
-/// The `__constant__` variables that are filled from arguments of a kernel, if there are any.
+/// The `__constant__` variables that launches of a kernel fill from its arguments; `None` if the kernel has none.
 fn constants(
     module: &LoadedCodeObject,
     symbol: &str,

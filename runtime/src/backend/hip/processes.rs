@@ -1,17 +1,17 @@
-//! The other processes that compute on AMD GPUs, from the list of the kernel's compute driver: one folder per
-//! process, with its queues.
+//! The other processes that compute on AMD GPUs. They come from the list of the kernel's compute driver, which has
+//! one folder per process with the queues of that process.
 //!
-//! The GPU of a queue is not considered: on a machine with several GPUs, a process on another one counts too.
+//! The GPU of a queue is not considered, so on a machine with several GPUs the processes on all of them are listed.
 
 use std::fs;
 use std::path::Path;
 
 use crate::device::error::DeviceError;
 
-/// The folder of the list.
+/// The folder that contains the driver's list.
 pub(super) const LISTED: &str = "/sys/class/kfd/kfd/proc";
 
-/// The other processes that have a queue.
+/// The IDs of the other processes that have a queue.
 ///
 /// # Errors
 /// [`DeviceError::Unsupported`] if the list does not exist.
@@ -32,7 +32,7 @@ pub(super) fn others(listed: &Path) -> Result<Vec<u32>, DeviceError> {
     Ok(processes)
 }
 
-/// A process that has only opened the driver, for example to list devices, has no queue.
+/// Whether a process has a queue. A process that has only opened the driver, for example to list devices, has none.
 fn has_queue(process: &Path) -> bool {
     let queues = fs::read_dir(process.join("queues"));
     queues.is_ok_and(|mut queues| queues.next().is_some())

@@ -1,4 +1,4 @@
-//! The meaning of failed calls of the HIP runtime.
+//! Converts the status codes of the HIP runtime to [`DeviceError`]s.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use crate::device::error::DeviceError;
 
 use super::types::Status;
 
-/// A failed call, and the runtime's error.
+/// A failed call of the HIP runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HipFailure {
-    /// The function.
+    /// The name of the function.
     pub call: &'static str,
-    /// Its status.
+    /// The status that the call returned.
     pub status: Status,
-    /// The error's name in the headers: `hipErrorNoDevice`.
+    /// The name of the status in the headers, such as `hipErrorNoDevice`.
     pub name: String,
-    /// The error in words.
+    /// The runtime's description of the status.
     pub text: String,
 }
 
@@ -27,19 +27,19 @@ impl fmt::Display for HipFailure {
 }
 
 impl HipFailure {
-    /// Whether it only means that this machine has no AMD GPU. Runtimes differ: without a GPU, `hipInit` of 5.2
-    /// returns "invalid device", and its `hipGetDeviceCount` "no device".
+    /// Whether the failure means only that this machine has no AMD GPU. The status differs between versions. Without
+    /// a GPU, `hipInit` of ROCm 5.2 returns "invalid device" and its `hipGetDeviceCount` returns "no device".
     pub fn means_no_device(&self) -> bool {
         matches!(self.status, Status::NO_DEVICE | Status::INVALID_DEVICE)
     }
 
-    /// Whether it means that work cannot be recorded, or was recorded incorrectly.
+    /// Whether the failure means that work cannot be recorded, or was recorded incorrectly.
     fn is_of_recording(&self) -> bool {
         let numbers = Status::STREAM_CAPTURE_UNSUPPORTED.0..=Status::STREAM_CAPTURE_WRONG_THREAD.0;
         numbers.contains(&self.status.0)
     }
 
-    /// The device error for it, by the number alone.
+    /// The device error for this failure. It depends only on the status.
     pub fn error(self) -> DeviceError {
         let text = self.to_string();
         if self.is_of_recording() {
@@ -61,7 +61,8 @@ impl HipFailure {
             | Status::NO_BINARY_FOR_GPU
             | Status::INVALID_KERNEL_FILE
             | Status::SHARED_OBJECT_INIT_FAILED => DeviceError::Load { text },
-            // According to the headers, the process must be terminated and restarted. An unknown error is no better.
+            // The headers state that the process must be terminated and restarted. An unknown error may have left any
+            // state.
             Status::ILLEGAL_ADDRESS
             | Status::LAUNCH_TIME_OUT
             | Status::CONTEXT_IS_DESTROYED
@@ -79,7 +80,8 @@ impl HipFailure {
         }
     }
 
-    /// The error of a launch: if the runtime rejects it, the launch is at fault.
+    /// The error of a failed launch. If the runtime rejects the launch, the error refers to the launch and not to the
+    /// device.
     pub fn launch_error(self, symbol: &str) -> DeviceError {
         match self.status {
             Status::INVALID_VALUE
@@ -94,7 +96,7 @@ impl HipFailure {
         }
     }
 
-    /// The error of an allocation of this many bytes.
+    /// The error of a failed allocation of `wanted_bytes` bytes.
     pub fn memory_error(self, wanted_bytes: usize, free_bytes: Option<usize>) -> DeviceError {
         if self.status != Status::OUT_OF_MEMORY {
             return self.error();

@@ -1,11 +1,11 @@
 //! The types of the HIP runtime's interface: handles, enumerations, and their names in the vendor's headers.
 //!
-//! Source: `hip/hip_runtime_api.h`. A test compiles the names, sizes and numbers in this file against the headers of
-//! ROCm 5.2.3; those of 6.2 to 7.1 are the same.
+//! The source is `hip/hip_runtime_api.h`. A test compares the names, sizes and numbers in this file with the headers
+//! of ROCm 5.2.3. The headers of ROCm 6.2 to 7.1 have the same ones.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// The name of a Rust type of the interface in the headers.
+/// A Rust type of the interface that has a name in the headers.
 pub(super) trait HeaderType {
     fn c_name() -> String;
 }
@@ -42,7 +42,7 @@ c_names! {
     RawProperties = "hipDeviceProp_t",
 }
 
-/// Pointers that only the library dereferences. On this side they are numbers, so that any thread may hold them.
+/// Declares pointers that only the library dereferences. In Rust they are numbers, so any thread may hold them.
 macro_rules! handles {
     ($($(#[$doc:meta])* $handle:ident = $name:literal;)*) => {
         $($(#[$doc])*
@@ -57,7 +57,7 @@ macro_rules! handles {
 }
 
 handles! {
-    /// A stream; the null one is the device's default stream.
+    /// A stream. A null handle is the device's default stream.
     RawStream = "hipStream_t";
     /// A point in a stream.
     RawEvent = "hipEvent_t";
@@ -67,13 +67,13 @@ handles! {
     RawFunction = "hipFunction_t";
     /// A captured graph.
     RawGraph = "hipGraph_t";
-    /// A graph ready to be launched.
+    /// A graph that is ready to be launched.
     RawGraphExec = "hipGraphExec_t";
-    /// A node of a graph; always absent here.
+    /// A node of a graph. This backend always passes a null handle.
     RawGraphNode = "hipGraphNode_t";
 }
 
-/// Enumerations. The library may return any number, so they are numbers with names.
+/// Declares enumerations. The library may return any number, so the types are numbers with named values.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $type:ident = $name:literal {
         $($constant:ident = $c:ident = $value:literal,)*
@@ -155,44 +155,45 @@ numbers! {
         TO_HOST = hipMemcpyDeviceToHost = 2,
         ON_DEVICE = hipMemcpyDeviceToDevice = 3,
     }
-    /// The threads whose calls a capture forbids.
+    /// The threads in which a capture forbids calls that cannot be recorded.
     CaptureMode = "hipStreamCaptureMode" {
         THREAD_LOCAL = hipStreamCaptureModeThreadLocal = 1,
     }
 }
 
-/// Room for the device properties of any version (792 bytes in 5.x, 1472 in 6.x and 7.x), of which only the
-/// architecture's name is read.
+/// A buffer that is large enough for the device properties of any version (792 bytes in 5.x, 1472 in 6.x and 7.x).
+/// Only the architecture's name is read from it.
 #[repr(C, align(16))]
 pub(super) struct RawProperties(pub [u8; 8192]);
 
-/// The offset of `gcnArchName` in the properties, in bytes: before ROCm 6, and since.
+/// The offset of `gcnArchName` in the properties, in bytes. The first is for versions before ROCm 6, the second for
+/// ROCm 6 and later.
 pub const ARCH_NAME_OFFSETS: [usize; 2] = [396, 1160];
 
 /// A function of the interface, as the headers declare it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// Its symbol.
+    /// The symbol of the function.
     pub name: &'static str,
-    /// Its return type.
+    /// The return type, as the headers name it.
     pub result: String,
-    /// The types of its parameters, in order.
+    /// The types of the parameters in order, as the headers name them.
     pub parameters: Vec<String>,
 }
 
-/// The parts of the vendor's interface that the runtime uses, for the test that compiles the vendor's headers.
+/// The parts of AMD's interface that the hip backend uses. A test compares them with AMD's headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Functions that every version has.
+    /// The functions that every version has.
     pub functions: Vec<Declaration>,
-    /// Types, and their sizes in bytes.
+    /// The types, with their sizes in bytes.
     pub sizes: Vec<(&'static str, usize)>,
-    /// Enumerators, and their numbers.
+    /// The enumerators, with their numbers.
     pub numbers: Vec<(&'static str, i32)>,
 }
 
 impl Interface {
-    /// An interface with these functions.
+    /// An interface with these functions, and with all types and enumerators of this file.
     pub(super) fn of(functions: Vec<Declaration>) -> Interface {
         Interface {
             functions,

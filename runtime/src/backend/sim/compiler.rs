@@ -9,13 +9,14 @@ use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
 
-/// Line tables for the simulator's messages and profiles. They do not change the machine code.
+/// The option for line tables, which the simulator's messages and profiles use. They do not change the machine code.
 const LINES: &str = "-gline-tables-only";
 
-/// The compiler whose images the simulator executes: NVRTC as far as PTX, or that of AMD GPUs.
+/// The compiler whose images the simulator executes. For NVIDIA GPUs this is NVRTC, which compiles to PTX. For AMD
+/// GPUs it is the same compiler as for a real GPU.
 ///
 /// # Errors
-/// [`CompileError::NotFound`] if none is installed.
+/// [`CompileError::NotFound`] if no such compiler is installed.
 pub(super) fn compiler(target: &KnownTarget) -> Result<Box<dyn Compiler>, CompileError> {
     match target.backend {
         Backend::Cuda => Ok(Box::new(NvrtcCompiler::to_ptx(target.arch)?)),
@@ -23,7 +24,7 @@ pub(super) fn compiler(target: &KnownTarget) -> Result<Box<dyn Compiler>, Compil
     }
 }
 
-/// A compiler of AMD GPUs, with line tables.
+/// A compiler for AMD GPUs that adds line tables to its images.
 #[derive(Debug)]
 struct WithLines(Box<dyn Compiler>);
 

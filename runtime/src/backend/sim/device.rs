@@ -1,4 +1,4 @@
-//! The simulated device itself.
+//! [`SimDevice`], a simulated GPU.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,10 +20,10 @@ use crate::device::{
 };
 use crate::launch::checks::{KernelBounds, check_launch, entry_of, refused};
 
-/// The most memory of a simulated device: it is the host's.
+/// Maximum size of a simulated device's memory in bytes. It is limited because the memory is in the host's memory.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// A GPU whose images are interpreted.
+/// A simulated GPU, whose images are interpreted.
 pub struct SimDevice {
     index: u32,
     info: DeviceInfo,
@@ -36,10 +36,10 @@ pub struct SimDevice {
 }
 
 impl SimDevice {
-    /// The simulated device of an architecture: one object of each in a process.
+    /// The simulated device of an architecture. A process has one object per architecture.
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] if no known target has that architecture.
+    /// [`DeviceError::NotFound`] if no known GPU target has this architecture.
     pub fn open(arch: &str) -> Result<Arc<SimDevice>, DeviceError> {
         static OPEN: Mutex<BTreeMap<&str, Arc<SimDevice>>> = Mutex::new(BTreeMap::new());
         let target = targets().find(|target| target.arch == arch);
@@ -59,7 +59,7 @@ impl SimDevice {
             .clone())
     }
 
-    /// A device object of its own.
+    /// Creates a new device object.
     fn of(target: &'static KnownTarget) -> SimDevice {
         let limits = DeviceLimits {
             memory_bytes: target.limits.memory_bytes.min(MAX_BYTES),
@@ -92,11 +92,12 @@ impl SimDevice {
         }
     }
 
-    /// Calls `launch`, which launches once, and returns the profile of that launch. At most `max_blocks` of its blocks are
-    /// executed, evenly spread over the grid, so that its outputs are incomplete. One profile at a time.
+    /// Calls `launch`, which must launch once, and returns the profile of that launch. At most `max_blocks` of its
+    /// blocks are executed, evenly distributed over the grid, so the outputs are incomplete if the grid has more
+    /// blocks. Only one thread can profile at a time.
     ///
     /// # Errors
-    /// That of `launch`, or [`DeviceError::NotFound`] if it launched nothing.
+    /// The error of `launch`, or [`DeviceError::NotFound`] if it launched nothing.
     pub fn profile<E: From<DeviceError>>(
         &self,
         max_blocks: u64,
@@ -142,8 +143,8 @@ impl SimDevice {
         Ok(())
     }
 
-    /// The order of the next launch: forward, reversed and random in turn, so that a kernel whose result depends on the
-    /// order is likely to be seen.
+    /// The order of the next launch. Forward, reversed and random orders alternate, so that a kernel whose result
+    /// depends on the order is likely to be detected.
     fn next_order(&self) -> Order {
         let launch = self.launches.fetch_add(1, Ordering::Relaxed);
         match launch % 3 {
@@ -154,13 +155,13 @@ impl SimDevice {
     }
 }
 
-/// The targets that can be simulated.
+/// The known GPU targets. Each of them can be opened as a simulated device.
 pub fn targets() -> impl Iterator<Item = &'static KnownTarget> {
     let is_gpu = |target: &&KnownTarget| matches!(target.backend, Backend::Cuda | Backend::Hip);
     TARGETS.iter().filter(is_gpu)
 }
 
-/// The values of the arguments as they lie in the kernel's parameter buffer.
+/// The values of the arguments, in the layout of the kernel's parameter buffer.
 fn packed(kernel: &Kernel, args: KernelArgs<'_>) -> Vec<u8> {
     let parameters = &kernel.info.parameters;
     let sizes: Vec<usize> = parameters.iter().map(|p| p.bytes as usize).collect();
@@ -190,7 +191,7 @@ impl DeviceBackend for SimDevice {
         Ok(Box::new(self.memory.alloc(bytes, align, self.index)?))
     }
 
-    /// Every allocation is guarded: nothing lies next to it.
+    /// Every allocation is guarded, because the addresses next to it belong to no allocation.
     fn alloc_guarded(
         &self,
         bytes: usize,

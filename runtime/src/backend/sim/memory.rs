@@ -8,7 +8,7 @@ use kiln_sim::Memory;
 use crate::device::{Allocation, DeviceError, StreamHandle};
 use crate::launch::checks::{check_align, end_of_range};
 
-/// The memory of one device and how much of it is allocated.
+/// The memory of one device, and how much of it is allocated.
 #[derive(Debug)]
 pub(super) struct SimMemory {
     pub(super) memory: Memory,
@@ -63,14 +63,14 @@ pub(super) struct SimAllocation {
 }
 
 impl SimAllocation {
-    /// The address of a range, which must lie inside.
+    /// The address at which a range begins. An error if the range is not inside the allocation.
     fn range(&self, offset: usize, bytes: usize) -> Result<u64, DeviceError> {
         end_of_range(offset, bytes, self.bytes)?;
         Ok(self.address + offset as u64)
     }
 }
 
-/// The error of an access that was checked before.
+/// The error of an access that failed although it was checked before.
 fn lost(fault: kiln_sim::FaultKind) -> DeviceError {
     DeviceError::Internal {
         what: "a copy to or from a simulated device".into(),

@@ -1,9 +1,12 @@
-//! Simulated GPUs: `sim:sm_89`, `sim:gfx1151`. They execute the image of the real GPU by the interpreters of `kiln-sim`.
+//! Simulated GPUs, such as `sim:sm_89` and `sim:gfx1151`. They execute images with the interpreters of `kiln-sim`.
 //!
-//! A simulated device has the key and the limits of the GPU that it stands for (`cuda/sm_89/NVIDIA L4`), so that a launch
-//! selects the same row and compiles the same unit. [`DeviceInfo::is_simulated`](crate::device::DeviceInfo) tells the two apart.
-//! It has no clock: timing is refused. For NVIDIA GPUs it executes the PTX of a unit, because the machine code of a
-//! cubin is not documented; a baked cubin is therefore not executed, and the unit is compiled again.
+//! A simulated device has the key and the limits of the GPU that it simulates (`cuda/sm_89/NVIDIA L4`), so a launch
+//! selects the same row and generates the same translation unit. Only
+//! [`DeviceInfo::is_simulated`](crate::device::DeviceInfo) distinguishes the two. A simulated device has no clock, so
+//! timing is not supported.
+//!
+//! For NVIDIA GPUs, a simulated device executes PTX, because the machine code in a cubin is not documented. So it
+//! does not execute a baked cubin; the translation unit is compiled to PTX instead.
 
 mod compiler;
 mod device;

@@ -1,4 +1,4 @@
-//! Loaded images and their kernels.
+//! Loaded images, and the kernels in them.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, Function, Module};
 use crate::image::{self, Wanted};
 
-/// A loaded image.
+/// An image that a simulated device has loaded.
 #[derive(Debug)]
 pub(super) struct SimModule {
     image: Image,
@@ -22,7 +22,8 @@ impl SimModule {
     /// Loads an artifact that was compiled for a target.
     ///
     /// # Errors
-    /// [`DeviceError::Load`] if it is for another target, damaged, or a cubin, whose machine code is not documented.
+    /// [`DeviceError::Load`] if the artifact is for another target, is damaged, or is a cubin. The machine code in
+    /// cubins is not documented.
     pub(super) fn load(
         artifact: &Artifact,
         target: &KnownTarget,
@@ -56,7 +57,7 @@ impl SimModule {
     }
 }
 
-/// The text of an image, without the zero byte that shows that nothing is cut off.
+/// The text of a PTX image, without its final zero byte. That byte shows that the image is complete.
 fn ptx(image: &[u8]) -> Result<&str, DeviceError> {
     let unfit = |text: &str| DeviceError::Load { text: text.into() };
     let text = std::str::from_utf8(image)
@@ -65,11 +66,11 @@ fn ptx(image: &[u8]) -> Result<&str, DeviceError> {
     whole.ok_or_else(|| unfit("it is cut off: PTX ends with a zero byte"))
 }
 
-/// A kernel ready to launch.
+/// A kernel that is ready to launch.
 #[derive(Debug)]
 pub(super) struct SimKernel {
     pub(super) kernel: Kernel,
-    /// The kernel's code and variables lie in the memory of its module.
+    /// Keeps the module, whose memory contains the kernel's code and variables.
     _module: Arc<SimModule>,
 }
 

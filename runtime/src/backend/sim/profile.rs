@@ -1,4 +1,4 @@
-//! Counts what launches execute.
+//! Counts the instructions that launches execute.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,26 +6,26 @@ use kiln_sim::{Counters, Fault, InstructionInfo, Kernel, Launch, Memory};
 
 use crate::device::DeviceError;
 
-/// What some blocks of one launch executed.
+/// What the executed blocks of one launch did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchProfile {
-    /// The entry.
+    /// The symbol of the launched entry.
     pub symbol: String,
-    /// The instructions of the entry, in the order of the counters.
+    /// The instructions of the entry, in the order in which `counters` lists them.
     pub instructions: Vec<InstructionInfo>,
-    /// The counts of the executed blocks.
+    /// The counts, summed over the executed blocks.
     pub counters: Counters,
-    /// The blocks that were executed.
+    /// The number of blocks that were executed.
     pub executed_blocks: u64,
-    /// The blocks of the launch.
+    /// The number of blocks in the grid.
     pub blocks: u64,
 }
 
-/// Profiles launches while somebody asks for it.
+/// Profiles launches, if a profile is requested.
 #[derive(Debug, Default)]
 pub(super) struct Profiler {
     state: Mutex<Option<Wanted>>,
-    /// Held by whoever profiles.
+    /// Locked during a profile, so only one thread profiles at a time.
     turn: Mutex<()>,
 }
 
@@ -60,7 +60,7 @@ impl Profiler {
         Ok(launched.ok_or_else(nothing)?)
     }
 
-    /// Runs a launch: whole, or a sample of its blocks if the profiler is on.
+    /// Runs a launch. If a profile is requested, only a sample of the blocks runs.
     pub(super) fn launch(
         &self,
         symbol: &str,
@@ -88,7 +88,8 @@ impl Profiler {
     }
 }
 
-/// At most `count` of `blocks` blocks, evenly spread, with the first and the last one.
+/// At most `count` of `blocks` block numbers, evenly distributed. They include the first and the last block, unless
+/// `count` is 1; then it is the middle block.
 fn sample(blocks: u64, count: u64) -> Vec<u64> {
     if blocks <= count {
         return (0..blocks).collect();

@@ -1,4 +1,4 @@
-//! Check builds check every access: races, bounds, and uninitialised shared memory.
+//! Tests that check builds check every access for races, bounds, and reads of uninitialised shared memory.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use kiln::spec::LaunchPlan;
 
 use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, devices, plan, unit};
 
-/// A kernel of one of the sources next to this file.
+/// A kernel in one of the source files next to this file.
 struct Case<'a> {
     name: &'a str,
     blocks: u32,
@@ -19,7 +19,7 @@ struct Case<'a> {
     lines: Vec<usize>,
 }
 
-/// The kernels of a source, by the comments before them.
+/// The kernels of a source file. The comment before each kernel describes the launch and the expected message.
 fn cases(source: &str) -> Vec<Case<'_>> {
     let mut cases: Vec<Case<'_>> = Vec::new();
     for (number, line) in (1..).zip(source.lines()) {
@@ -43,7 +43,7 @@ fn cases(source: &str) -> Vec<Case<'_>> {
     cases
 }
 
-/// A source's kernels, compiled together, which is much faster than compiling each separately.
+/// All kernels of a source file in one module, because compiling them together is much faster.
 struct Built {
     device: Arc<CpuDevice>,
     module: Arc<dyn kiln::device::Module>,
@@ -75,7 +75,7 @@ impl Built {
     fn launch(&self, case: &Case<'_>, schedule: Schedule) -> Result<(), DeviceError> {
         let device = &self.device;
         let input: Vec<i32> = (0..4096).collect();
-        // Contiguous buffers would hide an overrun.
+        // Each buffer is guarded, because an overrun of contiguous buffers could stay inside the next buffer.
         let memory = || device.alloc_guarded(4 * 4096, 4).unwrap();
         let (held, x, y) = (memory(), memory(), memory());
         held.write(STREAM, 0, bytemuck::cast_slice(&input)).unwrap();
@@ -91,7 +91,8 @@ impl Built {
     }
 }
 
-/// Every case must be reported in forward order with its message and all its lines, and be a fault in other orders.
+/// Every case must be reported in forward order with its message and all its lines, and must be a fault in other
+/// orders.
 fn all_are_told(source: &str, beginning: &[&str]) {
     for device in devices() {
         let built = Built::new(&device, source);

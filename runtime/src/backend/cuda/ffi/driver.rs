@@ -1,4 +1,4 @@
-//! The driver: its functions, its devices, and the context in which all work runs.
+//! The driver: its functions, its devices, and the context in which work runs.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::super::numbers::{DeviceAttribute, LIMIT_PERSISTING_L2};
 use super::{open, symbol};
 use crate::backend::shared_library::LibraryError;
 
-/// `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`.
+/// A `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph` or `CUgraphExec`.
 pub(super) type Handle = *mut c_void;
 
 /// `CUdeviceptr`.
@@ -32,7 +32,7 @@ pub(super) struct AllocationProperties {
     pub handle_types: c_int,
     pub location: MemLocation,
     pub win32_meta_data: *mut c_void,
-    /// `compressionType`, `gpuDirectRDMACapable`, `usage`, and reserved bytes.
+    /// The fields `compressionType`, `gpuDirectRDMACapable`, `usage`, and reserved bytes.
     pub flags: [u8; 8],
 }
 
@@ -45,7 +45,7 @@ pub(super) struct AccessDescription {
 }
 
 functions! {
-    /// The required functions of the driver (`cuda.h`); drivers of CUDA 11.4 and later have all of them.
+    /// The functions of the driver (`cuda.h`) that Kiln requires. Drivers of CUDA 11.4 and later have all of them.
     DriverFunctions {
         init = "cuInit"(c_uint);
         version = "cuDriverGetVersion"(*mut c_int);
@@ -105,16 +105,16 @@ functions! {
     }
 }
 
-/// Functions that are used if the driver has them.
+/// Functions that Kiln uses only if the driver has them.
 pub(super) struct OptionalFunctions {
-    /// `cuGraphUpload`, since CUDA 11.1: uploads a graph to the device before its first launch.
+    /// `cuGraphUpload`, since CUDA 11.1, uploads a graph to the device before its first launch.
     pub graph_upload: Option<unsafe extern "C" fn(Handle, Handle) -> c_int>,
     /// `cuCtxSetLimit`.
     set_limit: Option<unsafe extern "C" fn(c_int, usize) -> c_int>,
     /// `cuCtxResetPersistingL2Cache`, since CUDA 11.0.
     reset_persisting: Option<unsafe extern "C" fn() -> c_int>,
-    /// `cuDeviceGetUuid_v2`, since CUDA 11.4: for a part of a GPU (MIG) it returns the part's UUID, while the
-    /// function without `_v2` returns that of the whole GPU.
+    /// `cuDeviceGetUuid_v2`, since CUDA 11.4. For a part of a GPU (MIG), it returns the UUID of the part, while the
+    /// function without `_v2` returns the UUID of the whole GPU.
     device_uuid_v2: Option<unsafe extern "C" fn(*mut [u8; 16], c_int) -> c_int>,
 }
 
@@ -136,11 +136,11 @@ impl OptionalFunctions {
 /// A failed call of the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::backend::cuda) struct Failed {
-    /// The function.
+    /// The name of the function.
     pub call: &'static str,
     /// The driver's result code.
     pub code: i32,
-    /// The driver's name of the code and its description.
+    /// The driver's name for the code, and the driver's description.
     pub text: String,
 }
 
@@ -152,10 +152,10 @@ pub(in crate::backend::cuda) struct Driver {
 }
 
 impl Driver {
-    /// Loads the driver's library.
+    /// Loads the driver from a file.
     ///
     /// # Errors
-    /// Why the loader refuses it, or which symbol is missing.
+    /// The error of the loader, or the symbol that is missing.
     pub fn load(file: &Path) -> Result<Driver, LibraryError> {
         let library = open(file, RTLD_LOCAL)?;
         Ok(Driver {
@@ -196,7 +196,7 @@ impl Driver {
         self.check("cuInit", unsafe { (self.functions.init)(0) })
     }
 
-    /// The newest CUDA version that the driver supports: 13000 for 13.0.
+    /// The newest CUDA version that the driver supports, such as 13000 for CUDA 13.0.
     pub fn version(&self) -> Result<i32, Failed> {
         let mut version = 0;
         // SAFETY: it points to a local integer.
@@ -204,7 +204,7 @@ impl Driver {
         self.check("cuDriverGetVersion", code).map(|()| version)
     }
 
-    /// The number of devices.
+    /// The number of devices that the driver reports.
     pub fn device_count(&self) -> Result<i32, Failed> {
         let mut count = 0;
         // SAFETY: as above.
@@ -212,7 +212,7 @@ impl Driver {
         self.check("cuDeviceGetCount", code).map(|()| count)
     }
 
-    /// The device with this number.
+    /// The driver's handle of the device with this number.
     pub fn device(&self, ordinal: i32) -> Result<c_int, Failed> {
         let mut device = 0;
         // SAFETY: as above.
@@ -220,7 +220,7 @@ impl Driver {
         self.check("cuDeviceGet", code).map(|()| device)
     }
 
-    /// A device's product name.
+    /// The product name of a device.
     pub fn device_name(&self, device: c_int) -> Result<String, Failed> {
         let mut name = [0u8; 256];
         let room = name.len() as c_int - 1;
@@ -234,7 +234,7 @@ impl Driver {
         Ok(String::from_utf8_lossy(&name[..end]).into_owned())
     }
 
-    /// A device's UUID.
+    /// The UUID of a device.
     pub fn device_uuid(&self, device: c_int) -> Result<[u8; 16], Failed> {
         let mut uuid = [0; 16];
         let ask = self
@@ -246,7 +246,7 @@ impl Driver {
         self.check("cuDeviceGetUuid", code).map(|()| uuid)
     }
 
-    /// A device's memory, in bytes.
+    /// The size of a device's memory, in bytes.
     pub fn device_memory(&self, device: c_int) -> Result<u64, Failed> {
         let mut bytes = 0;
         // SAFETY: it points to a local integer.
@@ -254,7 +254,7 @@ impl Driver {
         self.check("cuDeviceTotalMem", code).map(|()| bytes as u64)
     }
 
-    /// One attribute of a device.
+    /// The value of one attribute of a device.
     pub fn attribute(&self, device: c_int, attribute: DeviceAttribute) -> Result<i32, Failed> {
         let mut value = 0;
         let number = attribute as c_int;
@@ -264,7 +264,7 @@ impl Driver {
     }
 }
 
-/// The primary context of a device, which all users of the device in this process share.
+/// The primary context of a device. All users of the device in this process share it.
 pub(in crate::backend::cuda) struct PrimaryContext {
     driver: &'static Driver,
     device: c_int,
@@ -278,12 +278,12 @@ unsafe impl Send for PrimaryContext {}
 unsafe impl Sync for PrimaryContext {}
 
 impl PrimaryContext {
-    /// Its device.
+    /// The driver's handle of the device.
     pub(super) fn device(&self) -> c_int {
         self.device
     }
 
-    /// Creates or joins the device's context.
+    /// Retains the primary context of a device. The driver creates it if it does not exist.
     pub fn retain(driver: &'static Driver, device: c_int) -> Result<Arc<PrimaryContext>, Failed> {
         let mut handle = std::ptr::null_mut();
         // SAFETY: it points to a local handle.
@@ -296,7 +296,7 @@ impl PrimaryContext {
         }))
     }
 
-    /// Makes it current for this thread; returns the functions to call.
+    /// Makes the context current for this thread, and returns the driver's functions.
     pub(super) fn enter(&self) -> Result<&DriverFunctions, Failed> {
         // SAFETY: the context is retained as long as this object lives.
         let code = unsafe { (self.driver.functions.context_set)(self.handle) };
@@ -304,7 +304,7 @@ impl PrimaryContext {
         Ok(&self.driver.functions)
     }
 
-    /// Functions that not every driver has.
+    /// The functions that not every driver has.
     pub(super) fn optional(&self) -> &OptionalFunctions {
         &self.driver.optional
     }
@@ -313,7 +313,7 @@ impl PrimaryContext {
         self.driver.check(call, code)
     }
 
-    /// Waits for everything on the device.
+    /// Waits until all work on the device is done.
     pub fn synchronize(&self) -> Result<(), Failed> {
         let functions = self.enter()?;
         // SAFETY: it takes no arguments; the context is current.
@@ -322,7 +322,7 @@ impl PrimaryContext {
         })
     }
 
-    /// Gives up this process's reservations in the L2 cache, if the driver supports it.
+    /// Releases this process's reservations in the L2 cache, if the driver supports it.
     pub fn share_l2(&self) -> Result<(), Failed> {
         self.enter()?;
         let optional = self.optional();
@@ -338,7 +338,7 @@ impl PrimaryContext {
         self.check("cuCtxResetPersistingL2Cache", unsafe { reset() })
     }
 
-    /// Free memory in bytes.
+    /// The free memory of the device, in bytes.
     pub fn free_bytes(&self) -> Result<u64, Failed> {
         let functions = self.enter()?;
         let (mut free, mut total) = (0, 0);

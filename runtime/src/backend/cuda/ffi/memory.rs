@@ -1,4 +1,4 @@
-//! Memory of a device.
+//! Allocations of a CUDA device's memory.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use super::driver::{AccessDescription, AllocationProperties, Failed, MemLocation
 use super::work::RawStream;
 use crate::backend::gpu;
 
-/// Device memory, freed on drop.
+/// Device memory, which is freed on drop.
 ///
-/// Only copies and kernels access it, so no reference to it ever exists.
+/// Only copies and kernels access the memory, so the host never has a reference to it.
 pub(in crate::backend::cuda) struct OwnedMemory {
     context: Arc<PrimaryContext>,
     address: u64,
     bytes: usize,
-    /// The mapping, if it is not a plain allocation.
+    /// The mapping of physical memory; `None` for a plain allocation.
     mapping: Option<PhysicalMapping>,
 }
 
-/// Physical memory in the middle of a reserved address range.
+/// Physical memory that is mapped in the middle of a reserved address range.
 struct PhysicalMapping {
     context: Arc<PrimaryContext>,
-    /// The reserved range.
+    /// The start of the reserved range.
     reserved: u64,
     reserved_bytes: usize,
-    /// The physical memory, once it is created.
+    /// The physical memory; `None` before it is created.
     handle: Option<u64>,
-    /// The range at which it is mapped, once it is.
+    /// The start and size of the mapped range; `None` before the memory is mapped.
     mapped: Option<(u64, usize)>,
 }
 
 impl OwnedMemory {
-    /// Allocates uninitialised bytes.
+    /// Allocates `bytes` uninitialised bytes.
     pub fn new(context: &Arc<PrimaryContext>, bytes: usize) -> Result<OwnedMemory, Failed> {
         let functions = context.enter()?;
         let mut address = 0;
@@ -48,7 +48,7 @@ impl OwnedMemory {
         })
     }
 
-    /// Allocates whole pages between reserved addresses without a mapping: an access to those faults.
+    /// Allocates whole pages with reserved but unmapped addresses on both sides. An access to these addresses faults.
     pub fn between_guards(
         context: &Arc<PrimaryContext>,
         bytes: usize,
@@ -70,12 +70,12 @@ impl OwnedMemory {
         })
     }
 
-    /// Its size in bytes.
+    /// The size of the memory in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The address of a range.
+    /// The address at which a range begins. Panics if the range is not inside the memory.
     fn at(&self, offset: usize, bytes: usize) -> u64 {
         let end = offset.checked_add(bytes);
         assert!(
@@ -99,7 +99,7 @@ impl gpu::Memory<RawStream, Failed> for OwnedMemory {
         // for the copy before it returns.
         let code = unsafe { (functions.copy_out)(to, from, out.len(), stream.handle()) };
         let queued = self.context.check("cuMemcpyDtoHAsync", code);
-        // Even if it failed: a part may be in progress.
+        // Wait even if the call failed, because a part of the copy may be in progress.
         queued.and(stream.synchronize(&self.context))
     }
 
@@ -142,7 +142,7 @@ impl Drop for OwnedMemory {
 }
 
 impl PhysicalMapping {
-    /// Reserves room for `bytes` and a page on either side, and maps memory in the middle.
+    /// Reserves addresses for `bytes` and a page on either side, and maps memory in the middle.
     fn new(
         context: &Arc<PrimaryContext>,
         bytes: usize,
@@ -155,7 +155,7 @@ impl PhysicalMapping {
         // SAFETY: it points to a local address; the driver chooses the range.
         let code = unsafe { (functions.reserve)(&raw mut reserved, reserved_bytes, page, 0, 0) };
         context.check("cuMemAddressReserve", code)?;
-        // From here on, dropping it undoes the steps done so far.
+        // From here on, dropping the value undoes the steps that are done.
         let mut mapping = PhysicalMapping {
             context: context.clone(),
             reserved,
@@ -202,7 +202,7 @@ impl Drop for PhysicalMapping {
     }
 }
 
-/// Plain memory of one device.
+/// The properties of ordinary memory on one device.
 fn properties(device: i32) -> AllocationProperties {
     AllocationProperties {
         kind: ALLOCATION_PINNED,

@@ -1,11 +1,12 @@
-//! All unsafe code of the CUDA backend: the functions of NVRTC, NVML and the driver, and owners of their objects.
+//! All unsafe code of the CUDA backend: the functions of NVRTC, NVML and the driver, and types that own their
+//! objects.
 //!
-//! Each function is looked up once; a missing function is an error. No third-party binding is used. Those of cudarc
-//! panic if a library or symbol is missing, return result codes as an enumeration that does not cover those of a
-//! newer driver, and make every crate of a program agree on one version of CUDA (`interop` has adapters for programs
-//! that use cudarc).
+//! Each function is looked up once. A missing function is an error. Kiln does not use cudarc's bindings for three
+//! reasons. They panic if a library or symbol is missing. They return result codes as an enumeration that does not
+//! cover the codes of a newer driver. They make all crates of a program agree on one version of CUDA. (`interop` has
+//! adapters for programs that use cudarc.)
 
-/// Declares a table of functions that return a result code, and fills it from a library.
+/// Declares a table of functions that return a result code, with a function that fills it from a library.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident { $($field:ident = $symbol:literal($($arg:ty),* $(,)?);)* }) => {
         $(#[$doc])*
@@ -14,7 +15,7 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// Looks every function up.
+            /// Looks up every function.
             pub fn of(library: &Library) -> Result<$table, $crate::backend::shared_library::LibraryError> {
                 Ok($table {
                     // SAFETY: the vendor's header declares a function of this type under this name.
@@ -45,7 +46,7 @@ pub(super) use nvml::Nvml;
 pub(super) use nvrtc::{ImageKind, Nvrtc, NvrtcOutput};
 pub(super) use work::{CudaEvent, LoadedImage, RawFunction, RawGraph, RawStream};
 
-/// Opens a library by its path, or by name through the loader.
+/// Opens a library, either the file at a path or the library that the loader finds by name.
 fn open(file: &Path, scope: c_int) -> Result<Library, LibraryError> {
     // SAFETY: the file was checked to be a complete library for this machine, and comes from the vendor: its
     // initialisers do what loading it is meant to do.

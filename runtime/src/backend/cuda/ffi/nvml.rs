@@ -1,4 +1,4 @@
-//! The functions of NVML, NVIDIA's management library, that report the processes on a device and its clock.
+//! The functions of NVML, NVIDIA's management library, that report a device's processes and its clock.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(super) struct ProcessInfo {
 /// `NVML_ERROR_INSUFFICIENT_SIZE`
 const INSUFFICIENT_SIZE: c_int = 7;
 
-/// Initial capacity, in processes.
+/// Initial capacity of the list of processes.
 const PROCESSES: usize = 64;
 
 functions! {
@@ -39,11 +39,11 @@ functions! {
 /// `NVML_CLOCK_SM`
 const CLOCK_SM: c_int = 1;
 
-/// Throttle reasons that mean that heat or the power supply limits the clock (`nvmlClocksEventReason…` of `nvml.h`):
-/// hardware slowdown, thermal slowdown by the driver and by the hardware, power brake.
+/// The throttle reasons that mean that heat or the power supply limits the clock (`nvmlClocksEventReason…` in
+/// `nvml.h`): hardware slowdown, thermal slowdown by the driver, thermal slowdown by the hardware, and power brake.
 const BRAKES: c_ulonglong = 0x8 | 0x20 | 0x40 | 0x80;
 
-/// Functions that are used if the library has them and the device supports them.
+/// Functions that Kiln uses only if the library has them and the device supports them.
 struct OptionalNvmlFunctions {
     clock: Option<unsafe extern "C" fn(Handle, c_int, *mut c_uint) -> c_int>,
     reasons: Option<unsafe extern "C" fn(Handle, *mut c_ulonglong) -> c_int>,
@@ -62,7 +62,7 @@ impl OptionalNvmlFunctions {
     }
 }
 
-/// An initialised NVML, shut down on drop.
+/// An initialised NVML, which is shut down on drop.
 pub(in crate::backend::cuda) struct Nvml {
     functions: NvmlFunctions,
     optional: OptionalNvmlFunctions,
@@ -74,7 +74,7 @@ impl Nvml {
     /// Loads and initialises the library at a path.
     ///
     /// # Errors
-    /// Why the loader refuses it, which symbol is missing, or the error of its first call.
+    /// The error of the loader, the symbol that is missing, or the error of the first call.
     pub fn begin(file: &Path) -> Result<Nvml, NvmlError> {
         let library = open(file, RTLD_LOCAL)?;
         let functions = NvmlFunctions::of(&library)?;
@@ -91,7 +91,7 @@ impl Nvml {
         match nvml.check("nvmlInit", code) {
             Ok(()) => Ok(nvml),
             Err(error) => {
-                // It was not initialised, so it must not be shut down.
+                // The library was not initialised, so it must not be shut down.
                 std::mem::forget(nvml);
                 Err(error)
             }
@@ -114,7 +114,7 @@ impl Nvml {
         Err(NvmlError::Call { call, code, text })
     }
 
-    /// The device with a UUID in the format of `nvidia-smi`.
+    /// The handle of the device with this UUID, which has the format of `nvidia-smi`.
     fn device(&self, uuid: &str) -> Result<Handle, NvmlError> {
         let uuid = CString::new(uuid)?;
         let mut device: Handle = std::ptr::null_mut();
@@ -124,7 +124,7 @@ impl Nvml {
         Ok(device)
     }
 
-    /// The clock of the device with a UUID, as far as it is reported.
+    /// The clock of the device with this UUID. Values that are not reported are left out.
     pub fn clock(&self, uuid: &str) -> Result<ClockReading, NvmlError> {
         let device = self.device(uuid)?;
         let mut reading = ClockReading::default();
@@ -143,7 +143,7 @@ impl Nvml {
         Ok(reading)
     }
 
-    /// The IDs of the processes that compute on the device with a UUID in the format of `nvidia-smi`.
+    /// The IDs of the processes that compute on the device with this UUID, which has the format of `nvidia-smi`.
     pub fn processes(&self, uuid: &str) -> Result<Vec<u32>, NvmlError> {
         let device = self.device(uuid)?;
         let mut room = vec![ProcessInfo::default(); PROCESSES];
@@ -154,7 +154,7 @@ impl Nvml {
                 unsafe { (self.functions.processes)(device, &raw mut count, room.as_mut_ptr()) };
             let count = count as usize;
             if code == INSUFFICIENT_SIZE && count > room.len() {
-                // More processes may start in the meantime.
+                // More processes may start before the next call, so leave room for them.
                 room.resize(2 * count, ProcessInfo::default());
                 continue;
             }

@@ -16,7 +16,7 @@ type Strings = *const *const c_char;
 type FlowCallback = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
 functions! {
-    /// The functions of NVRTC (`nvrtc.h`) that every version since 11.1 has.
+    /// The functions of NVRTC (`nvrtc.h`) that Kiln requires. Every version since 11.1 has them.
     NvrtcFunctions {
         version = "nvrtcVersion"(*mut c_int, *mut c_int);
         create = "nvrtcCreateProgram"(*mut Program, *const c_char, *const c_char, c_int, Strings, Strings);
@@ -37,11 +37,12 @@ functions! {
 pub(in crate::backend::cuda) struct Nvrtc {
     functions: NvrtcFunctions,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
-    /// Since 12.9: sets a callback that decides, between two steps of a compile, whether to continue.
+    /// Sets a callback that decides between two steps of a compile whether to continue. NVRTC 12.9 and later have it.
     set_flow_callback: Option<unsafe extern "C" fn(Program, FlowCallback, *mut c_void) -> c_int>,
-    /// Whether it contains the CUDA headers.
+    /// Whether this NVRTC contains the CUDA headers.
     pub bundles_headers: bool,
-    /// Loaded first and with global symbols, so that NVRTC finds them wherever it is installed.
+    /// NVRTC's builtins libraries. They are loaded first and with global symbols, so NVRTC finds them wherever it is
+    /// installed.
     _builtins: Vec<Library>,
     _library: Library,
 }
@@ -50,29 +51,29 @@ pub(in crate::backend::cuda) struct Nvrtc {
 pub(in crate::backend::cuda) struct NvrtcOutput {
     /// NVRTC's result code.
     pub code: i32,
-    /// Whether it was cancelled at the deadline.
+    /// Whether the compile was cancelled at its deadline.
     pub cut: bool,
     /// The complete log.
     pub log: String,
-    /// The image, if the code is 0.
+    /// The image; empty unless the result code is 0.
     pub image: Vec<u8>,
 }
 
-/// The form of the images that NVRTC makes.
+/// The kind of image to which NVRTC compiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::backend::cuda) enum ImageKind {
     /// Machine code.
     Cubin,
     #[cfg_attr(not(feature = "sim"), expect(dead_code))]
-    /// The text of which ptxas makes machine code. It ends with a zero byte, as `nvrtcGetPTX` and `cuModuleLoadData` say.
+    /// Text that ptxas compiles to machine code. It ends with a zero byte, as in the results of `nvrtcGetPTX`.
     Ptx,
 }
 
 impl Nvrtc {
-    /// Loads a library, after the `builtins`.
+    /// Loads the `builtins` libraries and then NVRTC itself.
     ///
     /// # Errors
-    /// The file that the loader refuses and why, or the missing symbol.
+    /// The file that cannot be loaded and the reason, or the symbol that is missing.
     pub fn load(file: &Path, builtins: &[PathBuf]) -> Result<Nvrtc, NvrtcLibraryError> {
         let builtins = builtins
             .iter()
@@ -101,7 +102,7 @@ impl Nvrtc {
         })
     }
 
-    /// Major and minor version.
+    /// The major and minor version of NVRTC.
     pub fn version(&self) -> Result<(u32, u32), NvrtcLibraryError> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both point to local integers.
@@ -112,7 +113,8 @@ impl Nvrtc {
         }
     }
 
-    /// The architectures that it compiles for, as numbers: 89 for `sm_89`.
+    /// The numbers of the architectures that this NVRTC supports, such as 89 for `sm_89`. Empty if it does not report
+    /// them.
     pub fn archs(&self) -> Vec<i32> {
         let mut count = 0;
         // SAFETY: it points to a local integer.
@@ -127,7 +129,7 @@ impl Nvrtc {
         if code == 0 { archs } else { Vec::new() }
     }
 
-    /// The description of a result code.
+    /// NVRTC's description of a result code.
     pub fn error_text(&self, code: i32) -> String {
         // SAFETY: it accepts any number and returns a static text.
         let text = unsafe { (self.error_string)(code) };
@@ -139,7 +141,7 @@ impl Nvrtc {
         text.to_string_lossy().into_owned()
     }
 
-    /// Compiles one source text. At the deadline it is cancelled, if this NVRTC supports it.
+    /// Compiles one source text. The compile is cancelled at the deadline if this NVRTC supports it.
     pub fn compile(
         &self,
         source: &CStr,
@@ -198,13 +200,13 @@ impl Nvrtc {
     }
 }
 
-/// The deadline of a compile, and whether it was cancelled.
+/// The deadline of a compile, and whether the compile was cancelled.
 struct CompileWatch {
     deadline: Instant,
     cut: AtomicBool,
 }
 
-/// The callback of NVRTC: 1 means to stop, and it stays 1 from then on.
+/// The callback of NVRTC. It returns 1, which cancels the compile, at every call after the deadline.
 unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: it is the watch that `compile` passed, which lives until the compile has ended.
     let watch = unsafe { &*watch.cast::<CompileWatch>() };
@@ -215,7 +217,7 @@ unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int 
     c_int::from(past)
 }
 
-/// A created program; destroyed on drop.
+/// A program of NVRTC, which is destroyed on drop.
 struct NvrtcProgram<'a> {
     nvrtc: &'a Nvrtc,
     handle: Program,
@@ -226,7 +228,7 @@ impl NvrtcProgram<'_> {
         let functions = &self.nvrtc.functions;
         let log = self.bytes(functions.log_size, functions.log);
         let mut log = log.unwrap_or_default();
-        // Remove the terminator, and anything that some versions leave behind it.
+        // Remove the terminator, and the bytes that some versions leave after it.
         if let Some(end) = log.iter().position(|&byte| byte == 0) {
             log.truncate(end);
         }
@@ -241,7 +243,7 @@ impl NvrtcProgram<'_> {
         }
     }
 
-    /// Calls a pair of functions: one returns a size, the other that many bytes.
+    /// Calls a pair of functions. The first returns a size, and the second returns that many bytes.
     fn bytes(
         &self,
         size: unsafe extern "C" fn(Program, *mut usize) -> c_int,

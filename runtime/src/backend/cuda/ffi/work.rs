@@ -14,7 +14,7 @@ use super::super::numbers::{
 };
 use super::driver::{Failed, Handle, PrimaryContext};
 
-/// Creates a handle with one call.
+/// Makes one call of the driver that creates a handle, and returns the handle.
 macro_rules! created {
     ($context:expr, $name:literal, |$handle:ident, $functions:ident| $call:expr) => {{
         let $functions = $context.enter()?;
@@ -26,8 +26,8 @@ macro_rules! created {
     }};
 }
 
-/// Declares that an owned handle may be used from any thread, and from several at once. The driver's functions permit
-/// this for all objects but graphs.
+/// Declares that an owned handle may be used from any thread and from several threads at once. The driver permits
+/// this for all objects except graphs.
 macro_rules! any_thread {
     ($($owner:ty),*) => {
         $(
@@ -47,10 +47,10 @@ any_thread!(RawStream, CudaEvent, LoadedImage, RawFunction);
 // the driver), so this type is not `Sync`.
 unsafe impl Send for RawGraph {}
 
-/// A stream; destroyed on drop, unless it is the default one or another library's.
+/// A stream. It is destroyed on drop, unless it is the default stream or belongs to another library.
 pub(in crate::backend::cuda) struct RawStream {
     handle: Handle,
-    /// The context of a created stream.
+    /// The context in which the stream was created; `None` for a stream that must not be destroyed.
     context: Option<Arc<PrimaryContext>>,
 }
 
@@ -61,7 +61,7 @@ impl RawStream {
         context: None,
     };
 
-    /// A stream that does not wait for any other, not even for the default one.
+    /// Creates a stream that waits for no other stream, not even for the default stream.
     pub fn new(context: &Arc<PrimaryContext>) -> Result<RawStream, Failed> {
         let handle = created!(context, "cuStreamCreate", |handle, functions| {
             (functions.stream_create)(&raw mut handle, STREAM_NON_BLOCKING)
@@ -72,7 +72,7 @@ impl RawStream {
         })
     }
 
-    /// A stream of another library, which keeps owning it; 0 is the default one.
+    /// A stream of another library, which continues to own it. A raw handle of 0 is the default stream.
     pub fn adopted(stream: &VouchedStream) -> RawStream {
         RawStream {
             handle: stream.raw() as Handle,
@@ -80,7 +80,7 @@ impl RawStream {
         }
     }
 
-    /// The driver's handle as a number.
+    /// The driver's handle as an integer.
     pub fn raw(&self) -> u64 {
         self.handle as u64
     }
@@ -89,7 +89,7 @@ impl RawStream {
         self.handle
     }
 
-    /// Queues a copy on the device; see [`gpu::Gpu::copy_on_device`].
+    /// Queues a copy on the device, as in [`gpu::Gpu::copy_on_device`].
     pub fn copy_on_device(
         &self,
         context: &PrimaryContext,
@@ -103,7 +103,7 @@ impl RawStream {
         context.check("cuMemcpyDtoDAsync", code)
     }
 
-    /// Waits for its work.
+    /// Waits until all work of the stream is done.
     pub fn synchronize(&self, context: &PrimaryContext) -> Result<(), Failed> {
         let functions = context.enter()?;
         // SAFETY: the stream was created, or is the default one.
@@ -111,7 +111,7 @@ impl RawStream {
         context.check("cuStreamSynchronize", code)
     }
 
-    /// Starts recording the work that this thread queues on it, instead of running it.
+    /// Starts recording the work that this thread queues on the stream. The work is recorded instead of run.
     pub fn begin_capture(&self, context: &PrimaryContext) -> Result<(), Failed> {
         let functions = context.enter()?;
         // SAFETY: the stream was created.
@@ -119,7 +119,7 @@ impl RawStream {
         context.check("cuStreamBeginCapture", code)
     }
 
-    /// Ends recording, and prepares the recorded work for launching.
+    /// Ends recording and prepares the recorded work for launching.
     pub fn end_capture(&self, context: &Arc<PrimaryContext>) -> Result<RawGraph, Failed> {
         let graph = created!(context, "cuStreamEndCapture", |graph, functions| {
             (functions.end_capture)(self.handle, &raw mut graph)
@@ -148,14 +148,14 @@ impl Drop for RawStream {
     }
 }
 
-/// A point in a stream, with the time at which it was reached.
+/// A point in a stream. It records the time at which the stream reaches it.
 pub(in crate::backend::cuda) struct CudaEvent {
     handle: Handle,
     context: Arc<PrimaryContext>,
 }
 
 impl CudaEvent {
-    /// An event that records its time.
+    /// Creates an event that records its time.
     pub fn new(context: &Arc<PrimaryContext>) -> Result<CudaEvent, Failed> {
         let handle = created!(context, "cuEventCreate", |handle, functions| {
             (functions.event_create)(&raw mut handle, EVENT_DEFAULT)
@@ -207,14 +207,14 @@ impl Drop for CudaEvent {
     }
 }
 
-/// A loaded image; unloaded on drop.
+/// A loaded image, which is unloaded on drop.
 pub(in crate::backend::cuda) struct LoadedImage {
     handle: Handle,
     context: Arc<PrimaryContext>,
 }
 
 impl LoadedImage {
-    /// Loads an image, which must be complete: the driver reads as far as its headers say.
+    /// Loads an image. The image must be complete, because the driver reads as far as the image's headers state.
     pub fn load(context: &Arc<PrimaryContext>, image: &[u8]) -> Result<LoadedImage, Failed> {
         let handle = created!(context, "cuModuleLoadData", |handle, functions| {
             // The image's headers were checked to stay inside it, and the driver does not read further.
@@ -226,7 +226,7 @@ impl LoadedImage {
         })
     }
 
-    /// The kernel with this symbol; it keeps the module loaded.
+    /// The kernel with this symbol. The kernel keeps the module loaded.
     pub fn function(self: &Arc<Self>, symbol: &str) -> Result<RawFunction, Failed> {
         let name = CString::new(symbol).unwrap_or_default();
         let handle = created!(self.context, "cuModuleGetFunction", |handle, functions| {
@@ -240,7 +240,7 @@ impl LoadedImage {
 }
 
 impl LoadedImage {
-    /// Address and size of a variable, in bytes.
+    /// The address of a variable, and its size in bytes.
     pub fn global(&self, symbol: &str) -> Result<(u64, usize), Failed> {
         let name = CString::new(symbol).unwrap_or_default();
         let functions = self.context.enter()?;
@@ -253,7 +253,7 @@ impl LoadedImage {
         found.map(|()| (address, bytes))
     }
 
-    /// The content of a variable.
+    /// The content of a variable, copied to the host.
     pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, Failed> {
         let (address, bytes) = self.global(symbol)?;
         let mut content = vec![0; bytes];
@@ -284,7 +284,7 @@ pub(in crate::backend::cuda) struct RawFunction {
 }
 
 impl RawFunction {
-    /// One attribute.
+    /// The value of one attribute of the kernel.
     pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, Failed> {
         let context = &self.module.context;
         let functions = context.enter()?;
@@ -295,7 +295,7 @@ impl RawFunction {
         context.check("cuFuncGetAttribute", code).map(|()| value)
     }
 
-    /// Allows launches with this much dynamic shared memory, in bytes.
+    /// Allows launches to use up to `bytes` bytes of dynamic shared memory.
     pub fn allow_dynamic_shared(&self, bytes: i32) -> Result<(), Failed> {
         let context = &self.module.context;
         let functions = context.enter()?;
@@ -305,7 +305,7 @@ impl RawFunction {
         context.check("cuFuncSetAttribute", code)
     }
 
-    /// Resident blocks per multiprocessor.
+    /// The number of resident blocks per multiprocessor.
     pub fn occupancy(&self, threads: i32, dynamic_bytes: usize) -> Result<i32, Failed> {
         let context = &self.module.context;
         let functions = context.enter()?;
@@ -328,7 +328,7 @@ impl RawFunction {
         self.launch_each(stream, plan, std::iter::once(args))
     }
 
-    /// Queues a launch for each set of arguments, one after another. Allocates nothing.
+    /// Queues one launch for each set of arguments, in order. Allocates nothing.
     #[inline]
     pub fn launch_each<'a>(
         &self,
@@ -341,7 +341,7 @@ impl RawFunction {
         let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
         let shared = plan.shared_bytes;
         for args in sets {
-            // The driver copies the arguments before it returns, and does not write to them.
+            // The driver copies the arguments before it returns. It does not write to them.
             let params = args.pointers().as_ptr().cast_mut().cast();
             // SAFETY: the module is loaded, the stream was created or is the default one, and there is a pointer to a
             // value of its type for each parameter: `KernelArgs::new` vouches for that.
@@ -366,7 +366,7 @@ impl RawFunction {
     }
 }
 
-/// Recorded launches, ready to be launched together.
+/// Recorded launches that are ready to be launched together.
 pub(in crate::backend::cuda) struct RawGraph {
     handle: Handle,
     context: Arc<PrimaryContext>,

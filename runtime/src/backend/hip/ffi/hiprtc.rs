@@ -14,15 +14,16 @@ type Strings = *mut *const c_char;
 
 macro_rules! functions {
     ($($field:ident = $symbol:literal($($arg:ty),* $(,)?) -> $result:ty;)*) => {
-        /// The functions of `hip/hiprtc.h` that every version since 5.2 has; results are numbers of `hiprtcResult`.
+        /// The functions of `hip/hiprtc.h` that every version since 5.2 has. They return numbers of the type
+        /// `hiprtcResult`.
         struct Functions {
             $($field: unsafe extern "C" fn($($arg),*) -> $result,)*
-            /// Never unloaded: the compiler in it has its own threads and registrations.
+            /// The library is never unloaded, because the compiler in it has its own threads and registrations.
             _library: ManuallyDrop<Library>,
         }
 
         impl Functions {
-            /// Looks every function up.
+            /// Looks up every function.
             fn of(library: Library) -> Result<Functions, LibraryError> {
                 Ok(Functions {
                     // SAFETY: the vendor's header declares these symbols with these types.
@@ -50,13 +51,13 @@ pub(in crate::backend::hip) struct Hiprtc {
     functions: Functions,
 }
 
-/// One text to compile, and all headers that it may include.
+/// One source text to compile, and all headers that it may include.
 pub(in crate::backend::hip) struct HiprtcUnit<'a> {
     /// The source text.
     pub source: &'a CStr,
-    /// Names and texts of headers.
+    /// The names and texts of the headers.
     pub headers: &'a [(CString, CString)],
-    /// The options, in order.
+    /// The options of the compile, in order.
     pub options: &'a [CString],
 }
 
@@ -66,7 +67,7 @@ pub(in crate::backend::hip) struct HiprtcOutput {
     pub code: i32,
     /// The complete log.
     pub log: String,
-    /// The image, if the code is 0.
+    /// The image; empty unless the result code is 0.
     pub image: Vec<u8>,
 }
 
@@ -83,7 +84,7 @@ impl Hiprtc {
         Ok(Hiprtc { functions })
     }
 
-    /// A result code in words.
+    /// The library's description of a result code.
     pub fn error_text(&self, code: i32) -> String {
         // SAFETY: it accepts any number.
         let text = unsafe { (self.functions.error_string)(code) };
@@ -95,7 +96,7 @@ impl Hiprtc {
         format!("{} ({code})", text.to_string_lossy())
     }
 
-    /// Compiles one text. The library compiles one at a time; other threads wait.
+    /// Compiles one source text. The library compiles only one text at a time, so other threads wait.
     pub fn compile(&self, unit: &HiprtcUnit<'_>) -> HiprtcOutput {
         let mut program = match self.create(unit) {
             Ok(program) => program,
@@ -154,7 +155,7 @@ impl HiprtcOutput {
     }
 }
 
-/// A created program; destroyed on drop.
+/// A program of the library, which is destroyed on drop.
 struct HiprtcProgram<'a> {
     hiprtc: &'a Hiprtc,
     handle: Program,
@@ -165,14 +166,14 @@ impl HiprtcProgram<'_> {
         let functions = &self.hiprtc.functions;
         let log = self.bytes(functions.log_size, functions.log);
         let mut log = log.unwrap_or_default();
-        // Some versions end it with a zero byte.
+        // In some versions, a zero byte ends the log.
         if let Some(end) = log.iter().position(|&byte| byte == 0) {
             log.truncate(end);
         }
         String::from_utf8_lossy(&log).into_owned()
     }
 
-    /// Calls a pair of functions: one returns a size, the other that many bytes.
+    /// Calls a pair of functions. The first returns a size, and the second returns that many bytes.
     fn bytes(
         &mut self,
         size: unsafe extern "C" fn(Program, *mut usize) -> c_int,

@@ -1,4 +1,4 @@
-//! Memory of a device.
+//! Allocations of an AMD GPU's memory.
 
 use std::ffi::c_void;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::backend::gpu;
 use crate::backend::hip::status::HipFailure;
 use crate::backend::hip::types::CopyKind;
 
-/// Memory of a device.
+/// Device memory, which is freed on drop.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct DeviceMemory {
     place: HipPlace,
@@ -17,7 +17,7 @@ pub(in crate::backend::hip) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Uninitialised memory of this size; at least one byte is allocated.
+    /// Allocates uninitialised memory of this size in bytes, and at least one byte.
     pub fn new(place: &HipPlace, bytes: usize) -> Result<DeviceMemory, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut start = std::ptr::null_mut();
@@ -31,7 +31,7 @@ impl DeviceMemory {
         })
     }
 
-    /// The address of a range.
+    /// The address at which a range begins. Panics if the range is not inside the memory.
     fn pointer(&self, range: &Range<usize>) -> *mut c_void {
         assert!(
             range.start <= range.end && range.end <= self.bytes,
@@ -40,7 +40,7 @@ impl DeviceMemory {
         (self.start + range.start) as *mut c_void
     }
 
-    /// Copies and waits. The caller borrows the ranges until this returns.
+    /// Copies bytes and waits for the copy. The caller must borrow both ranges until this function returns.
     fn copy(
         &self,
         to: *mut c_void,
@@ -56,7 +56,7 @@ impl DeviceMemory {
         let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, stream.raw) };
         hip.check("hipMemcpyAsync", status)?;
         stream.synchronize().inspect_err(|_| {
-            // The copy must not continue beyond the lifetime of the slice.
+            // The copy must not continue after the lifetime of the slice.
             let _ = hip.synchronize();
         })
     }
@@ -106,7 +106,7 @@ impl gpu::Memory<OwnedStream, HipFailure> for DeviceMemory {
 }
 
 impl Drop for DeviceMemory {
-    /// Waits for the device's work, which may use it.
+    /// Waits for the device's work, which may use the memory, and then frees the memory.
     fn drop(&mut self) {
         if self.place.hip.select(self.place.ordinal).is_ok() {
             // SAFETY: the memory belongs to this object; `hipFree` waits for everything queued on the device.

@@ -1,4 +1,5 @@
-//! All unsafe code of the hip backend: the functions of `libamdhip64` and `libhiprtc`, and owners of their objects.
+//! All unsafe code of the hip backend: the functions of `libamdhip64` and `libhiprtc`, and types that own their
+//! objects.
 
 mod hiprtc;
 mod memory;
@@ -12,11 +13,11 @@ pub(super) use memory::DeviceMemory;
 pub(super) use runtime::{Hip, interface};
 pub(super) use work::{HipEvent, HipGraph, LoadedCodeObject, LoadedKernel, OwnedStream};
 
-/// The runtime library and one of its devices, to which the objects below belong.
+/// The runtime library and the device in it to which an object belongs.
 #[derive(Clone, Debug)]
 pub(super) struct HipPlace {
-    /// The library.
+    /// The runtime library.
     pub hip: Arc<Hip>,
-    /// The device's number.
+    /// The number of the device in the runtime.
     pub ordinal: u32,
 }

@@ -1,9 +1,9 @@
-//! The runtime library: the table of its functions, and properties of the library and its devices.
+//! The HIP runtime library: the table of its functions, and properties of the library and its devices.
 //!
-//! The table contains functions that all of ROCm 5.2 to 7.1 have. Two things differ between these versions: the
-//! layout of the device properties, of which only the architecture's name is read, and the result of
-//! `hipGetLastError`, which is ignored: it is called only to clear the error, so that the program's own calls do not
-//! see it.
+//! The table contains functions that all versions from ROCm 5.2 to 7.1 have. Two things differ between these
+//! versions. The first is the layout of the device properties, from which only the architecture's name is read. The
+//! second is the result of `hipGetLastError`, which is ignored. That function is called only to clear the error, so
+//! that the program's own calls do not see it.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -23,19 +23,20 @@ use crate::backend::shared_library::LibraryError;
 
 macro_rules! table {
     ($($name:ident($($parameter:ty),*) -> $result:ty;)*) => {
-        /// The functions of the library, which is never unloaded, since it has its own threads.
+        /// The functions of the library. The library is never unloaded, because it has its own threads.
         #[allow(non_snake_case, reason = "the library's own names")]
         pub(super) struct HipFunctions {
             $(pub(super) $name: unsafe extern "C" fn($($parameter),*) -> $result,)*
-            /// Fills the properties in the layout of ROCm 6 and later; absent in earlier versions.
+            /// Fills the properties in the layout of ROCm 6 and later. Earlier versions do not have this function.
             hipGetDevicePropertiesR0600: Option<Properties>,
-            /// `hipGraphUpload`, which ROCm 5.2 lacks: uploads a graph to the device before its first launch.
+            /// `hipGraphUpload` uploads a graph to the device before its first launch. ROCm 5.2 does not have this
+            /// function.
             pub(super) hipGraphUpload: Option<Upload>,
             _library: ManuallyDrop<Library>,
         }
 
         impl HipFunctions {
-            /// Looks every function up.
+            /// Looks up every function.
             ///
             /// # Errors
             /// The first missing symbol.
@@ -54,7 +55,7 @@ macro_rules! table {
             }
         }
 
-        /// The parts of the vendor's interface that are used.
+        /// The parts of AMD's interface that this backend uses.
         pub fn interface() -> Interface {
             Interface::of(vec![$(Declaration {
                 name: stringify!($name),
@@ -65,7 +66,7 @@ macro_rules! table {
     };
 }
 
-/// `hipGetDeviceProperties` and its successor; the structure behind the pointer depends on the version.
+/// `hipGetDeviceProperties` or its successor. The structure behind the pointer depends on the version.
 type Properties = unsafe extern "C" fn(*mut RawProperties, c_int) -> Status;
 
 /// `hipGraphUpload`.
@@ -120,7 +121,7 @@ table! {
     hipGraphDestroy(RawGraph) -> Status;
 }
 
-/// The initialised runtime library.
+/// The loaded HIP runtime library.
 pub(in crate::backend::hip) struct Hip {
     pub(super) table: HipFunctions,
 }
@@ -137,8 +138,8 @@ impl Hip {
         Ok(Hip { table })
     }
 
-    /// Converts the status of a call to a failure. The library stores a failure for `hipGetLastError`; it is cleared
-    /// here, since the program's own calls have not failed.
+    /// Converts the status of a call to a failure. The library stores each failure for `hipGetLastError`. This clears
+    /// the stored failure, because it does not belong to one of the program's own calls.
     pub(super) fn check(&self, call: &'static str, status: Status) -> Result<(), HipFailure> {
         if status == Status::SUCCESS {
             return Ok(());
@@ -160,7 +161,7 @@ impl Hip {
         })
     }
 
-    /// Initialises the runtime and counts its devices.
+    /// Initialises the runtime and returns the number of its devices.
     pub fn device_count(&self) -> Result<u32, HipFailure> {
         // SAFETY: it takes flags, none of which are defined yet.
         self.check("hipInit", unsafe { (self.table.hipInit)(0) })?;
@@ -171,7 +172,7 @@ impl Hip {
         Ok(u32::try_from(count).unwrap_or(0))
     }
 
-    /// The versions of runtime and driver, as HIP numbers them (60443484: 6.4).
+    /// The versions of the runtime and of the driver, in HIP's format (60443484 stands for 6.4).
     pub fn versions(&self) -> Result<(i32, i32), HipFailure> {
         let (mut runtime, mut driver) = (0, 0);
         // SAFETY: it writes one number.
@@ -183,14 +184,14 @@ impl Hip {
         Ok((runtime, driver))
     }
 
-    /// Makes a device current for the calling thread.
+    /// Makes a device the current device of the calling thread.
     pub fn select(&self, ordinal: u32) -> Result<(), HipFailure> {
         // SAFETY: it accepts any number.
         let status = unsafe { (self.table.hipSetDevice)(ordinal.cast_signed()) };
         self.check("hipSetDevice", status)
     }
 
-    /// An attribute of a device.
+    /// The value of an attribute of a device.
     pub fn attribute(&self, attribute: Attribute, ordinal: u32) -> Result<i32, HipFailure> {
         let mut value = 0;
         let ordinal = ordinal.cast_signed();
@@ -213,10 +214,10 @@ impl Hip {
         Ok(text_in(&name))
     }
 
-    /// The architecture of a device as the driver names it, with features after colons.
+    /// The architecture of a device with the name that the driver uses, which has features after colons.
     ///
-    /// In ROCm 6 and later the plain function still fills the old layout, so each function's result is read with its
-    /// own layout.
+    /// In ROCm 6 and later, the function without `R0600` still fills the old layout. So the result of each function
+    /// is read with that function's own layout.
     pub fn arch_name(&self, ordinal: u32) -> Result<String, HipFailure> {
         let mut properties = Box::new(RawProperties([0; 8192]));
         let [old, new] = ARCH_NAME_OFFSETS;
@@ -234,7 +235,7 @@ impl Hip {
         Ok(text_in(&properties.0[offset..offset + 256]))
     }
 
-    /// Free and total memory of the calling thread's device, in bytes.
+    /// Free and total memory of the calling thread's current device, in bytes.
     pub fn memory_info(&self) -> Result<(usize, usize), HipFailure> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: it writes two numbers.
@@ -243,7 +244,7 @@ impl Hip {
         Ok((free, total))
     }
 
-    /// Waits for everything on the calling thread's device.
+    /// Waits until all work on the calling thread's current device is done.
     pub fn synchronize(&self) -> Result<(), HipFailure> {
         // SAFETY: it takes no arguments.
         let status = unsafe { (self.table.hipDeviceSynchronize)() };
@@ -257,7 +258,7 @@ impl fmt::Debug for Hip {
     }
 }
 
-/// A zero-terminated text of the library.
+/// Copies a zero-terminated text of the library; empty if the pointer is null.
 ///
 /// # Safety
 /// The pointer must be null or point to a zero-terminated text that nobody changes.
@@ -270,7 +271,7 @@ unsafe fn text_at(pointer: *const c_char) -> String {
     text.to_string_lossy().into_owned()
 }
 
-/// The text before the first zero byte.
+/// The text before the first zero byte of a buffer.
 fn text_in(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()

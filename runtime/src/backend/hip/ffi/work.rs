@@ -15,23 +15,24 @@ use crate::backend::hip::types::{
 use crate::device::KernelArgs;
 use crate::interop::VouchedStream;
 
-/// A stream of one device. It lives as long as this object, or as the creator of the `VouchedStream` vouches for.
+/// A stream of one device. If this object owns the stream, it is destroyed on drop. Otherwise the creator of the
+/// `VouchedStream` vouches for its lifetime.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct OwnedStream {
     place: HipPlace,
     pub(super) raw: RawStream,
-    /// Whether it is destroyed on drop.
+    /// Whether the stream is destroyed on drop.
     owned: bool,
 }
 
-/// `hipStreamNonBlocking`: the stream and the default stream do not wait for each other.
+/// `hipStreamNonBlocking`. Such a stream and the default stream do not wait for each other.
 pub const STREAM_NON_BLOCKING: u32 = 1;
 
-/// `hipStreamPerThread`, the largest of the handles that mean a stream of the thread's current device.
+/// `hipStreamPerThread`, the largest of the special handles that mean a stream of the thread's current device.
 const LAST_OF_EVERY_DEVICE: usize = 2;
 
 impl OwnedStream {
-    /// A new stream.
+    /// Creates a new stream.
     pub fn new(place: &HipPlace) -> Result<OwnedStream, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawStream::default();
@@ -57,7 +58,7 @@ impl OwnedStream {
         }
     }
 
-    /// A stream that the program owns and keeps owning.
+    /// A stream that the program owns and continues to own.
     pub fn borrowed(place: &HipPlace, stream: &VouchedStream) -> OwnedStream {
         OwnedStream {
             place: place.clone(),
@@ -66,13 +67,13 @@ impl OwnedStream {
         }
     }
 
-    /// The runtime's own handle.
+    /// The runtime's own handle as an integer.
     pub fn raw(&self) -> u64 {
         self.raw.0 as u64
     }
 
-    /// Makes its device current if the handle does not identify the device: those of default streams are the same on
-    /// every device (null, `hipStreamLegacy`, `hipStreamPerThread`).
+    /// Makes the stream's device current if the stream's handle does not identify the device. The handles of default
+    /// streams (null, `hipStreamLegacy`, `hipStreamPerThread`) are the same on every device.
     fn select_if_default(&self) -> Result<(), HipFailure> {
         if self.raw.0 > LAST_OF_EVERY_DEVICE {
             return Ok(());
@@ -80,7 +81,7 @@ impl OwnedStream {
         self.place.hip.select(self.place.ordinal)
     }
 
-    /// Queues a copy on the device; see [`gpu::Gpu::copy_on_device`].
+    /// Queues a copy on the device, as in [`gpu::Gpu::copy_on_device`].
     pub fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
@@ -91,7 +92,7 @@ impl OwnedStream {
         hip.check("hipMemcpyAsync", status)
     }
 
-    /// Waits for everything queued on it.
+    /// Waits until all work queued on the stream is done.
     pub fn synchronize(&self) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
@@ -100,7 +101,8 @@ impl OwnedStream {
         hip.check("hipStreamSynchronize", status)
     }
 
-    /// Starts recording the work queued on it instead of running it; other threads are not affected.
+    /// Starts recording the work queued on the stream. The work is recorded instead of run. Other threads are not
+    /// affected.
     pub fn begin_capture(&self) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
@@ -110,7 +112,7 @@ impl OwnedStream {
         hip.check("hipStreamBeginCapture", status)
     }
 
-    /// Ends recording, and prepares the recorded work for launching.
+    /// Ends recording and prepares the recorded work for launching.
     pub fn end_capture(&self) -> Result<HipGraph, HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
@@ -140,7 +142,7 @@ impl Drop for OwnedStream {
     }
 }
 
-/// Recorded launches.
+/// Recorded launches that are ready to be launched together.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct HipGraph {
     place: HipPlace,
@@ -178,7 +180,7 @@ impl Drop for HipGraph {
     }
 }
 
-/// A point in a stream whose time is recorded.
+/// A point in a stream. It records the time at which the stream reaches it.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct HipEvent {
     place: HipPlace,
@@ -186,7 +188,7 @@ pub(in crate::backend::hip) struct HipEvent {
 }
 
 impl HipEvent {
-    /// A new event that is not recorded yet.
+    /// Creates an event that is not queued yet.
     pub fn new(place: &HipPlace) -> Result<HipEvent, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawEvent::default();
@@ -245,7 +247,8 @@ pub(in crate::backend::hip) struct LoadedCodeObject {
 }
 
 impl LoadedCodeObject {
-    /// Loads an image that was checked to be complete: the runtime does not get its size.
+    /// Loads an image. The caller must have checked that it is complete, because the runtime does not receive its
+    /// size.
     pub fn new(place: &HipPlace, image: &[u8]) -> Result<LoadedCodeObject, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawModule::default();
@@ -260,7 +263,7 @@ impl LoadedCodeObject {
 }
 
 impl LoadedCodeObject {
-    /// Address and size of a variable, in bytes.
+    /// The address of a variable, and its size in bytes.
     pub fn global(&self, symbol: &str) -> Result<(u64, usize), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
@@ -279,7 +282,7 @@ impl LoadedCodeObject {
         Ok((address as u64, bytes))
     }
 
-    /// The content of a variable.
+    /// The content of a variable, copied to the host.
     pub fn read_global(&self, symbol: &str) -> Result<Vec<u8>, HipFailure> {
         let (address, bytes) = self.global(symbol)?;
         let mut content = vec![0; bytes];
@@ -307,7 +310,7 @@ impl Drop for LoadedCodeObject {
     }
 }
 
-/// A kernel of a module, which it keeps loaded.
+/// A kernel of a module. It keeps the module loaded.
 #[derive(Clone, Debug)]
 pub(in crate::backend::hip) struct LoadedKernel {
     module: Arc<LoadedCodeObject>,
@@ -331,7 +334,7 @@ impl LoadedKernel {
         Ok(LoadedKernel { module, raw })
     }
 
-    /// An attribute of the kernel.
+    /// The value of an attribute of the kernel.
     pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, HipFailure> {
         let hip = &self.module.place.hip;
         let mut value = 0;
@@ -342,7 +345,8 @@ impl LoadedKernel {
         Ok(value)
     }
 
-    /// Resident blocks per multiprocessor, for blocks with this many threads and this much dynamic shared memory.
+    /// The number of resident blocks per multiprocessor, for blocks with this number of threads and this amount of
+    /// dynamic shared memory in bytes.
     pub fn resident_blocks(&self, threads: u32, shared_bytes: usize) -> Result<i32, HipFailure> {
         let hip = &self.module.place.hip;
         hip.select(self.module.place.ordinal)?;
@@ -361,7 +365,7 @@ impl LoadedKernel {
         Ok(blocks)
     }
 
-    /// Queues one launch. The caller has checked plan and number of arguments against the kernel.
+    /// Queues one launch. The caller must have checked the plan and the number of arguments against the kernel.
     pub fn launch(
         &self,
         plan: &LaunchPlan,
