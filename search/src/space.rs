@@ -1,8 +1,8 @@
 //! The interface of a search space, as strategies use it.
 
 /// A search space, as strategies see it. The valid configs are numbered from 0. A config is a vector of positions,
-/// one per tunable parameter. A position is the index of a value among the parameter's values: in `BLOCK_M in [16,
-/// 32, 64]`, position 2 is the value 64.
+/// one per tunable parameter. A position is the index of a value in the list of the parameter's values. For example,
+/// position 2 of `BLOCK_M in [16, 32, 64]` is the value 64.
 pub trait SpaceView {
     /// The number of valid configs.
     fn len(&self) -> usize;
