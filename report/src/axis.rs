@@ -1,19 +1,20 @@
-//! Axes: positions of values and ticks.
+//! The axes of charts: they map values to positions and choose ticks.
 
-/// The quantity of an axis.
+/// The quantity that an axis shows. It determines the unit of the labels, and whether the axis may be logarithmic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
-    /// Whole things.
+    /// A number of things.
     Count,
-    /// Nanoseconds, shown in the unit that suits them; logarithmic over a decade or more.
+    /// A duration in nanoseconds, shown in a suitable unit. The axis is logarithmic if the values span a factor of
+    /// ten or more.
     Time,
-    /// Whole nanoseconds that pass: never logarithmic.
+    /// Nanoseconds since the start of a run, shown in seconds. The axis is never logarithmic.
     Clock,
-    /// Times as fast; logarithmic over a decade or more.
+    /// A ratio to the time of the baseline. The axis is logarithmic if the values span a factor of ten or more.
     Speedup,
 }
 
-/// An axis from its least to its greatest value.
+/// An axis from a smallest to a largest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Axis {
     lo: f64,
@@ -22,23 +23,24 @@ pub(super) struct Axis {
     quantity: Quantity,
 }
 
-/// A value that is marked, with its label.
+/// A marked value on an axis, with its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
     pub(super) value: f64,
     pub(super) label: String,
 }
 
-/// About this many ticks.
+/// The approximate number of ticks of an axis.
 const TICKS: f64 = 5.0;
 
-/// Times and speed-ups that span this factor are on a logarithmic axis.
+/// If times or speed-ups span at least this factor, their axis is logarithmic.
 const DECADE: f64 = 10.0;
 
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
 
 impl Axis {
-    /// An axis that holds all the values, with a little room on both sides; of one value, or none, one around it.
+    /// Creates an axis that contains all finite values, with a small margin on both sides. It has a length even if
+    /// there is only one value, or none.
     pub(super) fn over(values: impl IntoIterator<Item = f64>, quantity: Quantity) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (lo, hi) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
@@ -69,7 +71,7 @@ impl Axis {
         self.is_log
     }
 
-    /// The position of a value, from 0 to 1.
+    /// The position of a value on the axis, from 0 (start) to 1 (end). Values outside the axis are clamped.
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = if self.is_log {
             (value.max(f64::MIN_POSITIVE) / self.lo).ln() / (self.hi / self.lo).ln()
@@ -79,7 +81,7 @@ impl Axis {
         share.clamp(0.0, 1.0)
     }
 
-    /// The ticks: round numbers within the axis, each with a label of its own.
+    /// The ticks: round numbers within the axis, in ascending order, with different labels.
     pub(super) fn ticks(&self) -> Vec<Tick> {
         let values = if self.is_log {
             self.log_values()
@@ -131,7 +133,7 @@ impl Axis {
             .collect()
     }
 
-    /// A value as text, different from that of values `step` away.
+    /// Formats a value. Values that differ by at least `step` get different texts.
     fn label(&self, value: f64, step: f64) -> String {
         match self.quantity {
             Quantity::Count => format!("{value:.0}"),
@@ -141,7 +143,7 @@ impl Axis {
             }
             Quantity::Clock => format!("{:.*}", decimals(step / 1e9), value / 1e9),
             Quantity::Time => {
-                // A linear axis has one unit; on a logarithmic one each value has its own.
+                // All labels of a linear axis have the same unit. On a logarithmic axis, each label has its own unit.
                 let suits = if self.is_log { value } else { self.hi };
                 let unit = UNITS.iter().find(|(_, length)| suits >= *length);
                 let (name, length) = unit.unwrap_or(&UNITS[UNITS.len() - 1]);
@@ -152,7 +154,7 @@ impl Axis {
     }
 }
 
-/// The round number (1, 2 or 5 times a power of ten) next above a length.
+/// The smallest round number (1, 2 or 5 times a power of ten) that is not less than `length`.
 fn round_step(length: f64) -> f64 {
     let power = 10_f64.powf(length.log10().floor());
     let factors = [1.0, 2.0, 5.0, 10.0];
@@ -162,7 +164,7 @@ fn round_step(length: f64) -> f64 {
     factor.unwrap_or(&10.0) * power
 }
 
-/// The number of decimals that distinguishes numbers `step` apart.
+/// The number of decimals that is needed to distinguish numbers that differ by `step`.
 fn decimals(step: f64) -> usize {
     if !step.is_finite() || step <= 0.0 {
         return 2;

@@ -1,4 +1,4 @@
-//! The table of the best configs.
+//! The table of the best configs of a task.
 
 use kiln_cache::Trial;
 use kiln_spec::time::Nanoseconds;
@@ -7,29 +7,31 @@ use serde::Serialize;
 
 use super::params::Params;
 
-/// Configs in the table.
+/// Maximum number of configs in the table.
 const MAX_ROWS: usize = 25;
 
-/// One config of the table.
+/// One row of the table of the best configs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BestConfig {
-    /// The config.
+    /// The config, as the text `NAME=value,…`.
     pub config: String,
     /// Median time of a launch, in nanoseconds.
     pub median_ns: u64,
     /// Shortest time of a launch, in nanoseconds.
     pub min_ns: u64,
-    /// Its time over the baseline's, measured next to it, in millionths.
+    /// The config's time divided by the baseline's time, in millionths. Both were measured in the same session.
+    /// `None` if the race did not measure the baseline.
     pub ratio_ppm: Option<u64>,
-    /// Samples behind the median: few if the race dropped it early.
+    /// Number of samples from which the median is computed. It is small if the config left the race early.
     pub samples: u32,
-    /// Time spent compiling it, in nanoseconds.
+    /// Time that the compiler took for this config, in nanoseconds.
     pub compile_ns: u64,
-    /// The run that tried it, if known.
+    /// Number of the run that tried the config, if known.
     pub run: Option<u64>,
 }
 
-/// The best configs, best first: by their ratio to the baseline, as the search ranks them, then by time.
+/// Returns the best valid configs, best first. They are sorted by their ratio to the baseline, as in the search, and
+/// then by time.
 pub(super) fn best(trials: &[&Trial]) -> Vec<BestConfig> {
     let one = |trial: &&Trial| {
         let summary = trial.outcome.summary()?;
@@ -49,7 +51,8 @@ pub(super) fn best(trials: &[&Trial]) -> Vec<BestConfig> {
     best
 }
 
-/// The table: a column for each parameter that differs, the others once above it.
+/// Draws the table. It has one column for each parameter with different values; the other parameters are listed once
+/// above it.
 pub(super) fn draw(best: &[BestConfig], winner: Option<&str>) -> Markup {
     if best.is_empty() {
         return html! { p class="none" { "No config was valid." } };

@@ -1,4 +1,4 @@
-//! Convergence: the best time so far, over trials and over seconds.
+//! The convergence charts of a task: the best time so far, by trial and by time since the start of the run.
 
 use std::fmt::Write;
 
@@ -10,36 +10,38 @@ use serde::Serialize;
 use super::axis::{Axis, Quantity};
 use super::svg::{ChartFrame, short};
 
-/// The most trials of a task that all have a mark with a text; if there are more, only improvements do.
+/// Maximum number of trials for which every mark has a tooltip. If there are more, only trials that improve the best
+/// time have one.
 const MAX_TITLED: usize = 400;
 
-/// The trials of a run in order.
+/// The trials of one task in one run, in order. A trial is one config with its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Convergence {
-    /// The best time of earlier runs under the same key, in nanoseconds.
+    /// The best time that earlier runs measured under the same tuning key, in nanoseconds.
     pub before_ns: Option<u64>,
     /// The trials, in the order in which they ended.
     pub points: Vec<ConvergencePoint>,
 }
 
-/// One trial of the curve.
+/// One trial of the chart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConvergencePoint {
-    /// Which of the task's trials in this run it was, from 1.
+    /// The number of the trial among the task's trials in this run, starting at 1.
     pub trial: u64,
-    /// When it ended, in nanoseconds since the run began.
+    /// When the trial ended, in nanoseconds since the run began.
     pub end_ns: u64,
-    /// Its time, if it is valid.
+    /// Median time of a launch in nanoseconds, if the config is valid.
     pub time_ns: Option<u64>,
-    /// The best time so far, of this run and earlier ones.
+    /// The best time after this trial, in nanoseconds, including those of earlier runs. `None` if no config was valid
+    /// so far.
     pub best_ns: Option<u64>,
-    /// The outcome's name.
+    /// The name of the outcome.
     pub outcome: &'static str,
     /// The config.
     pub config: String,
 }
 
-/// The quantity of the horizontal axis.
+/// The quantity on the horizontal axis of a convergence chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Over {
     Trials,
@@ -47,7 +49,7 @@ pub(super) enum Over {
 }
 
 impl Convergence {
-    /// The curve of a run's trials after those of earlier runs.
+    /// Computes the curve for the trials of a run. The curve starts at the best time of the `earlier` trials.
     pub(super) fn new(trials: &[&Trial], earlier: &[&Trial]) -> Convergence {
         let time = |trial: &Trial| trial.outcome.summary().map(|summary| summary.median_ns);
         let before_ns = earlier.iter().filter_map(|trial| time(trial)).min();
@@ -74,7 +76,7 @@ impl Convergence {
         }
     }
 
-    /// The chart; empty if there is nothing to draw.
+    /// Draws the chart. `None` if there are no trials.
     pub(super) fn draw(&self, over: Over, baseline_ns: Option<u64>, task: &str) -> Option<Markup> {
         let times = self.points.iter().filter_map(|point| point.time_ns);
         let times = times.chain(baseline_ns).chain(self.before_ns);
@@ -110,7 +112,7 @@ impl Convergence {
                 line class="baseline" x1=(left) x2=(right) y1=(short(y)) y2=(short(y)) {
                     title { "baseline: " (Nanoseconds(ns)) }
                 }
-                // Below the line if there are marks above it.
+                // If marks would cover the label above the line, it is drawn below the line.
                 @let label = if y < frame.top() + 16.0 { y + 13.0 } else { y - 5.0 };
                 text class="mark" x=(right) y=(short(label)) text-anchor="end" { "baseline" }
             }
@@ -142,7 +144,7 @@ impl Convergence {
         }
     }
 
-    /// The best time so far, as steps.
+    /// The SVG path of the best time so far, as a step function.
     fn steps(&self, frame: &ChartFrame<'_>, over: Over) -> String {
         let (left, right) = frame.sides();
         let mut path = String::new();
@@ -192,7 +194,7 @@ impl Over {
     }
 }
 
-/// The position of a trial's mark: a valid one at its time, a failed one above all times.
+/// The position of a trial's mark. A valid trial is at its time, and a failed one is above all times.
 fn place(frame: &ChartFrame<'_>, over: Over, point: &ConvergencePoint) -> (f64, f64) {
     let y = point
         .time_ns
@@ -200,7 +202,7 @@ fn place(frame: &ChartFrame<'_>, over: Over, point: &ConvergencePoint) -> (f64, 
     (frame.at_x(over.of(point)), y)
 }
 
-/// Trials as dots of one path, without texts.
+/// The SVG path that draws trials as dots without tooltips.
 fn dots<'p>(
     frame: &ChartFrame<'_>,
     over: Over,

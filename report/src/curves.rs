@@ -1,4 +1,4 @@
-//! The page of recorded searches, as written by `tune replay --curves`.
+//! The page about searches on recorded spaces, which reads the file that `tune replay --curves` writes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,58 +12,59 @@ use super::page::document;
 use super::svg::{ChartFrame, short};
 use kiln_exchange::curves::{Curves, SearchRun};
 
-/// The largest number of points of a curve.
+/// Maximum number of points per curve.
 const MAX_POINTS: usize = 200;
 
-/// The number of colours; further strategies are dashed.
+/// Number of colours. The curves of further strategies repeat the colours and are dashed.
 const COLOURS: usize = 7;
 
-/// The figures of recorded searches.
+/// The figures of searches on recorded spaces.
 #[derive(Clone, Debug, Serialize)]
 pub struct CurveFigures {
     /// Name and version of this format.
     pub schema: &'static str,
-    /// The tuner that searched.
+    /// The name of the tuner that searched.
     pub tuner: String,
-    /// Each space.
+    /// The searches, grouped by recorded space.
     pub spaces: Vec<SpaceCurves>,
 }
 
-/// The searches of one space.
+/// The searches on one recorded space.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpaceCurves {
-    /// The space.
+    /// The name of the space.
     pub space: String,
-    /// Each strategy, the best at the end first.
+    /// One curve for each strategy. The strategy with the best final time is the first.
     pub strategies: Vec<StrategyCurve>,
 }
 
-/// The searches of one strategy, one per seed.
+/// The searches of one strategy on one space, one search per seed.
 #[derive(Clone, Debug, Serialize)]
 pub struct StrategyCurve {
-    /// The strategy.
+    /// The name of the strategy.
     pub strategy: String,
-    /// Searches.
+    /// Number of searches.
     pub runs: usize,
-    /// Searches that ended with an error.
+    /// Number of searches that ended with an error.
     pub errors: usize,
-    /// The best time after that many configs.
+    /// The best time as a function of the number of tried configs.
     pub points: Vec<CurvePoint>,
-    /// The time of the strategy itself in a search: the median over searches, in nanoseconds.
+    /// The time that the strategy itself takes per search, in nanoseconds; the median over searches.
     pub strategy_ns: u64,
 }
 
-/// The best time after that many configs, over searches; one that has found nothing yet counts as the slowest.
+/// The best time after a number of configs; the median over searches. If a search has found no valid config yet, its
+/// time is infinite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CurvePoint {
-    /// Configs tried.
+    /// Number of configs tried.
     pub evals: usize,
-    /// Median, in nanoseconds; none while fewer than half of the searches have found anything.
+    /// Median best time in nanoseconds. `None` while fewer than half of the searches have found a valid config.
     pub median_ns: Option<u64>,
 }
 
 impl CurveFigures {
-    /// The figures of some searches.
+    /// Computes the figures of some searches.
     pub fn new(curves: &Curves) -> CurveFigures {
         let mut spaces: BTreeMap<&str, BTreeMap<&str, Vec<&SearchRun>>> = BTreeMap::new();
         for run in &curves.runs {
@@ -122,13 +123,13 @@ impl StrategyCurve {
     }
 }
 
-/// The median: of an even number of values the greater one in the middle.
+/// The median. For an even number of values, it is the larger of the two middle values.
 fn middle(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
 
-/// The figures as one HTML page that needs nothing else.
+/// Draws the figures as one HTML page that loads no other file.
 pub fn curves_page(figures: &CurveFigures) -> String {
     let body = html! {
         header { h1 { "Recorded searches" } p class="note" { (figures.tuner) } }

@@ -1,4 +1,4 @@
-//! The settings of the run and its environment.
+//! The part of the page that shows the settings of a run and the conditions under which it measured.
 
 use std::time::Duration;
 
@@ -7,7 +7,8 @@ use maud::{Markup, html};
 
 use super::figures::{RunFigures, TaskFigures};
 
-/// Fields of the tuning key that results depend on, apart from kernel and problem, with their names on the page.
+/// The fields of the tuning key on which results depend, except kernel and problem: the name in the key, and the name
+/// on the page.
 const CONDITIONS: [(&str, &str); 9] = [
     ("compiler", "compiler"),
     ("compiler_version", "compiler version"),
@@ -20,7 +21,7 @@ const CONDITIONS: [(&str, &str); 9] = [
     ("tolerance", "tolerance"),
 ];
 
-/// The conditions of a key.
+/// The conditions in a tuning key, as pairs of name and value. Empty values are omitted.
 pub(super) fn conditions(key: &kiln_cache::TuningKey) -> Vec<(String, String)> {
     let field = |(field, name): (&str, &str)| {
         let value = key.field(field);
@@ -29,7 +30,7 @@ pub(super) fn conditions(key: &kiln_cache::TuningKey) -> Vec<(String, String)> {
     CONDITIONS.into_iter().filter_map(field).collect()
 }
 
-/// The run's settings, and the conditions that all its tasks share.
+/// Draws the settings of the run, and the conditions that are equal for all its tasks.
 pub(super) fn draw(figures: &RunFigures) -> Markup {
     let rows = settings(figures);
     html! {
@@ -84,7 +85,7 @@ fn settings(figures: &RunFigures) -> Vec<(String, String)> {
     rows
 }
 
-/// The conditions that are the same for all tasks.
+/// The conditions that are equal for all tasks.
 fn shared(tasks: &[TaskFigures]) -> Vec<(String, String)> {
     let Some((first, others)) = tasks.split_first() else {
         return Vec::new();
@@ -97,7 +98,7 @@ fn shared(tasks: &[TaskFigures]) -> Vec<(String, String)> {
     first.conditions.iter().filter(in_all).cloned().collect()
 }
 
-/// The conditions of a task that not all tasks share.
+/// The conditions of a task that are not equal for all tasks.
 pub(super) fn own(task: &TaskFigures, tasks: &[TaskFigures]) -> Vec<(String, String)> {
     let shared = shared(tasks);
     let own = task
@@ -107,10 +108,11 @@ pub(super) fn own(task: &TaskFigures, tasks: &[TaskFigures]) -> Vec<(String, Str
     own.cloned().collect()
 }
 
-/// Seconds since 1970 as date and time of day.
+/// Formats seconds since 1970 as a date and a time of day in UTC.
 pub(super) fn utc(unix_s: u64) -> String {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    // Days from civil, backwards: years that begin in March put the leap day last.
+    // The inverse of the algorithm "days from civil". Its years begin in March, so a leap day is the last day of a
+    // year.
     let era_day = days + 719_468;
     let era = era_day / 146_097;
     let day_of_era = era_day % 146_097;

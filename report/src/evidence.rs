@@ -1,4 +1,4 @@
-//! The decision and its evidence.
+//! The decision of a task, and the measurements on which it is based.
 
 use kiln_cache::Winner;
 use kiln_cache::record::{ConfirmProcess, Verdict};
@@ -8,20 +8,23 @@ use serde::Serialize;
 use super::axis::{Axis, Quantity};
 use super::svg::{WIDTH, breakable, short};
 
-/// The decision, and the processes that it was made from.
+/// The decision of a task, and the speed-ups measured in the confirming processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DecisionFigures {
-    /// The sealed decision, if there is one.
+    /// The sealed decision (stored together with its measurements). `None` if nothing was decided.
     pub winner: Option<Winner>,
-    /// The config that was confirmed, whether it was proven or not.
+    /// The finalist: the config that was compared with the baseline in fresh processes, whether or not it was proven
+    /// faster.
     pub finalist: Option<String>,
-    /// How many times as fast as the baseline it was in each fresh process: the median of the blocks.
+    /// The speed-up of the finalist over the baseline in each fresh process: the median over the blocks of the
+    /// process.
     pub process_speedups: Vec<f64>,
 }
 
 impl DecisionFigures {
-    /// The decision with its confirmation: the last one of the winner, or of any finalist if the baseline was kept,
-    /// that began no later than run `latest`.
+    /// Combines a decision with the confirmation on which it is based. If the winner is proven, this is the winner's
+    /// last confirmation. If the baseline was kept, it is the last confirmation of any config. Confirmations that
+    /// began after run `latest` are ignored.
     pub(super) fn new(
         winner: Option<Winner>,
         confirmations: &[ConfirmProcess],
@@ -32,7 +35,7 @@ impl DecisionFigures {
             Verdict::Proven { .. } => Some(winner.config.as_str()),
             Verdict::BaselineKept { .. } => None,
         });
-        // Without a confirmation behind the decision there is nothing to show.
+        // If the decision was made without a confirmation, there are no processes to show.
         let Some(config) = proven else {
             return DecisionFigures {
                 winner,
@@ -58,7 +61,7 @@ impl DecisionFigures {
         }
     }
 
-    /// The decision in a few words.
+    /// Summarises the decision in one line.
     pub(super) fn headline(&self) -> String {
         match self.winner.as_ref().map(|winner| winner.verdict) {
             None => "nothing decided".into(),
@@ -74,7 +77,7 @@ impl DecisionFigures {
         }
     }
 
-    /// The decision in full.
+    /// Draws the decision with all its details.
     pub(super) fn draw(&self) -> Markup {
         let Some(winner) = &self.winner else {
             return html! { p class="none" { "Nothing was decided in this run; builds launch the baseline." } };
@@ -106,7 +109,7 @@ impl DecisionFigures {
         }
     }
 
-    /// A dot for each process, the interval, and the baseline.
+    /// Draws one dot per process, the interval of the speed-up, and the baseline.
     fn processes(&self) -> Markup {
         if self.process_speedups.is_empty() {
             return html! {};
@@ -143,10 +146,11 @@ impl DecisionFigures {
         }
     }
 
-    /// Lower end, median and upper end of the speed-up.
+    /// The lower end of the interval, the median and the upper end, as speed-ups.
     fn interval(&self) -> Option<[f64; 3]> {
         let confirm = self.winner.as_ref()?.confirm?;
-        // The logarithms are of the config's time over the baseline's: the ends change places.
+        // The logarithms are of the config's time divided by the baseline's, so the lower end of the ratio is the
+        // upper end of the speed-up.
         let speedup = |ppm: i64| (-(ppm as f64) / 1e6).exp();
         Some([
             speedup(confirm.high_log_ratio_ppm),
@@ -164,7 +168,7 @@ fn speedup(process: &ConfirmProcess) -> Option<f64> {
     Some((-median / 1e6).exp())
 }
 
-/// Millionths as a number.
+/// Converts millionths to a number.
 pub(super) fn times(ppm: u64) -> f64 {
     ppm as f64 / 1e6
 }

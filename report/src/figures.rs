@@ -1,4 +1,4 @@
-//! The content of a report, as plain data.
+//! The content of a report as plain data, which is also its JSON format.
 
 use kiln_cache::record::{RunSettings, TimeSpent};
 use serde::Serialize;
@@ -11,80 +11,82 @@ use super::histogram::Histogram;
 use super::importance::Importance;
 use super::outcomes::OutcomeCount;
 
-/// Name and version of the figures' format.
+/// The name and version of the format of [`RunFigures`].
 pub const SCHEMA: &str = "kiln-report/1";
 
-/// The figures of one run.
+/// The figures of one run of `tune`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunFigures {
-    /// Name and version of this format.
+    /// The name and version of this format: [`SCHEMA`].
     pub schema: &'static str,
-    /// Number of the run in its cache.
+    /// The number of the run in its cache.
     pub run: u64,
-    /// Version of the `tune` that ran.
+    /// The version of the `tune` that ran.
     pub version: String,
-    /// When it began, in seconds since 1970.
+    /// When the run began, in seconds since 1970.
     pub began_unix_s: u64,
-    /// Seed of everything random.
+    /// The seed of all random numbers of the run.
     pub seed: u64,
-    /// Whether it ended in order; a run that was cut off, or is still going on, did not.
+    /// Whether the run ended normally. It is false if the run was interrupted or has not ended yet.
     pub ended: bool,
-    /// Its duration in nanoseconds, if it ended.
+    /// The duration of the run in nanoseconds; `None` if it has not ended normally.
     pub elapsed_ns: Option<u64>,
-    /// Its settings; `None` for a run of an earlier version.
+    /// The settings of the run; `None` if an earlier version of `tune` did not store them.
     pub settings: Option<RunSettings>,
-    /// The time spent on all tasks, if the run ended.
+    /// The time spent on all tasks; `None` if the run has not ended normally.
     pub spent: Option<TimeSpent>,
-    /// Each kernel and problem.
+    /// The tasks of the run. A task is one kernel and one problem.
     pub tasks: Vec<TaskFigures>,
-    /// Further notes for the reader.
+    /// Notes for the reader, such as a warning that the run was interrupted.
     pub notes: Vec<String>,
 }
 
-/// The figures of one kernel and problem.
+/// The figures of one task: one kernel and one problem.
 #[derive(Clone, Debug, Serialize)]
 pub struct TaskFigures {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The problem.
+    /// The problem, as text; empty for a kernel without sizes.
     pub problem: String,
-    /// Hash of the tuning key.
+    /// The hash of the tuning key, under which the cache stores the results.
     pub key: String,
-    /// The device.
+    /// The device key, such as `cuda/sm_89/NVIDIA L4`.
     pub device: String,
-    /// The progress of the search, in words.
+    /// How far the search got, as text.
     pub state: String,
-    /// Valid configs in the search space, if known.
+    /// Number of valid configs in the search space, if known.
     pub space: Option<u64>,
-    /// The conditions of the results: compiler, flags, driver and so on, by name.
+    /// The conditions under which the results were measured (compiler, flags, driver and others), as pairs of name
+    /// and value.
     pub conditions: Vec<(String, String)>,
-    /// The time spent, if the run ended.
+    /// The time spent on this task; `None` if the run has not ended normally.
     pub spent: Option<TimeSpent>,
-    /// Trials of this run.
+    /// Number of trials of this run. A trial is one config with its outcome.
     pub trials: u64,
-    /// Trials of earlier runs under the same key, which count in everything but the curve.
+    /// Number of trials of earlier runs under the same tuning key. All figures include these trials, except the
+    /// points of the convergence curve.
     pub earlier_trials: u64,
-    /// The baseline's time, in nanoseconds: the median over trials of a config's time over its ratio to the baseline,
-    /// which was measured next to it.
+    /// The baseline's time in nanoseconds. For each trial, it is the config's time divided by the config's ratio to
+    /// the baseline, which was measured in the same session. This is the median over trials.
     pub baseline_ns: Option<u64>,
-    /// The best time over trials and over seconds.
+    /// The best time by trial and by time since the start of the run.
     pub convergence: Convergence,
-    /// The number of trials per outcome.
+    /// The number of trials with each outcome.
     pub outcomes: Vec<OutcomeCount>,
-    /// The distribution of the times.
+    /// The distribution of the times of valid configs; `None` if there are fewer than two different times.
     pub histogram: Option<Histogram>,
-    /// The importance of the parameters.
+    /// The importance of each parameter for the time.
     pub importance: Importance,
-    /// The best time for pairs of values of the most important parameters.
+    /// The best time for each pair of values of two parameters, for the most important parameters.
     pub heat_maps: Vec<HeatMap>,
-    /// The decision and its evidence.
+    /// The decision and the measurements on which it is based.
     pub evidence: DecisionFigures,
     /// The best configs, best first.
     pub best: Vec<BestConfig>,
 }
 
 impl TaskFigures {
-    /// Its name in headings.
+    /// The name of the task in headings: the kernel, and the problem in parentheses.
     pub fn name(&self) -> String {
         if self.problem.is_empty() {
             return self.kernel.clone();

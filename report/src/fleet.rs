@@ -1,4 +1,4 @@
-//! The page of a fleet's plan: kinds of devices side by side, who proved what, and devices that disagree.
+//! The page about the plan of a fleet: progress, results by kind of device, and devices that disagree.
 
 use kiln_exchange::fleet::{PlanStatus, SessionStatus, TaskState, TaskStatus};
 use maud::{Markup, html};
@@ -8,7 +8,7 @@ use super::page::document;
 use super::share_bar::{self, Share};
 use super::svg::breakable;
 
-/// The states in the order of the bars, with their styles.
+/// The states of a task in the order of the bars, each with its CSS class.
 const STATES: [(TaskState, &str); 6] = [
     (TaskState::Proven, "p-confirm"),
     (TaskState::Kept, "p-verify"),
@@ -18,7 +18,7 @@ const STATES: [(TaskState, &str); 6] = [
     (TaskState::Missing, "p-other"),
 ];
 
-/// The state of a plan as one HTML page that needs nothing else.
+/// Draws the state of a plan as one HTML page that loads no other file.
 pub fn plan_page(status: &PlanStatus) -> String {
     let kinds = kinds(status);
     let body = html! {
@@ -49,7 +49,7 @@ pub fn plan_page(status: &PlanStatus) -> String {
     document("Kiln: plan", &body)
 }
 
-/// The kinds of a plan, in its order.
+/// The kinds of devices of a plan, in the order of the plan.
 fn kinds(status: &PlanStatus) -> Vec<&str> {
     let mut kinds: Vec<&str> = Vec::new();
     for task in &status.tasks {
@@ -64,7 +64,7 @@ fn of_kind<'a>(status: &'a PlanStatus, kind: &'a str) -> impl Iterator<Item = &'
     status.tasks.iter().filter(move |task| task.kind == kind)
 }
 
-/// How many of a kind's tasks are in each state.
+/// Draws how many tasks of a kind are in each state.
 fn progress(status: &PlanStatus, kind: &str) -> Markup {
     let all = of_kind(status, kind).count();
     let names = STATES.map(|(state, style)| (state, state.to_string(), style));
@@ -91,7 +91,7 @@ fn progress(status: &PlanStatus, kind: &str) -> Markup {
     }
 }
 
-/// A line for each problem, with a column for each kind.
+/// Draws a table with one row per problem and one column per kind of device.
 fn side_by_side(status: &PlanStatus, kinds: &[&str]) -> Markup {
     let mut problems: Vec<(&str, &str)> = Vec::new();
     for task in &status.tasks {
@@ -118,7 +118,7 @@ fn side_by_side(status: &PlanStatus, kinds: &[&str]) -> Markup {
     }
 }
 
-/// The task of a kind for a kernel and problem.
+/// Finds the task of a kind of device for a kernel and problem.
 fn found<'a>(
     status: &'a PlanStatus,
     kind: &str,
@@ -144,7 +144,7 @@ fn cell(task: Option<&TaskStatus>, replicas: u32) -> Markup {
     html! { td class="n" data-v=(speedup.ppm) title=(config) { (speedup) ", " (task.devices) " devices" } }
 }
 
-/// The tasks of which sessions contradict each other.
+/// Draws the tasks whose sessions contradict each other.
 fn disputes(status: &PlanStatus) -> Markup {
     let disputed: Vec<&TaskStatus> = status
         .tasks
@@ -167,7 +167,7 @@ fn disputes(status: &PlanStatus) -> Markup {
     }
 }
 
-/// What each device of a kind decided.
+/// Draws the decisions of each device of a kind.
 fn devices(status: &PlanStatus, kind: &str) -> Markup {
     let tasks = of_kind(status, kind);
     let rows: Vec<IntervalRow> = tasks
@@ -188,7 +188,7 @@ fn devices(status: &PlanStatus, kind: &str) -> Markup {
     }
 }
 
-/// A row for each session that decided something.
+/// One row for each session that made a decision.
 fn rows(task: &TaskStatus, prefix: &str) -> Vec<IntervalRow> {
     let decided = task
         .sessions

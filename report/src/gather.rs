@@ -1,4 +1,4 @@
-//! From records to figures.
+//! Computes the figures of a run from the records in the cache.
 
 use kiln_cache::record::TaskEnded;
 use kiln_cache::{Cache, CacheError, Run, Trial};
@@ -15,7 +15,7 @@ use super::importance::Importance;
 use super::outcomes::count;
 use super::runs::{Records, RunTask};
 
-/// The figures of a run: of all its tasks, or of those of the kernels that are named.
+/// Computes the figures of a run. If `kernels` is not empty, only the tasks of these kernels are included.
 ///
 /// # Errors
 /// If the cache cannot be read.
@@ -31,7 +31,7 @@ pub fn gather(
         .map(|task| TaskRecords::read(cache, run, task))
         .collect::<Result<_, _>>()?;
     let none = Vec::new();
-    // The importance of parameters takes a while if there are many trials.
+    // Estimating the importance of parameters is slow if there are many trials, so tasks are processed in parallel.
     let tasks: Vec<TaskFigures> = tasks
         .par_iter()
         .zip(known)
@@ -62,7 +62,7 @@ pub fn gather(
     })
 }
 
-/// The records of a task in the cache, apart from its trials.
+/// The records of a task in the cache, except its trials.
 struct TaskRecords {
     conditions: Vec<(String, String)>,
     evidence: DecisionFigures,
@@ -70,8 +70,8 @@ struct TaskRecords {
 
 impl TaskRecords {
     fn read(cache: &Cache, run: &Run, task: &RunTask<'_>) -> Result<TaskRecords, CacheError> {
-        // The decision of the run itself: a later run may have decided differently. A run of very many tasks keeps no
-        // decisions.
+        // This is the decision of the run itself, because a later run may have decided differently. The record of a
+        // run with very many tasks contains no decisions, so the current decision is used instead.
         let keeps = |task: &TaskEnded| task.winner.is_some();
         let keeps = run
             .ended
@@ -144,7 +144,8 @@ fn device(trials: &[&Trial], known: &TaskRecords) -> String {
     winner.or_else(trial).unwrap_or_else(|| "unknown".into())
 }
 
-/// The baseline's time: from the trials' ratios to it, which were measured next to it.
+/// The baseline's time in nanoseconds: the median, over trials, of the config's time divided by its ratio to the
+/// baseline.
 fn baseline_ns(trials: &[&Trial]) -> Option<u64> {
     let baseline = |trial: &&Trial| {
         let summary = trial.outcome.summary()?;

@@ -9,13 +9,13 @@ use super::importance::clipped;
 use super::params::{Params, VariedParam};
 use super::svg::{WIDTH, short};
 
-/// Pairs are made of this many of the most important parameters.
+/// Number of parameters, the most important ones, of which every pair gets a heat map.
 const PARAMS: usize = 3;
 
-/// The most values of a parameter with a row or column each; more are grouped.
+/// Maximum number of rows or columns of a heat map. If a parameter has more values, neighbouring values are grouped.
 const MAX_VALUES: usize = 12;
 
-/// A colour scale that keeps its order for the colour-blind and in grey (cividis), from slow to fast.
+/// The colour scale cividis, from slow to fast. Its order is visible to colour-blind readers and in grey.
 const COLOURS: [[f64; 3]; 6] = [
     [0.0, 32.0, 77.0],
     [49.0, 68.0, 107.0],
@@ -25,38 +25,39 @@ const COLOURS: [[f64; 3]; 6] = [
     [255.0, 234.0, 70.0],
 ];
 
-/// Best times by two parameters.
+/// The best times by the values of two parameters.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeatMap {
-    /// The parameter of the rows and its values.
+    /// The parameter of the rows, with its values.
     pub rows: HeatMapSide,
-    /// The parameter of the columns and its values.
+    /// The parameter of the columns, with its values.
     pub columns: HeatMapSide,
-    /// The cells, row by row.
+    /// The cells: one vector per row, with one cell per column.
     pub cells: Vec<Vec<Cell>>,
 }
 
-/// One parameter of a heat map.
+/// The parameter of the rows or of the columns of a heat map.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeatMapSide {
-    /// Its name.
+    /// The name of the parameter.
     pub param: String,
-    /// The values, or ranges of values.
+    /// The values in ascending order, or ranges of grouped values.
     pub values: Vec<String>,
 }
 
-/// One cell.
+/// The trials with one pair of values (or of ranges of values).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cell {
-    /// Trials with these values.
+    /// Number of trials with these values.
     pub trials: u64,
-    /// Of these, valid ones.
+    /// Number of these trials whose config is valid.
     pub valid: u64,
-    /// The best time, in nanoseconds.
+    /// The best time of a launch in nanoseconds; `None` if no trial is valid.
     pub best_ns: Option<u64>,
 }
 
-/// The heat maps of each pair of the most important parameters; of the first ones if importance cannot be estimated.
+/// Creates the heat maps for each pair of the most important parameters. If `ranking` is empty, the first parameters
+/// are used.
 pub(super) fn heat_maps(trials: &[&Trial], ranking: &[&str]) -> Vec<HeatMap> {
     let params = Params::of(trials);
     let rank = |place: &usize| {
@@ -79,7 +80,8 @@ pub(super) fn heat_maps(trials: &[&Trial], ranking: &[&str]) -> Vec<HeatMap> {
 }
 
 impl HeatMap {
-    /// The map of two parameters: the one of more values has the columns, since pages are wider than high.
+    /// Creates the heat map of parameters `a` and `b`. The parameter with more values has the columns, because pages
+    /// are wider than high.
     fn new(trials: &[&Trial], params: &Params, a: usize, b: usize) -> HeatMap {
         let values = |place: usize| params.varied[place].values.len();
         let (row, column) = if values(a) > values(b) {
@@ -113,7 +115,7 @@ impl HeatMap {
         self.cells.iter().flatten().filter_map(|cell| cell.best_ns)
     }
 
-    /// The chart.
+    /// Draws the chart.
     pub(super) fn draw(&self) -> Markup {
         const LEFT: f64 = 96.0;
         const TOP: f64 = 22.0;
@@ -194,7 +196,8 @@ impl HeatMap {
     }
 }
 
-/// A time in a cell: without a space, and without a text if there are many columns: the colour shows it.
+/// The text of a cell: the time without a normal space. It is empty if there are many columns, because the colour
+/// shows the time.
 fn compact(ns: u64, columns: usize) -> String {
     if columns > 9 {
         return String::new();
@@ -222,7 +225,7 @@ impl HeatMapSide {
     }
 }
 
-/// The row or column of a value's position.
+/// The row or column of the value at `place` among `all` values.
 fn gathered(place: usize, all: usize) -> usize {
     if all <= MAX_VALUES {
         place
@@ -231,7 +234,7 @@ fn gathered(place: usize, all: usize) -> usize {
     }
 }
 
-/// The colour of a time between the best and the worst, and a legible text colour.
+/// The colour of a time between the best and the worst time, and a colour for legible text on it.
 fn colour(ns: u64, (best, worst): (u64, u64)) -> (String, &'static str) {
     let log = |ns: u64| (ns.max(1) as f64).ln();
     let span = (log(worst) - log(best)).max(1e-9);

@@ -1,4 +1,4 @@
-//! The distribution of the times of valid configs.
+//! The histogram of the times of valid configs.
 
 use kiln_spec::time::Nanoseconds;
 use maud::{Markup, html};
@@ -7,28 +7,29 @@ use serde::Serialize;
 use super::axis::{Axis, Quantity};
 use super::svg::{ChartFrame, short};
 
-/// The most bars.
+/// Maximum number of bars.
 const MAX_BARS: usize = 36;
 
-/// Times by bars.
+/// The number of configs by time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Histogram {
-    /// Edges of the bars, in nanoseconds: one more than bars. Evenly spaced, or by a constant factor.
+    /// The edges of the bars in nanoseconds, one more than there are bars. Neighbouring edges differ by a constant,
+    /// or by a constant factor if the axis is logarithmic.
     pub edges_ns: Vec<f64>,
-    /// The number of times in each bar.
+    /// The number of configs in each bar.
     pub counts: Vec<u64>,
 }
 
 impl Histogram {
-    /// The distribution of times in nanoseconds; `None` for fewer than two.
+    /// Creates the histogram of times in nanoseconds. `None` if there are fewer than two different times.
     pub(super) fn new(times_ns: &[u64]) -> Option<Histogram> {
         let (least, most) = (*times_ns.iter().min()?, *times_ns.iter().max()?);
         if times_ns.len() < 2 || least == most {
             return None;
         }
         let (lo, hi) = (least.max(1) as f64, most as f64);
-        // As many bars as the square root of the times, twice: fine enough for two clusters, coarse enough for few
-        // times.
+        // Twice the square root of the number of times: enough bars to separate two clusters, but not too many for
+        // few times.
         let bars = (2.0 * (times_ns.len() as f64).sqrt()).ceil() as usize;
         let bars = bars.clamp(4, MAX_BARS);
         let is_log = Axis::over([lo, hi], Quantity::Time).is_log();
@@ -49,7 +50,7 @@ impl Histogram {
         Some(Histogram { edges_ns, counts })
     }
 
-    /// The chart.
+    /// Draws the chart.
     pub(super) fn draw(&self, baseline_ns: Option<u64>, task: &str) -> Markup {
         let ends = self
             .edges_ns

@@ -1,4 +1,5 @@
-//! Which parameters matter, estimated from the trials; the method is in [`super::permuting`].
+//! The importance of each parameter for the time, estimated from the trials. [`super::permuting`] describes the
+//! method.
 
 use kiln_cache::Trial;
 use maud::{Markup, html};
@@ -8,60 +9,62 @@ use super::params::Params;
 use super::permuting::permute;
 use super::svg::{WIDTH, short};
 
-/// The fewest valid trials for an estimate; also per varied parameter.
+/// Minimum number of valid trials for an estimate.
 const MIN_TRIALS: usize = 20;
+/// Minimum number of valid trials per varied parameter.
 const MIN_A_PARAM: usize = 4;
 
-/// The share of the variance that must be explained, out of sample.
+/// Minimum share of the variance that the model must explain, for trials that it was not fitted to.
 const MIN_EXPLAINED: f64 = 0.3;
 
-/// The largest number of trials that the model is fitted to, chosen evenly.
+/// Maximum number of trials to which the model is fitted. If there are more, evenly spaced ones are chosen.
 const MAX_TRIALS: usize = 256;
 
-/// The importance of the parameters, if it can be estimated.
+/// The importance of the parameters, or the reason why it cannot be estimated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Importance {
-    /// The estimate.
+    /// The importance could be estimated.
     Told {
-        /// Valid trials that it is estimated from.
+        /// Number of valid trials that the estimate is based on.
         trials: usize,
-        /// Share of the variance that the model explains, of trials that it was not fitted to.
+        /// Share of the variance that the model explains, from 0 to 1, for trials that it was not fitted to.
         explained: f64,
         /// The parameters, the most important first.
         params: Vec<ParamImportance>,
     },
     /// There are too few valid trials.
     TooFew {
-        /// The number of valid trials.
+        /// Number of valid trials.
         trials: usize,
-        /// The number needed.
+        /// Number of valid trials that an estimate needs.
         needed: usize,
     },
-    /// The model explains too little of the trials that it was not fitted to.
+    /// The model explains too little of the variance of trials that it was not fitted to.
     Unexplained {
-        /// Valid trials.
+        /// Number of valid trials.
         trials: usize,
-        /// The share that it explains.
+        /// Share of the variance that the model explains. It is negative if the model is worse than the mean.
         explained: f64,
     },
-    /// No parameter was varied.
+    /// All valid trials have the same values of all parameters.
     NothingVaried,
 }
 
 /// The importance of one parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ParamImportance {
-    /// The parameter.
+    /// The name of the parameter.
     pub name: String,
-    /// Share of the variance of log time that it has a part in.
+    /// Share of the variance of the logarithm of the time to which the parameter contributes, alone or together with
+    /// others.
     pub importance: f64,
-    /// Standard deviation over shuffles.
+    /// Standard deviation of the importance over shuffles.
     pub deviation: f64,
 }
 
 impl Importance {
-    /// The estimate from some trials.
+    /// Estimates the importance from the valid ones of some trials.
     pub(super) fn new(trials: &[&Trial]) -> Importance {
         let valid = chosen(trials);
         let params = Params::of(&valid.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
@@ -96,7 +99,7 @@ impl Importance {
         }
     }
 
-    /// The names of the parameters, the most important first; empty if there is no estimate.
+    /// The names of the parameters, the most important first. Empty if the importance cannot be estimated.
     pub(super) fn ranking(&self) -> Vec<&str> {
         match self {
             Importance::Told { params, .. } => {
@@ -107,13 +110,14 @@ impl Importance {
     }
 }
 
-/// The valid trials with their log costs, or that many of them, evenly over the order of costs.
+/// The valid trials with the logarithms of their costs. At most [`MAX_TRIALS`], evenly spaced in the order of costs.
 fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
     let summaries = trials
         .iter()
         .filter_map(|trial| Some((*trial, trial.outcome.summary()?)));
     let mut valid: Vec<_> = summaries.collect();
-    // Ratios were measured next to the baseline; times one after another, on a machine whose speed may have changed.
+    // A ratio was measured next to the baseline. Plain times were measured one after another, and the speed of the
+    // machine may have changed meanwhile.
     let paired = valid
         .iter()
         .all(|(_, summary)| summary.ratio_ppm.is_some_and(|ppm| ppm > 0));
@@ -129,7 +133,7 @@ fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
     valid.into_iter().step_by(step).map(cost).collect()
 }
 
-/// The bars, or the reason for having none.
+/// Draws the bars, or the reason why there is no estimate.
 pub(super) fn draw(importance: &Importance) -> Markup {
     match importance {
         Importance::Told {
@@ -189,7 +193,7 @@ fn bars(params: &[ParamImportance]) -> Markup {
     }
 }
 
-/// A name cut to `most` characters if there is no room for it; the mark's text has the full name.
+/// Shortens a name to at most `most` characters. The tooltip of the mark has the full name.
 pub(super) fn clipped(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

@@ -1,26 +1,26 @@
-//! Speed-ups with their intervals, a row each (a forest plot).
+//! A forest plot: speed-ups with their intervals, one per row.
 
 use maud::{Markup, html};
 
 use super::axis::{Axis, Quantity};
 use super::svg::short;
 
-/// A row of the picture.
+/// A row of the plot.
 #[derive(Clone, Debug)]
 pub(super) struct IntervalRow {
-    /// What it is of.
+    /// The text to the left of the row.
     pub(super) name: String,
-    /// Where its name leads to.
+    /// The target of the link on the name, if it has one.
     pub(super) link: Option<String>,
-    /// Its class in the page's style: `s-proven`, `s-kept`, `s-open`.
+    /// The CSS class of the row: `s-proven`, `s-kept` or `s-open`.
     pub(super) class: &'static str,
-    /// How many times as fast as the baseline.
+    /// The speed-up over the baseline.
     pub(super) speedup: f64,
-    /// The ends of the 95 % interval.
+    /// The ends of the 95 % interval of the speed-up, if it is known.
     pub(super) interval: Option<[f64; 2]>,
-    /// The text next to its mark.
+    /// The text to the right of the row.
     pub(super) says: String,
-    /// What its mark says when it is pointed at.
+    /// The tooltip of the mark.
     pub(super) title: String,
 }
 
@@ -30,7 +30,7 @@ const RIGHT: f64 = 170.0;
 const LINE: f64 = 19.0;
 const FOOT: f64 = 40.0;
 
-/// The rows in their order, on one axis that has the baseline on it.
+/// Draws the rows in the given order, on a common axis that includes 1, the baseline.
 pub(super) fn draw(rows: &[IntervalRow], label: &str) -> Markup {
     let values = rows.iter().map(|row| row.speedup).chain([1.0]);
     let ends = rows.iter().flat_map(|row| row.interval).flatten();
@@ -74,7 +74,7 @@ fn draw_row(row: &IntervalRow, y: f64, at: &impl Fn(f64) -> String) -> Markup {
     }
 }
 
-/// A name, cut to the available space.
+/// Shortens a name to the available space.
 fn fitting(name: &str) -> String {
     const MAX_CHARS: usize = 56;
     if name.chars().count() <= MAX_CHARS {

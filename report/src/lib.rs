@@ -1,7 +1,8 @@
-//! The report of a run: one HTML page with its charts in it, or the same figures as JSON.
+//! Renders a run of `tune` as one HTML page with charts, or as JSON with the same figures.
 //!
-//! [`gather`] reads a run out of the cache into [`RunFigures`]; [`page`](page()) draws them. The page shows nothing
-//! that the figures do not hold, and fetches nothing: styles, charts and the few lines that sort tables are in it.
+//! [`gather`] reads the records of a run from the cache and computes [`RunFigures`]. [`page`](page()) draws these
+//! figures and shows nothing else. The page loads no other file, because it contains its styles, its charts and the
+//! script that sorts its tables.
 #![forbid(unsafe_code)]
 
 mod axis;

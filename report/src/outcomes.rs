@@ -1,4 +1,4 @@
-//! Outcomes of the trials: a stacked bar, and a table with an example of each failure.
+//! The outcomes of trials: a stacked bar, and a table with an example of each failure.
 
 use std::collections::BTreeMap;
 
@@ -8,36 +8,36 @@ use serde::Serialize;
 
 use super::svg::{WIDTH, breakable, short};
 
-/// The number of trials with an outcome.
+/// The number of trials that have a specific outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OutcomeCount {
-    /// The outcome's name.
+    /// The name of the outcome.
     pub name: &'static str,
-    /// The group it is drawn in.
+    /// The group of the outcome, which determines its colour.
     pub group: Group,
     /// The number of trials.
     pub count: u64,
-    /// The first such trial of a failure: its config and the message.
+    /// For a failure, the config and the message of the first trial with this outcome; `None` for valid trials.
     pub example: Option<String>,
 }
 
-/// Outcomes that have one cause in common share a colour.
+/// A group of outcomes with a common cause. The outcomes of a group have the same colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// Verified and timed.
+    /// The config was verified and timed.
     Valid,
-    /// Never compiled.
+    /// The config violates a rule and was not compiled.
     Excluded,
-    /// The compiler gave nothing to launch.
+    /// The compiler produced no image.
     Compiler,
-    /// The device refused it.
+    /// The device did not accept the launch.
     Refused,
-    /// Launched, and wrong.
+    /// The kernel was launched and is wrong.
     Wrong,
-    /// Did not come back.
+    /// The launch did not finish, or ended its worker process.
     Lost,
-    /// The measurement or Kiln itself failed.
+    /// The measurement failed, or Kiln itself did.
     Kiln,
 }
 
@@ -64,7 +64,7 @@ impl Group {
         }
     }
 
-    /// Its class in the page's style.
+    /// The group's CSS class.
     fn class(self) -> &'static str {
         match self {
             Group::Valid => "g-valid",
@@ -78,7 +78,7 @@ impl Group {
     }
 }
 
-/// Counts trials by outcome: valid ones first, then by group.
+/// Counts the trials by outcome. Valid trials come first, then failures by group.
 pub(super) fn count(trials: &[&Trial]) -> Vec<OutcomeCount> {
     let mut counts: BTreeMap<(Group, &str), OutcomeCount> = BTreeMap::new();
     for trial in trials {
@@ -96,7 +96,7 @@ pub(super) fn count(trials: &[&Trial]) -> Vec<OutcomeCount> {
     counts.into_values().collect()
 }
 
-/// The bar and the table.
+/// Draws the bar and the table.
 pub(super) fn draw(counts: &[OutcomeCount]) -> Markup {
     let all: u64 = counts.iter().map(|count| count.count).sum();
     if all == 0 {

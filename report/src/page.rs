@@ -1,4 +1,4 @@
-//! The page.
+//! The HTML page of a run.
 
 use kiln_spec::Hash;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -12,15 +12,15 @@ use super::{best, environment, heat_map::HeatMap, importance, outcomes, speedups
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
-/// A run's figures as one HTML page that needs nothing else. The same figures give the same page.
+/// Draws the figures of a run as one HTML page that loads no other file. Equal figures give equal pages.
 pub fn page(figures: &RunFigures) -> String {
     document(&format!("Kiln: run {}", figures.run), &body(figures))
 }
 
-/// A whole page around a body.
+/// Creates a complete HTML document around a body.
 pub(super) fn document(title: &str, body: &Markup) -> String {
-    // Nothing may run but the page's own lines: whatever else found its way in cannot know the hash of the page it is
-    // in.
+    // Only the page's own script may run. A script that a record smuggles into the body cannot contain the nonce,
+    // because the nonce is a hash of the body.
     let nonce = Hash::of("kiln report", body.0.as_bytes()).to_string();
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'"
@@ -78,14 +78,15 @@ fn body(figures: &RunFigures) -> Markup {
     }
 }
 
-/// The tasks with their numbers: proven ones, then those that keep their baselines, then open ones.
+/// The tasks with their numbers: first the proven ones, then those that keep their baselines, then the undecided
+/// ones.
 fn decided_first(tasks: &[TaskFigures]) -> Vec<(&TaskFigures, usize)> {
     let mut tasks: Vec<_> = tasks.iter().zip(1..).collect();
     tasks.sort_by_key(|(task, _)| ProblemState::of(task));
     tasks
 }
 
-/// All tasks in a table, each with a link to its part of the page.
+/// Draws the table of all tasks, with links to their sections.
 fn overview(tasks: &[TaskFigures]) -> Markup {
     html! {
         section {
@@ -113,7 +114,7 @@ fn overview(tasks: &[TaskFigures]) -> Markup {
     }
 }
 
-/// Configs tried, and those that are valid.
+/// The number of configs tried, and the number of valid ones.
 fn tried(task: &TaskFigures) -> (u64, u64) {
     let valid = task
         .outcomes

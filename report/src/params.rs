@@ -1,31 +1,32 @@
-//! The parameters of trials, read from the texts of their configs: a report needs no source.
+//! The parameters of trials. They are parsed from the texts of the configs, so a report does not need the kernel's
+//! source.
 
 use std::collections::BTreeSet;
 
 use kiln_cache::Trial;
 
-/// A parameter and its values among the trials.
+/// A parameter with more than one value among the trials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VariedParam {
     pub(super) name: String,
-    /// The values that were tried, in order.
+    /// The values that were tried: ascending if they are integers, otherwise in alphabetical order.
     pub(super) values: Vec<String>,
-    /// Whether they are numbers.
+    /// Whether all values are integers.
     pub(super) is_ordinal: bool,
 }
 
-/// Configs by parameters.
+/// The parameters of some configs, and the values that each config has.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Params {
-    /// Parameters of which more than one value was tried.
+    /// The parameters of which more than one value was tried.
     pub(super) varied: Vec<VariedParam>,
-    /// The others, with their value.
+    /// The other parameters, each with its only value.
     pub(super) fixed: Vec<(String, String)>,
-    /// For each trial, the position of its value of each varied parameter.
+    /// For each config, the positions of its values in [`VariedParam::values`], in the order of `varied`.
     pub(super) rows: Vec<Vec<usize>>,
 }
 
-/// Names and values of a config's text.
+/// The pairs of name and value in the text of a config.
 fn pairs(config: &str) -> impl Iterator<Item = (&str, &str)> {
     let pieces = config.split(',').filter(|piece| !piece.is_empty());
     pieces.map(|piece| piece.split_once('=').unwrap_or((piece, "")))
@@ -37,13 +38,13 @@ fn value_of<'c>(config: &'c str, name: &str) -> &'c str {
 }
 
 impl Params {
-    /// The parameters of some trials, in the order in which configs name them.
+    /// The parameters of some trials, in the order in which the configs list them.
     pub(super) fn of(trials: &[&Trial]) -> Params {
         let texts: Vec<&str> = trials.iter().map(|trial| trial.config.as_str()).collect();
         Params::of_texts(&texts)
     }
 
-    /// The parameters of some configs' texts.
+    /// The parameters of some configs, which are texts such as `A=1,B=2`.
     pub(super) fn of_texts(configs: &[&str]) -> Params {
         let mut names: Vec<&str> = Vec::new();
         for config in configs {

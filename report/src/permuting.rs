@@ -1,20 +1,22 @@
-//! Permutation importance on the model of the search.
+//! Permutation importance, computed with the model of the model-based search.
 //!
-//! The Gaussian process of the model-based search is fitted to the logarithms of the costs of four fifths of the valid
-//! trials and predicts the rest; then the values of one parameter are shuffled among the predicted trials, and
-//! the predictions move. Half the rise of the mean squared error, over the variance of the costs, is the parameter's
-//! importance.
+//! The model is a Gaussian process. It is fitted to the logarithms of the costs of four fifths of the valid trials,
+//! and predicts the other fifth. The values of one parameter are then shuffled among the predicted trials, which
+//! increases the error of the predictions. The importance of the parameter is half the increase of the mean squared
+//! error, divided by the variance of the costs.
 //!
-//! The measure is that of L. Breiman, "Random forests", Machine Learning 45 (2001), for any model: A. Fisher, C. Rudin
-//! and F. Dominici, "All models are wrong, but many are useful", JMLR 20 (2019). For independent parameters and a good
-//! model it estimates the total Sobol index, the share of the variance that a parameter has a part in, alone or
-//! together with others: B. Gregorutti, B. Michel and P. Saint-Pierre, "Correlation and variable importance in random
-//! forests", Statistics and Computing 27 (2017). So importances may add up to more than 1. Functional ANOVA (F.
-//! Hutter, H. Hoos and K. Leyton-Brown, ICML 2014) averages the model over the whole product of all values, most of
-//! which constraints rule out and no trial has seen; permuting moves trials among values that were tried.
+//! The measure is from L. Breiman, "Random forests", Machine Learning 45 (2001). A. Fisher, C. Rudin and F. Dominici,
+//! "All models are wrong, but many are useful", JMLR 20 (2019), apply it to any model. For independent parameters and
+//! a good model, it estimates the total Sobol index. This is the share of the variance to which a parameter
+//! contributes, alone or together with others, so importances may add up to more than 1 (B. Gregorutti, B. Michel and
+//! P. Saint-Pierre, "Correlation and variable importance in random forests", Statistics and Computing 27 (2017)). The
+//! alternative is functional ANOVA (F. Hutter, H. Hoos and K. Leyton-Brown, ICML 2014). It averages the model over
+//! the product of all values, but constraints exclude most of this product, and no trial covers it. Permuting uses
+//! only values that were tried.
 //!
-//! Trials of a search concentrate on good times, and constraints tie parameters together; both can shift an
-//! importance. Therefore it is reported together with the share of the variance that the model explains out of sample.
+//! The trials of a search concentrate on good times, and constraints make parameters depend on each other. Both can
+//! distort an importance. Therefore the report also shows the share of the variance that the model explains, for
+//! trials that it was not fitted to.
 
 use kiln_search::{Regression, SpaceView};
 use rand::SeedableRng;
@@ -23,25 +25,27 @@ use rand_chacha::ChaCha8Rng;
 
 use super::params::Params;
 
-/// Parts of the trials, each predicted from all others.
+/// Number of parts into which the trials are divided. Each part is predicted from all the others.
 const FOLDS: usize = 5;
 
-/// The number of shuffles of each parameter's values.
+/// Number of shuffles of each parameter's values.
 const SHUFFLES: usize = 12;
 
-/// The least variance of log costs that can be attributed: a thousandth of a time either way.
+/// Minimum variance of the log costs. It corresponds to a standard deviation of a thousandth of the time; smaller
+/// differences are not attributed to parameters.
 const MIN_VARIANCE: f64 = 1e-6;
 
-/// The result of permuting.
+/// The importances, and how good the model is.
 #[derive(Clone, Debug)]
 pub(super) struct Permuted {
-    /// Share of the variance that is explained out of sample.
+    /// Share of the variance that the model explains, for trials that it was not fitted to.
     pub(super) explained: f64,
-    /// For each varied parameter its importance, and the standard deviation over shuffles.
+    /// The importance of each varied parameter, and its standard deviation over shuffles.
     pub(super) shares: Vec<(f64, f64)>,
 }
 
-/// Fits and permutes: `costs` are logarithms, one per row of `params`. The same trials give the same figures.
+/// Fits the models and computes the importances. `costs` are logarithms, one for each row of `params`. Equal trials
+/// give equal results.
 pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut order: Vec<usize> = (0..costs.len()).collect();
@@ -70,13 +74,13 @@ pub(super) fn permute(params: &Params, costs: &[f64]) -> Permuted {
     Permuted::new(error, &rises, costs)
 }
 
-/// Trials that are predicted from all others.
+/// One part of the trials, with the model that is fitted to all other parts.
 struct TrialFold<'p> {
     model: Regression,
     params: &'p Params,
     costs: &'p [f64],
     rows: Vec<usize>,
-    /// Squared errors of the rows as they are.
+    /// The squared errors of the model for `rows`, without shuffling.
     plain: Vec<f64>,
 }
 
@@ -89,12 +93,12 @@ impl TrialFold<'_> {
         self
     }
 
-    /// The model's error of a row's cost, if the row had these values.
+    /// The squared difference between the cost of trial `row` and the cost that the model predicts for `values`.
     fn squared_error(&self, row: usize, values: &[usize]) -> f64 {
         (self.model.expected(&positions(values)) - self.costs[row]).powi(2)
     }
 
-    /// The rise of the sum of squared errors if a parameter's values are shuffled.
+    /// The increase of the sum of squared errors when the values of a parameter are shuffled.
     fn rise(&self, param: usize, rng: &mut ChaCha8Rng) -> f64 {
         let mut donors = self.rows.clone();
         donors.shuffle(rng);
@@ -110,7 +114,7 @@ impl TrialFold<'_> {
 
 impl Permuted {
     fn new(error: f64, rises: &[[f64; SHUFFLES]], costs: &[f64]) -> Permuted {
-        // If all cost the same there is nothing to explain.
+        // If all costs are equal, there is no variance to explain.
         let is_flat = variance(costs) < MIN_VARIANCE;
         let total = variance(costs).max(MIN_VARIANCE) * costs.len() as f64;
         let share = |rises: &[f64; SHUFFLES]| {
@@ -134,7 +138,7 @@ fn fitted(params: &Params, costs: &[f64], rows: &[usize]) -> Regression {
     Regression::fit(&Tried::new(params), &configs, &costs)
 }
 
-/// The tried configs, as a search space.
+/// The tried configs, as a search space for the model.
 struct Tried<'p> {
     params: &'p Params,
     counts: Vec<u32>,
@@ -178,7 +182,7 @@ impl SpaceView for Tried<'_> {
     }
 }
 
-/// A row as a strategy has it.
+/// Converts the positions of a config to the type that the model takes.
 fn positions(row: &[usize]) -> Vec<u32> {
     row.iter().map(|&position| position as u32).collect()
 }
@@ -198,7 +202,7 @@ mod tests {
     use super::*;
     use crate::params::VariedParam;
 
-    /// All configs of `A` and `B` of eight values each and a choice `C` of three.
+    /// All 192 configs of `A` and `B`, which have eight values each, and `C`, which has three.
     fn params() -> Params {
         let number = |name: &str| VariedParam {
             name: name.into(),
@@ -226,7 +230,7 @@ mod tests {
 
     #[test]
     fn importances_of_a_sum_are_the_shares_of_its_variance() {
-        // Variances of a uniform choice of 0..8, with factors 1 and 2: 5.25 and 21.
+        // The variance of a uniform choice of 0..8 is 5.25; with the factor 2, it is 21.
         let found = permuted(|row| row[0] as f64 + 2.0 * row[1] as f64);
         let [a, b, c] = [0, 1, 2].map(|param| found.shares[param].0);
         assert!(found.explained > 0.95, "{found:?}");

@@ -1,4 +1,5 @@
-//! The page of profiles, as counted by `tune inspect --profile`.
+//! The page about profiles, which `tune inspect --profile --json` writes. A profile counts the instructions of a
+//! launch.
 
 use kiln_exchange::profiles::{CLASSES, Executed, FIGURES, MachineCode, Profile, ProfileRow};
 use maud::{Markup, html};
@@ -7,7 +8,7 @@ use super::page::document;
 use super::share_bar::{self, Share};
 use super::svg::breakable;
 
-/// The class in the page's style of each of [`CLASSES`], in the same order.
+/// The CSS class of each of [`CLASSES`], in the same order.
 const STYLES: [&str; CLASSES.len()] = [
     "p-confirm",
     "p-race",
@@ -23,10 +24,10 @@ const STYLES: [&str; CLASSES.len()] = [
     OTHER,
 ];
 
-/// The style of the classes that share a colour.
+/// The CSS class of all classes of instructions that have no separate colour.
 const OTHER: &str = "p-other";
 
-/// Some profiles as one HTML page that needs nothing else.
+/// Draws profiles as one HTML page that loads no other file.
 pub fn profiles_page(rows: &[ProfileRow]) -> String {
     let body = html! {
         header {
@@ -40,7 +41,7 @@ pub fn profiles_page(rows: &[ProfileRow]) -> String {
     document("Kiln: profiles", &body)
 }
 
-/// The rows of each kernel and problem, in the order of their first rows.
+/// Groups the rows by kernel and problem, in the order of the first row of each group.
 fn by_problem(rows: &[ProfileRow]) -> Vec<Vec<&ProfileRow>> {
     let mut problems: Vec<Vec<&ProfileRow>> = Vec::new();
     for row in rows {
@@ -81,7 +82,7 @@ fn section(rows: &[&ProfileRow]) -> Markup {
     }
 }
 
-/// The name of a row in charts and tables.
+/// The name of a row in charts and tables: the target and the config.
 fn name(row: &ProfileRow) -> String {
     format!("{}, {}", row.target, row.what)
 }
@@ -101,7 +102,7 @@ fn legend(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
     }
 }
 
-/// The share of each class in what a launch executed.
+/// Draws the share of each class in the executed instructions.
 fn bar(row: &ProfileRow, executed: &Executed) -> Markup {
     let shares: Vec<Share<'_>> = ordered(executed)
         .into_iter()
@@ -121,7 +122,8 @@ fn bar(row: &ProfileRow, executed: &Executed) -> Markup {
     }
 }
 
-/// The classes that occur, in the order of the chart; those that it does not know come last.
+/// The classes that occur, with their counts, in the order of the chart. Classes that are not in [`CLASSES`] come
+/// last.
 fn ordered(executed: &Executed) -> Vec<(&str, u64)> {
     let counts = executed.by_class.iter();
     let mut counts: Vec<(&str, u64)> = counts
@@ -131,7 +133,7 @@ fn ordered(executed: &Executed) -> Vec<(&str, u64)> {
     counts
 }
 
-/// The place of a class in [`CLASSES`]; their number if it is not one of them.
+/// The position of a class in [`CLASSES`], or the length of [`CLASSES`] if it is not there.
 fn place(class: &str) -> usize {
     let known = CLASSES.iter().position(|name| *name == class);
     known.unwrap_or(CLASSES.len())
@@ -183,7 +185,7 @@ fn figures(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
     }
 }
 
-/// Which part of a launch was executed, unless it was all of it.
+/// How many blocks of the launch were executed. Empty if all were.
 fn part(profile: &Profile) -> String {
     match profile.executed_blocks == profile.blocks {
         true => String::new(),
@@ -191,7 +193,7 @@ fn part(profile: &Profile) -> String {
     }
 }
 
-/// The figures of an executed loop that an unexecuted one has, too.
+/// The cells of a loop that was counted in machine code and not executed.
 fn static_cells(code: &MachineCode) -> Markup {
     let main = code.main_loop.as_ref();
     html! {

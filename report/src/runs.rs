@@ -1,4 +1,4 @@
-//! The runs in a cache, and the choice of one.
+//! The runs in a cache, and the selection of one for a report.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::environment::utc;
 use thiserror::Error;
 
-/// Why no run was found.
+/// The reason why no run matches a [`RunSelector`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RunNotFound {
     /// The cache has no runs.
@@ -18,65 +18,65 @@ pub enum RunNotFound {
         "the cache holds no run\nhelp: run `tune run` first; `tune cache path` says where the cache is"
     )]
     NoRuns,
-    /// No run has the number that was asked for.
+    /// There is no run with the requested number.
     #[error(
         "there is no run {number}; the cache holds runs {first} to {last}\nhelp: `tune report --list` lists them"
     )]
     NoSuchNumber {
-        /// The number that was asked for.
+        /// The requested number.
         number: u64,
-        /// The smallest number of a run.
+        /// The smallest number of a run in the cache.
         first: u64,
-        /// The largest.
+        /// The largest number of a run in the cache.
         last: u64,
     },
-    /// No run has the device and kernels that were asked for; the text names them.
+    /// There is no run with the requested device and kernels. The text contains the request.
     #[error("{0}\nhelp: `tune report --list` lists the runs with their devices and kernels")]
     NoneFits(String),
 }
 
-/// Selects a run.
+/// Selects a run of a cache: the last one that matches all fields.
 #[derive(Clone, Debug, Default)]
 pub struct RunSelector {
-    /// Its number; `None` for the last run.
+    /// The number of the run; `None` for any run.
     pub run: Option<u64>,
-    /// Only these kernels; all if empty.
+    /// The run must have a task of one of these kernels, and the report contains only these. Empty for all kernels.
     pub kernels: Vec<String>,
-    /// Only runs on this device, as it was named on the command line.
+    /// The device of the run, as it was written on the command line; `None` for any device.
     pub device: Option<String>,
 }
 
-/// The records that reports are made from.
+/// The records of a cache from which reports are computed.
 #[derive(Clone, Debug)]
 pub struct Records {
     pub(super) runs: Vec<Run>,
     pub(super) trials: BTreeMap<Hash, Vec<Trial>>,
 }
 
-/// A kernel and problem of a run.
+/// A task of a run: one kernel and one problem.
 #[derive(Clone, Debug)]
 pub(super) struct RunTask<'r> {
     pub(super) kernel: String,
     pub(super) problem: String,
     pub(super) key: Hash,
-    /// Its outcome; `None` if the run was cut off.
+    /// The record of the task's end; `None` if the run was interrupted.
     pub(super) ended: Option<&'r TaskEnded>,
 }
 
-/// A run in the list.
+/// One entry of the list of runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunLine {
-    /// Its number.
+    /// The number of the run.
     pub run: u64,
-    /// When it began.
+    /// When the run began: date and time in UTC.
     pub began: String,
-    /// Whether it ended in order.
+    /// Whether the run ended normally.
     pub ended: bool,
-    /// The device's name on the command line, if known.
+    /// The device, as it was written on the command line, if known.
     pub device: Option<String>,
-    /// The kernels.
+    /// The names of the kernels, sorted.
     pub kernels: Vec<String>,
-    /// Trials that it made and that still stand.
+    /// Number of trials in the cache that this run recorded.
     pub trials: u64,
     /// The command line, if known.
     pub command: Option<String>,
@@ -98,10 +98,10 @@ impl Records {
         })
     }
 
-    /// The selected run.
+    /// Returns the last run that matches.
     ///
     /// # Errors
-    /// If there is none; the error lists the runs that there are.
+    /// If no run matches. [`RunNotFound::NoSuchNumber`] contains the numbers of the runs in the cache.
     pub fn find(&self, wanted: &RunSelector) -> Result<&Run, RunNotFound> {
         if self.runs.is_empty() {
             return Err(RunNotFound::NoRuns);
@@ -151,7 +151,8 @@ impl Records {
         RunNotFound::NoneFits(said.join(" "))
     }
 
-    /// The tasks of a run, in the order in which they began.
+    /// The tasks of a run, in the order in which they began. If `kernels` is not empty, only the tasks of these
+    /// kernels.
     pub(super) fn tasks<'r>(&self, run: &'r Run, kernels: &[String]) -> Vec<RunTask<'r>> {
         let ended = run.ended.iter().flat_map(|ended| &ended.tasks);
         let mut tasks: Vec<RunTask<'r>> = ended
@@ -162,8 +163,8 @@ impl Records {
                 ended: Some(task),
             })
             .collect();
-        // Those of a run that was cut off are known by their trials; of an earlier version's run, by trials of no
-        // known run.
+        // If the run was interrupted, its tasks are determined from its trials. Trials of an earlier version have no
+        // run, so they are attributed to a run of an earlier version.
         let known: HashSet<Hash> = tasks.iter().map(|task| task.key).collect();
         let of_run = |trial: &Trial| match trial.place {
             Some(place) => place.run == run.started.run,
@@ -189,7 +190,7 @@ impl Records {
         tasks
     }
 
-    /// A line for each run.
+    /// Returns the list of runs.
     pub fn lines(&self) -> Vec<RunLine> {
         let line = |run: &Run| {
             let mut kernels: Vec<String> = self

@@ -1,23 +1,23 @@
-//! A bar whose parts are shares of a whole.
+//! A bar whose segments are the shares of a whole.
 
 use maud::{Markup, html};
 
 use super::svg::{WIDTH, short};
 
-/// A part of the bar.
+/// A segment of the bar.
 pub(super) struct Share<'a> {
     pub(super) name: &'a str,
-    /// Its class in the page's style.
+    /// The CSS class of the segment.
     pub(super) style: &'static str,
-    /// Its size, in the unit of the whole.
+    /// The size of the segment, in the unit of the whole.
     pub(super) amount: f64,
-    /// The size with its unit.
+    /// The size as text, with its unit.
     pub(super) says: String,
 }
 
 const HEIGHT: f64 = 22.0;
 
-/// Draws the parts in their order; each says its name if there is room for it.
+/// Draws the segments in the given order. A segment contains its name if it is wide enough.
 pub(super) fn draw(parts: &[Share<'_>], whole: f64, label: &str) -> Markup {
     let mut from = 0.0;
     let placed = parts.iter().map(|part| {

@@ -1,5 +1,5 @@
-//! The speed-up of every problem in one picture: proven ones, those that keep their baseline, and those that are still
-//! open.
+//! The chart of the speed-ups of all problems: first the proven ones, then those that keep their baseline, then those
+//! that are still undecided.
 
 use kiln_cache::record::{KeptReason, Verdict};
 use maud::Markup;
@@ -8,31 +8,31 @@ use super::evidence::times;
 use super::figures::TaskFigures;
 use super::intervals::{self, IntervalRow};
 
-/// The state of a problem, in the order of the picture.
+/// The state of a problem. The chart sorts by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ProblemState {
     /// A config is proven faster than the baseline.
     Proven,
-    /// The baseline is kept.
+    /// The search decided to keep the baseline.
     Kept,
-    /// Nothing is decided yet: more time may prove something.
+    /// Nothing is decided yet. More time may lead to a proof.
     Open,
 }
 
-/// A problem in the picture.
+/// A problem in the chart.
 struct SpeedupRow<'a> {
     task: &'a TaskFigures,
-    /// Its part of the page.
+    /// The number of the task's section on the page.
     number: usize,
     standing: ProblemState,
-    /// How many times as fast as the baseline: proven, or in the race if it is open.
+    /// The speed-up over the baseline: the proven one, or that of the race if the problem is undecided.
     speedup: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of a proven speed-up.
     interval: Option<[f64; 2]>,
 }
 
 impl ProblemState {
-    /// The state of a task.
+    /// The state of a task's problem.
     pub(super) fn of(task: &TaskFigures) -> ProblemState {
         match task.evidence.winner.as_ref().map(|winner| winner.verdict) {
             Some(Verdict::Proven { .. }) => ProblemState::Proven,
@@ -87,7 +87,7 @@ impl SpeedupRow<'_> {
         }
     }
 
-    /// The text next to its mark.
+    /// The text to the right of the row.
     fn says(&self) -> String {
         match self.standing {
             ProblemState::Proven => format!("{:.2}×", self.speedup),
@@ -100,13 +100,13 @@ impl SpeedupRow<'_> {
     }
 }
 
-/// The speed-up of the best config in the race, which ranks and proves nothing.
+/// The speed-up of the best config in the race. A race ranks configs but proves nothing.
 fn in_race(task: &TaskFigures) -> Option<f64> {
     let ratio = task.best.first()?.ratio_ppm.filter(|&ratio| ratio > 0)?;
     Some(1.0 / times(ratio))
 }
 
-/// One row per problem, the fastest first, those that are open last; none if there are no tasks.
+/// Draws one row per problem, sorted by state and then by speed-up, the fastest first.
 pub(super) fn draw(tasks: &[TaskFigures]) -> Markup {
     let mut rows: Vec<SpeedupRow<'_>> = tasks
         .iter()

@@ -1,10 +1,10 @@
-//! The frame of a chart: its size, axes and grid.
+//! The frame of a chart: its size, axes and grid lines.
 
 use maud::{Markup, html};
 
 use super::axis::Axis;
 
-/// A chart's frame. Lengths are in the units of its view box; the page scales it to the available space.
+/// The frame of a chart. Lengths are in units of the SVG view box, which the page scales to the available width.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChartFrame<'a> {
     pub(super) x: Axis,
@@ -23,37 +23,37 @@ const TOP: f64 = 32.0;
 const BOTTOM: f64 = 44.0;
 
 impl ChartFrame<'_> {
-    /// The position of a value of the horizontal axis.
+    /// The x coordinate of a value of the horizontal axis.
     pub(super) fn at_x(&self, value: f64) -> f64 {
         LEFT + self.x.place(value) * (WIDTH - LEFT - RIGHT)
     }
 
-    /// The position of a value of the vertical axis.
+    /// The y coordinate of a value of the vertical axis.
     pub(super) fn at_y(&self, value: f64) -> f64 {
         HEIGHT - BOTTOM - self.y.place(value) * (HEIGHT - TOP - BOTTOM)
     }
 
-    /// The top edge of the area that is drawn in.
+    /// The y coordinate of the top of the plot area.
     pub(super) fn top(&self) -> f64 {
         TOP
     }
 
-    /// The height of a strip above that area, for marks without a value.
+    /// The y coordinate, above the plot area, of marks that have no value.
     pub(super) fn above(&self) -> f64 {
         TOP - 5.0
     }
 
-    /// The bottom edge.
+    /// The y coordinate of the bottom of the plot area.
     pub(super) fn bottom(&self) -> f64 {
         HEIGHT - BOTTOM
     }
 
-    /// The left and right edges.
+    /// The x coordinates of the left and the right side of the plot area.
     pub(super) fn sides(&self) -> (f64, f64) {
         (LEFT, WIDTH - RIGHT)
     }
 
-    /// The chart with its axes and its content.
+    /// Draws the axes, the grid lines and the marks.
     pub(super) fn draw(&self, marks: Markup) -> Markup {
         let (left, right) = self.sides();
         let y_title = if self.y.is_log() {
@@ -87,7 +87,7 @@ impl ChartFrame<'_> {
     }
 }
 
-/// A text that may be broken after its commas: configs and problems are long.
+/// A text with possible line breaks after its commas, for configs and problems, which may be long.
 pub(super) fn breakable(text: &str) -> Markup {
     html! {
         @for (place, piece) in text.split_inclusive(',').enumerate() {
@@ -97,7 +97,7 @@ pub(super) fn breakable(text: &str) -> Markup {
     }
 }
 
-/// A length with one decimal: pages of thousands of marks stay small.
+/// Formats a length with at most one decimal, so that pages with thousands of marks stay small.
 pub(super) fn short(length: f64) -> String {
     let text = format!("{length:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)

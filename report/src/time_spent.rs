@@ -1,4 +1,4 @@
-//! Time spent, with the strategy's share separate.
+//! The part of the page that shows where the time of a run went.
 
 use kiln_cache::record::TimeSpent;
 use kiln_spec::time::Nanoseconds;
@@ -8,7 +8,7 @@ use super::figures::{RunFigures, TaskFigures};
 use super::share_bar::{self, Share};
 use super::svg::breakable;
 
-/// A part of the time: its name, its class in the page's style, its length.
+/// A part of the time: its name, its CSS class and its duration in nanoseconds.
 type Part = (&'static str, &'static str, u64);
 
 fn parts(spent: &TimeSpent) -> [Part; 6] {
@@ -22,7 +22,7 @@ fn parts(spent: &TimeSpent) -> [Part; 6] {
     ]
 }
 
-/// A bar for the run, and a table of its tasks.
+/// Draws a bar for the run, and a table of its tasks.
 pub(super) fn draw(figures: &RunFigures) -> Markup {
     let Some(spent) = figures.spent.filter(|spent| spent.elapsed_ns > 0) else {
         return html! { p class="none" { "Where the time went is not recorded: the run did not end in order, or an earlier version ran, or there was nothing to do." } };

@@ -1,18 +1,18 @@
-//! Every config of the space.
+//! The strategy that tries every config of the space.
 
 use super::random::Random;
 use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
-/// Asks for every config once, in random order: if a budget cuts it short, the tried configs are a fair
-/// sample and not a corner of the space.
+/// Tries every config once, in random order. If the budget ends early, the tried configs are a random sample and not
+/// a corner of the space.
 #[derive(Clone, Debug)]
 pub struct Exhaustive {
     order: Random,
 }
 
 impl Exhaustive {
-    /// All of a space of `len` configs.
+    /// Creates the strategy for a space of `len` configs.
     pub fn new(len: usize, rng: ChaCha8Rng) -> Self {
         Self {
             order: Random::new(len, rng),

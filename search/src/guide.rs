@@ -1,13 +1,13 @@
-//! The inputs of a model-based search.
+//! The inputs of a model-based search besides the space.
 
 use super::model::Settings;
 use super::prior::Prior;
 
-/// The inputs of a model-based search.
+/// The inputs of a model-based search besides the space.
 #[derive(Clone, Debug, Default)]
 pub struct Guide {
-    /// Results from other devices or problems.
+    /// Results of the same kernel from other devices or problems.
     pub priors: Vec<Prior>,
-    /// Its constants.
+    /// The constants of the search.
     pub settings: Settings,
 }

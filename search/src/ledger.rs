@@ -1,11 +1,12 @@
-//! The configs that a strategy asked for, and their results.
+//! The configs that a strategy has returned, and their results.
 
 use super::permutation::Permutation;
 use super::strategy::Told;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, HashSet};
 
-/// Configs asked for, and results in the order told; the latest of a config counts.
+/// The configs that a strategy has asked the caller to try, and the results in the order in which they were told. If
+/// a config is told twice, its latest result is kept.
 #[derive(Clone, Debug)]
 pub(super) struct TrialLedger {
     order: Permutation,
@@ -17,7 +18,7 @@ pub(super) struct TrialLedger {
 }
 
 impl TrialLedger {
-    /// Nothing yet, in a space of `len` configs.
+    /// An empty ledger for a space of `len` configs.
     pub(super) fn new(len: usize, rng: &mut ChaCha8Rng) -> Self {
         Self {
             order: Permutation::new(len, rng),
@@ -29,7 +30,7 @@ impl TrialLedger {
         }
     }
 
-    /// Notes that a config is asked for; false if it was before, or its result is known.
+    /// Marks a config as asked. Returns false if it was asked or told before.
     pub(super) fn ask(&mut self, index: usize) -> bool {
         self.asked.insert(index)
     }
@@ -38,12 +39,12 @@ impl TrialLedger {
         self.asked.contains(&index)
     }
 
-    /// Whether nothing is left to ask for.
+    /// Whether every config of the space was asked or told.
     pub(super) fn is_exhausted(&self) -> bool {
         self.asked.len() >= self.len
     }
 
-    /// Random configs that were not asked for, at most `n`.
+    /// Returns at most `n` random configs that were not asked before, and marks them as asked.
     pub(super) fn strays(&mut self, n: usize) -> Vec<usize> {
         let mut strays = Vec::new();
         while strays.len() < n {
@@ -58,14 +59,16 @@ impl TrialLedger {
         strays
     }
 
-    /// The first configs of the random order that strays come from, asked for or not.
+    /// The first `n` configs of the random order from which [`strays`](Self::strays) are taken, whether or not they
+    /// were asked.
     pub(super) fn sample(&self, n: usize) -> Vec<usize> {
         (0..n.min(self.len))
             .filter_map(|place| self.order.at(place))
             .collect()
     }
 
-    /// Takes results in; a cost that is not a positive number is a failure. Whether an earlier result was changed.
+    /// Stores results. A cost that is not a positive number is stored as a failure. Returns whether an earlier result
+    /// changed.
     pub(super) fn tell(&mut self, told: &[Told]) -> bool {
         let mut changed = false;
         for &Told { index, cost } in told.iter().filter(|told| told.index < self.len) {
@@ -82,7 +85,7 @@ impl TrialLedger {
         changed
     }
 
-    /// All results.
+    /// All results, in the order in which their configs were first told.
     pub(super) fn results(&self) -> &[Told] {
         &self.results
     }
@@ -92,7 +95,8 @@ impl TrialLedger {
         self.slots.get(&index).map(|&slot| self.results[slot])
     }
 
-    /// Results that worked, as place in [`results`](Self::results) and logarithm of the cost, best first.
+    /// The results of valid configs, best first: the position in [`results`](Self::results), and the logarithm of the
+    /// cost.
     pub(super) fn ranking(&self) -> Vec<(usize, f64)> {
         let log_cost = |(slot, told): (usize, &Told)| told.cost.map(|cost| (slot, cost.ln()));
         let mut ranking: Vec<(usize, f64)> = self

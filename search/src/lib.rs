@@ -35,7 +35,7 @@ use self::classic::{
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
-/// The names that [`by_name`] knows.
+/// The names of all strategies, which [`by_name`] accepts.
 pub const NAMES: [&str; 10] = [
     "auto",
     "annealing",
@@ -49,23 +49,23 @@ pub const NAMES: [&str; 10] = [
     "tabu",
 ];
 
-/// No strategy has that name.
+/// There is no strategy with the requested name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("no strategy is named `{name}`; there are {}", NAMES.join(", "))]
 pub struct UnknownStrategy {
-    /// The name asked for.
+    /// The requested name.
     pub name: String,
 }
 
-/// The largest space that is tried as a whole in an order that a model chooses: the time may end before the space is
-/// exhausted.
+/// If the budget covers a whole space of at most this many configs, `auto` tries all configs in an order that a model
+/// chooses, because the time may end earlier. It tries larger spaces in random order.
 const ORDERED: usize = 2_000;
 
-/// The strategy of a name. `budget` is how many configs can be tried: `auto` tries all if the
-/// whole space fits into it.
+/// Creates a strategy by its name, one of [`NAMES`]. `budget` is the number of configs that the search can try. If it
+/// covers the whole space, `auto` tries all configs.
 ///
 /// # Errors
-/// [`UnknownStrategy`].
+/// [`UnknownStrategy`] if there is no strategy with this name.
 pub fn by_name<'a>(
     name: &str,
     space: &'a dyn SpaceView,
@@ -75,10 +75,11 @@ pub fn by_name<'a>(
     with_guide(name, space, budget, rng, &Guide::default())
 }
 
-/// The strategy of a name, with earlier results for the same kernel; only `auto` uses them.
+/// Creates a strategy by its name, like [`by_name`]. Only `auto` uses the guide, which has earlier results for the
+/// same kernel and the constants of the model.
 ///
 /// # Errors
-/// [`UnknownStrategy`].
+/// [`UnknownStrategy`] if there is no strategy with this name.
 pub fn with_guide<'a>(
     name: &str,
     space: &'a dyn SpaceView,

@@ -1,12 +1,12 @@
-//! A random order of 0..n in constant memory.
+//! A random permutation of `0..n` that needs constant memory.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 const ROUNDS: usize = 6;
 
-/// A keyed permutation of `0..n`: a Feistel network over the smallest power of four that is at least `n` (and at least
-/// 4), restricted to `0..n` by cycle-walking. It uses constant memory, whatever `n` is.
+/// A keyed permutation of `0..n`. It is a Feistel network over the smallest power of four that is at least `n` (and
+/// at least 4), restricted to `0..n` by cycle-walking. Its memory does not depend on `n`.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
@@ -15,7 +15,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// A permutation of `0..len` drawn with `rng`.
+    /// Creates a permutation of `0..len` with keys from `rng`.
     pub fn new(len: usize, rng: &mut ChaCha8Rng) -> Self {
         let bits = u64::BITS - (len as u64).saturating_sub(1).leading_zeros();
         Self {
@@ -25,7 +25,7 @@ impl Permutation {
         }
     }
 
-    /// The element at `place`; `None` past the end.
+    /// The element at `place`; `None` if `place` is not less than the length.
     pub fn at(&self, place: usize) -> Option<usize> {
         let mut value = place as u64;
         if value >= self.len {
@@ -39,7 +39,7 @@ impl Permutation {
         }
     }
 
-    /// The place of an element, which must be below the length: the inverse of [`at`](Self::at).
+    /// The place of an element, which must be less than the length. This is the inverse of [`at`](Self::at).
     pub fn place_of(&self, element: usize) -> usize {
         let mut value = element as u64;
         loop {
@@ -50,7 +50,7 @@ impl Permutation {
         }
     }
 
-    /// A bijection of the numbers of `2 * half_bits` bits.
+    /// A bijection on the integers of `2 * half_bits` bits.
     fn scramble(&self, value: u64) -> u64 {
         let mask = u64::MAX >> (u64::BITS - self.half_bits);
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
@@ -110,7 +110,7 @@ mod tests {
         for seed in 0..10_000 {
             counts[permutation(10, seed).at(0).unwrap()] += 1;
         }
-        // Five standard deviations of a binomial of 10,000 and 1/10.
+        // 1,000 are expected; the bounds are five standard deviations of a binomial distribution of 10,000 and 1/10.
         assert!(
             counts.iter().all(|&count| (850..=1150).contains(&count)),
             "{counts:?}"

@@ -5,7 +5,7 @@ use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 
-/// Draws configs at random, none twice. Stores only configs whose results it was told without asking.
+/// Returns configs in random order, none twice. It stores only the configs whose results it was told without asking.
 #[derive(Clone, Debug)]
 pub struct Random {
     order: Permutation,
@@ -14,7 +14,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// Random sampling of a space of `len` configs.
+    /// Creates the strategy for a space of `len` configs.
     pub fn new(len: usize, mut rng: ChaCha8Rng) -> Self {
         Self {
             order: Permutation::new(len, &mut rng),

@@ -1,4 +1,4 @@
-//! The model of the search on its own, for analysing results.
+//! The model of the model-based search as a separate regression, for analysing results.
 
 use crate::SpaceView;
 use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};
@@ -36,13 +36,14 @@ use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};
 #[derive(Clone, Debug)]
 pub struct Regression {
     encoder: Encoder,
-    /// None if all costs are the same.
+    /// `None` if all costs are equal, or if the fit failed. The prediction is then `mean`.
     model: Option<Extension>,
     mean: f64,
 }
 
 impl Regression {
-    /// Fits the process to configs, each a vector of value positions, and their costs, usually logarithms of times.
+    /// Fits the model to configs and their costs. A config is a vector of positions (see [`SpaceView`]). Costs are
+    /// usually logarithms of times.
     pub fn fit(space: &dyn SpaceView, configs: &[Vec<u32>], costs: &[f64]) -> Regression {
         let settings = Settings::default();
         let encoder = Encoder::new(space, &settings);
@@ -59,7 +60,7 @@ impl Regression {
         }
     }
 
-    /// The expected cost of a config, as value positions.
+    /// The predicted cost of a config, which is a vector of positions.
     pub fn expected(&self, config: &[u32]) -> f64 {
         let codes = self.encoder.encode(config);
         let model = self.model.as_ref();

@@ -1,7 +1,8 @@
-//! A strategy's view of a search space.
+//! The interface of a search space, as strategies use it.
 
-/// A strategy's view of a search space: valid configs numbered from 0, each a vector of value positions, one per
-/// tunable parameter (position 2 of `BLOCK_M in [16, 32, 64]` is 64).
+/// A search space, as strategies see it. The valid configs are numbered from 0. A config is a vector of positions,
+/// one per tunable parameter. A position is the index of a value in the list of the parameter's values. For example,
+/// position 2 of `BLOCK_M in [16, 32, 64]` is the value 64.
 pub trait SpaceView {
     /// The number of valid configs.
     fn len(&self) -> usize;
@@ -14,25 +15,25 @@ pub trait SpaceView {
     /// The number of values of each tunable parameter.
     fn value_counts(&self) -> &[u32];
 
-    /// Whether the values of a parameter have a meaningful order (numbers do, types and choices do not).
+    /// Whether the values of a parameter have a meaningful order. Numbers have one; types and named choices do not.
     fn is_ordinal(&self, param: usize) -> bool;
 
-    /// The value of an ordinal parameter at a position, as a number; the position itself if it has no number.
+    /// The value of an ordinal parameter at a position, as a number. The default is the position itself.
     fn value(&self, param: usize, position: u32) -> f64 {
         let _ = param;
         f64::from(position)
     }
 
-    /// The value positions of config `index`, which must be below [`len`](Self::len).
+    /// The positions of the config with this index, which must be less than [`len`](Self::len).
     fn positions(&self, index: usize) -> Vec<u32>;
 
-    /// The index of the config with these value positions; `None` if a constraint rules it out.
+    /// The index of the config with these positions; `None` if the config is not valid.
     fn index_of(&self, positions: &[u32]) -> Option<usize>;
 }
 
-/// The valid configs that differ from config `index` in one parameter: to the next value either way for an ordinal one,
-/// skipping values that a constraint rules out, and then every other value. Adjacent ones come first; no
-/// config is returned twice.
+/// The valid configs that differ from config `index` in exactly one parameter. For an ordinal parameter, the nearest
+/// valid value in each direction is adjacent. The configs with adjacent values come first, then all others. No config
+/// is returned twice.
 pub fn neighbours(space: &dyn SpaceView, index: usize) -> Vec<usize> {
     let here = space.positions(index);
     let mut adjacent = Vec::new();

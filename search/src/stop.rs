@@ -1,21 +1,22 @@
-//! When to stop a search: the expected improvement is below the smallest that measuring can prove.
+//! Decides when to stop a search: when the expected improvement is smaller than the smallest improvement that can be
+//! proven.
 
-/// An expected improvement below this share of the best cost is not worth a trial: a difference of a percent is about
-/// the smallest that is proven in practice, and this is a chance of one in ten to find it.
+/// If the expected improvement is below this share of the best cost, a trial is not worthwhile. One percent is about
+/// the smallest difference that is proven in practice, and this is a one-in-ten chance of such an improvement.
 pub const MIN_OUTLOOK: f64 = 1e-3;
 
-/// The number of configs in a row that must be below it.
+/// Number of configs in a row whose expected improvement must be below [`MIN_OUTLOOK`] before the search stops.
 pub const PATIENCE: usize = 12;
 
-/// Counts configs whose expected improvement is too small.
+/// Counts the configs in a row whose expected improvement is too small.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stop {
     quiet: usize,
 }
 
 impl Stop {
-    /// Notes the expected improvement of a batch of that many configs; true if the search may end. A strategy that
-    /// gives no estimate is never stopped.
+    /// Takes the expected improvement of a batch of `asked` configs. Returns true if the search should stop. A
+    /// strategy without an estimate (`None`) is never stopped.
     pub fn after(&mut self, outlook: Option<f64>, asked: usize) -> bool {
         match outlook {
             Some(outlook) if outlook < MIN_OUTLOOK => self.quiet += asked,

@@ -1,31 +1,33 @@
-//! The interface of a strategy: it proposes configs and is told their results.
+//! The interface of a strategy, which proposes configs and receives their results.
 
 /// The result of a config.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
     /// Index of the config in its search space.
     pub index: usize,
-    /// Its cost, lower is better (time relative to the baseline, say); `None` if it failed.
+    /// The cost, a positive number; lower is better. An example is the time divided by that of the baseline. `None`
+    /// if the config failed.
     pub cost: Option<f64>,
 }
 
-/// Decides which configs to try next.
+/// A search strategy, which decides which configs to try next.
 ///
-/// The caller alternates `ask` and `tell`. A strategy never asks for a config twice, nor for one it was told of without
-/// asking (a stored trial, the baseline). Asked and told alike, with the same seed, it asks alike.
+/// The caller alternates between `ask` and `tell`. A strategy never returns a config twice. It also never returns a
+/// config whose result it was told without asking, such as a stored trial or the baseline. A strategy is
+/// deterministic: with the same seed and the same sequence of calls, it returns the same configs.
 pub trait Strategy {
-    /// The strategy's name, as in [`NAMES`](super::NAMES).
+    /// The name of the strategy, one of [`NAMES`](super::NAMES).
     fn name(&self) -> &'static str;
 
-    /// At most `n` configs to try next, by their index; fewer if fewer are worth trying before
-    /// results come in, and none once the whole space was asked for.
+    /// Returns the indices of at most `n` configs to try next. It returns fewer if the strategy needs results first,
+    /// and none if it has returned the whole space.
     fn ask(&mut self, n: usize) -> Vec<usize>;
 
-    /// Takes results in, in any order and number, of configs asked for or not.
+    /// Receives results, in any order and number. They may be of configs that `ask` did not return.
     fn tell(&mut self, told: &[Told]);
 
-    /// The expected improvement of the config asked for last when it was chosen, as a share of the best cost; `None`
-    /// if the strategy gives no estimate.
+    /// The highest expected improvement of a config when the strategy last chose one, as a share of the best cost.
+    /// `None` if the strategy has no estimate.
     fn outlook(&self) -> Option<f64> {
         None
     }

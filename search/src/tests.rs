@@ -4,7 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeSet, HashMap};
 
-/// A space made of positions, with a cost for each valid config.
+/// A search space that is stored as a list of positions, with a cost for each valid config.
 pub(super) struct Landscape {
     counts: Vec<u32>,
     configs: Vec<Vec<u32>>,
@@ -37,13 +37,13 @@ impl Landscape {
         }
     }
 
-    /// A line of `len` configs.
+    /// A space with one parameter of `len` values.
     pub(super) fn line(len: u32) -> Self {
         Self::new(&[len], |_| true, |config| Some(f64::from(1 + config[0])))
     }
 
-    /// The cost surface of a tiled matrix multiplication: traffic falls with the tile, occupancy with registers and
-    /// shared memory, and what does not fit fails.
+    /// A model of a tiled matrix multiplication. Memory traffic decreases with the tile size, and occupancy decreases
+    /// with registers and shared memory. Configs that exceed a limit fail.
     fn gemm() -> Self {
         let size = |base: u32, position: u32| f64::from(base << position);
         let valid = |c: &[u32]| (16 << c[0]) * (16 << c[1]) >= (32 << c[3]) * (1 << c[4]);
@@ -113,7 +113,7 @@ fn seeded(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// Runs a strategy until it has asked for `budget` configs or for all; returns what it asked for.
+/// Runs a strategy until it has returned `budget` configs or the whole space. Returns these configs.
 fn search(name: &str, space: &Landscape, budget: usize, batch: usize, seed: u64) -> Vec<usize> {
     let mut strategy = by_name(name, space, budget, seeded(seed)).unwrap();
     let mut asked = Vec::new();
@@ -285,7 +285,7 @@ fn an_unknown_strategy_is_refused_with_the_known_names() {
 
 #[test]
 fn the_optimum_of_a_small_space_is_found_by_a_quarter_of_it() {
-    // A bent valley of 400 configs with a second, shallower one.
+    // 400 configs with a curved valley, and a second valley that is less deep.
     let cost = |c: &[u32]| {
         let (x, y) = (f64::from(c[0]), f64::from(c[1]));
         let valley = |cx: f64, cy: f64, depth: f64| {

@@ -1,4 +1,4 @@
-//! Pages of runs that are read back with a parser of browsers.
+//! Tests of the pages of runs, which are parsed as browsers parse them.
 
 mod samples;
 
@@ -28,12 +28,13 @@ fn texts(page: &Html, selector: &str) -> Vec<String> {
         .collect()
 }
 
-/// The page of a run, checked.
+/// The page of a run, parsed and checked.
 fn sound(figures: &RunFigures) -> Html {
     checked(&page(figures))
 }
 
-/// A page, after checks that hold for every one: well formed, and nothing in it that leads elsewhere or runs.
+/// Parses a page, and checks what holds for every page: it is well formed, it refers to no other file, and it has no
+/// script but its own.
 fn checked(text: &str) -> Html {
     let html = Html::parse_document(text);
     assert_eq!(html.errors, Vec::<std::borrow::Cow<'static, str>>::new());
@@ -244,7 +245,7 @@ fn hostile_names_are_text_and_nothing_else() {
     assert!(select(&page, "main b").is_empty());
 }
 
-/// Numbers of cells of a table with some class of section, as they sort.
+/// The sort keys of the selected table cells.
 fn numbers(page: &Html, selector: &str) -> Vec<String> {
     let cells = select(page, selector);
     cells
@@ -299,7 +300,7 @@ fn the_page_and_the_json_say_the_same() {
         .iter()
         .filter(|point| point["time_ns"].is_u64())
         .count();
-    // Each trial is in both charts; the processes are dots too.
+    // Each trial has a mark in both charts. The dots of the confirming processes are not counted.
     let dots = select(&page, "figure:not(.evidence) circle.valid").len()
         + select(&page, "figure path.failed").len();
     assert_eq!(dots, 2 * points.len());
@@ -497,7 +498,7 @@ fn profiles_are_drawn_by_class_with_the_worst_lines_and_what_failed() {
     let rows = ProfileRow::parse_all(text).unwrap();
     let page = checked(&profiles_page(&rows));
     assert_eq!(texts(&page, "h2"), ["gemm m=64,n=64", "other "]);
-    // The parts of the bar in their order, in proportion; a class that the page does not know comes last.
+    // The segments of the bar are in order and in proportion. An unknown class comes last.
     let bar = select(&page, "svg.bar rect");
     let drawn: Vec<_> = bar
         .iter()
@@ -561,7 +562,7 @@ fn problems_are_drawn_by_their_speed_ups_and_open_ones_last() {
     assert_eq!(select(&page, "svg.speedups g.s-open").len(), 1);
     let intervals = select(&page, "svg.speedups line.whisker");
     assert_eq!(intervals.len(), 2, "only what is proven has an interval");
-    // The parts of the page come in the same order of decisions, and links lead to them.
+    // The sections of the page are in the same order, and links lead to them.
     let headings = texts(&page, "section.task h2");
     assert!(headings[3].starts_with("open"), "{headings:?}");
     let overview = texts(&page, "h2");
@@ -606,7 +607,7 @@ fn a_plan_shows_its_kinds_side_by_side_and_the_devices_that_disagree() {
         ]
     );
     assert_eq!(texts(&page, "h3"), ["softmax rows=8 on cuda/sm_89"]);
-    // The disputed problem's two sessions, then every session of the kind that has any.
+    // First the two sessions of the disputed problem, then all sessions of the kind that made a decision.
     let marks = ["search: 1.10×", "replicate: baseline"];
     let all = ["search: 2.05×", "replicate: 2.00×", marks[0], marks[1]];
     assert_eq!(texts(&page, "text.mark"), [&marks[..], &all[..]].concat());

@@ -1,4 +1,4 @@
-//! Runs written into a real cache, as `tune run` writes them.
+//! Sample runs, written to a real cache as `tune run` writes them.
 
 use kiln_cache::key::KeyParts;
 use kiln_cache::record::{
@@ -10,7 +10,7 @@ use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash, LaunchPlan, SourceHash, 
 
 use crate::{Records, RunFigures, RunSelector, gather};
 
-/// A cache in a folder of its own.
+/// A cache in a temporary folder.
 pub(super) struct SampleCache {
     folder: tempfile::TempDir,
     cache: Cache,
@@ -67,7 +67,7 @@ pub(super) fn measured(median_ns: u64) -> Outcome {
     })
 }
 
-/// Outcome number `n`: one of every group in turn.
+/// Failure number `n`, from each group of outcomes alternately.
 pub(super) fn failure(n: u64) -> Outcome {
     match n % 6 {
         0 => Outcome::Rejected {
@@ -96,7 +96,7 @@ pub(super) fn failure(n: u64) -> Outcome {
     }
 }
 
-/// Config number `n` of three parameters, of which one decides most.
+/// Config number `n`. It has three parameters, of which `TILE` determines most of the time.
 pub(super) fn config(n: u64) -> String {
     format!(
         "TILE={},VECTOR={},LAYOUT={}",
@@ -106,7 +106,7 @@ pub(super) fn config(n: u64) -> String {
     )
 }
 
-/// Trial number `n`: every seventh fails.
+/// The outcome of trial number `n`. Every seventh trial fails.
 pub(super) fn outcome(n: u64) -> Outcome {
     if n % 7 == 6 {
         failure(n / 7)
@@ -199,7 +199,7 @@ impl SampleCache {
         SampleCache { folder, cache }
     }
 
-    /// A run of one kernel that ended in order, with these configs.
+    /// Writes a run of one kernel with these trials that ended normally. Returns its number.
     pub(super) fn run(
         &self,
         kernel: &str,
@@ -230,7 +230,7 @@ impl SampleCache {
         run
     }
 
-    /// A run that is cut off after its trials.
+    /// Writes a run of one kernel that is interrupted after its trials. Returns its number.
     pub(super) fn begin(&self, kernel: &str, trials: &[(String, Outcome)]) -> u64 {
         let settings = RunSettings {
             command: format!("tune run -k '{kernel}'"),
@@ -283,7 +283,7 @@ impl SampleCache {
         &self.cache
     }
 
-    /// The run's figures, read as `tune report` reads them.
+    /// The figures of a run, read as `tune report` reads them.
     pub(super) fn figures(&self, run: u64) -> RunFigures {
         let view = Cache::view(self.folder.path()).unwrap();
         let records = Records::read(&view).unwrap();
@@ -297,7 +297,7 @@ impl SampleCache {
 
 /// Trials `0..count`.
 pub(super) fn trials(count: u64) -> Vec<(String, Outcome)> {
-    // Beyond the configs that there are, another parameter tells them apart.
+    // If there are more trials than configs, the parameter `PASS` distinguishes them.
     (0..count)
         .map(|n| (format!("{},PASS={}", config(n), n / 400), outcome(n)))
         .collect()

@@ -1,4 +1,4 @@
-//! One quantity that is learned from results: costs, or failures.
+//! Learns one quantity from the results: either the costs or the failures.
 
 use std::collections::HashMap;
 
@@ -7,39 +7,40 @@ use super::trend::Trend;
 use crate::model::{Candidates, Encoder, FeaturePoint, Process, Settings, Shape, improve};
 use crate::{SpaceView, Told};
 
-/// The inputs of an update, apart from the values.
+/// The inputs of an update besides the values.
 pub(super) struct SearchState<'a> {
     pub(super) space: &'a dyn SpaceView,
     pub(super) encoder: &'a Encoder,
     pub(super) results: &'a [Told],
-    /// Indices of the candidates; never fewer than before, but after [`Learner::forget`].
+    /// The indices of the candidates. Between two calls of [`Learner::forget`], candidates are only added at the end.
     pub(super) pool: &'a [usize],
     pub(super) settings: &'a Settings,
-    /// Whether to fit the scales first.
+    /// Whether to fit the scales before the update.
     pub(super) fit: bool,
 }
 
-/// A process and the results that it has learned.
+/// A Gaussian process and the results that it has learned. A *trend* is the value that an earlier result (from
+/// another device or problem) has or predicts for a config.
 pub(super) struct Learner {
     prior: Shape,
     shape: Shape,
-    /// The slope of values over the trends of earlier results.
+    /// The slope of the values as a function of the trends, from 0 to 1.
     slope: f64,
-    /// Variance of the trends over the space.
+    /// The variance of the trends over the space.
     trend_variance: f64,
     process: Process,
     candidates: Candidates,
-    /// The trends of each candidate.
+    /// The mean of the trends for each candidate.
     bases: Vec<f64>,
-    /// The trends of earlier results.
+    /// The trend of each earlier result.
     trends: Vec<Trend>,
-    /// The trends of the configs whose results are known.
+    /// The trends for the configs whose results are known, by index of the config.
     remembered: HashMap<usize, Vec<f64>>,
-    /// Indices of the results that the process has learned.
+    /// The positions, in the list of results, of the results that the process has learned.
     taken: Vec<usize>,
 }
 
-/// The posterior of every candidate, given some values.
+/// The predictions for all candidates.
 pub(super) struct Lesson {
     means: Vec<f32>,
     bases: Vec<f64>,
@@ -48,7 +49,7 @@ pub(super) struct Lesson {
     spread: f64,
 }
 
-/// A standard deviation below this counts as 0.
+/// Values whose standard deviation is below this are treated as equal.
 const FLAT: f64 = 1e-6;
 
 impl Learner {
@@ -74,12 +75,12 @@ impl Learner {
         }
     }
 
-    /// The number of results that it has learned.
+    /// The number of results that the process has learned.
     pub(super) fn len(&self) -> usize {
         self.process.len()
     }
 
-    /// Forgets results and candidates, but not the scales.
+    /// Removes results and candidates, but keeps the scales.
     pub(super) fn forget(&mut self) {
         self.process.clear();
         self.candidates = Candidates::default();
@@ -87,7 +88,7 @@ impl Learner {
         self.taken.clear();
     }
 
-    /// Learns values, each with the index of its result.
+    /// Learns values, each with the position of its result. Returns the predictions for all candidates.
     pub(super) fn learn(&mut self, values: &[(usize, f64)], state: &SearchState<'_>) -> Lesson {
         self.remember(values, state);
         self.slope = self.slope_of(values, state);
@@ -130,7 +131,7 @@ impl Learner {
         }
     }
 
-    /// Fits the scales.
+    /// Fits the scales to representative values.
     fn fit(&mut self, values: &[(usize, f64)], units: &[f64], state: &SearchState<'_>) {
         let chosen = representatives(units, state.settings.fitted as usize);
         let point = |&k: &usize| self.point(state.results[values[k].0].index, state);
@@ -149,7 +150,8 @@ impl Learner {
         self.taken.clear();
     }
 
-    /// Values minus their prediction by earlier results, centred and in units of their scale.
+    /// Subtracts the predictions of earlier results from the values. Returns the centre and the scale (standard
+    /// deviation) of the differences, and the standardised differences.
     fn units(&self, values: &[(usize, f64)], state: &SearchState<'_>) -> (f64, f64, Vec<f64>) {
         let expected = |slot: usize| self.slope * self.remembered_mean(state.results[slot].index);
         let residuals: Vec<f64> = values
@@ -167,8 +169,8 @@ impl Learner {
         )
     }
 
-    /// The slope of values over the trends of earlier results: a regression with a prior slope of 1 that
-    /// weighs as much as that many results.
+    /// The slope of the values as a function of the trends of earlier results. It is a regression with a prior slope
+    /// of 1, which has the weight of [`Settings::trust`] results.
     fn slope_of(&self, values: &[(usize, f64)], state: &SearchState<'_>) -> f64 {
         if self.trends.is_empty() {
             return 0.0;
@@ -193,19 +195,19 @@ impl Learner {
         }
     }
 
-    /// Whether earlier results turn out to explain little.
+    /// Whether the earlier results explain little of the values.
     pub(super) fn doubts(&self) -> bool {
         const MIN_SLOPE: f64 = 0.3;
         self.slope < MIN_SLOPE
     }
 
-    /// Supposes that a config has its expected cost: this changes no mean, it only reduces variances.
+    /// Assumes that a config has its predicted value. This reduces variances and changes no prediction.
     pub(super) fn suppose(&mut self, index: usize, state: &SearchState<'_>) {
         let point = self.point(index, state);
         self.process.extend(&[point], &self.candidates);
     }
 
-    /// Undoes the suppositions.
+    /// Removes the assumptions: keeps only the first `len` results.
     pub(super) fn truncate(&mut self, len: usize) {
         self.process.truncate(len);
     }
@@ -215,7 +217,8 @@ impl Learner {
         self.process.variances()
     }
 
-    /// Computes the trends for the configs of some results: slow for configs that the earlier results did not try.
+    /// Stores the trends for the configs of some results, because computing them is slow for configs that the earlier
+    /// results did not try.
     fn remember(&mut self, values: &[(usize, f64)], state: &SearchState<'_>) {
         if self.trends.is_empty() {
             return;
@@ -249,38 +252,39 @@ impl Learner {
     }
 }
 
-/// The mean; 0 of nothing.
+/// The mean; 0 if there are no values.
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 impl Lesson {
-    /// Whether all values are the same, so that there is nothing to learn.
+    /// Whether all values are equal, so there is nothing to learn.
     pub(super) fn is_flat(&self) -> bool {
         self.scale <= FLAT
     }
 
-    /// The mean of a candidate, in units of the values' scale.
+    /// The predicted value of a candidate, in units of the values' scale and relative to their centre.
     pub(super) fn mean(&self, place: usize) -> f64 {
         f64::from(self.means[place]) + self.bases[place] / self.scale
     }
 
-    /// The mean of a candidate.
+    /// The predicted value of a candidate.
     pub(super) fn value(&self, place: usize) -> f64 {
         self.mean(place) * self.scale + self.centre
     }
 
-    /// A value in units of the scale.
+    /// Standardises a value: its distance from the centre, in units of the scale.
     pub(super) fn unit(&self, value: f64) -> f64 {
         (value - self.centre) / self.scale
     }
 
-    /// The values' scale.
+    /// The scale: the standard deviation of the differences between the values and the predictions of earlier
+    /// results.
     pub(super) fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Standard deviation of the process, in units of the scale.
+    /// The standard deviation of the process, in units of the scale.
     pub(super) fn spread(&self) -> f64 {
         self.spread
     }

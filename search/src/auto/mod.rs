@@ -1,8 +1,9 @@
-//! The default: a model of costs and one of failures decide what to try next.
+//! The default strategy. A model of costs and a model of failures decide which config is tried next.
 //!
-//! A few configs spread over the space come first, or the best of earlier results if there are any. Then it tries the
-//! config with the highest expected improvement of its cost, times the probability that the config
-//! works. In a small space every config is a candidate, in a large one the neighbours of the best and a random sample.
+//! The search starts with a few configs that are spread over the space, or with the best configs of earlier results
+//! if there are any. It then tries the config with the highest product of the expected improvement of the cost and
+//! the probability that the config is valid. In a small space, every config is a candidate. In a large one, the
+//! candidates are the neighbours of the best configs and a random sample.
 
 mod learner;
 mod pool;
@@ -24,32 +25,33 @@ use super::space::SpaceView;
 use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
-/// Random configs whose predicted costs give the spread of an earlier result.
+/// Number of random configs from which the variance of an earlier result over the space is estimated.
 const TREND_SAMPLE: usize = 5_000;
 
-/// Configs that must have worked before the model learns.
+/// Minimum number of valid results before the models are used.
 const MIN_VALID: usize = 4;
 
-/// The largest number of results that the model of costs learns from.
+/// Maximum number of results from which a model learns.
 const MAX_LEARNED: usize = 300;
 
-/// The largest number of new results before scales are fitted again.
+/// Maximum number of new results before the scales are fitted again.
 const MAX_NEW: usize = 64;
 
-/// The lowest probability that a config works: no posterior is certain enough to exclude a config.
+/// Minimum of the estimated probability that a config is valid. The model of failures is never certain enough to
+/// exclude a config.
 const MIN_CHANCE: f64 = 0.01;
 
-/// The smallest standard deviation of the posterior of failures, as a share of 1.
+/// Minimum standard deviation of the predicted failure, which is 0 for a valid config and 1 for a failed one.
 const MIN_DOUBT: f64 = 0.05;
 
-/// Model-based search.
+/// Model-based search; see the module's documentation.
 pub struct Auto<'a> {
     space: &'a dyn SpaceView,
     settings: Settings,
     encoder: Encoder,
     ledger: TrialLedger,
     rng: ChaCha8Rng,
-    /// Configs still to be asked for before the model learns, the next one last.
+    /// The configs to try before the models are used, in reverse order.
     first: Vec<usize>,
     pool: CandidatePool,
     costs: Learner,
@@ -61,7 +63,7 @@ pub struct Auto<'a> {
 }
 
 impl<'a> Auto<'a> {
-    /// A search of `space`.
+    /// Creates a search of `space`.
     pub fn new(space: &'a dyn SpaceView, mut rng: ChaCha8Rng, guide: &Guide) -> Self {
         let settings = guide.settings;
         let encoder = Encoder::new(space, &settings);
@@ -106,7 +108,8 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// A search that ends when all of `space` was tried: it gives no estimate of the remaining improvement.
+    /// Creates a search that tries all of `space`. It gives no estimate of the remaining improvement, so it is not
+    /// stopped early.
     pub fn exhausting(space: &'a dyn SpaceView, rng: ChaCha8Rng, guide: &Guide) -> Self {
         Self {
             ends_early: false,
@@ -114,13 +117,13 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// Whether an earlier result turns out wrong for the first time.
+    /// Marks the earlier result as doubtful. Returns true the first time.
     fn doubts(&mut self) -> bool {
         self.recall.as_mut().is_some_and(Recall::doubt)
     }
 
-    /// Spreads some configs over the space: those tried so far are the best of an earlier result, and not a sample of
-    /// the space.
+    /// Adds configs that are spread over the space to those that are tried next. Until now, only the best configs of
+    /// an earlier result were tried, which are not a sample of the space.
     fn spread(&mut self, n: usize) {
         self.first = start::first(self.space, &self.encoder, &self.ledger, &[], n);
         if let Some(recall) = &mut self.recall {
@@ -129,7 +132,8 @@ impl<'a> Auto<'a> {
         self.first.reverse();
     }
 
-    /// Spreads a few configs after the best of an earlier result, to check whether that result applies.
+    /// Adds a few configs that are spread over the space after the best ones of an earlier result, to check whether
+    /// that result applies.
     fn contrast(&mut self) {
         let (recalled, few) = (
             self.settings.recalled as usize + 2,
@@ -142,7 +146,7 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// The configs to try before the model learns.
+    /// Returns at most `n` of the configs to try before the models are used.
     fn starters(&mut self, n: usize) -> Vec<usize> {
         let mut starters = Vec::new();
         while starters.len() < n {
@@ -156,7 +160,7 @@ impl<'a> Auto<'a> {
         starters
     }
 
-    /// Updates both models with the results.
+    /// Updates both models with the results: the model of costs and the model of failures.
     fn learn(&mut self, ranking: &[(usize, f64)]) -> (Lesson, Lesson) {
         let total = self.ledger.results().len();
         let due =
@@ -203,7 +207,8 @@ impl<'a> Auto<'a> {
         )
     }
 
-    /// Takes the candidates of the highest expected improvement one by one; each reduces the variance of similar ones.
+    /// Chooses up to `n` candidates, one by one, by their expected improvement. Each chosen candidate reduces the
+    /// variance of similar ones.
     fn choose(&mut self, n: usize, best: f64, costs: &Lesson, failures: &Lesson) -> Vec<usize> {
         let known = self.costs.len();
         let mut best = costs.unit(best);
@@ -237,7 +242,8 @@ impl<'a> Auto<'a> {
         chosen
     }
 
-    /// Supposes that a chosen candidate has its predicted cost, so that the expected improvement of similar ones falls.
+    /// Assumes that a chosen candidate has its predicted cost. This reduces the expected improvement of similar
+    /// candidates.
     fn suppose(&mut self, index: usize) {
         let state = state(
             self.space,
@@ -274,7 +280,7 @@ impl<'a> Auto<'a> {
         top
     }
 
-    /// Logarithm of the probability that a candidate works.
+    /// The logarithm of the probability that a candidate is valid.
     fn log_chance(&self, place: usize, failures: &Lesson) -> f64 {
         if failures.is_flat() {
             return 0.0;

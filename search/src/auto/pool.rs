@@ -1,4 +1,5 @@
-//! The candidates: all configs of a small space; of a large one, the best configs, their neighbours and a sample.
+//! The candidates: all configs of a small space. In a large space, they are the neighbours of the best configs and a
+//! random sample.
 
 use crate::ledger::TrialLedger;
 use crate::model::Settings;
@@ -8,10 +9,10 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 
-/// The number of best configs whose neighbours are candidates.
+/// Number of best configs whose neighbours are candidates.
 const ELITES: usize = 6;
 
-/// Indices of candidates; they only grow until they are renewed.
+/// The indices of the candidates. Candidates are only added until [`renew`](Self::renew) replaces them.
 #[derive(Clone, Debug)]
 pub(super) struct CandidatePool {
     indices: Vec<usize>,
@@ -22,7 +23,7 @@ pub(super) struct CandidatePool {
 }
 
 impl CandidatePool {
-    /// The pool of a space of `len` configs.
+    /// Creates the candidates for a space of `len` configs.
     pub(super) fn new(len: usize, settings: &Settings) -> Self {
         let whole = len as f64 <= settings.whole;
         Self {
@@ -43,7 +44,8 @@ impl CandidatePool {
         &self.indices
     }
 
-    /// Gathers candidates anew: half of them around the best, half at random.
+    /// Replaces the candidates of a large space: up to half of them are near the best configs, and the others are
+    /// random.
     pub(super) fn renew(
         &mut self,
         space: &dyn SpaceView,
@@ -69,7 +71,7 @@ impl CandidatePool {
             ring.truncate(self.most / 2 / ELITES);
             self.add(ring, ledger);
         }
-        // A second step from the neighbours, as long as there is room.
+        // Adds neighbours of the neighbours while the first half has room.
         for _ in 0..self.most / 8 {
             if self.indices.len() >= self.most / 2 {
                 break;
@@ -89,7 +91,7 @@ impl CandidatePool {
         }
     }
 
-    /// Adds the neighbours of the best config if it is new.
+    /// Adds the neighbours of the best config if the best config has changed.
     pub(super) fn follow(
         &mut self,
         space: &dyn SpaceView,

@@ -1,9 +1,9 @@
-//! Trying the best configs of an earlier result while they prove good.
+//! Tries the best configs of an earlier result as long as they turn out to be good.
 
 use crate::Prior;
 use crate::ledger::TrialLedger;
 
-/// The number of turns after which the earlier result is no longer used.
+/// Number of choices after which the earlier result is no longer used.
 const MAX_TURNS: usize = 42;
 
 /// The best configs of an earlier result, in order.
@@ -14,12 +14,13 @@ pub(super) struct Recall {
     every: usize,
     turns: usize,
     doubted: bool,
-    /// Configs spread over the space, that the best are compared with.
+    /// Configs that are spread over the space. The best configs of the earlier result are compared with them.
     others: Vec<usize>,
 }
 
 impl Recall {
-    /// The best configs of the first earlier result, if there is one; one config in `every` is one of them.
+    /// Uses the first earlier result. One config in `every` is taken from its ranking. `None` if there is no earlier
+    /// result, or if `every` is 0.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
         let ranked = priors.first()?.ranked();
         (every > 0).then_some(Self {
@@ -32,22 +33,22 @@ impl Recall {
         })
     }
 
-    /// Notes that the earlier result does not explain the values; true the first time.
+    /// Marks the earlier result as one that does not explain the measured values. Returns true the first time.
     pub(super) fn doubt(&mut self) -> bool {
         !std::mem::replace(&mut self.doubted, true)
     }
 
-    /// Whether there is nothing yet to compare the best with.
+    /// Whether there are no other configs yet with which the best ones can be compared.
     pub(super) fn is_alone(&self) -> bool {
         self.others.is_empty()
     }
 
-    /// Configs to compare the best with.
+    /// Adds configs with which the best ones are compared.
     pub(super) fn compare_with(&mut self, others: &[usize]) {
         self.others.extend(others);
     }
 
-    /// The next of the best, if it is their turn.
+    /// Returns the next best config of the earlier result, if it is the turn of the earlier result.
     pub(super) fn turn(&mut self, ledger: &TrialLedger) -> Option<usize> {
         self.turns += 1;
         if !self.turns.is_multiple_of(self.every)
@@ -66,7 +67,7 @@ impl Recall {
         None
     }
 
-    /// Whether half of the best are better than three quarters of the others.
+    /// Whether the median cost of the tried best configs is lower than the lower quartile of the other configs.
     fn is_good(&self, ledger: &TrialLedger) -> bool {
         let costs = |indices: &[usize]| {
             let known = indices.iter().filter_map(|&index| ledger.result(index));

@@ -1,6 +1,6 @@
-//! The results that a model learns from if there are many.
+//! Selects the results from which a model learns if there are too many.
 
-/// Indices of at most `most` values: the lower half of them, and an even spread of the others.
+/// Indices of at most `most` values: the lowest `most / 2`, and an even selection of the others by rank.
 pub(super) fn representatives(values: &[f64], most: usize) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..values.len()).collect();
     if values.len() <= most {

@@ -1,13 +1,14 @@
-//! The configs that are tried before the model learns.
+//! The configs that are tried before the models are used.
 
 use crate::ledger::TrialLedger;
 use crate::model::Encoder;
 use crate::{Prior, SpaceView};
 
-/// Random configs that the first ones are chosen from.
+/// Number of random configs from which the first configs are chosen.
 const SAMPLE: usize = 2_000;
 
-/// The first configs in order: the best `n` of earlier results if there are any, else `n` that are far apart.
+/// The first `n` configs to try, in order: the best of the earlier results if there are any, otherwise configs that
+/// are far apart.
 pub(super) fn first(
     space: &dyn SpaceView,
     encoder: &Encoder,
@@ -22,7 +23,7 @@ pub(super) fn first(
     }
 }
 
-/// The best configs of earlier results, in turn.
+/// The best configs of all earlier results, alternating between these.
 fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
     let ranked: Vec<Vec<usize>> = priors.iter().map(|prior| prior.ranked()).collect();
     let mut recalled = Vec::new();
@@ -40,7 +41,7 @@ fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
     recalled
 }
 
-/// Configs of a sample that are far apart: each is the one farthest from all before it.
+/// Configs of a sample that are far apart. Each is the one that is the farthest from all previous ones.
 fn spread(space: &dyn SpaceView, encoder: &Encoder, sample: &[usize], n: usize) -> Vec<usize> {
     let codes: Vec<Vec<u16>> = sample
         .iter()

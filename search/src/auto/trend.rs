@@ -1,5 +1,5 @@
-//! The trend of an earlier result: the cost of every config there or, if it was not tried, the prediction of a model of
-//! that result.
+//! The trend of an earlier result: a value for every config of the space. If the earlier result did not try a config,
+//! a model of that result predicts the value.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use super::warp;
 use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};
 use crate::{Prior, SpaceView};
 
-/// Share of a space that an earlier result must cover to be used without a model of the rest.
+/// If an earlier result covers at least this share of the space, it is used without a model of the rest.
 const WHOLE: f64 = 0.9;
 
-/// The largest number of its results that a model learns from.
+/// Maximum number of values of an earlier result from which its model learns.
 const MAX_LEARNED: usize = 200;
 
-/// A quantity of an earlier result, less its mean.
+/// A quantity (cost or failure) of an earlier result, minus its mean.
 #[derive(Clone, Debug)]
 pub(super) struct Trend {
     known: HashMap<usize, f64>,
@@ -22,7 +22,7 @@ pub(super) struct Trend {
 }
 
 impl Trend {
-    /// The logarithm of the cost; failures count as the slowest.
+    /// The trend of the logarithm of the cost. Failed configs have the cost of the slowest valid config.
     pub(super) fn of_costs(
         prior: &Prior,
         space: &dyn SpaceView,
@@ -42,7 +42,7 @@ impl Trend {
         Self::new(values, settings.noise, space, encoder, settings)
     }
 
-    /// Whether the config failed.
+    /// The trend of failures: 1 for a failed config, 0 for a valid one.
     pub(super) fn of_failures(
         prior: &Prior,
         space: &dyn SpaceView,
@@ -72,7 +72,7 @@ impl Trend {
         Self { known, model }
     }
 
-    /// Its value for a config; 0 if there is none.
+    /// The value for a config. It is 0 if the config was not tried and there is no model.
     pub(super) fn at(&self, index: usize, codes: &[u16]) -> f64 {
         let expected = || {
             self.model
@@ -83,7 +83,7 @@ impl Trend {
     }
 }
 
-/// A model of some values; `None` if they are all the same.
+/// Fits a model to values. `None` if all values are equal.
 fn model(
     known: &HashMap<usize, f64>,
     noise: f64,
@@ -91,7 +91,7 @@ fn model(
     encoder: &Encoder,
     settings: &Settings,
 ) -> Option<Extension> {
-    // In a stable order, so that the same results always make the same model.
+    // The order is stable, so equal results always give an equal model.
     let mut indices: Vec<usize> = known.keys().copied().collect();
     indices.sort_unstable();
     let values: Vec<f64> = indices.iter().map(|index| known[index]).collect();
@@ -106,7 +106,7 @@ fn model(
     Extension::new(encoder, &start, points, &values, settings)
 }
 
-/// The variance of the mean of some trends over some configs.
+/// The variance, over some configs, of the mean of the trends.
 pub(super) fn variance_of_mean(
     trends: &[Trend],
     sample: &[usize],

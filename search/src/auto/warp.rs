@@ -1,7 +1,8 @@
-//! Costs for the model: logarithms with an upper limit for slow configs, so that the model's
-//! attention stays with the fast ones.
+//! Prepares costs for the model: logarithms with an upper limit, so that differences between slow configs do not
+//! dominate the fit.
 
-/// Logarithms of costs with a limit, from the ranked ones; each with its index.
+/// Limits the logarithms of ranked costs. The limit is the median plus `clip` times the distance from the best to the
+/// median.
 pub(super) fn costs(ranking: &[(usize, f64)], clip: f64) -> Vec<(usize, f64)> {
     let Some(&(_, best)) = ranking.first() else {
         return Vec::new();

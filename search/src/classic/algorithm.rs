@@ -1,17 +1,18 @@
-//! The interface of a classic algorithm.
+//! The interface of the classic algorithms.
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::space::SpaceView;
 
-/// A textbook algorithm that tries one config after another, or a generation at a time.
+/// A textbook algorithm that tries configs one after another, or one generation after another.
 pub trait Algorithm {
-    /// Its name, as in [`NAMES`](crate::NAMES).
+    /// The name of the algorithm, one of [`NAMES`](crate::NAMES).
     fn name(&self) -> &'static str;
 
-    /// The configs to try next; empty if it has no proposal.
+    /// Returns the configs to try next; empty if it has no proposal.
     fn propose(&mut self, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> Vec<usize>;
 
-    /// Takes in the cost of every config it proposed, in the same order; infinite for those that failed.
+    /// Receives the costs of all configs that it proposed last, in the same order. The cost of a failed config is
+    /// infinite.
     fn learn(&mut self, costs: &[(usize, f64)], space: &dyn SpaceView, rng: &mut ChaCha8Rng);
 }

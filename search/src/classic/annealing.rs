@@ -1,4 +1,4 @@
-//! Simulated annealing: a walk that takes every better step, and worse ones less often as it cools.
+//! Simulated annealing: a walk that accepts every better config, and accepts worse configs less often as it cools.
 
 use super::algorithm::Algorithm;
 use super::positions::anywhere;
@@ -7,10 +7,11 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Worse by this factor is taken with a probability of 1/e at the start.
+/// The first temperature. A config is accepted with a probability of 1/e if the logarithm of its cost is higher by
+/// this.
 const HOT: f64 = 0.5;
 
-/// The same at the lowest temperature; the walk is then reheated from the best config.
+/// The lowest temperature. Below it, the walk is reheated and continues from the best config.
 const COOL: f64 = 0.005;
 
 /// Simulated annealing.
@@ -23,7 +24,7 @@ pub struct Annealing {
 }
 
 impl Annealing {
-    /// The number of configs over which it cools down.
+    /// Creates an algorithm that cools down over `budget` configs, but over at least 20 and at most 1,000.
     pub fn new(budget: usize) -> Self {
         Self {
             here: None,

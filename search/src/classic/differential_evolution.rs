@@ -1,5 +1,5 @@
-//! Differential evolution (best/1/bin): the best config plus a scaled difference of two others, crossed with the config
-//! that it may replace.
+//! Differential evolution (best/1/bin). A mutant is the best config plus the scaled difference of two random ones. It
+//! is crossed with a config of the population, and replaces that config if it is not worse.
 
 use super::algorithm::Algorithm;
 use super::positions::{anywhere, numbers, repaired, rounded};
@@ -7,13 +7,13 @@ use crate::SpaceView;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Configs in the population.
+/// Number of configs in the population.
 const POPULATION: usize = 16;
 
-/// Scale of the difference.
+/// The factor of the difference.
 const SCALE: f64 = 0.7;
 
-/// Probability that a parameter is taken from the mutant.
+/// The probability that a parameter has the value of the mutant.
 const CROSSOVER: f64 = 0.7;
 
 /// Differential evolution.

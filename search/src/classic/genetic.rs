@@ -1,4 +1,5 @@
-//! A genetic algorithm: parents drawn by rank, uniform crossover, mutation, and the best of a generation kept.
+//! A genetic algorithm with tournament selection of parents, uniform crossover and mutation. The best configs of a
+//! generation survive.
 
 use super::algorithm::Algorithm;
 use super::positions::{anywhere, repaired};
@@ -6,13 +7,13 @@ use crate::SpaceView;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Configs in a generation.
+/// Number of configs in a generation.
 const POPULATION: usize = 16;
 
-/// The best of these, which survive.
+/// Number of best configs that survive.
 const ELITE: usize = 4;
 
-/// Genetic algorithm.
+/// The genetic algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct Genetic {
     /// The current generation, best first.
@@ -20,7 +21,7 @@ pub struct Genetic {
 }
 
 impl Genetic {
-    /// A parent: the better of two configs drawn at random.
+    /// Selects a parent: the better of two random configs.
     fn parent(&self, rng: &mut ChaCha8Rng) -> usize {
         let draw = rng.random_range(0..self.population.len());
         self.population[draw.min(rng.random_range(0..self.population.len()))].0

@@ -1,4 +1,5 @@
-//! Latin-hypercube sampling: in every round each parameter goes through its values once, in random order.
+//! Latin-hypercube sampling. In each round, the values of every parameter are spread evenly over the configs, in
+//! random order.
 
 use super::algorithm::Algorithm;
 use super::positions::repaired;
@@ -6,7 +7,7 @@ use crate::SpaceView;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Configs in a round.
+/// Number of configs in a round.
 const ROUND: u32 = 20;
 
 /// Latin-hypercube sampling.

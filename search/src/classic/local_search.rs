@@ -1,4 +1,4 @@
-//! Local search with restarts: from a random config it moves to the first better neighbour until there is none,
+//! Local search with restarts. From a random config, it moves to the first better neighbour until there is none, and
 //! then restarts from another random config.
 
 use super::algorithm::Algorithm;
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Clone, Debug, Default)]
 pub struct LocalSearch {
     here: Option<(usize, f64)>,
-    /// Neighbours that are still to be tried.
+    /// The neighbours that were not tried yet.
     around: Vec<usize>,
 }
 

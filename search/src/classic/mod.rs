@@ -1,7 +1,7 @@
-//! The classic strategies: one algorithm per file, all run by the same code.
+//! The classic strategies. Each file contains one algorithm, and the same code runs all of them.
 //!
-//! Each follows its textbook: a state that proposes a config and learns its cost. A proposal that was
-//! tried before costs nothing: its result is known, and the algorithm continues with it.
+//! Each algorithm follows its textbook: it proposes configs and learns their costs. If a proposed config was already
+//! tried, the algorithm gets the known result, and the proposal does not use up budget.
 
 mod algorithm;
 mod annealing;

@@ -1,4 +1,5 @@
-//! Particle swarm: every particle moves on, drawn to the best position that it has seen and to the best seen by any.
+//! Particle swarm optimisation. Every particle moves, and is attracted by the best position that it has seen and by
+//! the best position that any particle has seen.
 
 use super::algorithm::Algorithm;
 use super::positions::{anywhere, numbers, repaired, rounded};
@@ -6,11 +7,12 @@ use crate::SpaceView;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Particles.
+/// Number of particles.
 const SWARM: usize = 16;
 
-/// How much of its speed a particle keeps, and how strongly it is drawn to either best place (Clerc and Kennedy).
+/// The share of its speed that a particle keeps (Clerc and Kennedy).
 const INERTIA: f64 = 0.7298;
+/// The strength of the attraction by each of the two best positions (Clerc and Kennedy).
 const PULL: f64 = 1.4962;
 
 #[derive(Clone, Debug)]
@@ -20,7 +22,7 @@ struct Particle {
     best: (Vec<f64>, f64),
 }
 
-/// Particle swarm.
+/// Particle swarm optimisation.
 #[derive(Clone, Debug, Default)]
 pub struct ParticleSwarm {
     swarm: Vec<Particle>,

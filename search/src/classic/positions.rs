@@ -1,17 +1,17 @@
-//! Configs from the positions of their values.
+//! Maps positions of values to valid configs.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::space::SpaceView;
 
-/// A random config.
+/// The index of a random config.
 pub(super) fn anywhere(space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> usize {
     rng.random_range(0..space.len())
 }
 
-/// The valid config at these positions, or one near them: each parameter in turn moves to the nearest value that makes
-/// the config valid; a random config if none does.
+/// The index of the valid config at these positions, or of one nearby. If the config is not valid, one parameter at a
+/// time is changed to the nearest value that makes the config valid. If there is none, the result is a random config.
 pub(super) fn repaired(
     space: &dyn SpaceView,
     mut positions: Vec<u32>,
@@ -38,7 +38,7 @@ pub(super) fn repaired(
     anywhere(space, rng)
 }
 
-/// Positions rounded from numbers, inside the bounds.
+/// Rounds numbers to positions, inside the bounds.
 pub(super) fn rounded(space: &dyn SpaceView, numbers: &[f64]) -> Vec<u32> {
     let counts = space.value_counts().iter();
     counts

@@ -1,4 +1,4 @@
-//! A strategy that runs an algorithm.
+//! The strategy that runs a classic algorithm.
 
 use std::collections::VecDeque;
 
@@ -9,24 +9,24 @@ use crate::ledger::TrialLedger;
 use crate::space::SpaceView;
 use crate::strategy::{Strategy, Told};
 
-/// The number of known proposals in a row after which a random config is tried.
+/// If this many proposals in a row contain only tried configs, a random config is tried.
 const MAX_KNOWN: usize = 100;
 
-/// A strategy that runs an algorithm.
+/// A strategy that runs a classic algorithm.
 pub struct Classic<'a, A> {
     algorithm: A,
     space: &'a dyn SpaceView,
     rng: ChaCha8Rng,
     ledger: TrialLedger,
-    /// The generation that is being tried.
+    /// The configs that the algorithm proposed last.
     generation: Vec<usize>,
-    /// The configs of it that are still to be asked for.
+    /// The configs of the generation that the caller was not asked to try yet.
     open: VecDeque<usize>,
     idle: usize,
 }
 
 impl<'a, A: Algorithm> Classic<'a, A> {
-    /// Runs `algorithm` on a space.
+    /// Creates a strategy that runs `algorithm` on `space`.
     pub fn new(algorithm: A, space: &'a dyn SpaceView, mut rng: ChaCha8Rng) -> Self {
         Self {
             ledger: TrialLedger::new(space.len(), &mut rng),
@@ -39,7 +39,8 @@ impl<'a, A: Algorithm> Classic<'a, A> {
         }
     }
 
-    /// Moves to the next generation that has a config to ask for, if all results of this one are known.
+    /// Requests generations from the algorithm until one has an untried config. It stops if a result of the current
+    /// generation is missing.
     fn advance(&mut self) {
         while self.open.is_empty() && !self.ledger.is_exhausted() {
             let result = |&index: &usize| {
@@ -90,13 +91,13 @@ impl<A: Algorithm> Strategy for Classic<'_, A> {
             let Some(index) = self.open.pop_front() else {
                 break;
             };
-            // A stray was noted as asked for when it was drawn.
+            // A random config is not in the generation, and was marked as asked when it was drawn.
             if self.ledger.ask(index) || !self.generation.contains(&index) {
                 asked.push(index);
             }
         }
         if asked.is_empty() {
-            // Results are late: something else is tried meanwhile.
+            // Results of the generation are missing, so random configs are tried meanwhile.
             asked = self.ledger.strays(n);
         }
         asked

@@ -1,4 +1,5 @@
-//! Tabu search: it moves to the best of a few neighbours, even if that is worse, but not to a recently visited config.
+//! Tabu search. It moves to the best of a few neighbours, even if that neighbour is worse, but not to a config that
+//! it visited recently.
 
 use super::algorithm::Algorithm;
 use super::positions::anywhere;
@@ -7,10 +8,10 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use std::collections::VecDeque;
 
-/// Neighbours that are tried before a step.
+/// Number of neighbours that are tried before a move.
 const LOOKED_AT: usize = 8;
 
-/// Configs that are remembered as forbidden.
+/// Maximum number of configs that are remembered as forbidden.
 const MEMORY: usize = 64;
 
 /// Tabu search.

@@ -1,15 +1,15 @@
-//! The covariance of the costs of two configs: a product of one factor per feature, read from tables, plus the trends
-//! of earlier results.
+//! The covariance of the costs of two configs. It is a product of one factor per feature, read from tables, plus a
+//! term for the trends of earlier results.
 //!
-//! A factor is `1 - share + share * matern(distance / length)`: with a share of 1 two configs that differ in the
-//! feature tell nothing of each other, with less they still share the effect of everything else. So the product holds
-//! effects of single features and of their interactions alike.
+//! A factor is `1 - share + share * matern(distance / length)`. With a share of 1, two configs that are far apart in
+//! the feature are independent. With a share below 1, such configs still have in common the effects of all other
+//! features. The product therefore models both the effects of single features and their interactions.
 
 use super::factor::Factor;
 use super::feature::{Encoder, FeaturePoint};
 use super::shape::Shape;
 
-/// The factors of a shape, and the derivatives of their logarithms.
+/// The tables of the factors for one shape, with the derivatives of the factors' logarithms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Covariance {
     features: Vec<DistanceTable>,
@@ -17,7 +17,7 @@ pub(crate) struct Covariance {
     pub(crate) noise: f64,
 }
 
-/// One feature: code by code its factor.
+/// The table of one feature: its factor for each pair of codes.
 #[derive(Clone, Debug, Default)]
 struct DistanceTable {
     len: usize,
@@ -72,7 +72,7 @@ impl Covariance {
         }
     }
 
-    /// The product over features.
+    /// The product of the factors of all features.
     pub(crate) fn product(&self, a: &FeaturePoint, b: &FeaturePoint) -> f64 {
         let codes = self.features.iter().zip(a.codes.iter().zip(&b.codes));
         codes.fold(1.0, |product, (table, (&a, &b))| {
@@ -80,7 +80,8 @@ impl Covariance {
         })
     }
 
-    /// The factor of the matrix of some points, with that much noise; `None` if it is not positive definite.
+    /// The Cholesky factor of the covariance matrix of some points, with `noise` added to the diagonal. `None` if the
+    /// matrix is not positive definite.
     pub(crate) fn factor(&self, points: &[&FeaturePoint], noise: f64) -> Option<Factor> {
         let mut factor = Factor::default();
         for (i, point) in points.iter().enumerate() {
@@ -94,7 +95,7 @@ impl Covariance {
         Some(factor)
     }
 
-    /// Without noise.
+    /// The covariance of two points, without noise.
     pub(crate) fn between(&self, a: &FeaturePoint, b: &FeaturePoint) -> f64 {
         self.product(a, b) + self.trend(a, b)
     }
@@ -104,7 +105,7 @@ impl Covariance {
         values.map(|(weight, (a, b))| weight * a * b).sum()
     }
 
-    /// Adds `weight` times the derivative of the covariance of two points by each of the shape's numbers.
+    /// Adds `weight` times the derivatives of the covariance of two points by each of the shape's numbers.
     pub(crate) fn add_gradient(
         &self,
         a: &FeaturePoint,
@@ -126,7 +127,8 @@ impl Covariance {
         }
     }
 
-    /// Covariances of a point with candidates, given by columns of codes and of trends, from candidate `from` on.
+    /// Computes the covariances of a point with the candidates from `from` on. The candidates are columns of codes
+    /// and of trends.
     pub(crate) fn fill(
         &self,
         point: &FeaturePoint,
@@ -151,7 +153,7 @@ impl Covariance {
         }
     }
 
-    /// Variances of candidates before anything is known.
+    /// Computes the prior variances of the candidates from `from` on.
     pub(crate) fn fill_variance(&self, trends: &[Vec<f32>], from: usize, out: &mut [f32]) {
         out.fill(1.0);
         for (weight, column) in self.trends.iter().zip(trends) {

@@ -1,4 +1,4 @@
-//! A process that is fitted once to some values, and predicts others.
+//! A Gaussian process that is fitted once to some values, and predicts others.
 
 use super::covariance::Covariance;
 use super::factor::Factor;
@@ -7,10 +7,10 @@ use super::fit::improve;
 use super::settings::Settings;
 use super::shape::Shape;
 
-/// A standard deviation below this counts as 0.
+/// Values whose standard deviation is below this are treated as equal.
 const FLAT: f64 = 1e-9;
 
-/// The means of a process.
+/// The mean of a fitted process, as a function of the config.
 #[derive(Clone, Debug)]
 pub(crate) struct Extension {
     covariance: Covariance,
@@ -20,7 +20,7 @@ pub(crate) struct Extension {
 }
 
 impl Extension {
-    /// Fits a process to values at some points; `None` if they are all the same, or the computation fails.
+    /// Fits a process to values at some points. `None` if all values are equal, or if the matrix cannot be factored.
     pub(crate) fn new(
         encoder: &Encoder,
         start: &Shape,
@@ -64,7 +64,7 @@ impl Extension {
             })
     }
 
-    /// The mean at a config.
+    /// The predicted value of a config.
     pub(crate) fn expected(&self, codes: &[u16]) -> f64 {
         let here = FeaturePoint {
             codes: codes.to_vec(),
@@ -78,7 +78,8 @@ impl Extension {
     }
 }
 
-/// The factor of the matrix of some points, with as much additional noise as it needs.
+/// The Cholesky factor of the covariance matrix of some points. Noise is added until the matrix can be factored.
+/// `None` after eight attempts.
 fn factor(covariance: &Covariance, points: &[FeaturePoint]) -> Option<Factor> {
     const TRIES: i32 = 8;
     let points: Vec<&FeaturePoint> = points.iter().collect();

@@ -1,6 +1,6 @@
-//! Cholesky factors that grow row by row.
+//! Cholesky factors to which rows can be added.
 
-/// The lower triangular factor of a positive definite matrix, packed by rows.
+/// The lower triangular Cholesky factor L of a positive definite matrix, stored row by row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Factor {
     entries: Vec<f64>,
@@ -8,20 +8,20 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// A row up to its diagonal.
+    /// Row `row` up to and including its diagonal entry.
     pub(crate) fn row(&self, row: usize) -> &[f64] {
         let start = row * (row + 1) / 2;
         &self.entries[start..=start + row]
     }
 
-    /// Drops the rows from `len` on.
+    /// Removes the rows from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.entries.truncate(len * (len + 1) / 2);
         self.len = self.len.min(len);
     }
 
-    /// Adds a row to the matrix: its covariances with the rows before it, and its variance. False, with nothing
-    /// added, if the matrix would not be positive definite.
+    /// Adds a row to the matrix: its covariances with the previous rows, and its variance. If the matrix would not be
+    /// positive definite, it adds nothing and returns false.
     #[must_use]
     pub(crate) fn push(&mut self, covariances: &[f64], variance: f64) -> bool {
         const SMALLEST: f64 = 1e-9;
@@ -65,7 +65,7 @@ impl Factor {
         (0..self.len).map(|i| self.row(i)[i].ln()).sum()
     }
 
-    /// The lower triangle of the inverse of the matrix, by rows.
+    /// The lower triangle of the inverse of the matrix, row by row.
     pub(crate) fn inverse(&self) -> Vec<Vec<f64>> {
         let mut columns: Vec<Vec<f64>> = Vec::with_capacity(self.len);
         for j in 0..self.len {
@@ -83,7 +83,7 @@ impl Factor {
     }
 }
 
-/// The inner product of two vectors, as long as the shorter.
+/// The inner product of two vectors. If their lengths differ, the rest of the longer one is ignored.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 4;
     let len = a.len().min(b.len());

@@ -1,42 +1,43 @@
-//! Features of configs: a code for each feature, and the distances between codes.
+//! The features of configs: a code for each feature, and the distances between codes.
 
 use super::settings::Settings;
 use crate::SpaceView;
 
-/// A config as the model sees it.
+/// A config, as the model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FeaturePoint {
-    /// A code for each feature.
+    /// The code of each feature.
     pub(crate) codes: Vec<u16>,
-    /// The standardised trend of each earlier result for it; 0 if there is none.
+    /// The value of each earlier result's trend for the config; 0 if it is unknown.
     pub(crate) trends: Vec<f64>,
 }
 
-/// A feature: one way in which the values of a parameter differ.
+/// A feature: one way to compare the values of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Feature {
     param: usize,
     codes: Vec<u16>,
-    /// The number of codes.
+    /// The number of distinct codes.
     pub(crate) len: usize,
-    /// The distances between codes, from 0 to 1.
+    /// The distance from 0 to 1 between each pair of codes, as a matrix stored row by row.
     pub(crate) distances: Vec<f64>,
-    /// Prior mean of the logit of its share.
+    /// Prior mean of the logit of the feature's share (see `model/covariance.rs`).
     pub(crate) share_mean: f64,
 }
 
-/// The largest number of distinct codes of a parameter; more values are grouped into this many.
+/// Maximum number of distinct codes of a feature. If there are more values, they are grouped.
 const MAX_CODES: usize = 256;
 
-/// All features of a space.
+/// All features of a space, which map a config to a [`FeaturePoint`].
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
     pub(crate) features: Vec<Feature>,
 }
 
 impl Encoder {
-    /// For every parameter with a choice, the position of its value; for integers also how often 2 divides it, because
-    /// whether data fits a warp, a cache line or a bank depends on powers of two.
+    /// Creates the features of every parameter that has at least two values. The first feature is the position of the
+    /// value. Integers also have a feature for how often 2 divides the value, because whether data fits a warp, a
+    /// cache line or a bank depends on powers of two.
     pub(crate) fn new(space: &dyn SpaceView, settings: &Settings) -> Self {
         let mut features = Vec::new();
         for (param, &count) in space
@@ -61,13 +62,14 @@ impl Encoder {
         Self { features }
     }
 
-    /// The codes of a config.
+    /// The codes of a config, which is a vector of positions.
     pub(crate) fn encode(&self, positions: &[u32]) -> Vec<u16> {
         let code = |feature: &Feature| feature.codes[positions[feature.param] as usize];
         self.features.iter().map(code).collect()
     }
 
-    /// The distance of two configs: the sum of squares, plus a little if they differ at all.
+    /// The distance of two configs for spreading them over the space: the sum, over the features, of the squared
+    /// distance plus 0.1 if the codes differ.
     pub(crate) fn distance(&self, a: &[u16], b: &[u16]) -> f64 {
         const DIFFERENT: f64 = 0.1;
         let codes = self.features.iter().zip(a.iter().zip(b));
@@ -81,7 +83,7 @@ impl Encoder {
 }
 
 impl Feature {
-    /// Ordered values, each at its position.
+    /// The feature of ordered values with these positions, which are numbers from 0 to 1.
     fn line(param: usize, places: &[f64], share_mean: f64) -> Self {
         let mut levels = places.to_vec();
         levels.sort_by(f64::total_cmp);
@@ -113,7 +115,7 @@ impl Feature {
         }
     }
 
-    /// Values that are only compared for equality.
+    /// The feature of values that are only compared for equality.
     fn choice(param: usize, count: usize, share_mean: f64) -> Self {
         let len = count.min(MAX_CODES);
         let different = |pair: usize| f64::from(u8::from(pair / len != pair % len));
@@ -129,7 +131,8 @@ impl Feature {
     }
 }
 
-/// The position of each value between the smallest and the largest, by rank and by logarithm.
+/// The position of each value between the smallest (0) and the largest (1). It is a weighted mean of the position by
+/// rank and the position by logarithm; `log_share` is the weight of the logarithm.
 fn places(values: &[f64], log_share: f64) -> Vec<f64> {
     let last = (values.len() - 1) as f64;
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -150,7 +153,8 @@ fn places(values: &[f64], log_share: f64) -> Vec<f64> {
     values.iter().enumerate().map(place).collect()
 }
 
-/// How often 2 divides each value, from 0 to 1; `None` if values are not integers, or if the rank already gives it.
+/// How often 2 divides each value, scaled to numbers from 0 to 1. `None` if not all values are integers, or if the
+/// feature adds nothing to the rank.
 fn twos(values: &[f64]) -> Option<Vec<f64>> {
     const LARGEST: f64 = 9e15;
     if values

@@ -1,4 +1,4 @@
-//! Fitting a shape to results: towards the mode of its posterior, by resilient propagation.
+//! Fits a shape to results. It approaches the mode of the posterior by resilient propagation (Rprop).
 
 use super::covariance::Covariance;
 use super::factor::dot;
@@ -6,15 +6,16 @@ use super::feature::{Encoder, FeaturePoint};
 use super::settings::Settings;
 use super::shape::Shape;
 
-/// Weight of the prior that standardised values have a variance of 1, in results.
+/// Weight, as a number of results, of the prior that standardised values have a variance of 1.
 pub(crate) const VARIANCE_WEIGHT: f64 = 2.0;
 
-/// The first step of each number, and the longest.
+/// The first step of each of the shape's numbers.
 const FIRST_STEP: f64 = 0.3;
+/// The longest step.
 const LONGEST_STEP: f64 = 1.0;
 
-/// Improves `start` for standardised values at some points. At worst the shape stays as it is: one whose density cannot
-/// be computed is not an improvement.
+/// Improves `start` for standardised values at some points. A shape whose posterior density cannot be computed is
+/// ignored, so the result is never worse than `start`.
 pub(crate) fn improve(
     encoder: &Encoder,
     start: &Shape,
@@ -53,8 +54,8 @@ pub(crate) fn improve(
     best.1
 }
 
-/// Minus the logarithm of the posterior density of a shape, up to a constant, with the variance at its best; and the
-/// gradient. `None` if it cannot be computed.
+/// Minus the logarithm of the posterior density of a shape, up to a constant, and the gradient. The variance of the
+/// process is replaced by its optimum. `None` if the density cannot be computed.
 fn badness(
     encoder: &Encoder,
     shape: &Shape,
@@ -78,7 +79,7 @@ fn badness(
         for (j, b) in points[..i].iter().enumerate() {
             covariance.add_gradient(a, b, covariance.product(a, b), slope(j), &mut gradient);
         }
-        // On the diagonal the product is 1, whatever the features' numbers are.
+        // On the diagonal the product is 1 for every shape, so its derivatives are 0.
         covariance.add_gradient(a, a, 0.0, slope(i) / 2.0, &mut gradient);
         gradient[last] += slope(i) / 2.0 * covariance.noise;
     }

@@ -1,5 +1,5 @@
-//! A statistical model of the costs and failures of untried configs: Gaussian processes whose covariance
-//! is a product over features of a config.
+//! A statistical model of the costs and failures of untried configs. It consists of Gaussian processes whose
+//! covariance is a product over the features of a config.
 
 mod covariance;
 mod extension;

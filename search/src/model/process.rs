@@ -1,4 +1,4 @@
-//! A Gaussian process that updates its posterior over a set of candidates one result at a time.
+//! A Gaussian process that updates its posterior for a set of candidates with each new result.
 
 use super::covariance::Covariance;
 use super::factor::{Factor, dot};
@@ -6,7 +6,7 @@ use super::feature::{Encoder, FeaturePoint};
 use super::fit::VARIANCE_WEIGHT;
 use super::shape::Shape;
 
-/// The candidates, by columns.
+/// The candidates, stored as one column per feature and one per trend.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates {
     codes: Vec<Vec<u16>>,
@@ -28,16 +28,16 @@ impl Candidates {
     }
 }
 
-/// Candidates per block: their part of all rows fits the second-level cache.
+/// Number of candidates that are updated together, chosen so that their part of all rows fits the second-level cache.
 const CHUNK: usize = 512;
 
-/// The process.
+/// A Gaussian process with its results and its posterior for the candidates.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     covariance: Covariance,
     points: Vec<FeaturePoint>,
     factor: Factor,
-    /// For each point L⁻¹ times its covariances with the candidates.
+    /// For each point, its row of L⁻¹ times the covariances of the points with the candidates.
     rows: Vec<Vec<f32>>,
     /// The posterior variance of each candidate.
     variances: Vec<f32>,
@@ -54,12 +54,12 @@ impl Process {
         }
     }
 
-    /// The number of points.
+    /// The number of points, which are the configs of the learned results.
     pub(crate) fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Adds points, and candidates that are new since the last call.
+    /// Adds points, and the candidates that are new since the last call.
     pub(crate) fn extend(&mut self, points: &[FeaturePoint], candidates: &Candidates) {
         let (old_points, old_candidates) = (self.points.len(), self.variances.len());
         for point in points {
@@ -93,7 +93,7 @@ impl Process {
             .map(|other| self.covariance.between(point, other))
             .collect();
         let mut variance = self.covariance.between(point, point) + self.covariance.noise;
-        // A point that the matrix cannot take is taken with more noise, until it can.
+        // If the matrix would not be positive definite, the noise of the point is increased until it is.
         const MAX_TRIES: u32 = 60;
         for _ in 0..MAX_TRIES {
             if self.factor.push(&row, variance) {
@@ -104,7 +104,7 @@ impl Process {
         }
     }
 
-    /// Computes a range of candidates for the points from `first` on.
+    /// Updates the candidates of a range for the points from `first` on.
     fn work(&mut self, candidates: &Candidates, first: usize, from: usize, to: usize) {
         for i in first..self.points.len() {
             let (done, rest) = self.rows.split_at_mut(i);
@@ -127,13 +127,13 @@ impl Process {
         }
     }
 
-    /// Forgets points and candidates.
+    /// Removes all points and candidates.
     pub(crate) fn clear(&mut self) {
         self.truncate(0);
         self.variances.clear();
     }
 
-    /// Forgets the points from `len` on.
+    /// Removes the points from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         for row in self.rows.drain(len.min(self.points.len())..) {
             for (variance, value) in self.variances.iter_mut().zip(&row) {
@@ -144,12 +144,12 @@ impl Process {
         self.factor.truncate(len);
     }
 
-    /// The posterior variance of each candidate, in units of the values' variance.
+    /// The posterior variance of each candidate, relative to the variance of the values.
     pub(crate) fn variances(&self) -> &[f32] {
         &self.variances
     }
 
-    /// The mean of each candidate and the values' standard deviation, given the values of the points.
+    /// The mean of each candidate given the values of the points, and the standard deviation of the process.
     pub(crate) fn means(&self, values: &[f64]) -> (Vec<f32>, f64) {
         let reduced = self
             .factor

@@ -1,19 +1,20 @@
 //! The expected improvement of a config.
 
-/// The posterior of a candidate's value.
+/// The posterior of a candidate's value: a normal distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Belief {
     pub(crate) mean: f64,
     pub(crate) sd: f64,
 }
 
-/// Logarithm of the expected improvement on `best`.
+/// The logarithm of the expected improvement over `best`, the lowest known value.
 pub(crate) fn log_promise(belief: Belief, best: f64) -> f64 {
     let z = (best - belief.mean) / belief.sd;
     belief.sd.ln() + log_improvement(z)
 }
 
-/// An upper bound of [`log_promise`] that is cheap if it is low.
+/// An upper bound of [`log_promise`] that is cheaper to compute. It is infinite unless the mean is more than a
+/// standard deviation above `best`.
 pub(crate) fn log_promise_bound(belief: Belief, best: f64, log_largest_sd: f64) -> f64 {
     let z = (best - belief.mean) / belief.sd;
     if z < -1.0 {
@@ -27,7 +28,7 @@ fn log_density(z: f64) -> f64 {
     -z * z / 2.0 - 0.918_938_533_204_672_7
 }
 
-/// Logarithm of φ(z) + z Φ(z), to about 0.02.
+/// The logarithm of φ(z) + z Φ(z), with an error of about 0.02.
 fn log_improvement(z: f64) -> f64 {
     if z < -1.0 {
         return log_density(z) - (z * z + 3.0 - 1.9 / (0.75 - z)).ln();
@@ -36,7 +37,7 @@ fn log_improvement(z: f64) -> f64 {
     (log_density(z).exp() + z * below).ln()
 }
 
-/// The probability that a standard normal number is below z, to about 0.0002.
+/// The probability that a standard normal number is below `z`, with an error of about 0.0002.
 pub(crate) fn below(z: f64) -> f64 {
     1.0 / (1.0 + (-1.5976 * z - 0.070_56 * z * z * z).exp())
 }
@@ -47,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_expected_improvement_is_that_of_the_tables() {
-        // φ(z) + z Φ(z), from tables of the normal distribution.
+        // The values of φ(z) + z Φ(z) are from tables of the normal distribution.
         let known = [
             (0.0, 0.398_94),
             (1.0, 1.083_32),

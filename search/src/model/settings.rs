@@ -1,49 +1,55 @@
-//! The constants of the model-based search, by name, so that their effect can be studied by replay.
+//! The named constants of the model-based search. `tune replay --set` changes them to study their effect.
 
 use thiserror::Error;
 
-/// The constants. None of them depends on a kernel or a device; docs/search.md has the study behind each.
+/// The constants of the model-based search. None of them depends on a kernel or a device. docs/search.md shows the
+/// effect of changing some of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Configs spread over the space before anything is learned.
+    /// Number of configs that are spread over the space before the models are used.
     pub first: f64,
-    /// Weight of the logarithm in the position of a value between a parameter's smallest and largest; the rest is rank.
+    /// Weight, from 0 to 1, of the logarithm in the position of a value between a parameter's smallest and largest
+    /// value. The rest is the weight of the rank.
     pub log_share: f64,
-    /// Prior mean and standard deviation of the logarithm of a feature's inverse length scale.
+    /// Prior mean of the logarithm of a feature's inverse length scale.
     pub scale_mean: f64,
-    /// See `scale_mean`.
+    /// Prior standard deviation of the logarithm of a feature's inverse length scale.
     pub scale_sd: f64,
-    /// Prior mean and standard deviation of the logit of the share of a feature's effect that fades with distance.
+    /// Prior mean of the logit of a feature's share: the part of its effect that decreases with the distance.
     pub share_mean: f64,
-    /// See `share_mean`.
+    /// Prior standard deviation of the logit of a feature's share.
     pub share_sd: f64,
-    /// The prior mean of that logit for how often 2 divides a value.
+    /// Prior mean of the logit of the share for the features that count how often 2 divides a value.
     pub twos_mean: f64,
-    /// Prior mean of the share of variance that no feature explains.
+    /// Prior of the noise of costs: the share of the variance that no feature explains.
     pub noise: f64,
-    /// The same for the model of failures.
+    /// Prior of the noise of failures.
     pub failure_noise: f64,
-    /// Costs count as no higher than the median and this many times the distance from the best to it, in logarithms.
+    /// Limit of costs: the logarithm of a cost is at most the median plus this many times the distance from the best
+    /// to the median.
     pub clip: f64,
-    /// Steps of each fit of the features' scales.
+    /// Number of steps of each fit of the scales.
     pub steps: f64,
-    /// The scales are fitted again when the number of results has grown by this factor.
+    /// The scales are fitted again when the number of results has grown by this factor, or by 64.
     pub growth: f64,
-    /// Results that a fit uses.
+    /// Maximum number of results that a fit of the scales uses.
     pub fitted: f64,
-    /// Configs of a space of which all are candidates; in a larger one there are fewer.
+    /// Maximum size of a space in which all configs are candidates.
     pub whole: f64,
-    /// Candidates in a larger space.
+    /// Number of candidates in a larger space.
     pub candidates: f64,
     /// Prior mean of the logarithm of the weight of an earlier result's trend.
     pub trend_mean: f64,
-    /// Share of the first configs that are the best of an earlier result.
+    /// Number of configs that are tried first if there are earlier results; these are the best configs of the earlier
+    /// results.
     pub recalled: f64,
-    /// One config in this many is the next best of an earlier result, while these prove good.
+    /// One config in this many is the next best of an earlier result, as long as these turn out to be good. 0 for
+    /// none.
     pub recall_every: f64,
-    /// Configs spread over the space after those of an earlier result, to check whether it applies.
+    /// Number of configs that are spread over the space after those of an earlier result, to check whether that
+    /// result applies.
     pub contrast: f64,
-    /// The weight of the prior for an earlier result, in results.
+    /// Weight, as a number of results, of the prior that an earlier result predicts the values with a slope of 1.
     pub trust: f64,
 }
 
@@ -74,21 +80,21 @@ impl Default for Settings {
     }
 }
 
-/// No constant has that name, or the value is not a number.
+/// There is no constant with this name, or the value is not a finite number.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "no setting `{text}`\nhelp: write NAME=NUMBER; the names and what they mean are in docs/search.md"
 )]
 pub struct UnknownSetting {
-    /// The text as written.
+    /// The rejected text.
     pub text: String,
 }
 
 impl Settings {
-    /// Changes the constant named in `NAME=NUMBER`.
+    /// Changes a constant. `text` is `NAME=NUMBER`.
     ///
     /// # Errors
-    /// [`UnknownSetting`].
+    /// [`UnknownSetting`] if there is no such constant, or the number is not finite.
     pub fn set(&mut self, text: &str) -> Result<(), UnknownSetting> {
         let unknown = || UnknownSetting {
             text: text.to_owned(),

@@ -1,23 +1,23 @@
-//! The free parameters of a covariance.
+//! The free parameters of a covariance, which a fit determines.
 
 use super::feature::Encoder;
 use super::settings::Settings;
 
-/// The free parameters, each on a scale on which it may be any number.
+/// The free parameters of a covariance. Each is transformed so that it may be any real number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Shape {
-    /// For each feature the logarithm of its inverse length scale.
+    /// For each feature, the logarithm of its inverse length scale.
     pub(crate) scales: Vec<f64>,
-    /// For each feature the logit of the share of its effect that fades with distance; the rest does not.
+    /// For each feature, the logit of its share: the part of its effect that decreases with the distance.
     pub(crate) shares: Vec<f64>,
-    /// For each earlier result the logarithm of its trend's weight.
+    /// For each earlier result, the logarithm of the weight of its trend.
     pub(crate) trends: Vec<f64>,
-    /// Logarithm of the noise.
+    /// The logarithm of the variance of the noise.
     pub(crate) noise: f64,
 }
 
 impl Shape {
-    /// The prior mean.
+    /// The prior mean of all parameters.
     pub(crate) fn prior(encoder: &Encoder, trends: usize, noise: f64, settings: &Settings) -> Self {
         Self {
             scales: vec![settings.scale_mean; encoder.features.len()],
@@ -42,7 +42,7 @@ impl Shape {
         deviations
     }
 
-    /// All of them as one vector.
+    /// All parameters as one vector.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         let parts = [&self.scales[..], &self.shares, &self.trends, &[self.noise]];
         parts.concat()
