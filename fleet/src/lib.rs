@@ -4,7 +4,7 @@
 //! device. A person signs the plan. A running element publishes its journal to a store in signed pieces, which are
 //! called *segments*. A merge verifies the segments, takes their union, and decides which configs are proven.
 //!
-//! The crate opens no device and starts no process. It trusts only the holders of the plan's keys, and it does not
+//! The crate opens no device and starts no process but `ssh-keygen`, for keys that only it can use. It trusts only the holders of the plan's keys, and it does not
 //! trust any single device. A row of a table (the config to launch for one problem on one device) is proven only if
 //! enough distinct observers have proven it. The plan specifies how many.
 #![forbid(unsafe_code)]

@@ -71,6 +71,12 @@ pub enum PlanError {
         /// The extent's value.
         value: i128,
     },
+    /// The dynamic shared memory is negative or does not fit 32 bits.
+    #[error("dynamic shared memory is {value} bytes, and must be from 0 to 4294967295")]
+    SharedBytes {
+        /// The value in bytes.
+        value: i128,
+    },
     /// A length or a footprint is negative or does not fit 64 bits.
     #[error("{what} is {value}, which does not fit 64 bits")]
     Size {
@@ -297,7 +303,7 @@ impl Geometry {
                 let what = "dynamic shared memory";
                 let value =
                     evaluate_int(expr, scope).map_err(|error| PlanError::Eval { what, error })?;
-                u32::try_from(value).map_err(|_| PlanError::Extent { what, value })?
+                u32::try_from(value).map_err(|_| PlanError::SharedBytes { value })?
             }
         };
         Ok(LaunchPlan {

@@ -8,7 +8,7 @@ use super::token::{PythonToken, tokens};
 
 /// The deepest supported nesting of an expression. Each bracket adds a level, and so does each further operator of the
 /// same precedence.
-const DEPTH: usize = 100;
+const DEPTH: usize = 400;
 
 /// Parses one expression.
 ///
@@ -38,7 +38,7 @@ struct Parser {
 }
 
 fn limited(levels: usize) -> Result<(), ParseError> {
-    if levels > 4 * DEPTH {
+    if levels > DEPTH {
         return Err(ParseError::TooDeep { limit: DEPTH });
     }
     Ok(())

@@ -31,8 +31,8 @@ pub enum RecordingError {
         /// The system's error.
         error: io::Error,
     },
-    /// The file is compressed, and its unpacked text is too long.
-    #[error("{}: more than {limit_bytes} bytes when unpacked\nhelp: {HELP}", .path.display())]
+    /// The text is too long, after the file is unpacked if it is compressed.
+    #[error("{}: more than {limit_bytes} bytes of text\nhelp: {HELP}", .path.display())]
     TooLarge {
         /// Path of the file.
         path: PathBuf,

@@ -1,8 +1,10 @@
 //! Reads a recording of either format, compressed or not.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::bufread::MultiGzDecoder;
 use rayon::prelude::*;
 
 use super::error::{ConfigProblem, FileProblem, RecordingError, TextFault, TextProblem};
@@ -77,40 +79,54 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
 /// Limit of the cost of a config, in milliseconds. Sums of smaller costs stay finite.
 const MAX_MS: f64 = 1e100;
 
-/// The longest text that is unpacked from a compressed file, in bytes. Recordings of whole spaces have about ten
+/// The longest text of a recording, in bytes, after a compressed file is unpacked. Recordings of whole spaces have about ten
 /// megabytes.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Reads the text of a file, and unpacks it if it is compressed.
 fn text(path: &Path) -> Result<String, RecordingError> {
     let path = || path.to_owned();
-    let bytes = std::fs::read(path()).map_err(|error| RecordingError::Read {
-        path: path(),
-        error,
-    })?;
-    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut plain = Vec::new();
-        let mut decoder = flate2::read::MultiGzDecoder::new(&bytes[..]).take(MAX_BYTES + 1);
-        let read = decoder.read_to_end(&mut plain);
-        let read = read.map_err(|error| RecordingError::Gzip {
+    let failed = |error| {
+        let path = path();
+        RecordingError::Read { path, error }
+    };
+    let mut file = BufReader::new(File::open(path()).map_err(failed)?);
+    let is_compressed = file.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
+    let bytes = if is_compressed {
+        limited(MultiGzDecoder::new(file), MAX_BYTES).map_err(|error| RecordingError::Gzip {
             path: path(),
             error,
-        })?;
-        if read as u64 > MAX_BYTES {
-            return Err(RecordingError::TooLarge {
-                path: path(),
-                limit_bytes: MAX_BYTES,
-            });
-        }
-        plain
+        })
     } else {
-        bytes
+        limited(file, MAX_BYTES).map_err(failed)
     };
+    let bytes = bytes?.ok_or_else(|| RecordingError::TooLarge {
+        path: path(),
+        limit_bytes: MAX_BYTES,
+    })?;
     String::from_utf8(bytes).map_err(|_| RecordingError::NotText { path: path() })
+}
+
+/// Everything that can be read; `None` if that is more than `max_bytes`.
+fn limited(from: impl Read, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let read = from.take(max_bytes + 1).read_to_end(&mut bytes)?;
+    Ok((read as u64 <= max_bytes).then_some(bytes))
 }
 
 /// The name of the file up to `.json`.
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split(".json").next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_read_up_to_the_limit_and_not_beyond() {
+        assert_eq!(limited(&b"four"[..], 4).unwrap().unwrap(), b"four");
+        assert_eq!(limited(&b"four"[..], 3).unwrap(), None);
+    }
 }

@@ -102,9 +102,9 @@ fn measurements(row: &ResultRow) -> Vec<Value> {
     if let Some(time) = row.time_ms {
         all.push(measurement("time", json!(time), "ms"));
     }
-    if let Some((launches, shortest)) = row.shortest {
+    if let Some((samples, shortest)) = row.shortest {
         all.push(measurement("time_shortest", json!(shortest), "ms"));
-        all.push(measurement("launches", json!(launches), ""));
+        all.push(measurement("samples", json!(samples), ""));
     }
     let texts = [
         ("reason", &row.reason),

@@ -83,7 +83,7 @@ impl Default for Settings {
 /// There is no constant with this name, or the value is not a finite number.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "no setting `{text}`\nhelp: write NAME=NUMBER; the names and what they mean are in docs/search.md"
+    "no setting `{text}`\nhelp: write NAME=NUMBER; the names are the fields of `Settings` in search/src/model/settings.rs"
 )]
 pub struct UnknownSetting {
     /// The rejected text.

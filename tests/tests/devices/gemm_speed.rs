@@ -37,7 +37,10 @@ extern "C" __global__ void blocked(unsigned m, unsigned n, unsigned k, const flo
 
 #[test]
 fn the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree() {
-    if !have("gemm_speed", &[Need::Bars, Need::HostCompiler]) {
+    if !have(
+        "the_winner_is_four_times_as_fast_as_the_simple_versions_and_two_runs_agree",
+        &[Need::Bars, Need::HostCompiler],
+    ) {
         return;
     }
     let winners = [tuned(1), tuned(2)];

@@ -256,7 +256,10 @@ fn the_length_of_what_blocks_leave_can_be_asked_for_and_is_checked() {
 /// config must pass, and a wrong config must fail.
 #[test]
 fn tune_compares_what_outputs_of_different_lengths_come_to() {
-    if !have("tune_compares_what_outputs_come_to", &[Need::HostCompiler]) {
+    if !have(
+        "tune_compares_what_outputs_of_different_lengths_come_to",
+        &[Need::HostCompiler],
+    ) {
         return;
     }
     let source = include_str!("../../fixtures/found/launches.cu");

@@ -30,7 +30,10 @@ unsafe extern "C" {
 
 #[test]
 fn at_most_one_of_a_hundred_equal_candidates_replaces_the_baseline() {
-    if !have("equal_candidates", &[Need::HostCompiler]) {
+    if !have(
+        "at_most_one_of_a_hundred_equal_candidates_replaces_the_baseline",
+        &[Need::HostCompiler],
+    ) {
         return;
     }
     // Each problem is a separate decision between equal configs.

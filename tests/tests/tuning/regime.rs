@@ -8,7 +8,10 @@ use serde_json::Value;
 
 #[test]
 fn results_of_cold_and_hot_caches_are_kept_apart() {
-    if !have("regime", &[Need::HostCompiler]) {
+    if !have(
+        "results_of_cold_and_hot_caches_are_kept_apart",
+        &[Need::HostCompiler],
+    ) {
         return;
     }
     let cache = tempfile::tempdir().expect("a temporary directory should be had");

@@ -35,7 +35,10 @@ fn read(path: &PathBuf) -> (Definition, ConfigSet) {
 
 #[test]
 fn every_public_definition_has_exactly_its_configs() {
-    if !have("every_public_definition", &[Need::RecordedData]) {
+    if !have(
+        "every_public_definition_has_exactly_its_configs",
+        &[Need::RecordedData],
+    ) {
         return;
     }
     let mut checked = 0;
@@ -67,7 +70,10 @@ fn every_public_definition_has_exactly_its_configs() {
 
 #[test]
 fn t1_files_have_the_configs_of_the_recordings() {
-    if !have("t1_files", &[Need::RecordedData]) {
+    if !have(
+        "t1_files_have_the_configs_of_the_recordings",
+        &[Need::RecordedData],
+    ) {
         return;
     }
     let known = [
@@ -171,7 +177,12 @@ fn median_ns(set: &ConfigSet, mut ask: impl FnMut(&ConfigSet, u128, &[u32])) -> 
 
 #[test]
 fn a_large_space_answers_within_a_microsecond() {
-    if !in_full() || !have("a_large_space_answers", &[Need::RecordedData]) {
+    if !in_full()
+        || !have(
+            "a_large_space_answers_within_a_microsecond",
+            &[Need::RecordedData],
+        )
+    {
         return;
     }
     let sets = files("spacedefs").into_iter().map(|path| read(&path));
@@ -205,7 +216,7 @@ fn a_large_space_answers_within_a_microsecond() {
 fn spaces_are_built_as_fast_as_their_bar() {
     if !in_full()
         || !have(
-            "spaces_are_built",
+            "spaces_are_built_as_fast_as_their_bar",
             &[Need::RecordedData, Need::HostCompiler],
         )
     {
@@ -367,7 +378,10 @@ fn tune_searches_a_kernel_whose_constraint_ties_twelve_parameters() {
         planned.contains(" of 100000 configs\n  sampled: "),
         "{planned}"
     );
-    if have("tune_searches_a_kernel", &[Need::HostCompiler]) {
+    if have(
+        "tune_searches_a_kernel_whose_constraint_ties_twelve_parameters",
+        &[Need::HostCompiler],
+    ) {
         let report = run("run --device cpu --trials 3 --budget full");
         assert!(report.contains("sampled: 100000 of about"), "{report}");
     }

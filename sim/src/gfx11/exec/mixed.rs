@@ -7,6 +7,7 @@
 use half::f16;
 
 use super::convert::f16_bits;
+use super::packed::limit;
 use super::packed_operands::{set, source};
 use crate::fused::fma32;
 use crate::gfx11::isa::instruction::Packed;
@@ -39,9 +40,8 @@ pub(super) fn mixed(w: &mut Wave, one: &Packed) {
         &operand(w, one, 2),
     );
     if one.clamp {
-        // `max` returns 0 for a NaN, as the hardware does. `clamp` would return the NaN.
-        #[expect(clippy::manual_clamp)]
-        let clamped = |bits| f32::from_bits(bits).max(0.0).min(1.0).to_bits();
+        let limit = limit(w, one);
+        let clamped = |bits| (limit(f32::from_bits(bits).into()) as f32).to_bits();
         sum = over(&sum, clamped);
     }
     let old = w.vector[usize::from(one.dst)];

@@ -4,6 +4,7 @@
 
 use super::float16::{fma, max, min, narrow, wide};
 use super::packed_operands::{parts, set, source};
+use super::vector::clamped;
 use super::{mixed, wmma};
 use crate::FaultKind;
 use crate::gfx11::isa::instruction::Packed;
@@ -55,6 +56,15 @@ fn three(w: &mut Wave, one: &Packed, f: impl Fn(u16, u16, u16) -> u16) {
     set(w, one, &value);
 }
 
+/// The clamp modifier of an instruction, for its float results.
+#[inline(always)]
+pub(super) fn limit(w: &Wave, one: &Packed) -> impl Fn(f64) -> f64 + use<> {
+    let (clamp, nan_is_zero) = (one.clamp, w.mode.clamp_nan);
+    move |x| {
+        if clamp { clamped(x, nan_is_zero) } else { x }
+    }
+}
+
 #[inline(always)]
 fn floats(w: &mut Wave, one: &Packed, sources: usize, f: impl Fn(f64, f64, f64) -> f64) {
     let (a, b) = (source(w, one, 0), source(w, one, 1));
@@ -63,7 +73,7 @@ fn floats(w: &mut Wave, one: &Packed, sources: usize, f: impl Fn(f64, f64, f64) 
     } else {
         [0; 32]
     };
-    let limit = |x: f64| if one.clamp { x.clamp(0.0, 1.0) } else { x };
+    let limit = limit(w, one);
     let value = each(|lane| {
         let (a, b) = (float_halves(one, 0, a[lane]), float_halves(one, 1, b[lane]));
         let c = float_halves(one, 2, c[lane]);
@@ -147,6 +157,54 @@ pub(in crate::gfx11) fn packed(w: &mut Wave, one: &Packed) -> Result<(), FaultKi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gfx11::descriptor::FloatMode;
+    use crate::gfx11::isa::operand::Src;
+    use crate::gfx11::wave::Standing;
+
+    /// The result of an instruction with the clamp modifier, whose three sources have the same bits.
+    fn clamped_result(op: PackedOp, bits: u32, clamp_nan: bool) -> u32 {
+        let mut wave = Wave {
+            vector: Box::new([[bits; 32]; 256]),
+            scalar: [u32::MAX; 128],
+            scc: false,
+            next: 0,
+            mode: FloatMode {
+                round: 0,
+                denormals: 15,
+                clamp_nan,
+                ieee: false,
+            },
+            standing: Standing::Runs,
+            scratch: Vec::new(),
+        };
+        let one = Packed {
+            op,
+            dst: 1,
+            src: [Src::Vector(0); 3],
+            neg_low: 0,
+            neg_high: 0,
+            select_low: 0,
+            select_high: 7,
+            clamp: true,
+            dpp: None,
+        };
+        packed(&mut wave, &one).unwrap();
+        wave.vector[1][0]
+    }
+
+    // RDNA3 ISA, MODE register: with DX10_CLAMP, the clamp modifier turns a NaN into 0.
+    #[test]
+    fn a_clamped_nan_becomes_zero_unless_the_mode_keeps_it() {
+        const NANS: u32 = 0x7e00_7e00;
+        const ONES: u32 = 0x3c00_3c00;
+        assert_eq!(clamped_result(PackedOp::AddF16, ONES, true), ONES);
+        assert_eq!(clamped_result(PackedOp::AddF16, NANS, true), 0);
+        assert_eq!(clamped_result(PackedOp::AddF16, NANS, false), NANS);
+        // Both halves are selected as operands of the mixed product: NaN * NaN + NaN.
+        assert_eq!(clamped_result(PackedOp::FmaMixF32, NANS, true), 0);
+        let kept = clamped_result(PackedOp::FmaMixF32, NANS, false);
+        assert!(f32::from_bits(kept).is_nan());
+    }
 
     #[test]
     fn small_integers_are_multiplied_with_their_signs() {

@@ -242,7 +242,8 @@ fn scaled(value: f64, omod: u8) -> f64 {
     }
 }
 
-fn clamped(value: f64, nan_is_zero: bool) -> f64 {
+/// The value of the clamp modifier for floats. A NaN becomes 0 if the mode `DX10_CLAMP` is on, as it is by default.
+pub(super) fn clamped(value: f64, nan_is_zero: bool) -> f64 {
     match value.is_nan() {
         true if nan_is_zero => 0.0,
         true => value,

@@ -72,7 +72,8 @@ const SPACES: [Recorded; 8] = [
 
 #[test]
 fn the_model_is_scored_on_recorded_spaces_and_offered_only_where_it_beats_random_order() {
-    let name = "the_model_is_scored_on_recorded_spaces";
+    let name =
+        "the_model_is_scored_on_recorded_spaces_and_offered_only_where_it_beats_random_order";
     if !have(name, &[Need::RecordedData]) {
         return;
     }
@@ -202,7 +203,7 @@ fn read(path: &Path) -> Value {
 fn the_configs_of_a_recording_are_told_apart_by_what_the_model_is_told() {
     // Within one space, configs with the same block and grid get the same prediction, because nothing else is known
     // about them.
-    let name = "the_configs_of_a_recording_are_told_apart";
+    let name = "the_configs_of_a_recording_are_told_apart_by_what_the_model_is_told";
     if !have(name, &[Need::RecordedData]) {
         return;
     }
