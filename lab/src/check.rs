@@ -14,7 +14,7 @@ use kiln_spec::{Backend, Problem};
 
 use crate::NotChecked;
 use crate::candidate::outcome::of_worker_error;
-use crate::candidate::{Which, Workshop};
+use crate::candidate::{Compiled, Which, Workshop};
 use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
 use crate::verify::{Case, Verifier};
@@ -180,22 +180,35 @@ impl<'a> Checker<'a> {
     /// Runs the check build of a candidate. `expected` are the expected outputs of the tuned device, which are used if
     /// that device is the cpu.
     pub fn check(&self, which: Which<'_>, expected: &Expectations) -> Checked {
-        let made = self
-            .workshop
-            .make(self.kernel, which, self.problem, BuildKind::Check);
-        let compiled = match made {
+        let compiled = match self.build(which) {
             Ok(compiled) => compiled,
             Err(outcome) => return self.judge(outcome),
         };
-        let verifier = Verifier {
+        match self.verifier(expected).verify(&compiled.arm, &self.cases) {
+            Ok(_) => Checked::Passed,
+            Err(error) => self.judge(of_worker_error(&error)),
+        }
+    }
+
+    /// Returns the problem on which the check build of a candidate fails first. `None` if it does not compile, or if it
+    /// does not fail again.
+    pub fn failing_problem(&self, which: Which<'_>, expected: &Expectations) -> Option<&Problem> {
+        let compiled = self.build(which).ok()?;
+        let verifier = self.verifier(expected);
+        verifier.failing_problem(&compiled.arm, &self.cases)
+    }
+
+    fn build(&self, which: Which<'_>) -> Result<Compiled, Outcome> {
+        let (kernel, problem) = (self.kernel, self.problem);
+        self.workshop.make(kernel, which, problem, BuildKind::Check)
+    }
+
+    fn verifier<'v>(&'v self, expected: &'v Expectations) -> Verifier<'v> {
+        Verifier {
             bench: &self.bench,
             spec: &self.kernel.spec,
             expected: self.own.as_ref().unwrap_or(expected),
             baseline_ns: 0,
-        };
-        match verifier.verify(&compiled.arm, &self.cases) {
-            Ok(_) => Checked::Passed,
-            Err(error) => self.judge(of_worker_error(&error)),
         }
     }
 

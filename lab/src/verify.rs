@@ -156,6 +156,13 @@ impl Verifier<'_> {
         self.ask(&mut worker, arm, jobs)
     }
 
+    /// Verifies an arm on each case in a fresh worker, and returns the problem of the first case that fails. Errors can
+    /// then name it. `None` if the failure does not occur again.
+    pub fn failing_problem<'c>(&self, arm: &ArmJob, cases: &'c [Case]) -> Option<&'c Problem> {
+        let fails = |case: &&Case| self.verify(arm, std::slice::from_ref(*case)).is_err();
+        cases.iter().find(fails).map(|case| &case.problem)
+    }
+
     /// Opens a fresh worker with one arm.
     fn open(&self, arm: &ArmJob) -> Result<Worker, WorkerError> {
         let mut worker = Worker::spawn(&self.bench.worker)?;

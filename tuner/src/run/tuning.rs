@@ -7,9 +7,9 @@ use kiln::device::DeviceInfo;
 use kiln::reference::DataError;
 use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
-use kiln_spec::Config;
 use kiln_spec::space::{SearchSpace, SpaceError};
 use kiln_spec::verification::verification_problems;
+use kiln_spec::{Config, Problem};
 
 use crate::error::Failure;
 use crate::run::budget::{Share, Slice};
@@ -128,8 +128,8 @@ fn search_and_decide(
         &bench,
         &cases,
     );
-    verify_baseline(&verifier, &checker, &baseline, &cases)?;
-    let baseline_unchecked = check_baseline(&checker, &expected)?;
+    verify_baseline(&verifier, &checker, &baseline, (problem, &cases))?;
+    let baseline_unchecked = check_baseline(&checker, &expected, problem)?;
     let mut lab = open_lab(&bench, &expected, task, &baseline)?;
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
         .iter()
@@ -217,15 +217,17 @@ fn verify_baseline(
     verifier: &Verifier<'_>,
     checker: &Result<Checker<'_>, NotChecked>,
     baseline: &Compiled,
-    cases: &[Case],
+    (tuned, cases): (&Problem, &[Case]),
 ) -> Result<(), SearchFailure> {
     let proof = verifier.verify(&baseline.arm, cases);
     proof.map(drop).map_err(|error| {
         let outcome = of_worker_error(&error);
-        without_baseline(match checker {
+        let outcome = match checker {
             Ok(checker) => checker.explain(Which::Baseline, verifier.expected, outcome),
             Err(_) => outcome,
-        })
+        };
+        let failing = || verifier.failing_problem(&baseline.arm, cases);
+        fails_on(outcome, tuned, &failing)
     })
 }
 
@@ -233,6 +235,7 @@ fn verify_baseline(
 fn check_baseline(
     checker: &Result<Checker<'_>, NotChecked>,
     expected: &Expectations,
+    tuned: &Problem,
 ) -> Result<Option<NotChecked>, SearchFailure> {
     let checked = match checker {
         Ok(checker) => checker.check(Which::Baseline, expected),
@@ -240,8 +243,41 @@ fn check_baseline(
     };
     match checked {
         Checked::Passed => Ok(None),
-        Checked::Failed(outcome) => Err(without_baseline(outcome)),
+        Checked::Failed(outcome) => {
+            let checker = checker.as_ref().ok();
+            let failing = || checker?.failing_problem(Which::Baseline, expected);
+            Err(fails_on(outcome, tuned, &failing))
+        }
         Checked::NotChecked(why) => Ok(Some(why)),
+    }
+}
+
+/// The failure of a task whose baseline compiles and does not work on one of the verification problems. If this is
+/// another problem than the tuned one, the error names it: the author may not know that Kiln verifies other sizes.
+fn fails_on<'p>(
+    outcome: Outcome,
+    tuned: &Problem,
+    failing: &dyn Fn() -> Option<&'p Problem>,
+) -> SearchFailure {
+    let depends_on_size = matches!(
+        outcome,
+        Outcome::Incorrect(_)
+            | Outcome::NotANumber { .. }
+            | Outcome::Unwritten { .. }
+            | Outcome::KernelFault { .. }
+            | Outcome::GuardHit { .. }
+            | Outcome::WorkerLost { .. }
+    );
+    let failure = without_baseline(outcome);
+    let failing = depends_on_size.then(failing).flatten();
+    let other = failing.filter(|problem| *problem != tuned);
+    match (failure, other) {
+        (SearchFailure::Task(reason), Some(problem)) => SearchFailure::Task(format!(
+            "{reason}\nhelp: it fails on {problem}, one of the sizes on which Kiln verifies every config; if the kernel \
+             does not support this size, exclude it by a constraint such as `where(n % TILE == 0)`, or list other sizes \
+             with `verify(..)`"
+        )),
+        (failure, _) => failure,
     }
 }
 

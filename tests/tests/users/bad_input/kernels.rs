@@ -48,6 +48,11 @@ fn baselines() -> Vec<Case> {
         )
         .edit(SOURCE, "2.0f * x[i]", "2.0f * x[i + (i + 1 == n)]"),
         baseline(
+            "a baseline that needs whole blocks",
+            "help: it fails on n=521, one of the sizes on which Kiln verifies every config; if the kernel does not support this size, exclude it by a constraint such as `where(n % TILE == 0)`, or list other sizes with `verify(..)`",
+        )
+        .edit(SOURCE, " && i < n", ""),
+        baseline(
             "a baseline with a divergent barrier",
             "tune: scale (n=10000): the baseline does not work: block (0,0,0) thread (0,0,0): divergent barrier: it waits at __syncthreads() at src/scale.cu:2, but 1 of 32 threads of the block have returned",
         )
