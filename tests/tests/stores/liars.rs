@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use kiln_fleet::{ObjectStore as _, S3, StoreError};
 
@@ -130,6 +130,27 @@ fn an_object_that_another_writer_has_half_written_is_looked_at_again() {
         ),
         "{error}"
     );
+}
+
+#[test]
+fn an_object_of_which_a_killed_writer_left_a_part_is_completed() {
+    static IS_COMPLETE: AtomicBool = AtomicBool::new(false);
+    let liar = Liar::new(|method, _| {
+        if method == "PUT" {
+            IS_COMPLETE.store(true, Ordering::Relaxed);
+            return found("");
+        }
+        found(if IS_COMPLETE.load(Ordering::Relaxed) {
+            "bytes"
+        } else {
+            "byt"
+        })
+    });
+    liar.store.put("a/b", b"bytes").unwrap();
+    assert_eq!(liar.counts().1, 1);
+    // Other bytes are never replaced.
+    liar.store.put("a/b", b"other").unwrap_err();
+    assert_eq!(liar.counts().1, 1);
 }
 
 #[test]

@@ -117,6 +117,13 @@ impl S3 {
         holds(self, name, bytes)
     }
 
+    /// Whether the object consists of the first of these bytes. If a writer is killed, a server that writes objects in
+    /// place keeps the part that it received. No reader accepts this part, so the next writer replaces it.
+    fn has_part_of(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        let found = self.get(name, bytes.len())?;
+        Ok(found.is_some_and(|found| found.len() < bytes.len() && bytes.starts_with(&found)))
+    }
+
     /// Reads an object. If a server writes objects in place, the body may end early while another process writes the
     /// object. Then the object is read again.
     async fn read(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
@@ -172,8 +179,11 @@ enum Read {
 impl ObjectStore for S3 {
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         name::check(name)?;
-        if self.holds_at_last(name, bytes)? {
-            return Ok(());
+        match self.holds_at_last(name, bytes) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(StoreError::Exists { .. }) if self.has_part_of(name, bytes)? => {}
+            Err(error) => return Err(error),
         }
         let path = self.path(name);
         let written = self.wait(self.store.put(&path, PutPayload::from(bytes.to_vec())));
