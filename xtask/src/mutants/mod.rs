@@ -26,7 +26,7 @@ use crate::step;
 /// Runs the selected mutations.
 ///
 /// # Errors
-/// If a mutation is not caught, or if no mutation could be run.
+/// If no mutation is selected, if the copy or the tests cannot be built, or if a mutation is not caught.
 pub fn run(options: &Options) -> Result<(), String> {
     let root = step::root();
     let mutations = list::load(&root)?;
