@@ -231,8 +231,8 @@ fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
     Some(quote_spanned!(ident.span()=> #slice::<#elem>::raw(#shared)))
 }
 
-/// The arguments of the kernel, in order. A slice is its index among the slices; a computed argument is a
-/// placeholder.
+/// The arguments of the kernel, in order. A slice argument refers to an element of `raw`, the array of all slices. A
+/// computed argument is a placeholder, because the launch computes its value.
 fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     let arg_path = private("Arg");
     let mut slices = 0_usize;
