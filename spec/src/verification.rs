@@ -23,12 +23,12 @@ const MAX_BYTES: u64 = 4 << 20;
 const MAX_OPERATIONS: i128 = 30_000_000;
 /// Maximum number of combinations of classes to consider.
 const MAX_CANDIDATES: usize = 1024;
-/// Maximum number of combinations that may have no valid small problem before the derivation stops.
+/// The derivation stops after this many combinations for which no small problem is valid.
 const MAX_FAILURES: usize = 64;
 
-/// The problems for verifying these configs, with the element types of `like`. They are the problems that the author
-/// declared for verification or, if there are none, up to six derived problems. Each problem is valid for every
-/// config and for the baseline.
+/// The problems for verifying these configs, with the element types of `like`. If the author declares problems for
+/// verification, these are the declared problems that have the same element types. Otherwise they are up to
+/// [`MAX_PROBLEMS`] derived problems. Each problem is valid for every config and for the baseline.
 ///
 /// The result depends only on the arguments. It is empty if none of the problems is valid.
 pub fn verification_problems(

@@ -52,8 +52,9 @@ pub struct TranslationUnit {
     pub mode: Mode,
 }
 
-/// The hash in the symbols of an entry. It covers the expanded source, the target with its prelude, the entry, and
-/// the config with everything that it defines. The element types come from `problem`.
+/// The hash in the symbols of an entry. It covers the expanded source, the target with its prelude, the entry, and the
+/// config. It also covers what the config and the element types of `problem` determine: the macros, the layouts of
+/// structs and arrays, and the data for `__constant__` variables.
 ///
 /// # Errors
 /// If the config or the problem does not match the spec.

@@ -43,7 +43,8 @@ pub enum Invalid {
         /// Why the constraint has no value.
         error: EvalError,
     },
-    /// The launch geometry cannot be evaluated, or it exceeds a limit of the device.
+    /// The launch geometry, a slice length or a computed argument has no valid value, or the launch exceeds a limit of
+    /// the device.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }

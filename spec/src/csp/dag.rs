@@ -153,8 +153,8 @@ impl<C: Count> Dag<C> {
         }
     }
 
-    /// The index of the config with these places among the configs of `node`. `below` is the index that config `path`
-    /// has among the configs of the path's node at this level. `None` if the config is not valid.
+    /// The index of the config with these places among the configs of `node`; `None` if the config is not valid.
+    /// `below` is the index of the config that `path` leads to, among the configs of the path's node at this level.
     fn rest(
         &self,
         path: &[DagStep],

@@ -258,7 +258,7 @@ impl CostEstimate<'_> {
         states
     }
 
-    /// Collects the parts of a term that levels after `known` need.
+    /// Collects the parts of a term that later levels need after the variables `known` have values.
     fn collect(&self, id: TermId, known: &VarSet, carried: &mut Carried, is_root: bool) {
         let term = self.graph.term(id);
         if !term.vars.meets(known) || (is_root && term.vars.within(known)) {

@@ -96,7 +96,7 @@ fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     })
 }
 
-/// Compares exactly, as Python does. The integer is not rounded to a double first.
+/// Compares an integer with a double exactly, as Python does. The integer is not rounded to a double first.
 fn integer_with_double(x: i128, y: f64) -> Option<Ordering> {
     if y.is_nan() {
         return None;

@@ -8,7 +8,7 @@ use crate::expr::Expr;
 /// One argument, in the order of the kernel's signature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ArgSpec {
-    /// Passed by value.
+    /// A number that is passed by value.
     Scalar(ScalarArg),
     /// A pointer into device memory with a declared length.
     Slice(SliceArg),
@@ -92,8 +92,8 @@ pub struct SliceArg {
     pub elem: ElemRef,
     /// Whether the kernel reads the slice, writes it, or does both.
     pub access: Access,
-    /// The slice's length in elements (`#[len(..)]`), as an expression over problem sizes. The length of an output
-    /// may also depend on tunable parameters.
+    /// The slice's length in elements (`#[len(..)]`), as an expression over problem sizes. The length of an output with
+    /// `#[compare(..)]` may also depend on tunable parameters.
     pub len: Expr,
     /// How the slice is filled for verification, timing and smoke tests (`#[fill(..)]`).
     pub fill: Fill,
@@ -183,7 +183,7 @@ pub enum Fill {
     Constant(f64),
 }
 
-/// How far an output may be from the reference.
+/// How far an output may differ from the reference.
 ///
 /// Let `scale` be the root mean square of the reference output. An element passes if
 /// `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass if the reference is

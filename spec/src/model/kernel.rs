@@ -46,7 +46,8 @@ pub struct KernelSpec {
     /// Problems that are tuned only on GPUs, because they are too much work for a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpu_problems: Vec<Problem>,
-    /// Small problems for verification, in addition to the tuned ones. If the author declares none, they are derived.
+    /// Small problems for verification, in addition to the tuned problems. If the list is empty, small problems are
+    /// derived from the spec.
     pub verify: Vec<Problem>,
     /// Floating-point operations and bytes of one launch, for the roofline check.
     pub work: Work,
@@ -150,9 +151,9 @@ impl KernelSpec {
         serde_json::from_str(json)
     }
 
-    /// Hash of everything declared, except the tuned problems and the configs to try first. An added problem leaves
-    /// the results and rows of the other problems unchanged, because the key of each result contains its problem. The
-    /// order in which configs are tried does not change a result either.
+    /// Hash of everything that the author declares, except the tuned problems and the configs to try first. If the
+    /// author adds a problem, the results and rows of the other problems stay valid, because the key of each result
+    /// contains its problem. The order in which configs are tried does not change a result either.
     pub fn hash(&self) -> SpecHash {
         let rest = KernelSpec {
             problems: Vec::new(),

@@ -28,8 +28,7 @@ impl Rejection {
     }
 }
 
-/// Divisor of the budget per rule if the space is too large to build, because then many rules may be expensive to
-/// count.
+/// Divisor of the budget per rule if the space is a sample, because then many rules may be expensive to count.
 const OF_MANY: u64 = 16;
 
 /// For each rule, how many of the `product` combinations it rejects.

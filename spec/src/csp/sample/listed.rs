@@ -69,7 +69,8 @@ impl RelaxedSet {
         })
     }
 
-    /// Checks every config of the set.
+    /// Checks every config of the set. If more configs are valid than the list may contain, chooses some of them at
+    /// random.
     fn walked(&self, seed: &[u8], size: SampleSize, with: Option<u128>) -> (Vec<u128>, Estimate) {
         let mut sampler = Sampler::new(self, seed);
         let mut found: Vec<u128> = (0..self.set().len())
