@@ -96,8 +96,8 @@ impl Bench<'_> {
         ))
     }
 
-    /// The mutations that cannot be judged: those that cannot be applied, and those whose test fails even without
-    /// them.
+    /// The mutations that cannot be judged, each with the reason: the mutation cannot be applied, or its test does not
+    /// pass without the mutation.
     fn unfit(&self) -> Result<BTreeMap<&str, Verdict>, String> {
         let mut unfit = BTreeMap::new();
         eprintln!("xtask: building the tests without any mutation, then running them");

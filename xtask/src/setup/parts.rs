@@ -89,7 +89,7 @@ impl Part {
         }
     }
 
-    /// A tool that is a file of Debian packages. Without it, tests that need it are skipped, even in CI.
+    /// A tool that is a file from Debian packages. Without it, the tests that need it are skipped, even in CI.
     fn optional(file: &'static str, packages: &[&str]) -> Part {
         let packages = packages.iter().map(|&package| package.to_owned());
         Part {
