@@ -193,7 +193,8 @@ fn chosen<'a>(
     Ok(found)
 }
 
-/// Whether a package is selected by default. This is so unless its manifest has `package.metadata.kiln.tune = false`.
+/// Whether a package is selected by default. A package is not selected if its manifest has
+/// `package.metadata.kiln.tune = false`.
 fn is_tuned_by_default(package: &Package) -> Result<bool, ProjectError> {
     let Some(settings) = package.metadata.get("kiln") else {
         return Ok(true);
