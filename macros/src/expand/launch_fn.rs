@@ -53,8 +53,8 @@ pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     }
 }
 
-/// The launch function of a kernel with mistakes. It has a signature, so that its callers type-check, but it launches
-/// nothing.
+/// The launch function of a kernel with mistakes. It has the declared signature, so its callers type-check, but its
+/// body never runs, because a kernel with mistakes does not compile.
 pub(super) fn without_body(function: &KernelFn, types: &[&str]) -> TokenStream {
     let attrs = &function.attrs;
     let signature = signature_with(function, types, |_| quote!(::kiln::Element));
