@@ -335,7 +335,7 @@ impl LaunchPlan {
     /// Checks that a device can launch this plan.
     ///
     /// # Errors
-    /// The first limit that is exceeded.
+    /// If an extent is zero, or if the launch exceeds a limit. The error describes the first such extent or limit.
     pub fn check(&self, limits: &DeviceLimits) -> Result<(), PlanError> {
         let at_most = |what, value: u64, limit: u64| {
             if value > limit {

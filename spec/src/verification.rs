@@ -114,7 +114,8 @@ impl Derive<'_> {
         chosen
     }
 
-    /// Combinations of one class per dimension: first those with the same class for all dimensions, then mixed ones.
+    /// Combinations of one class per dimension: first the combinations with the same class for all dimensions, then
+    /// mixed combinations.
     fn candidates(&self, dimensions: &[Dimension]) -> Vec<Vec<usize>> {
         let most = dimensions
             .iter()
@@ -254,8 +255,8 @@ impl Derive<'_> {
             .collect()
     }
 
-    /// The sizes that are valid if only this dimension of `like` changes. A size that is not valid is replaced by the
-    /// next multiple of a tile that is valid. If there is no valid size, the result is `fallback`.
+    /// Checks each size as the only change to `like`. A size that is not valid is replaced by the next multiple of a
+    /// tile that is valid, or dropped if there is none. If no size is left, the result is `fallback`.
     fn possible(
         &self,
         name: &str,
@@ -291,8 +292,9 @@ impl Derive<'_> {
         }))
     }
 
-    /// The values of the expressions by which the dimension is divided, in ascending order. If nothing divides the
-    /// dimension, the values of the integer parameters, because each may be a tile size inside the kernel.
+    /// The tile sizes of a dimension, in ascending order: the values of the expressions that divide the dimension in
+    /// the geometry and the constraints. If nothing divides the dimension, the values that the configs give to integer
+    /// parameters, because each may be a tile size inside the kernel.
     fn tiles(&self, name: &str) -> BTreeSet<i64> {
         let mut divisors = Vec::new();
         let geometry = &self.spec.geometry;

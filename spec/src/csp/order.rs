@@ -166,8 +166,8 @@ impl CostEstimate<'_> {
         order
     }
 
-    /// The order chosen from the end: the last variable is the one that takes the least work in this position, then
-    /// the one before it, and so on.
+    /// Chooses an order from its end: first the variable that takes the least work in the last position, then the
+    /// variable before it, and so on.
     fn backward(&mut self, vars: &[usize]) -> Vec<usize> {
         let mut order = Vec::with_capacity(vars.len());
         let mut left = vars.to_vec();

@@ -67,12 +67,14 @@ pub struct ScalarArg {
 /// Who supplies a scalar argument, and who receives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Passing {
-    /// The caller passes it to the launch function, which passes it to the kernel.
+    /// The caller passes the argument to the launch function, which passes it to the kernel.
     #[default]
     Given,
-    /// `sizes(..)`: the caller passes it to the launch function. Expressions use it; the kernel does not receive it.
+    /// `sizes(..)`: the caller passes the argument to the launch function. Expressions use it, but the kernel does not
+    /// receive it.
     Launch,
-    /// `#[computed(..)]`: the launch function computes it from the config and the sizes, and passes it to the kernel.
+    /// `#[computed(..)]`: the launch function computes the argument from the config and the sizes, and passes it to the
+    /// kernel.
     Computed(Expr),
 }
 
@@ -189,9 +191,9 @@ pub enum Fill {
 /// `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass if the reference is
 /// finite. Integer outputs are compared exactly.
 ///
-/// For `f16` and `bf16` outputs, half a unit in the last place of `want` is added to the bound. The tolerance
-/// therefore applies to the value before it is rounded to the output type, and one tolerance serves all types. A
-/// tolerance of 0 still requires equal values.
+/// For `f16` and `bf16` outputs, half a unit in the last place of `want` is added to the bound. The tolerance therefore
+/// applies to the value before it is rounded to the output type, so all types can have the same tolerance. A tolerance
+/// of 0 still requires equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Bound relative to the element or to the output's root mean square, whichever is larger. `1e-6` is one

@@ -34,8 +34,8 @@ pub struct KernelSpec {
     pub geometry: Geometry,
     /// The simplest correct version of the kernel.
     pub baseline: Baseline,
-    /// Configs that a search tries first, in this order. A search ignores a config that is not in the space of its
-    /// problem and device.
+    /// Configs that a search tries first, in this order. A search ignores a config that is not in the search space for
+    /// its problem and device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub try_first: Vec<Config>,
     /// The backends that the kernel supports. An empty list means all backends.
@@ -223,8 +223,8 @@ impl KernelSpec {
         self.passed().filter(|(_, arg)| arg.is_parameter())
     }
 
-    /// Whether two configs may launch with different data for the same problem. This is so if a slice length or a
-    /// computed argument depends on a tunable parameter.
+    /// Whether a slice length or a computed argument depends on a tunable parameter. Two configs may then launch with
+    /// different data for the same problem.
     pub fn data_depends_on_the_config(&self) -> bool {
         let lens = self.slices().map(|slice| &slice.len);
         let computed = self.args.iter().filter_map(ArgSpec::computed);

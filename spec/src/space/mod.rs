@@ -207,8 +207,8 @@ impl SearchSpace {
         self.configs.index_of(ordinals)
     }
 
-    /// The indices of the configs that differ in one parameter. Configs with an adjacent value come first, then those
-    /// with more distant values. At equal distance the parameters are in declared order.
+    /// The indices of the configs that differ from config `index` in exactly one parameter. Configs with an adjacent
+    /// value come first, then configs with more distant values. At equal distance the parameters are in declared order.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].

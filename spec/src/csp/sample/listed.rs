@@ -31,8 +31,8 @@ impl Default for SampleSize {
     }
 }
 
-/// Distinct valid configs, drawn uniformly and numbered from 0. Each takes 16 bytes. If the set from which they are
-/// drawn is small, all its configs are checked, and the list may contain every valid config.
+/// Distinct valid configs, drawn uniformly and numbered from 0. Each config takes 16 bytes. If the set from which they
+/// are drawn is small, all its configs are checked, and the list may contain every valid config.
 #[derive(Clone, Debug)]
 pub struct ListedSet {
     relaxed: RelaxedSet,
