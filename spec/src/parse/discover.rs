@@ -24,8 +24,8 @@ use crate::text::diagnostic::{Diagnostic, Diagnostics};
 pub enum ModuleLayout {
     /// The same folder. This applies to `lib.rs`, `main.rs`, `mod.rs` and files that `#[path]` names.
     Root,
-    /// The folder that has the file's name without `.rs`. The variant contains this name. This applies to all other
-    /// files.
+    /// The folder that has the file's name without `.rs`. The variant contains the name of this folder. All other files
+    /// have this layout.
     Named(String),
 }
 
