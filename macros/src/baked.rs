@@ -13,7 +13,7 @@ use crate::unusable::{UnusableRow, UnusableTable};
 /// Maximum size of an embedded image (a compiled kernel in a file), in bytes.
 const MAX_IMAGE_BYTES: u64 = 64 << 20;
 
-/// The baked rows of one kernel: one config for one problem on one device each.
+/// The baked rows of one kernel. A row is one config for one problem on one device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BakedRows {
     /// The rows that may be used, in the order of the table.
@@ -63,8 +63,9 @@ pub(crate) fn load(
     let mut baked = BakedRows::default();
     let kernel = &spec.name;
     let index_path = site.tuned.join(INDEX_FILE);
-    // A first build must succeed before `tune init`. Cargo cannot watch a file that does not exist. Therefore `tune`
-    // marks the declaring file as changed when it writes the first index.
+    // A missing index is not an error, because a package must build before `tune init` writes the index. Cargo cannot
+    // watch a file that does not exist. Therefore `tune` marks the declaring file as changed when it writes the first
+    // index.
     if is_absent(&index_path) {
         let index = site.shown(&index_path);
         baked.warnings.push(match lost_table(site, kernel) {

@@ -1,4 +1,4 @@
-//! Computes the symbols of entries for every family of compilers.
+//! Computes the symbols of entries (their names in compiled artifacts) for every family of compilers.
 
 use kiln_spec::codegen::{CodegenError, Symbol, Target, symbol_hash};
 use kiln_spec::{Config, KernelSpec, Problem, SourceHash};

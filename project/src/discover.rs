@@ -28,7 +28,7 @@ pub struct DiscoveredKernels {
     pub hidden: Vec<HiddenKernel>,
 }
 
-/// The kernels of a package with the default features and these features.
+/// The kernels of a package that are compiled with its default features and these features.
 pub fn kernels(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut found = with_features(package, &enabled(package, features));
     found.hidden = hidden(package, features, &found);
@@ -38,7 +38,7 @@ pub fn kernels(package: &Package, features: &BTreeSet<String>) -> DiscoveredKern
 /// The kernels of a package with exactly these features.
 fn with_features(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut walk = Walk::new(root_of(package), &package.name, features);
-    // Kernels of tests and examples are ignored, because a package is not used through them.
+    // Kernels of tests and examples are ignored, because users of the package do not run its tests and examples.
     let shipped = package
         .targets
         .iter()

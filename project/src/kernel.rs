@@ -52,7 +52,8 @@ impl TunedKernel {
     }
 }
 
-/// A kernel that is compiled only with features that are not enabled. Its declaration is not read any further.
+/// A kernel that is compiled only with features that are not enabled. Nothing but these fields is read from its
+/// declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenKernel {
     /// The name of the kernel.

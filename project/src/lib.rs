@@ -24,7 +24,7 @@ pub use selection::PackageSelection;
 
 use self::workspace::root_of;
 
-/// The kernels of the selected packages, and what else is known about these packages.
+/// The kernels of the selected packages, and facts about these packages.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The kernels, ordered by package and file.
@@ -61,8 +61,8 @@ impl Project {
         })
     }
 
-    /// Reads the kernels of the selected packages. A selection is a single package, the package in the current
-    /// folder, or all packages of the workspace.
+    /// Reads the kernels of the selected packages. A selection names one package, or it selects all packages of the
+    /// workspace except those whose manifest has `package.metadata.kiln.tune = false`.
     ///
     /// # Errors
     /// See [`ProjectError`]. Every invalid declaration is reported, not only the first one.
@@ -193,7 +193,8 @@ fn chosen<'a>(
     Ok(found)
 }
 
-/// Whether a package is selected by default. This is so unless its manifest has `package.metadata.kiln.tune = false`.
+/// Whether a package is selected by default. A package is not selected if its manifest has
+/// `package.metadata.kiln.tune = false`.
 fn is_tuned_by_default(package: &Package) -> Result<bool, ProjectError> {
     let Some(settings) = package.metadata.get("kiln") else {
         return Ok(true);

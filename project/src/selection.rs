@@ -1,4 +1,4 @@
-//! Which packages and kernels a command line selects.
+//! The packages and kernels that a command line selects.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,8 @@ pub struct PackageSelection {
     pub manifest_path: Option<PathBuf>,
     /// A file with the output of `cargo metadata`, for machines without cargo.
     pub cargo_metadata: Option<PathBuf>,
-    /// The name of a package in the workspace; `None` for all packages.
+    /// The name of a package in the workspace. `None` for all packages except those with
+    /// `package.metadata.kiln.tune = false`.
     pub package: Option<String>,
     /// The names of kernels. An empty list selects all kernels.
     pub kernels: Vec<String>,

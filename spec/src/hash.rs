@@ -71,7 +71,7 @@ impl From<Hash> for String {
     }
 }
 
-/// The text is not 32 hexadecimal digits.
+/// The text is not 32 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{text}` is not a hash of 32 hexadecimal digits")]
 pub struct NotAHash {

@@ -107,7 +107,8 @@ pub enum PlanError {
     },
 }
 
-/// The names that the expressions of one launch can use: those of a config, a problem and, if present, a device.
+/// The source of the values that names have in the expressions of one launch. The values come from a config, a problem,
+/// the spec and, if present, the limits of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchScope<'a> {
     /// The values of the tunable parameters.
@@ -244,10 +245,10 @@ impl KernelSpec {
             })
     }
 
-    /// Checks every slice length and computed argument that depends on the config.
+    /// Checks every computed argument, and every slice length that depends on the config.
     ///
     /// # Errors
-    /// The first one that has no value or whose value is outside its range.
+    /// The error of the first argument or length that has no value or whose value is outside its range.
     pub fn check_data(&self, config: &Config, problem: &Problem) -> Result<(), PlanError> {
         for arg in &self.args {
             match (arg, arg.computed()) {
@@ -281,8 +282,8 @@ impl KernelSpec {
 }
 
 impl Geometry {
-    /// Whether the grid has no blocks, because one extent is zero and all others are valid. Such a launch does
-    /// nothing.
+    /// Whether the grid has no blocks, because at least one extent is zero and all extents fit 32 bits. Such a launch
+    /// does nothing.
     pub fn is_empty(&self, scope: &dyn Scope) -> bool {
         let extents: Option<Vec<u32>> = self
             .grid
@@ -334,7 +335,7 @@ impl LaunchPlan {
     /// Checks that a device can launch this plan.
     ///
     /// # Errors
-    /// The first limit that is exceeded.
+    /// If an extent is zero, or if the launch exceeds a limit. The error describes the first such extent or limit.
     pub fn check(&self, limits: &DeviceLimits) -> Result<(), PlanError> {
         let at_most = |what, value: u64, limit: u64| {
             if value > limit {

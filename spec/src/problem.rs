@@ -1,4 +1,4 @@
-//! Problems: the sets of sizes for which a kernel is tuned and launched.
+//! Problems: the sets of sizes and element types for which a kernel is tuned and launched.
 
 use std::fmt;
 use std::sync::Arc;

@@ -12,7 +12,7 @@
 use crate::device::{Backend, DeviceKey};
 use crate::problem::{Problem, ProblemValue};
 
-/// A baked row among which a launch selects.
+/// A baked row that a launch may select.
 #[derive(Clone, Debug)]
 pub struct Offer<'a> {
     /// The caller's index of this row.

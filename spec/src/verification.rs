@@ -23,12 +23,12 @@ const MAX_BYTES: u64 = 4 << 20;
 const MAX_OPERATIONS: i128 = 30_000_000;
 /// Maximum number of combinations of classes to consider.
 const MAX_CANDIDATES: usize = 1024;
-/// Maximum number of combinations that may have no valid small problem before the derivation stops.
+/// The derivation stops after this many combinations for which no small problem is valid.
 const MAX_FAILURES: usize = 64;
 
-/// The problems for verifying these configs, with the element types of `like`. They are the problems that the author
-/// declared for verification or, if there are none, up to six derived problems. Each problem is valid for every
-/// config and for the baseline.
+/// The problems for verifying these configs, with the element types of `like`. If the author declares problems for
+/// verification, these are the declared problems that have the same element types. Otherwise they are up to
+/// [`MAX_PROBLEMS`] derived problems. Each problem is valid for every config and for the baseline.
 ///
 /// The result depends only on the arguments. It is empty if none of the problems is valid.
 pub fn verification_problems(
@@ -114,7 +114,8 @@ impl Derive<'_> {
         chosen
     }
 
-    /// Combinations of one class per dimension: first those with the same class for all dimensions, then mixed ones.
+    /// Combinations of one class per dimension: first the combinations with the same class for all dimensions, then
+    /// mixed combinations.
     fn candidates(&self, dimensions: &[Dimension]) -> Vec<Vec<usize>> {
         let most = dimensions
             .iter()
@@ -254,8 +255,8 @@ impl Derive<'_> {
             .collect()
     }
 
-    /// The sizes that are valid if only this dimension of `like` changes. A size that is not valid is replaced by the
-    /// next multiple of a tile that is valid. If there is no valid size, the result is `fallback`.
+    /// Checks each size as the only change to `like`. A size that is not valid is replaced by the next multiple of a
+    /// tile that is valid, or dropped if there is none. If no size is left, the result is `fallback`.
     fn possible(
         &self,
         name: &str,
@@ -291,8 +292,9 @@ impl Derive<'_> {
         }))
     }
 
-    /// The values of the expressions by which the dimension is divided, in ascending order. If nothing divides the
-    /// dimension, the values of the integer parameters, because each may be a tile size inside the kernel.
+    /// The tile sizes of a dimension, in ascending order: the values of the expressions that divide the dimension in
+    /// the geometry and the constraints. If nothing divides the dimension, the values that the configs give to integer
+    /// parameters, because each may be a tile size inside the kernel.
     fn tiles(&self, name: &str) -> BTreeSet<i64> {
         let mut divisors = Vec::new();
         let geometry = &self.spec.geometry;

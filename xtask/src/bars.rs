@@ -193,10 +193,10 @@ const BARS: &[Bar] = &[
     (BUCKETS, "fleets through S3 servers", &[]),
 ];
 
-/// The name in place of a test file that selects all tests of a package, including those of its library.
+/// The value of the test file that selects all tests of a package, including those of its library.
 const ALL: &str = "";
 
-/// The bar that also tests storage servers, which run on this machine.
+/// The bar that also runs the tests with S3 servers, which run on this machine.
 const BUCKETS: u32 = 53;
 
 /// The bar that a run of `tune` measures.

@@ -1,4 +1,4 @@
-//! Bar 53: tests stores in buckets. The tests use servers that this module installs below `target/s3`.
+//! Bar 53: tests object stores in S3 buckets. This module installs the S3 servers for the tests below `target/s3`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::setup::environment::MOTO;
 use crate::step::{self, cargo};
 use crate::suite::PROFILE;
 
-/// The second server, from npm.
+/// The version of s3rver, the second S3 server, which npm installs.
 const S3RVER: &str = "s3rver@3.7.1";
 
 /// Installs the servers that are missing, builds everything with the feature `s3`, and runs the tests of stores.

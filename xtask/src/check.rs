@@ -154,9 +154,9 @@ fn unsafe_allowed(file: &str) -> bool {
         .and_then(|rest| rest.split_once('/'));
     file == "runtime/src/launch/mod.rs"
         || backend.is_some_and(|(_, file)| file == "ffi.rs" || file.starts_with("ffi/"))
-        // A library with the interface of the vendor's library.
+        // A library for tests that has the interface of AMD's HIP runtime.
         || file.starts_with("tests/hip-host/")
-        // Tests that launch on devices directly and count allocations.
+        // Tests that launch kernels on devices directly, and tests that count allocations.
         || file.starts_with("runtime/tests/")
         // Tests that act as another library and are responsible for its memory.
         || ["tests/tests/devices/cuda_device/graphs.rs", "tests/tests/devices/hip_device.rs"].contains(&file)
@@ -165,9 +165,9 @@ fn unsafe_allowed(file: &str) -> bool {
         || file.starts_with("xtask/")
 }
 
-/// The forms of `unsafe` that a file must not contain: blocks, functions and implementations. In files that accept
-/// memory and streams of other libraries, functions may be `unsafe`, so that callers vouch for the memory. The code
-/// that relies on this is in other files.
+/// The forms of `unsafe` that a file must not contain: blocks, implementations and functions. Files that accept memory
+/// and streams of other libraries may declare `unsafe` functions, because only the callers of these functions can vouch
+/// for the memory.
 fn forms(file: &str) -> &'static [&'static str] {
     const ALL: [&str; 3] = ["unsafe {", "unsafe impl", "unsafe fn"];
     match file.starts_with("runtime/src/interop/") {
@@ -176,8 +176,8 @@ fn forms(file: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a line contains one of these forms. The `unsafe extern "C"` of a kernel declaration is not one of them. It
-/// is a promise of the kernel's author, and the macro consumes it.
+/// Whether a line contains one of these forms. The `unsafe extern "C"` of a kernel declaration is not one of them,
+/// because it is a promise of the kernel's author to the macro.
 fn has_unsafe(line: &str, forms: &[&str]) -> bool {
     let code = line.split("//").next().unwrap_or_default();
     forms.iter().any(|form| {

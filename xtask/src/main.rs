@@ -1,5 +1,5 @@
-//! Tasks of the project: `cargo xtask test` runs all tests, and `cargo xtask bars [N]` measures the acceptance
-//! criteria in full.
+//! The tasks of the project. For example, `cargo xtask test` runs all tests, and `cargo xtask bars [N]` measures the
+//! acceptance criteria in full.
 #![forbid(unsafe_code)]
 
 mod bars;

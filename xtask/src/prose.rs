@@ -1,4 +1,4 @@
-//! Finds wording that docs/style.md rules out, if a program can recognise it.
+//! Finds wording that docs/style.md rules out. It finds only the phrases that a program can recognise.
 
 /// Words that may follow "is no": comparisons and idioms.
 const ALLOWED: [&str; 22] = [

@@ -1,14 +1,15 @@
 //! Finds files that import each other in a ring.
 //!
-//! A file imports another file if its code names an item of it through `crate::`, `super::`, `self::` or the name of
-//! a child module. A path is followed through `pub use` to the file that declares the item. A module that only
-//! re-exports its children is therefore not in a ring with their users.
+//! A file imports another file if its code names an item of that other file through `crate::`, `super::`, `self::` or
+//! the name of a child module. A path is followed through `pub use` to the file that declares the item. A module that
+//! only re-exports its children is therefore not in a ring with the files that use these children.
 //!
-//! Exceptions:
+//! These imports are ignored:
 //!
-//! - A file and the modules below it. A `mod.rs` uses its children, and children extend the types of their parent, so
-//!   names that a child uses from a module above it are ignored.
-//! - Tests (`#[cfg(test)]`, files named `tests.rs` or `*_tests.rs`) and imports for doc links (`#[cfg(doc)]`).
+//! - Imports between a file and the modules below it, in both directions, because a `mod.rs` uses its children and
+//!   children extend the types of their parent.
+//! - Imports in tests (`#[cfg(test)]`, files named `tests.rs` or `*_tests.rs`) and imports for doc links
+//!   (`#[cfg(doc)]`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
@@ -57,7 +58,7 @@ fn is_test(file: &str) -> bool {
     file.ends_with("tests.rs") || file.split('/').any(|part| part == "tests")
 }
 
-/// The rings among these files. Each file is its path below `src` and its text.
+/// The rings among these files. Each file is a pair of its path below `src` and its text.
 fn rings(files: &[(String, String)]) -> Result<Vec<Vec<String>>, String> {
     let renamed: Vec<(String, String)> = files.iter().flat_map(|(_, text)| renamed(text)).collect();
     let modules: Vec<Module> = files
@@ -80,8 +81,8 @@ fn rings(files: &[(String, String)]) -> Result<Vec<Vec<String>>, String> {
     Ok(this.rings().into_iter().map(named).collect())
 }
 
-/// The modules whose `#[path]` attribute names a file with another name next to their parent's file. Each is the name
-/// of the file and the name of the module.
+/// The modules in a file that have a `#[path]` attribute. Each is a pair of the name of the module's file, without
+/// `.rs`, and the name of the module.
 fn renamed(text: &str) -> impl Iterator<Item = (String, String)> {
     let paths = text.split("#[path = \"").skip(1);
     paths.filter_map(|after| {
@@ -91,7 +92,7 @@ fn renamed(text: &str) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// The module path of a file. `renamed` contains the modules in files of other names.
+/// The module path of a file. `renamed` lists the modules whose file has another name.
 fn module_of(file: &str, renamed: &[(String, String)]) -> Module {
     let mut parts: Module = file
         .trim_end_matches(".rs")
@@ -158,7 +159,8 @@ impl Names {
     }
 }
 
-/// The number of tokens of an item that is skipped because of its attribute. `None` if no such item starts here.
+/// The number of tokens of the item that starts here, if the item is skipped because it is `#[cfg(test)]` or
+/// `#[cfg(doc)]`. Otherwise `None`.
 fn left_out(tokens: &[TokenTree]) -> Option<usize> {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute), ..] = tokens else {
         return None;
@@ -281,14 +283,14 @@ fn absolute(path: &[String], module: &Module, known: &BTreeSet<Module>) -> Optio
 }
 
 impl Crate {
-    /// The module whose file declares the item with this path.
+    /// The module whose file declares the item with this path. `depth` is the number of re-exports followed so far.
     fn home(&self, path: &[String], depth: usize) -> Option<Module> {
         let longest = (0..=path.len()).rev().map(|n| &path[..n]);
         let module = longest
             .map(<[String]>::to_vec)
             .find(|module| self.files.contains_key(module))?;
         let rest = &path[module.len()..];
-        // The depth is limited, because a chain of re-exports ends. A ring of re-exports does not compile.
+        // Chains of re-exports are short. The limit only guards against a ring of re-exports, which would not compile.
         let Some(name) = rest.first().filter(|_| depth < 8) else {
             return Some(module);
         };
@@ -314,7 +316,7 @@ impl Crate {
             .collect()
     }
 
-    /// One ring for each set of files that all reach each other: the shortest one, in the order of its imports.
+    /// For each set of files that all reach each other through imports, the shortest ring, in the order of its imports.
     fn rings(&self) -> Vec<Vec<Module>> {
         let modules = self.files.keys();
         let imports: Imports<'_> = modules.map(|m| (m, self.imports(m))).collect();

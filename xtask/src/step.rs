@@ -11,7 +11,7 @@ pub fn root() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// Whether this is CI, where a missing tool is an error.
+/// Whether `CI=true` is set. A missing tool is an error in CI.
 pub fn in_ci() -> bool {
     std::env::var("CI").as_deref() == Ok("true")
 }
@@ -54,7 +54,7 @@ pub fn run(title: &str, command: &mut Command) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a program with this name answers `--version`.
+/// Whether the command `<program> --version` succeeds.
 pub fn there(program: &str) -> bool {
     Command::new(program)
         .arg("--version")

@@ -53,8 +53,8 @@ pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     }
 }
 
-/// The launch function of a kernel with mistakes. It has a signature, so that its callers type-check, but it launches
-/// nothing.
+/// The launch function of a kernel with mistakes. It has the declared signature, so its callers type-check, but its
+/// body never runs, because a kernel with mistakes does not compile.
 pub(super) fn without_body(function: &KernelFn, types: &[&str]) -> TokenStream {
     let attrs = &function.attrs;
     let signature = signature_with(function, types, |_| quote!(::kiln::Element));
@@ -231,8 +231,8 @@ fn raw_slice(arg: &ArgDecl) -> Option<TokenStream> {
     Some(quote_spanned!(ident.span()=> #slice::<#elem>::raw(#shared)))
 }
 
-/// The arguments of the kernel, in order. A slice is its index among the slices; a computed argument is a
-/// placeholder.
+/// The arguments of the kernel, in order. A slice argument refers to an element of `raw`, the array of all slices. A
+/// computed argument is a placeholder, because the launch computes its value.
 fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
     let arg_path = private("Arg");
     let mut slices = 0_usize;

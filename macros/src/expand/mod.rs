@@ -32,8 +32,8 @@ pub(crate) struct CheckedKernel {
 
 /// Expands `#[tuned_kernel(attribute)] item`.
 ///
-/// If there are mistakes, the result contains an error at the position of each mistake, and a launch function without
-/// a body. Callers of the function therefore cause no further errors.
+/// If there are mistakes, the result contains an error at the position of each mistake, and a launch function with the
+/// declared signature. Callers of the function therefore cause no further errors.
 pub(crate) fn expand(
     attribute: TokenStream,
     item: TokenStream,

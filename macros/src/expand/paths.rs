@@ -1,4 +1,4 @@
-//! The paths that generated code uses. All private ones start with `::kiln::__private`.
+//! The paths and names that generated code uses. The paths of private items start with `::kiln::__private`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};

@@ -1,4 +1,4 @@
-//! Generates `<kernel>::problem(..)`, which makes a problem from typed sizes instead of text.
+//! Generates `<kernel>::problem(..)`, which creates a problem from typed sizes instead of text.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -7,7 +7,7 @@ use super::CheckedKernel;
 use super::launch_fn::{dimensions, size_params};
 use super::paths::private;
 
-/// The function that makes a problem from element types and sizes.
+/// The function that creates a problem from element types and sizes.
 pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let spec = &kernel.parsed.spec;
     let types = spec.types.iter();

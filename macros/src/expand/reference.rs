@@ -73,7 +73,8 @@ fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStre
     }
 }
 
-/// Repeats the code for each combination of element types. The names of the type parameters are aliases in each copy.
+/// Repeats the code for each combination of element types. In each copy, the name of a type parameter is an alias of
+/// its element type.
 pub(super) fn for_each_type(
     kernel: &CheckedKernel,
     call: &Ident,

@@ -1,4 +1,4 @@
-//! Makes cargo rebuild if a file or environment variable changes on which the expansion depends.
+//! Makes cargo rebuild the package if a file or environment variable on which the expansion depends changes.
 
 use proc_macro2::TokenStream;
 use quote::quote;

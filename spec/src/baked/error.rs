@@ -113,7 +113,8 @@ pub enum BakedError {
         /// The problem of both rows.
         problem: String,
     },
-    /// A row must not have a speed-up but does, or must have one but does not.
+    /// A row has a speed-up although it must not have one, has none although it must have one, or has one whose
+    /// interval is not valid or not above 1.
     #[error("line {line}: {message}")]
     Speedup {
         /// Line of the row; 0 if it was not read from a file.
@@ -129,7 +130,7 @@ pub enum BakedError {
         /// The kernel whose table was requested.
         expected: String,
     },
-    /// A row does not contain the text of a config or problem of the kernel, although the spec is unchanged.
+    /// The text of a row's config or problem is not valid for the kernel, although the spec is unchanged.
     #[error(
         "row of `{device}` for {problem}: {error}\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
@@ -153,7 +154,7 @@ pub enum BakedError {
         /// Why the search space does not contain the config.
         why: Box<Invalid>,
     },
-    /// A field of a row differs from the value that the spec gives.
+    /// A field of a row differs from the value that is computed from the spec.
     #[error(
         "row of `{device}` for {problem}: `{key}` is `{found}`, but the spec gives `{expected}`\nhelp: run `tune bake` on that device (with `--write` for a cpu)"
     )]
@@ -166,7 +167,7 @@ pub enum BakedError {
         key: &'static str,
         /// The value in the row.
         found: String,
-        /// The value that the spec gives.
+        /// The value that is computed from the spec.
         expected: String,
     },
 }

@@ -1,5 +1,5 @@
-//! The index `tuned/index.toml`: lists the kernels that have a table. The file always exists, so that a build that
-//! tracks it notices new tables.
+//! The index `tuned/index.toml`, which lists the kernels that have a table. `tune init` writes the index even if no
+//! kernel has a table yet, so a build that tracks the index notices new tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

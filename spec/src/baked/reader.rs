@@ -9,7 +9,7 @@ use crate::text::spelling::nearest;
 
 /// Maximum size of a file in bytes.
 pub(super) const MAX_BYTES: usize = 1 << 20;
-/// The format number that this version writes.
+/// The format number that this version reads and writes.
 pub(super) const FORMAT: i64 = 1;
 
 /// The text of a file, from which line numbers are computed.

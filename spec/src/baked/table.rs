@@ -36,7 +36,7 @@ const ROW_KEYS: &[&str] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BakedTable {
     kernel: String,
-    /// For each device, as text, its rows by problem. Sizes are sorted as numbers.
+    /// The rows of each device, by problem. The key of a device is its text. Sizes are sorted as numbers.
     sections: BTreeMap<String, BTreeMap<SortKey, Row>>,
 }
 

@@ -214,7 +214,7 @@ impl SpecCheck<'_> {
         result
     }
 
-    /// The kind `wanted`. If the part has another kind, the mistake is reported.
+    /// The kind `wanted`. If the part has another kind, the mistake is reported and the result is `Wrong`.
     fn want(&mut self, part: ExprPart<'_>, wanted: FoundName) -> FoundName {
         let ExprPart { expr, span, found } = part;
         if found == wanted || found == FoundName::Wrong {

@@ -19,7 +19,7 @@ pub use source::check_source;
 use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
-/// Every mistake of meaning in a kernel spec, except in its names; see [`names`].
+/// Every mistake of meaning in a kernel spec, except mistakes in its names, which [`names`] reports.
 ///
 /// Kinds are checked first. If a kind or a name is wrong, nothing is evaluated.
 pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnostics {

@@ -84,7 +84,8 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// A choice is a name in expressions. In the source it is the macro `P_choice`, where `P` is its parameter.
+    /// Checks that choices do not clash with other names. A choice is a name in expressions, and in the source it is
+    /// the macro `P_choice`, where `P` is its parameter.
     fn choices(&mut self) {
         let (attr, function) = (self.attr, self.function);
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();

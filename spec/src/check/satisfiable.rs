@@ -1,4 +1,5 @@
-//! Checks that some config satisfies the constraints and the geometry, and that the baseline satisfies them.
+//! Checks that some config satisfies the constraints and the geometry, and that some known target can launch the
+//! baseline.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ use crate::space::{SearchSpace, SpaceError};
 use crate::targets::{MAX_THREADS_PER_BLOCK, TARGETS};
 use crate::text::diagnostic::SpanRange;
 
-/// The budget of one search. It takes some milliseconds, even in an unoptimised macro.
+/// The budget of one search. A search within this budget takes some milliseconds, even in an unoptimised macro.
 const BUDGET: LayerBudget = LayerBudget {
     kept: 100_000,
     looked_at: 100_000,
@@ -70,7 +71,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Checks each constraint without the others: some config must satisfy it, and the baseline must satisfy it.
+    /// Checks each constraint without the others. Some config must satisfy the constraint and, if the baseline is a
+    /// config of the search space, the baseline must satisfy it too.
     fn constraints(&mut self) {
         let kernel = self.kernel;
         for (i, constraint) in kernel.attr.constraints.iter().enumerate() {
@@ -124,7 +126,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Checks the block without the other rules. It is an error if the block is too large or empty in every config.
+    /// Checks the extents of the block alone, ignoring the constraints, the grid and shared memory. Reports an error
+    /// if, for some problem, every config gives a block that is empty or larger than any known device can launch.
     fn block(&mut self) {
         let kernel = self.kernel;
         let spec = &kernel.spec;
@@ -167,7 +170,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Checks all constraints together. A baseline that is a valid config already proves that they can be satisfied.
+    /// Checks all constraints together. This check is needed only if the baseline has a separate entry, because a
+    /// baseline that is a valid config already proves that the constraints can be satisfied.
     fn whole_space(&mut self) {
         let spec = &self.kernel.spec;
         if let Some((problem, rejected)) = never_valid(spec, &known_limits()) {

@@ -25,7 +25,8 @@ pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     diagnostics
 }
 
-/// Reports headers for host code. The `cpu` device may be able to compile them, but no GPU compiler can.
+/// Reports headers for host code that the source includes unconditionally. The `cpu` device may be able to compile
+/// them, but no GPU compiler can.
 fn host_headers(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     let name = SpanRange::from(kernel.function.ident.span());
     let span = kernel.attr.source.as_ref().map_or(name, |s| s.span);

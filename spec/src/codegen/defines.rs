@@ -96,8 +96,9 @@ impl Defines {
         self.macros.iter().map(|(_, value)| value.as_str())
     }
 
-    /// The macros that the source sees. A name in an argument of the entry's template is not one of them, because the
-    /// value is passed to the template instead. A macro would replace the template's own parameter.
+    /// The macros whose names are not in `passed`. The names in `passed` occur in the arguments of the entry's
+    /// template. Their values are passed to the template instead, and a macro would replace the template's own
+    /// parameter.
     pub fn without(&self, passed: &BTreeSet<String>) -> Defines {
         let macros = self.macros.iter();
         let kept = macros.filter(|(name, _)| !passed.contains(name));

@@ -7,7 +7,8 @@
 use crate::hash::{Hash, Hasher};
 
 /// A list of headers, as pairs of name and file. `@device_functions` stands for `kiln.cuh` and its includes, which
-/// every target has. `@stand_ins` stands for the headers that replace NVIDIA's if the compiler is not NVRTC.
+/// every target has. `@stand_ins` stands for the headers that replace NVIDIA's own headers for compilers other than
+/// NVRTC.
 macro_rules! prelude {
     ($($name:literal = $path:literal,)* @stand_ins $($others:tt)*) => {
         prelude! {

@@ -1,4 +1,5 @@
-//! Makes the two copies of a source in a translation unit, by editing its text.
+//! Creates the two copies of a source that a translation unit contains, the release copy and the receipt copy. Both are
+//! edits of the source's text.
 
 use std::ops::Range;
 
@@ -10,7 +11,7 @@ use crate::model::{Plain, PlainArg};
 use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
 use crate::source::{Entry, KernelFunction, SourceScan, SourceText};
 
-/// What both copies are made from.
+/// The inputs from which both copies are created.
 pub(super) struct Rewriter<'a> {
     pub source: &'a SourceText,
     pub scan: &'a SourceScan,
@@ -55,8 +56,8 @@ impl Rewriter<'_> {
         self.source.text()
     }
 
-    /// The release copy of the source: the entry has its symbol as name, other kernels are left out, and nothing is
-    /// added.
+    /// The release copy of the source. The entry has its symbol as name, and other kernels are left out. Parameters for
+    /// `__constant__` variables and assertions about layouts are added if the spec needs them.
     pub fn release(&self, symbol: &Symbol) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {

@@ -14,9 +14,9 @@ use crate::problem::Problem;
 use crate::source::lexer::{TokenKind, lex};
 use crate::source::{EntryPath, Include, Mode, SourceScan, SourceText, line_marker};
 
-/// The namespaces of the two copies. If one copy were at file scope, a call in the other copy could be ambiguous: for
-/// an argument of a global type (`float4`, `__half`), argument-dependent lookup would find the functions of both
-/// copies.
+/// The namespaces of the two copies. If one copy were at file scope, a call in the other copy could be ambiguous,
+/// because for an argument of a global type (`float4`, `__half`), argument-dependent lookup would find the functions of
+/// both copies.
 const RELEASE_NAMESPACE: &str = "kiln_release_copy";
 const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
 
@@ -52,8 +52,9 @@ pub struct TranslationUnit {
     pub mode: Mode,
 }
 
-/// The hash in the symbols of an entry. It covers the expanded source, the target with its prelude, the entry, and
-/// the config with everything that it defines. The element types come from `problem`.
+/// The hash in the symbols of an entry. It covers the expanded source, the target with its prelude, the entry, and the
+/// config. It also covers what the config and the element types of `problem` determine: the macros, the layouts of
+/// structs and arrays, and the data for `__constant__` variables.
 ///
 /// # Errors
 /// If the config or the problem does not match the spec.
@@ -203,8 +204,8 @@ fn check_source_defines(
     }
 }
 
-/// The includes that come before the macros of the config. Each keeps its file and line, with which the compiler
-/// reports a missing header.
+/// The includes that come before the macros of the config. Each keeps its file and line, so that the compiler reports a
+/// missing header at the author's line.
 fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     let unconditional = scan
         .includes()
@@ -223,9 +224,9 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     }
 }
 
-/// Whether a source would have another meaning inside a namespace. This is so if it includes headers under a
-/// condition, because these includes stay inside the copy. It is also so if the source names its own declarations
-/// with a global prefix (`::load(x)`).
+/// Whether a source would have another meaning inside a namespace. There are two possible reasons. The source may
+/// include a header only under a condition, so the include stays inside the copy. Or the source names its own
+/// declarations with a global prefix (`::load(x)`).
 fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     let text = source.text();
     let tokens = lex(text).unwrap_or_default();

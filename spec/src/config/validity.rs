@@ -43,7 +43,8 @@ pub enum Invalid {
         /// Why the constraint has no value.
         error: EvalError,
     },
-    /// The launch geometry cannot be evaluated, or it exceeds a limit of the device.
+    /// The launch geometry, a slice length or a computed argument has no valid value, or the launch exceeds a limit of
+    /// the device.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
@@ -52,7 +53,7 @@ impl KernelSpec {
     /// Checks that a config sets every parameter to one of its allowed values. Constraints are not checked.
     ///
     /// # Errors
-    /// The first parameter or value that is wrong.
+    /// If the config does not have exactly the kernel's parameters in declared order, or if a value is not allowed.
     pub fn check_values(&self, config: &Config) -> Result<(), Invalid> {
         let same_names = config.len() == self.params.len()
             && (config.iter().zip(&self.params)).all(|((name, _), param)| *name == param.name);

@@ -36,7 +36,7 @@ pub(super) fn components(graph: &ExprGraph, constraints: &[TermId]) -> Vec<Compo
     found
 }
 
-/// The first variable of the set that contains `var`. Also shortens the path to it (union-find).
+/// The first variable of the set that contains `var`. Also shortens the path from `var` to that variable (union-find).
 fn root(roots: &mut [usize], mut var: usize) -> usize {
     while roots[var] != var {
         roots[var] = roots[roots[var]];

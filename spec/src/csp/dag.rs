@@ -51,7 +51,7 @@ pub(super) struct Dag<C> {
     /// The first node of each level. Nodes of the last level have the lowest numbers.
     pub(super) starts: Vec<u32>,
     pub(super) first: Vec<u32>,
-    /// For each node, the set of the places below 64 for which it has an edge.
+    /// For each node, a bit set of the places below 64 for which the node has an edge.
     pub(super) masks: Vec<u64>,
     pub(super) places: Vec<u32>,
     pub(super) children: Vec<u32>,
@@ -153,8 +153,8 @@ impl<C: Count> Dag<C> {
         }
     }
 
-    /// The index of the config with these places among the configs of `node`. `below` is the index that config `path`
-    /// has among the configs of the path's node at this level. `None` if the config is not valid.
+    /// The index of the config with these places among the configs of `node`; `None` if the config is not valid.
+    /// `below` is the index of the config that `path` leads to, among the configs of the path's node at this level.
     fn rest(
         &self,
         path: &[DagStep],

@@ -13,7 +13,7 @@ pub enum CspError {
     Parameters {
         /// The number of parameters with more than one value.
         found: usize,
-        /// The maximum number of them.
+        /// The maximum number of such parameters.
         most: usize,
     },
     /// The construction exceeds its budget of states or of steps between states.

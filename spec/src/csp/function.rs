@@ -8,7 +8,8 @@ pub enum Function {
     Neg,
     /// Negation of a boolean.
     Not,
-    /// Whether `x` is true, as a constraint of its language would judge it.
+    /// Whether `x` satisfies a constraint. In Kiln, only `true` does. In Python, every value does that converts to
+    /// `True`.
     Truth,
     /// The absolute value.
     Abs,

@@ -1,6 +1,6 @@
-//! The expressions of all constraints as one graph. Equal subexpressions are one term. A term of one parameter is a
-//! table. Sums and products of integers have a flat list of parts, so that for any order of the parameters, the parts
-//! that are already known can be combined first.
+//! The expressions of all constraints as one graph. Equal subexpressions are one term. A term that depends on one
+//! parameter is a table of its results. Sums and products of integers have a flat list of parts, so that for any order
+//! of the parameters, the parts that are already known can be combined first.
 
 use super::function::Function;
 use super::hashing::WordMap;
@@ -63,7 +63,7 @@ pub struct ExprGraph {
 }
 
 impl ExprGraph {
-    /// A graph for parameters with these values. Parameters beyond the maximum number of variables have no value.
+    /// A graph for parameters with these values. At most `CAPACITY` of them may have more than one value.
     pub(super) fn new(semantics: Semantics, params: &[Vec<Value>]) -> ExprGraph {
         let mut graph = ExprGraph {
             semantics,
@@ -175,8 +175,8 @@ impl ExprGraph {
         }
     }
 
-    /// The function `f` of the arguments as a constant or table. `None` if the arguments depend on more than one
-    /// variable.
+    /// The function `f` of the arguments as a constant or table. `None` if there are more than three arguments, if one
+    /// of them is neither a constant nor a table, or if the arguments depend on more than one variable.
     pub(super) fn tabulated(
         &mut self,
         arguments: &[TermId],
@@ -262,7 +262,7 @@ impl ExprGraph {
         }
     }
 
-    /// The range of a term that is always an integer. In Python, booleans are integers too.
+    /// The range of a term that is always an integer; `None` for other terms. In Python, booleans are integers too.
     pub(super) fn number_range(&self, id: TermId) -> Option<(i128, i128)> {
         self.kind(id).number(self.semantics).range()
     }

@@ -5,7 +5,8 @@ use super::python::{EXACT, floor_div};
 use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 
-/// Integers up to this magnitude are safe: they are computed without overflow checks.
+/// Integers up to this magnitude are called safe. Operations whose results are safe are computed in 64 bits without
+/// overflow checks.
 pub(super) const SAFE: i128 = 1 << 62;
 
 /// The kind of an expression, valid for every combination of its parameters' values.
@@ -93,7 +94,8 @@ impl Kind {
         }
     }
 
-    /// The bounds of a double, or of an integer that can be converted to a double exactly.
+    /// The bounds of a kind of doubles, or of a kind of integers that can all be converted to doubles exactly. `None`
+    /// for other kinds.
     fn doubles(self) -> Option<(f64, f64)> {
         match self {
             Kind::Float { least, most } => Some((least, most)),

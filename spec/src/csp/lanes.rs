@@ -1,4 +1,4 @@
-//! Runs the steps of a level. Each step computes all values of the level's variable at once.
+//! Runs the steps of a level. Each step computes one result for every value of the level's variable at once.
 
 use super::program::{Operand, Program, Step};
 use super::python;
@@ -96,7 +96,7 @@ fn bits<'a>(operand: Operand, program: &'a Program, state: &[i64], lanes: &'a [i
     }
 }
 
-/// Marks the values for which `x` does not have the bits `truth` as failed. `false` if none is left.
+/// Marks the values for which `x` does not have the bits `truth` as failed. Returns `false` if no value is left.
 fn retain(passing: &mut [bool], x: Bits<'_>, truth: i64) -> bool {
     match x {
         Bits::One(bits) => bits == truth && passing.contains(&true),

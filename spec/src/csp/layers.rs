@@ -1,6 +1,6 @@
-//! Computes the states of a component, level by level. A state contains what later levels read of the values that are
-//! already set. Equal states are merged, so the number of states depends on what the constraints need to know and not
-//! on the number of configs.
+//! Computes the states of a component, level by level. A state contains the results that later levels need from the
+//! values that are already set. Equal states are merged, so the number of states depends on what the constraints need
+//! to know and not on the number of configs.
 
 use super::error::CspError;
 use super::hashing::mix;
@@ -35,7 +35,8 @@ impl LayerBudget {
         }
     }
 
-    /// Subtracts the work of a sub-construction that was granted `granted` and left `left`. The memory is free again.
+    /// Subtracts the work of a construction that started with the budget `granted` and ended with the budget `left`.
+    /// Its memory is not subtracted, because it is free again.
     pub(super) fn spend_as(&mut self, granted: LayerBudget, left: LayerBudget) {
         self.looked_at -= granted.looked_at - left.looked_at;
     }

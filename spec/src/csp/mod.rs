@@ -10,10 +10,12 @@
 //! 2. `components`: split the parameters into groups that share no constraint. The product of the groups is never
 //!    expanded.
 //! 3. `order`: choose the order of a component's parameters that is estimated to need the fewest states.
-//! 4. `relax`: derive consequences of a constraint that can be checked before all of its parameters have values.
-//! 5. `lower`, `register`, `program`: convert terms to registers and steps. Each is computed once, at the level (the
-//!    position in the order) of its last parameter.
-//! 6. `layers`, `lanes`: compute the states, level by level. Each step computes all values of a parameter at once.
+//! 4. `relax`: derive conditions that a constraint implies and that can be checked before all of its parameters have
+//!    values.
+//! 5. `lower`, `register`, `program`: convert terms to registers and steps. Each register is computed once, at the
+//!    level (the position in the order) of its last parameter.
+//! 6. `layers`, `lanes`: compute the states, level by level. Each step computes one result for every value of a
+//!    parameter at once.
 //! 7. `reduce`, `dag`: build the smallest graph in which every path from the root to the end is a valid config. This
 //!    proceeds from the last level to the first.
 //! 8. `sample`: if the graph exceeds the budget, build a graph without some of the constraints, and draw samples that

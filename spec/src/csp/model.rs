@@ -149,7 +149,8 @@ pub(super) fn solve_component(
     reduce(layers, params, domains)
 }
 
-/// The constraints, each after the consequences that can be checked before all of its variables have values.
+/// The constraints. Before each constraint come those of its consequences that can be checked before all of its
+/// variables have values.
 fn with_bounds(graph: &mut ExprGraph, constraints: &[TermId], order: &[usize]) -> Vec<TermId> {
     let mut all = Vec::new();
     for constraint in constraints {

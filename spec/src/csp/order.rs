@@ -166,8 +166,8 @@ impl CostEstimate<'_> {
         order
     }
 
-    /// The order chosen from the end: the last variable is the one that takes the least work in this position, then
-    /// the one before it, and so on.
+    /// Chooses an order from its end: first the variable that takes the least work in the last position, then the
+    /// variable before it, and so on.
     fn backward(&mut self, vars: &[usize]) -> Vec<usize> {
         let mut order = Vec::with_capacity(vars.len());
         let mut left = vars.to_vec();
@@ -258,7 +258,7 @@ impl CostEstimate<'_> {
         states
     }
 
-    /// Collects the parts of a term that levels after `known` need.
+    /// Collects the parts of a term that later levels need after the variables `known` have values.
     fn collect(&self, id: TermId, known: &VarSet, carried: &mut Carried, is_root: bool) {
         let term = self.graph.term(id);
         if !term.vars.meets(known) || (is_root && term.vars.within(known)) {

@@ -85,7 +85,7 @@ fn equal(x: Value, y: Value) -> bool {
     }
 }
 
-/// The order of two numbers. `None` if one of them is not a number, `Some(None)` if one is NaN.
+/// The order of two numbers. `None` if one of the values is not a number, `Some(None)` if one of them is NaN.
 fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     Some(match (number(x)?, number(y)?) {
         (Value::Int(x), Value::Int(y)) => Some(x.cmp(&y)),
@@ -96,7 +96,7 @@ fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     })
 }
 
-/// Compares exactly, as Python does. The integer is not rounded to a double first.
+/// Compares an integer with a double exactly, as Python does. The integer is not rounded to a double first.
 fn integer_with_double(x: i128, y: f64) -> Option<Ordering> {
     if y.is_nan() {
         return None;

@@ -51,7 +51,7 @@ pub(super) fn reduce(
     })
 }
 
-/// A graph with 64-bit or 128-bit counts, whichever it needs.
+/// A graph with 64-bit counts or, if these are too small, with 128-bit counts.
 #[derive(Clone, Debug)]
 pub(super) enum Reduced {
     Narrow(Dag<u64>),

@@ -1,5 +1,5 @@
-//! Derives consequences of a constraint that hold before all of its variables have values, from bounds of monotone
-//! parts.
+//! Derives conditions that a constraint implies and that can be checked before all of its variables have values. They
+//! follow from the bounds of the constraint's monotone parts.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};

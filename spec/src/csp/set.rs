@@ -71,8 +71,8 @@ impl ConfigSet {
         self.params
     }
 
-    /// The groups of parameters that depend on each other, in ascending order, each with the number of its configs.
-    /// Parameters with one value belong to no group.
+    /// The groups of parameters that depend on each other. Each group is the sorted indices of its parameters, with the
+    /// number of the group's configs. Parameters with one value belong to no group.
     pub fn components(&self) -> impl ExactSizeIterator<Item = (Vec<usize>, u128)> {
         self.components.iter().map(|component| {
             let mut params = with!(component, dag => dag.params.clone());
@@ -118,9 +118,9 @@ impl ConfigSet {
         Some(index)
     }
 
-    /// Calls `visit` for each valid config that differs from config `index` in one parameter. The arguments of
-    /// `visit` are the parameter, the place of its other value and the index of the other config. The parameters come
-    /// in the order of the components.
+    /// Calls `visit` for each valid config that differs from config `index` in one parameter. The arguments of `visit`
+    /// are the parameter, the place of its other value and the index of the other config. The parameters are visited in
+    /// the order of the components.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].

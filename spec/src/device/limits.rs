@@ -28,7 +28,8 @@ pub struct DeviceLimits {
     pub memory_bytes: u64,
 }
 
-/// The default for records without this field. Such records are from GPUs, or for configs that use warps.
+/// The value of `lockstep_threads` in records without this field. Such a record is about a GPU, or about configs that
+/// use warps.
 fn warp_of_gpu() -> u32 {
     32
 }

@@ -63,10 +63,10 @@ impl FromStr for Backend {
     }
 }
 
-/// The identity of a device by which a launch selects a baked row: backend, architecture and product name.
+/// The identity of a device: backend, architecture and product name. A launch uses it to select a baked row.
 ///
-/// It does not contain the versions of the driver and the compiler. They are part of the key under which trials are
-/// stored, but never of a baked row. The text of an identity is `backend/arch/name`, for example
+/// The identity does not contain the versions of the driver and the compiler. These versions are part of the key under
+/// which trials are stored, but never of a baked row. The text of an identity is `backend/arch/name`, for example
 /// `cuda/sm_89/NVIDIA L4`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceKey {

@@ -157,8 +157,8 @@ impl BuiltinFunction {
 }
 
 impl Expr {
-    /// Maximum nesting depth of an expression. The grammar rejects deeper expressions, before the JSON reader (128
-    /// levels) or the call stack would.
+    /// Maximum nesting depth of an expression. The grammar rejects deeper expressions, before they reach the limit of
+    /// the JSON reader (128 levels) or exhaust the call stack.
     pub const MAX_DEPTH: usize = 40;
 
     /// Nesting depth of the expression; 1 for a literal or a name.

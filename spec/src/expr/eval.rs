@@ -45,7 +45,8 @@ pub enum EvalError {
 }
 
 impl EvalError {
-    /// Whether a value is only unknown so far. A constraint with such an error is neither true nor false yet.
+    /// Whether the only reason is that a name or the device is not known yet. A constraint with such an error is
+    /// neither true nor false yet.
     pub fn is_unknown(&self) -> bool {
         matches!(self, EvalError::Unknown(_) | EvalError::UnknownDevice(_))
     }

@@ -88,8 +88,8 @@ proptest! {
         match (truth(&expr, &partial), full) {
             (Ok(Known::True), Ok(full)) => prop_assert!(full),
             (Ok(Known::False), Ok(full)) => prop_assert!(!full),
-            // `truth` returns an error only if its cause is not an unknown name. The complete scope then gives an
-            // error too.
+            // An unknown name makes `truth` return `Unknown` and not an error. If there is an error, it has another
+            // cause, so the complete scope gives an error too.
             (Err(_), full) => prop_assert!(full.is_err()),
             _ => {}
         }

@@ -8,7 +8,7 @@ use crate::expr::Expr;
 /// One argument, in the order of the kernel's signature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ArgSpec {
-    /// Passed by value.
+    /// A number that is passed by value.
     Scalar(ScalarArg),
     /// A pointer into device memory with a declared length.
     Slice(SliceArg),
@@ -67,12 +67,14 @@ pub struct ScalarArg {
 /// Who supplies a scalar argument, and who receives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Passing {
-    /// The caller passes it to the launch function, which passes it to the kernel.
+    /// The caller passes the argument to the launch function, which passes it to the kernel.
     #[default]
     Given,
-    /// `sizes(..)`: the caller passes it to the launch function. Expressions use it; the kernel does not receive it.
+    /// `sizes(..)`: the caller passes the argument to the launch function. Expressions use it, but the kernel does not
+    /// receive it.
     Launch,
-    /// `#[computed(..)]`: the launch function computes it from the config and the sizes, and passes it to the kernel.
+    /// `#[computed(..)]`: the launch function computes the argument from the config and the sizes, and passes it to the
+    /// kernel.
     Computed(Expr),
 }
 
@@ -92,8 +94,8 @@ pub struct SliceArg {
     pub elem: ElemRef,
     /// Whether the kernel reads the slice, writes it, or does both.
     pub access: Access,
-    /// The slice's length in elements (`#[len(..)]`), as an expression over problem sizes. The length of an output
-    /// may also depend on tunable parameters.
+    /// The slice's length in elements (`#[len(..)]`), as an expression over problem sizes. The length of an output with
+    /// `#[compare(..)]` may also depend on tunable parameters.
     pub len: Expr,
     /// How the slice is filled for verification, timing and smoke tests (`#[fill(..)]`).
     pub fill: Fill,
@@ -183,15 +185,15 @@ pub enum Fill {
     Constant(f64),
 }
 
-/// How far an output may be from the reference.
+/// How far an output may differ from the reference.
 ///
 /// Let `scale` be the root mean square of the reference output. An element passes if
 /// `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass if the reference is
 /// finite. Integer outputs are compared exactly.
 ///
-/// For `f16` and `bf16` outputs, half a unit in the last place of `want` is added to the bound. The tolerance
-/// therefore applies to the value before it is rounded to the output type, and one tolerance serves all types. A
-/// tolerance of 0 still requires equal values.
+/// For `f16` and `bf16` outputs, half a unit in the last place of `want` is added to the bound. The tolerance therefore
+/// applies to the value before it is rounded to the output type, so all types can have the same tolerance. A tolerance
+/// of 0 still requires equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
     /// Bound relative to the element or to the output's root mean square, whichever is larger. `1e-6` is one

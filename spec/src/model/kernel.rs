@@ -34,8 +34,8 @@ pub struct KernelSpec {
     pub geometry: Geometry,
     /// The simplest correct version of the kernel.
     pub baseline: Baseline,
-    /// Configs that a search tries first, in this order. A search ignores a config that is not in the space of its
-    /// problem and device.
+    /// Configs that a search tries first, in this order. A search ignores a config that is not in the search space for
+    /// its problem and device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub try_first: Vec<Config>,
     /// The backends that the kernel supports. An empty list means all backends.
@@ -46,7 +46,8 @@ pub struct KernelSpec {
     /// Problems that are tuned only on GPUs, because they are too much work for a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gpu_problems: Vec<Problem>,
-    /// Small problems for verification, in addition to the tuned ones. If the author declares none, they are derived.
+    /// Small problems for verification, in addition to the tuned problems. If the list is empty, small problems are
+    /// derived from the spec.
     pub verify: Vec<Problem>,
     /// Floating-point operations and bytes of one launch, for the roofline check.
     pub work: Work,
@@ -150,9 +151,9 @@ impl KernelSpec {
         serde_json::from_str(json)
     }
 
-    /// Hash of everything declared, except the tuned problems and the configs to try first. An added problem leaves
-    /// the results and rows of the other problems unchanged, because the key of each result contains its problem. The
-    /// order in which configs are tried does not change a result either.
+    /// Hash of everything that the author declares, except the tuned problems and the configs to try first. If the
+    /// author adds a problem, the results and rows of the other problems stay valid, because the key of each result
+    /// contains its problem. The order in which configs are tried does not change a result either.
     pub fn hash(&self) -> SpecHash {
         let rest = KernelSpec {
             problems: Vec::new(),
@@ -222,8 +223,8 @@ impl KernelSpec {
         self.passed().filter(|(_, arg)| arg.is_parameter())
     }
 
-    /// Whether two configs may launch with different data for the same problem. This is so if a slice length or a
-    /// computed argument depends on a tunable parameter.
+    /// Whether a slice length or a computed argument depends on a tunable parameter. Two configs may then launch with
+    /// different data for the same problem.
     pub fn data_depends_on_the_config(&self) -> bool {
         let lens = self.slices().map(|slice| &slice.len);
         let computed = self.args.iter().filter_map(ArgSpec::computed);

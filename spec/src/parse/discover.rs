@@ -4,9 +4,9 @@
 //! its inline modules, also inside `cfg_attr`. It does not find kernels in function bodies or kernels that other
 //! macros or `include!` produce.
 //!
-//! In a `cfg`, `test` is off, and `feature = ".."` is on for the features that the caller supplies. Every other
-//! predicate is treated as on, unless the known predicates already determine the result. This module reads no files.
-//! Modules in separate files are returned with the paths that rustc would try.
+//! In a `cfg`, `test` is off, and `feature = ".."` is on for the features that the caller supplies. If the result of a
+//! `cfg` depends on any other predicate, the `cfg` is treated as on. This module reads no files. Modules in separate
+//! files are returned with the paths that rustc would try.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,8 @@ use crate::text::diagnostic::{Diagnostic, Diagnostics};
 pub enum ModuleLayout {
     /// The same folder. This applies to `lib.rs`, `main.rs`, `mod.rs` and files that `#[path]` names.
     Root,
-    /// A folder with the file's name without `.rs`, which this variant contains. This applies to all other files.
+    /// The folder that has the file's name without `.rs`. The variant contains the name of this folder. All other files
+    /// have this layout.
     Named(String),
 }
 

@@ -317,7 +317,7 @@ fn comparison(attribute: &Attribute) -> syn::Result<Spanned<Comparison>> {
     })
 }
 
-/// Parses `#[constant]`, which names a variable like the argument, or `#[constant(tables::taps)]`.
+/// Parses `#[constant(tables::taps)]`, or `#[constant]`, which stands for the variable with the argument's name.
 fn constant_variable(attribute: &Attribute, argument: &Ident) -> syn::Result<Spanned<String>> {
     let value = if let syn::Meta::Path(_) = attribute.meta {
         argument.to_string()

@@ -67,8 +67,8 @@ impl OpenConditionals {
             .any(|frame| frame.guard.as_deref() == Some(name))
     }
 
-    /// Whether the compiler sees at most one of two positions. This is so if they are in different branches of one
-    /// group, or if both are under a guard with the same name.
+    /// Whether the compiler is known to see at most one of two positions, because they are in different branches of one
+    /// group, or because both are under a guard with the same name.
     pub fn excludes(&self, other: &OpenConditionals) -> bool {
         self.0.iter().any(|frame| {
             other.0.iter().any(|theirs| {

@@ -52,7 +52,7 @@ impl Base {
 }
 
 impl CType {
-    /// Parses a type in the form of [`super::Parameter::ty`]. Returns every type that it may be, and at least one.
+    /// Parses a type in the form of [`super::Parameter::ty`]. Returns every type that the text may mean, at least one.
     /// There are several if an alias has another meaning in each branch of an `#if`.
     pub fn meanings(text: &str, aliases: &Aliases) -> Vec<CType> {
         CType::resolve(text, aliases, 8)

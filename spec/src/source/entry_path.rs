@@ -32,7 +32,7 @@ impl EntryPath {
         })
     }
 
-    /// The name without namespaces and template arguments. Symbols start with it.
+    /// The name without namespaces and template arguments. Symbols start with this name.
     pub fn base_name(text: &str) -> &str {
         let path = text.split('<').next().unwrap_or(text);
         path.rsplit("::").next().unwrap_or(path).trim()

@@ -1,4 +1,4 @@
-//! Hashes a source by its tokens, so that a comment or another line break does not make a baked row stale.
+//! Hashes a source by its tokens, so that a changed comment or line break does not make a baked row stale.
 //!
 //! White space is hashed only if it changes the token sequence: between operators (`a - -b` is not `a --b`) and after
 //! the macro name in a `#define` (`F (x)` is not `F(x)`). If the source can observe its own text, more is hashed. If

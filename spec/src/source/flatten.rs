@@ -96,7 +96,7 @@ impl SourceText {
     }
 
     /// Hash of the tokens of the expanded source. Comments, blank lines and indentation do not change it, unless the
-    /// source uses `__LINE__` or `__FILE__`.
+    /// source can observe its own location, for example with `__LINE__`.
     pub fn hash(&self) -> SourceHash {
         self.hash
     }
@@ -260,7 +260,7 @@ impl Flattener<'_, '_> {
     }
 }
 
-/// Whether a header that the package does not have comes with the device's compiler.
+/// Whether the device prelude provides a header that the package does not have.
 fn is_device_header(path: &str) -> bool {
     crate::codegen::prelude::CPU_PRELUDE
         .iter()

@@ -77,8 +77,8 @@ pub struct LexError {
 
 /// The tokens of a source. Each directive is a single token; [`lex_directive`] splits it.
 ///
-/// A quote without a closing quote ends at the end of its line. Such quotes occur in `#error` texts and in skipped
-/// `#if` groups.
+/// If a quote has no closing quote on its line, the literal ends at the end of the line. Such quotes occur in `#error`
+/// texts and in skipped `#if` groups.
 ///
 /// # Errors
 /// If a block comment or a raw string is not terminated.
@@ -139,7 +139,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips line continuations. Afterwards `pos` is at a byte that is not part of one.
+    /// Skips line continuations. Afterwards `pos` is at a byte that is not part of a line continuation.
     fn skip_continuations(&mut self) {
         while self.bytes[self.pos..].starts_with(b"\\\n") {
             self.pos += 2;

@@ -1,11 +1,13 @@
 //! Resolves the names of source files. A name is relative to the package and has `/` between its components.
 
-/// The path without `.` and `..` components. `None` if it is absolute, empty or leaves its root.
+/// The path without `.` and `..` components. `None` if the path is empty, is absolute, leaves its root, or contains a
+/// colon, a NUL or a line break.
 pub fn normalise(path: &str) -> Option<String> {
     resolve("", path)
 }
 
-/// The name of the file to which `path` refers if the file `includer` includes it. `None` as for [`normalise`].
+/// Resolves `path` as written in an `#include` of the file `includer`. Returns `None` in the same cases as
+/// [`normalise`].
 pub fn resolve(includer: &str, path: &str) -> Option<String> {
     if path.is_empty() || path.starts_with(['/', '\\']) || path.contains([':', '\0', '\n']) {
         return None;

@@ -73,10 +73,10 @@ impl Unit {
     }
 }
 
-/// The barriers that `roots` use, directly or through declarations and macros that they reach by name.
+/// The barriers that `roots` use, directly or through declarations and macros that are reached by name.
 ///
-/// A declaration is reached if a name outside its braces is used. The result therefore may contain barriers that are
-/// never called, but it does not miss one.
+/// A declaration is treated as reached if reached code uses a name outside the declaration's braces. The result may
+/// therefore contain barriers that are never called, but it misses none.
 pub fn reached_barriers<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],
@@ -87,7 +87,7 @@ pub fn reached_barriers<'s>(
     reached.into_iter().collect()
 }
 
-/// Words that occur in many declarations. If they were followed, one declaration would lead to all others.
+/// Words that occur in many declarations. They are not followed, because one declaration would then lead to all others.
 const COMMON: &[&str] = &[
     "__device__",
     "__forceinline__",
@@ -123,7 +123,7 @@ pub fn is_common(name: &str) -> bool {
     COMMON.contains(&name)
 }
 
-/// Every name that `roots` use, directly or through declarations and macros that they reach. A name for which
+/// Every name that `roots` use, directly or through declarations and macros that are reached by name. A name for which
 /// `is_skipped` returns `true` is not followed.
 pub fn reachable<'s>(
     roots: impl Iterator<Item = &'s Unit>,

@@ -17,7 +17,7 @@ pub enum Mode {
     /// One thread after another, in a loop that the compiler can vectorise. The kernel uses no barrier and no warp
     /// operation.
     Loop,
-    /// Each thread as a fibre: the device switches between the threads at barriers and warp operations.
+    /// Each thread as a fibre. The device switches between the fibres at barriers and warp operations.
     Fiber,
 }
 

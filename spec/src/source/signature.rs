@@ -71,9 +71,10 @@ impl SourceScan {
     /// Names may differ. These types match:
     ///
     /// - a pointer to vectors (`float4*`) and a slice of their elements that declares `#[align(..)]`
-    /// - a type parameter and its own name
-    /// - a pointer to a type that the source does not define and any slice
-    /// - a pointer without `const` and an input, because verification proves that the kernel does not write it
+    /// - a pointer to a type parameter of the source and a slice of the type parameter with the same name
+    /// - a pointer to another type that the source does not define and a slice with a fixed element type
+    /// - a `void` pointer and any slice
+    /// - a pointer without `const` and an input, because verification checks that the kernel does not write it
     pub fn compare_signature(&self, spec: &KernelSpec, entry: &Entry<'_>) -> Vec<SignatureError> {
         let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
         let mut errors: Vec<SignatureError> = Vec::new();

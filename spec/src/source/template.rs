@@ -43,7 +43,8 @@ impl Template {
         })
     }
 
-    /// The parameters with these arguments, or with their defaults. `None` if the number of arguments does not match.
+    /// Each parameter with its argument or, if there is no argument for it, with its default. `None` if there are too
+    /// many arguments, if a parameter has neither an argument nor a default, or if [`Self::params`] is `None`.
     pub fn with<'t>(
         &'t self,
         arguments: &'t [String],

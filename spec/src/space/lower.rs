@@ -24,7 +24,7 @@ impl ParamNames {
         }
     }
 
-    /// The size in bytes of the element type that this name stands for.
+    /// The size in bytes of the element type that this name stands for. `None` if the value is not an element type.
     fn size(&self, value: csp::Value) -> csp::Outcome {
         let csp::Value::Name(number) = value else {
             return None;
@@ -34,7 +34,7 @@ impl ParamNames {
     }
 }
 
-/// What the conversion of expressions needs.
+/// Converts expressions to terms. Contains the spec, the values of constants, and the numbers of names.
 pub(super) struct Lowering<'a> {
     pub(super) spec: &'a KernelSpec,
     /// The values of problem sizes, device limits and choices.
@@ -172,7 +172,8 @@ fn missing(graph: &mut ExprGraph) -> LoweredSpace {
     }
 }
 
-/// If the value of a term is known although some of its parts have no value, nothing is missing.
+/// The term with its flag `missing`. The flag is set if a part of the term is missing and the value of the term depends
+/// on that part.
 fn settled(term: TermId, parts: &[LoweredSpace], graph: &ExprGraph) -> LoweredSpace {
     LoweredSpace {
         term,

@@ -1,9 +1,9 @@
 //! Search spaces: the valid configs of a kernel for one problem on one device.
 //!
 //! Constraints and the conditions on launch plans become a model of [`crate::csp`], which finds the valid configs
-//! without listing them. The size of a space is therefore limited only by the numbers that its configs have
-//! ([`SearchSpace::MAX_CONFIGS`]). If the graph of the configs would be too large, the space is a list of distinct
-//! valid configs drawn at random.
+//! without listing them. The only limit on the size of a space is therefore [`SearchSpace::MAX_CONFIGS`], because
+//! configs are numbered. If the graph of the configs would be too large, the space is a list of distinct valid configs
+//! drawn at random.
 
 mod configs;
 mod error;
@@ -207,8 +207,8 @@ impl SearchSpace {
         self.configs.index_of(ordinals)
     }
 
-    /// The indices of the configs that differ in one parameter. Configs with an adjacent value come first, then those
-    /// with more distant values. At equal distance the parameters are in declared order.
+    /// The indices of the configs that differ from config `index` in exactly one parameter. Configs with an adjacent
+    /// value come first, then configs with more distant values. At equal distance the parameters are in declared order.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -274,7 +274,8 @@ impl SearchSpace {
         dead
     }
 
-    /// Why a config is not in the space. `None` if the config is valid.
+    /// Why a config is not valid. `None` if the config is valid, even if the space is a sample that does not contain
+    /// it.
     pub fn why_invalid(&self, config: &Config) -> Option<String> {
         let checked = self
             .spec

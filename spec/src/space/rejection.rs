@@ -9,15 +9,15 @@ use crate::model::KernelSpec;
 /// How many combinations of parameter values one rule rejects. Several rules may reject the same combination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// The rule that rejects them.
+    /// The rule that rejects the combinations.
     pub rule: Rule,
     /// The constraint as written, or the device limit in words.
     pub text: String,
     /// Number of combinations that the rule rejects, whether or not other rules reject them. `None` if counting takes
     /// too long.
     pub configs: Option<u128>,
-    /// Number of combinations that only this rule rejects. Without this rule they would be valid. `None` if counting
-    /// takes too long.
+    /// Number of combinations that only this rule rejects. These combinations would be valid without the rule. `None`
+    /// if counting takes too long.
     pub only: Option<u128>,
 }
 
@@ -28,8 +28,7 @@ impl Rejection {
     }
 }
 
-/// Divisor of the budget per rule if the space is too large to build, because then many rules may be expensive to
-/// count.
+/// Divisor of the budget per rule if the space is a sample, because then many rules may be expensive to count.
 const OF_MANY: u64 = 16;
 
 /// For each rule, how many of the `product` combinations it rejects.

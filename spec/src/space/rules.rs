@@ -159,7 +159,7 @@ impl RuleBuilder<'_> {
         Ok(extents)
     }
 
-    /// Adds to the last rule: the value of the term is from `least` to `most`.
+    /// Adds a condition to the last rule: the value of the term must be from `least` to `most`.
     fn within(&mut self, term: TermId, least: i64, most: i64) {
         for (function, end) in [(Function::Ge, least), (Function::Le, most)] {
             let graph = self.rules.model.graph();
@@ -169,7 +169,7 @@ impl RuleBuilder<'_> {
         }
     }
 
-    /// Adds to the last rule: the term is true.
+    /// Adds a condition to the last rule: the term must be true.
     fn add(&mut self, term: TermId) {
         self.rules.model.constrain(term);
         self.rules.rule_of.push(self.rules.rules.len() - 1);

@@ -57,7 +57,7 @@ impl fmt::Display for Sampled {
     }
 }
 
-/// All valid configs, or a sample that depends only on the kernel's name, the problem and the constraints.
+/// All valid configs, or a sample that depends only on the kernel's name, the problem and the rules of the space.
 pub(super) fn solve_or_list(
     rules: &Rules,
     spec: &KernelSpec,

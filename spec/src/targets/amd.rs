@@ -21,6 +21,7 @@ pub struct AmdWgp {
     pub shared_bytes: u32,
     /// Allocation granularity: each workgroup gets a multiple of this number of bytes of local data share.
     pub shared_granularity: u32,
-    /// Maximum number of resident workgroups with more than one wave. Each of them needs a barrier.
+    /// Number of barriers. Each resident workgroup with more than one wave needs a barrier, so this is the maximum
+    /// number of such workgroups.
     pub max_barriers: u32,
 }

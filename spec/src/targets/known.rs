@@ -65,8 +65,8 @@ pub const STATIC_SHARED_BYTES: u32 = 48 * 1024;
 /// Maximum number of threads per block, on every target.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
-/// The default limits of the `cpu` device. All GPUs in the table have at least these limits, so a spec that is valid
-/// on the `cpu` device is valid on them.
+/// The default limits of the `cpu` device. Every GPU in the table has at least these limits, so a launch that does not
+/// exceed them does not exceed the limits of a GPU either.
 pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
     max_threads_per_block: MAX_THREADS_PER_BLOCK,
     max_block: [1024, 1024, 64],

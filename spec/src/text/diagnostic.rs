@@ -164,8 +164,8 @@ impl From<syn::Error> for Diagnostic {
             lines.truncate(at);
             help
         });
-        // Where spans cannot be joined, the span of a `syn::Error` is a single token. The tokens of the error contain
-        // both ends of the range.
+        // If spans cannot be joined, the span of a `syn::Error` is a single token. The tokens of the error contain both
+        // ends of the range.
         Diagnostic {
             span: SpanRange::of(&error.to_compile_error()),
             message: lines,

@@ -51,8 +51,8 @@ pub enum TextError {
 }
 
 impl KernelSpec {
-    /// Parses a config such as `NAME=value,NAME=value`. The text may be in any order; the result is in declared
-    /// order.
+    /// Parses a config such as `NAME=value,NAME=value`. The text may set the parameters in any order; the result is in
+    /// declared order.
     ///
     /// # Errors
     /// If a parameter is unknown, missing or set twice, or if a value is not allowed.
@@ -73,8 +73,8 @@ impl KernelSpec {
         ))
     }
 
-    /// Parses a problem such as `m=512,n=512`. The text may be in any order; the result is in declared order. The
-    /// problem need not be one of the tuned problems.
+    /// Parses a problem such as `m=512,n=512`. The text may set the dimensions in any order; the result is in declared
+    /// order. The problem need not be one of the tuned problems.
     ///
     /// # Errors
     /// If a dimension is unknown, missing or set twice, or if a value is not a size or element type of its dimension.

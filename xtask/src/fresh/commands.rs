@@ -6,7 +6,7 @@ use crate::step;
 /// The two commands of the README, or one of them.
 ///
 /// # Errors
-/// If the README does not contain the command, because this task must run what the README promises.
+/// If the README cannot be read, or if its section `## Two commands` does not contain one of these commands.
 pub fn of_readme(only: Option<Only>) -> Result<Vec<String>, String> {
     let path = step::root().join("README.md");
     let text = std::fs::read_to_string(&path)

@@ -1,4 +1,5 @@
-//! What the machine gets from the host: the tool that creates it, package mirrors, network settings, and Rust.
+//! What the host provides to the fresh machine (a minimal Debian in a folder): the tool that creates the machine,
+//! package mirrors, network settings, and Rust.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,10 +15,10 @@ pub enum Tool {
     Debootstrap,
 }
 
-/// The program that is installed on this host.
+/// The program with which this host can unpack Debian. `mmdebstrap` is preferred.
 ///
 /// # Errors
-/// If this host is not Linux, if the user is not root, or if a program is missing.
+/// If this host is not Linux, if the user is not root, or if a required program is missing.
 pub fn bootstrap_tool() -> Result<Tool, String> {
     if !cfg!(target_os = "linux") {
         return Err("fresh: a Debian in a folder needs Linux\nhelp: run it in a container".into());
@@ -46,7 +47,7 @@ pub fn bootstrap_tool() -> Result<Tool, String> {
     }
 }
 
-/// The address from which this host downloads Debian packages. Debian's own address if none is found.
+/// The address from which this host downloads Debian packages. If no address is found, Debian's own address.
 pub fn mirror() -> String {
     let mut files = vec![PathBuf::from("/etc/apt/sources.list")];
     let more = std::fs::read_dir("/etc/apt/sources.list.d")
@@ -72,8 +73,8 @@ fn mirror_in(text: &str) -> Option<String> {
     mirror.map(str::to_owned)
 }
 
-/// The files with network settings: of the resolver, certificates, apt, pip and cargo. Each is copied to the same
-/// path in the machine.
+/// The host's files with network settings: name resolution, certificates, pip and apt. Each is copied to the same path
+/// in the machine.
 pub fn network_files() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = [
         "/etc/resolv.conf",

@@ -12,7 +12,8 @@ use crate::step;
 
 /// The Debian release of the machine.
 const SUITE: &str = "bookworm";
-/// The README's requirements except Rust and a compiler, and what cloning needs: git and certificates.
+/// The Debian packages of the machine, in addition to a compiler: Python, which the README requires, and git and
+/// certificates, which cloning requires.
 const PACKAGES: &str = "python3,git,ca-certificates";
 /// The path of the clone in the machine.
 const CLONE: &str = "/root/kiln";
@@ -196,7 +197,8 @@ impl Machine {
     }
 }
 
-/// A command prefix that runs a command with separate mounts and processes. All of them end if the command is killed.
+/// A command that runs its arguments in new mount and process namespaces. The mounts and processes end if the command
+/// is killed.
 fn in_namespaces() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "--pid", "--fork"]);

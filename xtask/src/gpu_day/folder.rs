@@ -81,8 +81,8 @@ fn clear(out: &Path) -> Result<(), String> {
     fs::remove_dir_all(out).map_err(|error| failed(out, &error))
 }
 
-/// The facts with which results are compared when they are imported: the version, the commit, and hashes of the
-/// tables.
+/// The facts about the folder that are needed when its results are imported: the version of Kiln, the commit, and hashes
+/// of the tables.
 fn described() -> Result<Value, String> {
     let mut tables = BTreeMap::new();
     for table in files(&step::root().join("kernels/tuned"))? {
@@ -107,8 +107,7 @@ fn described() -> Result<Value, String> {
     Ok(json!({"kiln": env!("CARGO_PKG_VERSION"), "commit": commit, "tables": tables}))
 }
 
-/// Cargo's description of the workspace with only the copied package, because the other packages are not in the
-/// folder.
+/// The output of `cargo metadata`, reduced to the copied package, because the other packages are not in the folder.
 fn metadata() -> Result<Value, String> {
     let mut ask = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
     let said = ask.output();

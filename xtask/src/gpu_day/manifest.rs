@@ -51,11 +51,11 @@ pub(super) struct File {
 }
 
 impl Manifest {
-    /// Reads the manifest in a folder of results. Checks that it belongs to this version of Kiln and names its
-    /// device.
+    /// Reads the manifest in a folder of results. Checks that this version of Kiln wrote the results and that they
+    /// contain the identity of the device.
     ///
     /// # Errors
-    /// If a part is missing, or if the results come from another version.
+    /// If the manifest cannot be read or is incomplete, or if the results come from another version.
     pub(super) fn read(results: &Path) -> Result<Manifest, String> {
         let path = results.join(MANIFEST);
         let bytes = read(&path).map_err(|error| {

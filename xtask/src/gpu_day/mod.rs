@@ -1,5 +1,5 @@
-//! `cargo xtask gpu-day`: builds a folder that verifies, times and tunes the kernels on a machine with a GPU, but
-//! without Rust and internet access. Also imports the results of such a machine.
+//! `cargo xtask gpu-day`: builds a folder of programs that verify, time and tune the kernels on a machine that has a
+//! GPU but neither Rust nor internet access. Also imports the results of such a machine.
 
 mod checked;
 mod folder;

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::Options;
 use crate::step::{self, cargo};
 
-/// The test programs to build: those that run without cargo, and one of the package of `tune`, with which cargo also
-/// builds `tune`.
+/// The test programs to build. `conformance`, `library` and `device_prelude` run without cargo. `program` is a test of
+/// the package of `tune`, so cargo also builds `tune`.
 const PROGRAMS: [&str; 4] = ["conformance", "library", "device_prelude", "program"];
 
 /// The programs that are copied into the folder.

@@ -1,8 +1,9 @@
 //! Decides which mutations (lines of the product that are broken on purpose) share a build.
 //!
 //! A test must fail because of its own mutation and not because of another one. Two mutations therefore share a build
-//! only if neither is in a package from which the other one's test is built, or if the list puts both into one group.
-//! `--alone` builds each mutation separately, which shows whether a group is valid.
+//! only if they are in different files, have different tests, and satisfy one of two conditions: neither is in a
+//! package from which the other one's test is built, or the list puts both into one group. `--alone` builds each
+//! mutation separately, which shows whether a group is valid.
 
 use super::list::Mutation;
 use super::packages::Packages;
@@ -23,7 +24,7 @@ pub fn of<'m>(mutations: &[&'m Mutation], packages: &Packages) -> Vec<Vec<&'m Mu
     batches
 }
 
-/// Whether neither of two mutations can make the test of the other one fail.
+/// Whether two mutations may share a build.
 fn fit(a: &Mutation, b: &Mutation, packages: &Packages) -> bool {
     if a.file == b.file || a.test == b.test {
         return false;

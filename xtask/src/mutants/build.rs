@@ -30,9 +30,9 @@ pub enum Built {
     Failed(String),
 }
 
-/// Builds the programs of these tests, and the programs that the tests run. The command is always for the whole
-/// workspace, as in the suite. If it named packages, different commands would have different features, and each set
-/// of features would need another build of the library.
+/// Builds the programs that contain these tests, and the programs that the tests run. The command is always for the
+/// whole workspace, as in the suite. If it named packages, different commands would enable different features, and each
+/// set of features would need another build of the library.
 ///
 /// # Errors
 /// If cargo cannot be started.
@@ -87,8 +87,8 @@ fn cargo(tree: &Tree, words: &[&str]) -> Command {
     command
 }
 
-/// Environment variables that change what is built or tested. Variables with paths of tools and data are not among
-/// them.
+/// Environment variables of Kiln that change what is built or tested. Variables that only say where tools and data are,
+/// such as `KILN_DATA`, stay set.
 const CHANGES: [&str; 10] = [
     "KILN_BARS",
     "KILN_CACHE_BYTES",
@@ -102,7 +102,7 @@ const CHANGES: [&str; 10] = [
     "KILN_TUNED",
 ];
 
-/// Sets the environment for builds and tests.
+/// Removes environment variables that would change builds and tests, and sets the target folder.
 pub fn clean(command: &mut Command, tree: &Tree) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();

@@ -16,7 +16,7 @@ pub struct Mutation {
     pub file: String,
     /// A text that occurs exactly once in the file. It may contain lines around the line that changes.
     pub from: String,
-    /// The text that replaces `from`. It differs in one line.
+    /// The text that replaces `from`. It differs from `from` in exactly one line.
     pub to: String,
     /// The test that must fail with the mutation.
     pub test: Test,

@@ -26,7 +26,7 @@ use crate::step;
 /// Runs the selected mutations.
 ///
 /// # Errors
-/// If a mutation is not caught, or if no mutation could be run.
+/// If no mutation is selected, if the copy or the tests cannot be built, or if a mutation is not caught.
 pub fn run(options: &Options) -> Result<(), String> {
     let root = step::root();
     let mutations = list::load(&root)?;
@@ -96,8 +96,8 @@ impl Bench<'_> {
         ))
     }
 
-    /// The mutations that cannot be judged: those that cannot be applied, and those whose test fails even without
-    /// them.
+    /// The mutations that cannot be judged, each with the reason: the mutation cannot be applied, or its test does not
+    /// pass without the mutation.
     fn unfit(&self) -> Result<BTreeMap<&str, Verdict>, String> {
         let mut unfit = BTreeMap::new();
         eprintln!("xtask: building the tests without any mutation, then running them");

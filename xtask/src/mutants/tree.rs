@@ -68,10 +68,11 @@ impl Tree {
         self.home.join("cache")
     }
 
-    /// An empty cache of compiled kernels. With a mutation, artifacts may be wrong and must not be reused.
+    /// The path of a cache of compiled kernels that does not exist yet. With a mutation, artifacts may be wrong and
+    /// must not be reused.
     pub fn broken_cache(&self) -> PathBuf {
         let cache = self.home.join("broken-cache");
-        // If the folder cannot be removed, it does not exist.
+        // Removing the folder fails if it does not exist, and then there is nothing to remove.
         let _ = fs::remove_dir_all(&cache);
         cache
     }

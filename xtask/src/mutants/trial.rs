@@ -73,7 +73,8 @@ pub fn run(
     Ok(read(status.success(), &said, seconds))
 }
 
-/// Runs a command until it ends or reaches the deadline, and writes its output to a file. `None` if it did not end.
+/// Runs a command until it ends or reaches the deadline, and writes its output to a file. `None` if the command was
+/// killed at the deadline.
 fn wait(command: &mut Command, file: &Path) -> Result<Option<ExitStatus>, String> {
     let failed = |error| format!("{}: {error}", file.display());
     let output = File::create(file).map_err(failed)?;
@@ -123,7 +124,8 @@ fn libraries() -> OsString {
     std::env::join_paths(folders).unwrap_or(earlier)
 }
 
-/// The folder of recorded tuning data. Tests would otherwise look for it next to the copy.
+/// The folder of recorded tuning data; `None` if this machine has none. Tests would otherwise look for the folder next
+/// to the copy.
 fn recorded_data() -> Option<PathBuf> {
     let beside = step::root().join("../shared/data");
     let given = std::env::var_os("KILN_DATA").map(PathBuf::from);

@@ -25,14 +25,14 @@ pub const KERNEL_TUNER: Environment = Environment {
     modules: "kernel_tuner, jsonschema",
 };
 
-/// The schemas of Kubernetes and of GitHub's workflows, by which tests check the jobs of fleets.
+/// The schemas of Kubernetes and of GitHub's workflows. Tests check the job files of fleets against these schemas.
 pub const SCHEMAS: Environment = Environment {
     folder: "target/schemas",
     packages: &["kubernetes-validate==1.37.0", "check-jsonschema==0.39.0"],
     modules: "kubernetes_validate, check_jsonschema",
 };
 
-/// The moto server, which speaks the protocol of S3; only `cargo xtask bars` installs it.
+/// The moto server, which implements the protocol of S3. Only `cargo xtask bars` installs it.
 pub const MOTO: Environment = Environment {
     folder: "target/s3/moto",
     packages: &["moto[server,s3]==5.2.5"],
@@ -43,7 +43,7 @@ impl Environment {
     /// Creates the environment.
     ///
     /// # Errors
-    /// What to do by hand if it could not be created.
+    /// If the environment cannot be created. The text of the error is the command that creates it by hand.
     pub fn install(&self) -> Result<(), String> {
         let folder = step::root().join(self.folder);
         let made = self.make(&folder).or_else(|why| {
@@ -59,7 +59,7 @@ impl Environment {
         if made.is_ok() && self.is_there() {
             return Ok(());
         }
-        // An incomplete environment would be taken for a complete one.
+        // Remove an incomplete environment, because a later run would mistake it for a complete one.
         let _ = std::fs::remove_dir_all(&folder);
         let (folder, packages) = (self.folder, self.packages.join(" "));
         Err(format!(
@@ -67,7 +67,7 @@ impl Environment {
         ))
     }
 
-    /// Whether the environment's Python has the packages.
+    /// Whether the environment's Python can import the modules.
     pub fn is_there(&self) -> bool {
         let mut python = Command::new(step::root().join(self.folder).join("bin/python"));
         python.args(["-c", &format!("import {}", self.modules)]);

@@ -121,8 +121,8 @@ fn missing(part: &Part, how: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Downloads every package of the lock file. Tests build crates offline, with features that the workspace does not
-/// use.
+/// Downloads every package of the lock file, because tests build crates offline, with features that the workspace does
+/// not use. If a package cannot be downloaded, this is an error in CI and a notice elsewhere.
 fn packages_of_lock_file() -> Result<(), String> {
     let fetched = step::cargo(&["fetch", "--locked", "--quiet"]).status();
     if fetched.is_ok_and(|status| status.success()) {

@@ -25,7 +25,8 @@ enum Found {
     Program(String),
     /// A file with this path exists.
     File(&'static str),
-    /// The folder of the tool's source contains it, or an environment variable names another folder.
+    /// The folder into which the tool is installed contains the tool, or this environment variable names another
+    /// folder.
     InFolder { variable: Option<&'static str> },
 }
 
@@ -88,7 +89,7 @@ impl Part {
         }
     }
 
-    /// A tool that is a file of Debian packages. Without it, tests that need it are skipped, even in CI.
+    /// A tool that is a file from Debian packages. Without it, the tests that need it are skipped, even in CI.
     fn optional(file: &'static str, packages: &[&str]) -> Part {
         let packages = packages.iter().map(|&package| package.to_owned());
         Part {
@@ -99,8 +100,8 @@ impl Part {
         }
     }
 
-    /// A part of AMD's runtime, or its headers. The runtime reports that this machine has no device. Tests need no
-    /// other packages of ROCm.
+    /// A library or a header of AMD's HIP runtime. On a machine without an AMD GPU, the runtime reports that there is
+    /// no device. Tests need no other packages of ROCm.
     fn of_rocm(file: &'static str, package: &str) -> Part {
         Part::optional(file, &[package])
     }
@@ -140,7 +141,8 @@ impl Part {
 }
 
 impl Source {
-    /// Whether the folder has what it should; Debian packages have none.
+    /// Whether the folder of the source contains the tool. `false` for Debian packages, which are not installed into a
+    /// folder.
     fn is_installed(&self) -> bool {
         match self {
             Source::Debian(_) => false,
@@ -215,8 +217,8 @@ pub(super) fn folders() -> Vec<&'static str> {
     folders.collect()
 }
 
-/// The tools that are not programs from Debian: compilers for GPUs, their headers, and tools with which files are
-/// exchanged.
+/// The other tools: compilers for GPUs and their headers, Python tools with which tests exchange files, and optional
+/// tools from Debian.
 fn others() -> [Part; 14] {
     [
         // NVIDIA's compiler as a library, which needs no GPU. It includes the CUDA headers.
@@ -265,7 +267,7 @@ fn others() -> [Part; 14] {
             &["nvidia-cuda-nvdisasm==13.5.37"],
             |folder| folder.join("nvidia/cu13/bin/nvdisasm").is_file(),
         ),
-        // The header with whose results Kiln's occupancy is compared.
+        // NVIDIA's occupancy calculator. Tests compare its results with the occupancy that Kiln computes.
         Part::wheels(
             "cuda_occupancy.h",
             Some("KILN_CUDA_OCCUPANCY"),

@@ -9,7 +9,8 @@ use crate::step;
 /// Unpacks wheels into a folder below the root.
 ///
 /// # Errors
-/// If pip is missing or a wheel is not available. The text says how to get the wheels by hand.
+/// If pip is missing or a wheel is not available. The text of the error is the command that installs the wheels by
+/// hand.
 pub(super) fn install(
     folder: &str,
     wheels: &[&str],

@@ -11,10 +11,10 @@ use super::super::set::ConfigSet;
 use super::checks::Checks;
 use super::relaxed::RelaxedSet;
 
-/// One attempt to build a component may use this fraction of the budget's work: 1 / `SHARE`.
+/// Divisor of the budget's work: one attempt to build a component may use 1 / `SHARE` of it.
 const SHARE: u64 = 16;
 
-/// One attempt may use this fraction of the budget's memory: 1 / `MEMORY`. The graph should be small enough for a
+/// Divisor of the budget's memory: one attempt may use 1 / `MEMORY` of it. The graph should be small enough for a
 /// cache, because samples walk it at random.
 const MEMORY: u64 = 64;
 
@@ -22,9 +22,9 @@ const MEMORY: u64 = 64;
 const TRIES: u32 = 64;
 
 impl Model {
-    /// The configs that satisfy every constraint if their graph fits the budget, as [`Self::solve`] returns them.
-    /// Otherwise the configs that satisfy as many constraints as fit, together with the remaining constraints, which
-    /// have to be checked for each config. The construction may take three times the budget.
+    /// Builds the set of configs that satisfy every constraint, as [`Self::solve`] does, if its graph fits the budget.
+    /// Otherwise builds the set of configs that satisfy as many constraints as fit, together with the remaining
+    /// constraints, which have to be checked for each config. The construction may take three times the budget.
     ///
     /// # Errors
     /// If there are more than 2^128 valid configs, or if more than 2^128 configs satisfy the constraints that fit.
@@ -103,8 +103,9 @@ impl WithoutBuilder<'_> {
         Ok(())
     }
 
-    /// Adds a component that is too large with as many constraints as fit. Adds half of the constraints at once, then
-    /// smaller groups if the graph becomes too large. If most constraints fit, few attempts are enough.
+    /// Adds a component whose graph with all constraints exceeds the budget. Keeps as many of its constraints as fit:
+    /// adds half of them at once, then smaller groups if the graph becomes too large. If most constraints fit, this
+    /// takes few attempts.
     fn relax(&mut self, component: Component) -> Result<(), CspError> {
         let mut pending = component.constraints;
         pending.sort_by_key(|id| (self.graph.term(*id).vars.len(), *id));

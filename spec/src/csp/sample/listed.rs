@@ -31,8 +31,8 @@ impl Default for SampleSize {
     }
 }
 
-/// Distinct valid configs, drawn uniformly and numbered from 0. Each takes 16 bytes. If the set from which they are
-/// drawn is small, all its configs are checked, and the list may contain every valid config.
+/// Distinct valid configs, drawn uniformly and numbered from 0. Each config takes 16 bytes. If the set from which they
+/// are drawn is small, all its configs are checked, and the list may contain every valid config.
 #[derive(Clone, Debug)]
 pub struct ListedSet {
     relaxed: RelaxedSet,
@@ -69,7 +69,8 @@ impl RelaxedSet {
         })
     }
 
-    /// Checks every config of the set.
+    /// Checks every config of the set. If more configs are valid than the list may contain, chooses some of them at
+    /// random.
     fn walked(&self, seed: &[u8], size: SampleSize, with: Option<u128>) -> (Vec<u128>, Estimate) {
         let mut sampler = Sampler::new(self, seed);
         let mut found: Vec<u128> = (0..self.set().len())

@@ -1,6 +1,6 @@
 //! Uniform samples of valid configs, for spaces whose exact graph exceeds its budget.
 //!
-//! 1. `leave_out`: builds a component that is too large without some of its constraints. All other components stay
+//! 1. `leave_out`: if a component is too large, builds it without some of its constraints. All other components stay
 //!    exact. The result is a [`RelaxedSet`], a superset of the valid configs in which each config has an index.
 //! 2. `checks`: evaluates the left-out constraints for one config. A random config of the superset that satisfies
 //!    them is a uniform sample of the valid configs.

@@ -1,10 +1,11 @@
-//! The occupancy of AMD RDNA in workgroup-processor mode. Waves are counted by LLVM's rules, workgroups by HIP's.
+//! The occupancy of AMD RDNA in workgroup-processor mode. Waves are counted by the rules of LLVM, and workgroups by the
+//! rules of HIP.
 
 use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::AmdWgp;
 
-/// The occupancy of a workgroup processor. The device allows a workgroup `most_threads` threads and `most_shared`
-/// bytes of local data share.
+/// The occupancy of a workgroup processor. `most_threads` and `most_shared` are the device's limits for one workgroup:
+/// threads, and bytes of local data share.
 pub fn occupancy(
     wgp: &AmdWgp,
     block: &BlockNeeds,

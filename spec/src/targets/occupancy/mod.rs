@@ -1,8 +1,8 @@
 //! Occupancy: the number of blocks of a compiled kernel that fit on one multiprocessor, and the limiting resource.
 //!
-//! The occupancy is computed from the target table, without a device. The compiler reports registers and static
-//! shared memory; threads and dynamic shared memory come from the launch plan. [`nvidia`] follows NVIDIA's
-//! `cuda_occupancy.h`, and [`amd`] follows the rules of LLVM and HIP. Tests compare the results with both.
+//! The occupancy is computed from the target table, without a device. The compiler reports registers and static shared
+//! memory; threads and dynamic shared memory come from the launch plan. [`nvidia`] follows NVIDIA's `cuda_occupancy.h`,
+//! and [`amd`] follows the rules of LLVM and HIP. Tests compare the results with these sources.
 
 pub mod amd;
 mod blocks;

@@ -1,5 +1,6 @@
-//! The occupancy of NVIDIA GPUs of compute capability 8.6 to 9.0, by the rules of `cuda_occupancy.h`. It assumes the
-//! largest shared-memory carve-out and, above 48 KiB, the opt-in that a launch requests.
+//! The occupancy of NVIDIA GPUs of compute capability 8.6 to 9.0, by the rules of `cuda_occupancy.h`. The computation
+//! assumes the largest shared-memory carve-out and, for blocks with more than 48 KiB of shared memory, the opt-in that
+//! a launch requests.
 
 use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::NvidiaSm;
@@ -7,8 +8,8 @@ use crate::targets::NvidiaSm;
 /// Threads per warp.
 const WARP: u32 = 32;
 
-/// The occupancy of a streaming multiprocessor. The device allows a block `most_threads` threads and `most_shared`
-/// bytes of shared memory.
+/// The occupancy of a streaming multiprocessor. `most_threads` and `most_shared` are the device's limits for one block:
+/// threads, and bytes of shared memory.
 pub fn occupancy(
     sm: &NvidiaSm,
     block: &BlockNeeds,
