@@ -333,7 +333,8 @@ impl Rig {
         self.launch(function, plan)
     }
 
-    /// The current outputs as expected outputs for other launches. This is for kernels whose reference is an entry.
+    /// The current outputs, as expected outputs of other launches. This is for outputs that are compared with those of
+    /// a reference entry or of the baseline.
     ///
     /// # Errors
     /// If the device cannot read the data.
@@ -360,8 +361,8 @@ impl Rig {
         })
     }
 
-    /// The slices that are poisoned before a launch and that the launch must fill. A workspace is not compared and
-    /// need not be filled.
+    /// The slices that are poisoned before a launch and that the launch must fill. An output that is never compared (a
+    /// workspace) need not be filled, so it is not included.
     fn outputs_only(&self) -> impl Iterator<Item = &HeldSlice> {
         self.slices().filter(|slice| {
             slice.spec.access == Access::Out && slice.spec.compare != Some(Comparison::None)

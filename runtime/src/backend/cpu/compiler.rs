@@ -205,8 +205,8 @@ const GCC: &[&str] = &[];
 
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
 /// Flags of check builds with g++. The instrumentation of the thread sanitizer calls the prelude's own functions
-/// (`watch_access.h`). No optimisation may move or widen an access before the access is instrumented. In addition,
-/// clang does not report accesses of more than 16 bytes.
+/// (`watch_access.h`). No optimisation may move or widen an access before the access is instrumented. This matters for
+/// clang too, which also does not instrument accesses of more than 16 bytes.
 const CHECK_GCC: &[&str] = &[
     "-O2",
     "-g1",

@@ -209,11 +209,11 @@ impl MemoryTable {
     }
 }
 
-/// What a watched launch (a launch of a check build that checks every access) needs in addition.
+/// What a watched launch (a launch of a check build that checks every access) needs in addition to the [`Call`].
 pub(super) struct LaunchWatch<'a> {
     /// The memory that the kernel may access.
     pub memory: &'a MemoryTable,
-    /// The recorded accesses. Zeroed, or as earlier launches left them.
+    /// The records of accesses, in cells. They are all zero, or earlier launches wrote them.
     pub cells: &'a Mapping,
     /// The number of the last interval between barriers. The launch continues to count from it.
     pub interval: &'a mut u64,

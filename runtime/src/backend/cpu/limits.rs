@@ -13,8 +13,8 @@ pub(super) const MAX_THREADS: u32 = 2048;
 /// Maximum shared memory per block in bytes, whatever the options are. This is the size of the prelude's dynamic
 /// buffer.
 pub(super) const MAX_SHARED_BYTES: u32 = 262_144;
-/// Largest value of `blockIdx * blockDim` on x and y. The prelude states this bound to the compiler, with which g++
-/// recognises contiguous accesses.
+/// Largest value of `blockIdx * blockDim` on x and y. The prelude states this bound to the compiler, because g++ needs
+/// it to recognise contiguous accesses.
 pub(super) const INDEX_BOUND: u64 = 0x07ff_ffff;
 
 /// The options with which the cpu device is opened.

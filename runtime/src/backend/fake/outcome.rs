@@ -65,8 +65,8 @@ impl Script {
     }
 }
 
-/// The number of this process, counted from 1, among the processes that loaded an entry of a rule. Each process
-/// appends a byte to a file that belongs to the rule.
+/// The number of this process, counted from 1, among the processes that loaded an entry of a rule. Each process appends
+/// a byte to a file that belongs to the rule and the entry. Returns 0 if the file cannot be written.
 fn process_number(script: &Path, rule: usize, unit: &FakeUnit) -> u64 {
     static KNOWN: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
     let path = script.with_extension(format!("{rule}.{}", unit.release));

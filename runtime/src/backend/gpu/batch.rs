@@ -21,8 +21,8 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Divides `launches` launches into recordings. Every recording begins with the first set of arguments, so each
-    /// recording except the last contains complete cycles of the sets. `None` if one recording cannot contain all
+    /// Divides `launches` launches into recordings. Because every recording begins with the first set of arguments,
+    /// each recording except the last contains complete cycles of the sets. `None` if one recording cannot contain all
     /// sets.
     pub fn of(launches: u32, sets: ArgSets<'_>) -> Option<Batch> {
         let turn = sets.of_launches(u32::MAX).len();

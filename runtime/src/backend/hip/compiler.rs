@@ -46,7 +46,7 @@ impl HipCompiler {
         HipCompiler::of(Clang::find()?, arch)
     }
 
-    /// Like [`Self::new`], with the clang++ with this path or program name.
+    /// Like [`Self::new`], but uses the clang++ with this path or program name.
     ///
     /// # Errors
     /// The errors of [`Self::new`].

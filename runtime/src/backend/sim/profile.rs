@@ -6,7 +6,7 @@ use kiln_sim::{Counters, Fault, InstructionInfo, Kernel, Launch, Memory};
 
 use crate::device::DeviceError;
 
-/// What the executed blocks of one launch did.
+/// Counts of the instructions that one launch executed. A profiled launch may execute only a part of its blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchProfile {
     /// The symbol of the launched entry.
