@@ -1,5 +1,5 @@
-//! Convolution of one image with a 15 x 15 filter. The parameters are those of search spaces that Kernel Tuner
-//! recorded.
+//! Convolution of one image with a 15 x 15 filter. The kernel has the same tunable parameters as search spaces that
+//! Kernel Tuner recorded.
 //!
 //! ```
 //! use kiln::{Buffer, Device};

@@ -1,10 +1,9 @@
 //! Designs band-pass filters with the window method, for filtering forwards and backwards.
 //!
-//! The method is that of `fir1` in MATLAB and Octave, which EEGLAB's `eegfilt` and TensorPAC use. The impulse
-//! response of the ideal filter is truncated and multiplied by a Hamming window (Oppenheim and Schafer,
-//! *Discrete-Time Signal Processing*, "Design of FIR filters by windowing"). Filtering forwards and then backwards
-//! (`filtfilt`) preserves phases. It is the same as one convolution with the filter's autocorrelation, which
-//! [`zero_phase`] returns.
+//! `fir1` in MATLAB and Octave uses this method, and EEGLAB's `eegfilt` and TensorPAC use `fir1`. The impulse response
+//! of the ideal filter is truncated and multiplied by a Hamming window (Oppenheim and Schafer, *Discrete-Time Signal
+//! Processing*, "Design of FIR filters by windowing"). Filtering forwards and then backwards (`filtfilt`) preserves
+//! phases. It is equivalent to one convolution with the filter's autocorrelation, which [`zero_phase`] returns.
 
 use std::f64::consts::PI;
 

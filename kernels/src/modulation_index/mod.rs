@@ -30,9 +30,9 @@ use kiln::tuned_kernel;
 
 pub use self::modulation_index::KERNEL;
 
-// A float histogram accumulates at most 128 samples per bin before its sums are added to sums in double precision. So
-// each bin has a relative error below 128 * 2^-24. The error of the index is at most 0.6 times that, which is 4.6e-6,
-// because the standard deviation of log p over the bins is below 0.6 log 18.
+// The float histogram of a thread accumulates at most 128 samples before its sums are added to sums in double
+// precision. So each bin has a relative error below 128 * 2^-24. The error of the index is at most 0.6 times that,
+// which is 4.6e-6, because the standard deviation of log p over the bins is below 0.6 log 18.
 #[tuned_kernel(
     source = "modulation_index.cu",
     untuned = allow,

@@ -31,7 +31,7 @@ pub fn index(bins: u32, phase: &[f32], amp: impl IntoIterator<Item = f64>) -> f6
     1.0 + entropy / f64::from(bins).ln()
 }
 
-/// Computes the modulation index of all pairs. The shapes are those of [`super::modulation_index()`].
+/// Computes the modulation index of all pairs. The arguments have the same shapes as in [`super::modulation_index()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

@@ -56,7 +56,7 @@ pub fn place(
     }
 }
 
-/// Computes the feathered blend of tiles. The shapes are those of [`super::tile_blend()`].
+/// Computes the feathered blend of tiles. The arguments have the same shapes as in [`super::tile_blend()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

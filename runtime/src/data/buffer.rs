@@ -43,7 +43,7 @@ pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 
 /// An owned array in device memory, for programs that do not have their own allocator.
 ///
-/// `Buffer` is simple and not made for speed. The driver allocates and zeroes each array separately. Copies to and
+/// `Buffer` is simple and not optimised for speed. The driver allocates and zeroes each array separately. Copies to and
 /// from the host use pageable memory and are complete when the method returns. Dropping a buffer waits for the work
 /// queued on the device. Programs that need memory pools, uninitialised memory, copies between devices, or pinned or
 /// asynchronous transfers can launch on memory of other libraries: [`crate::interop`].

@@ -216,8 +216,9 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         launches: u32,
     ) -> Result<u64, DeviceError>;
 
-    /// Releases this process's reservations in the last-level cache (persisting L2), so that its times can be
-    /// compared with times of other processes. Call it before measuring, in a process that only measures.
+    /// Releases this process's reservations in the last-level cache (persisting L2), so that the times that this
+    /// process measures can be compared with times of other processes. Call it before measuring, in a process that only
+    /// measures.
     ///
     /// # Errors
     /// An error that broke the device earlier. A device without such reservations returns no error.

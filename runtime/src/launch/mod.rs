@@ -1,9 +1,9 @@
 //! The code that every generated launch function calls.
 //!
-//! Before a launch, it checks everything that the spec can state: the length, alignment, device and stream of each
-//! slice, and the launch plan against the device's limits. With the `unsafe` of the `unsafe extern "C"` block, the
-//! author vouches for the rest: the kernel stays inside those lengths, and the kernel's signature on this device is
-//! the declared one.
+//! Before a launch, this code checks everything that the spec can state: the length, alignment, device and stream of
+//! each slice, and the launch plan against the device's limits. With the `unsafe` of the `unsafe extern "C"` block, the
+//! author vouches for the rest: the kernel stays inside those lengths, and the kernel's signature on this device is the
+//! declared one.
 
 pub(crate) mod announce;
 pub(crate) mod call;

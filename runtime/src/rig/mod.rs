@@ -292,7 +292,7 @@ impl Rig {
     /// is never written then has that other value.
     ///
     /// # Errors
-    /// [`RigError::Unwritten`]; otherwise those of [`Self::launch`].
+    /// [`RigError::Unwritten`]; otherwise the errors of [`Self::launch`].
     pub fn check_written(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
         let mut suspects = Vec::new();
         for slice in self.outputs_only() {
@@ -328,7 +328,7 @@ impl Rig {
                 });
             }
         }
-        // Later reads expect the outputs of a launch on the ordinary poison, as for every candidate.
+        // Code that reads the outputs later expects the outputs of a launch on the first poison value.
         self.reset()?;
         self.launch(function, plan)
     }

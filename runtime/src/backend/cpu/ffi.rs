@@ -412,8 +412,8 @@ impl ObjectCopy {
     }
 
     /// Passes the list of variables to a check build. The list contains for each variable the name, the address
-    /// relative to `kiln_cpu_abi`, the size in bytes and the prelude's `kiln_cpu_memory_kind`. It must be ordered by
-    /// address.
+    /// relative to `kiln_cpu_abi`, the size in bytes and the prelude's `kiln_cpu_memory_kind`. The list must be ordered
+    /// by address.
     pub fn set_variables<'a>(
         &mut self,
         variables: impl Iterator<Item = (&'a str, i64, u64, u32)>,

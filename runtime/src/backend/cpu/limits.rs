@@ -28,7 +28,8 @@ pub struct CpuOptions {
     pub shared_bytes: u32,
     /// Size of the stack of one GPU thread in kernels with barriers, in bytes; at least 4096.
     pub stack_bytes: usize,
-    /// Whether to bind every thread, including the one that opens the device, to its own processor. For measuring.
+    /// Whether to bind every thread, including the one that opens the device, to its own processor. This is for
+    /// measuring.
     pub pin: bool,
     /// The processor or instruction set for which kernels are compiled.
     pub target: CpuTarget,

@@ -22,7 +22,7 @@ pub(super) enum ObjectError {
     NotOfKiln,
 }
 
-/// What the symbol table of one object states.
+/// The information in the symbol table of one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ObjectFacts {
     /// The variables and the read-only sections, ordered by address.

@@ -22,8 +22,7 @@ pub struct HipCompiler {
     include: IncludeFolder,
 }
 
-/// Options of clang. They prevent it from searching for parts of ROCm, which are device libraries, headers and the
-/// bundler.
+/// Options of clang. They prevent clang from searching for parts of ROCm: device libraries, headers and the bundler.
 const OWN_OPTIONS: &[&str] = &[
     "-x",
     "hip",

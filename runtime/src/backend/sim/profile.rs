@@ -88,8 +88,8 @@ impl Profiler {
     }
 }
 
-/// At most `count` of `blocks` block numbers, evenly distributed. They include the first and the last block, unless
-/// `count` is 1; then it is the middle block.
+/// At most `count` of `blocks` block numbers, evenly distributed. They include the first and the last block. If `count`
+/// is 1 and there are several blocks, the only number is that of the middle block.
 fn sample(blocks: u64, count: u64) -> Vec<u64> {
     if blocks <= count {
         return (0..blocks).collect();
