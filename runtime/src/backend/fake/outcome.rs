@@ -55,7 +55,7 @@ impl Script {
 }
 
 impl Script {
-    /// Whether a rule applies in this process. Some rules apply only from a later process on.
+    /// Whether a rule applies in this process. A rule with `from_process` applies only from that process on.
     fn has_begun(&self, number: usize, rule: &ScriptRule, unit: &FakeUnit) -> bool {
         let Some(from) = rule.when.from_process else {
             return true;

@@ -1,5 +1,5 @@
-//! Batches of timed launches. A batch is recorded, so the host queues one recording instead of each launch. Then even
-//! a kernel that takes less time than the host needs to queue a launch is timed at the kernel's own rate.
+//! Batches of timed launches. A batch is recorded, so the host queues one recording instead of each launch. So even a
+//! kernel that takes less time than the host needs to queue a launch is timed at the kernel's own rate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
