@@ -47,7 +47,7 @@ static CATALOGUE: &[&Kernel] = &[
     &transpose::KERNEL,
 ];
 
-/// All kernels of this crate. The `tune` command of this repository takes their references from this list.
+/// All kernels of this crate. The `tune` command of this repository uses the references of the kernels in this list.
 pub fn catalogue() -> &'static [&'static Kernel] {
     CATALOGUE
 }

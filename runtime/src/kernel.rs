@@ -105,7 +105,8 @@ impl fmt::Debug for ConstImage {
     }
 }
 
-/// The symbol of one release entry for each backend, since the generated code differs between them.
+/// The symbol of one release entry for each backend. The symbols differ because each backend has its own generated
+/// code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstSymbols {
     /// The symbol for the cpu device and for the fake device.
@@ -149,7 +150,7 @@ pub struct KernelParts {
     /// The symbols of the baseline's release entry, for each combination of element types, in declared order; the
     /// last type parameter varies fastest.
     pub baseline_symbols: &'static [ConstSymbols],
-    /// The kinds of evidence other than `proven` with which the author lets rows be selected.
+    /// The kinds of evidence, in addition to `proven`, that the author accepts in rows that launches select.
     pub accepted: &'static [Evidence],
     /// The plain-Rust reference, if there is one.
     pub reference: Option<ReferenceFn>,

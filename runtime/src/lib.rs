@@ -35,13 +35,13 @@
 //!    nothing.
 //! 2. The launch function checks the lengths, alignments and devices of all slices, and the launch plan.
 //! 3. [`prepare`] runs at the first launch of a row on a device. It compiles the row's entry (its `__global__`
-//!    function), or loads the image that the build embedded, and keeps it loaded for the rest of the process.
-//!    Compiled artifacts are cached on disk (`artifacts`).
+//!    function), or loads the image that the build embedded, and keeps it loaded for the rest of the process. Compiled
+//!    code is cached on disk.
 //! 4. `launch` queues the kernel on the stream.
 //!
-//! A launch logs a warning if it uses the baseline because no row fits, if it uses the row of another problem, or if
-//! it uses an unproven row. Each kernel logs each of these warnings once, through the [`log`] crate with the target
-//! `kiln`.
+//! A launch logs a warning if it uses an unproven row, if it uses the row of another problem, or if it uses the
+//! baseline because no row fits. Each of these warnings is logged at most once per kernel, through the [`log`] crate
+//! with the target `kiln`.
 //!
 //! [`smoke`] tests check, for every baked row and without a GPU, that a launch runs the intended entry.
 //!
@@ -57,12 +57,13 @@
 //!   symbol is the symbol of the baked row (the symbol contains the hash of source, prelude and config).
 //!
 //! With the `unsafe` of the `unsafe extern "C"` block, the author vouches for everything that Kiln cannot check: for
-//! every config of the space and every problem, the kernel stays inside the declared lengths, terminates, and uses no
-//! memory other than its arguments. `tune` verifies much of this (with guard zones and with the check build of the
-//! cpu device), but no test can prove it for all sizes.
+//! every config of the search space and every problem, the kernel stays inside the declared lengths, terminates, and
+//! uses no memory other than its arguments. `tune` verifies much of this, with guard zones around buffers and with
+//! builds for the cpu device that check every memory access. But no test can prove it for all sizes.
 //!
-//! Memory is freed only after the work queued on its device is done. Reading a [`Buffer`] waits for the buffer's
-//! stream. Two streams of one device may use the same buffer at the same time only if both only read it.
+//! Memory is freed only after the work queued on its device is done. Reading a [`Buffer`] waits for the work of the
+//! stream that is passed to the read. Two streams of one device may use the same buffer at the same time only if both
+//! only read it.
 //!
 //! Programs can pass memory and streams of other libraries to launch functions through [`interop`]. Its traits, and
 //! its functions that accept raw pointers, are `unsafe`, because the caller or the other library must vouch for those

@@ -59,8 +59,8 @@ fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of `len` elements of `size` bytes each. `each` writes the bytes of one range at a time. This function is
-/// not generic either, because each element type passes its own closures.
+/// The bytes of `len` elements of `size` bytes each. `each` writes the bytes of one range at a time. Like
+/// [`on_all_cores`], this function is not generic, so that it is compiled once and not once per element type.
 pub(crate) fn bytes(
     len: usize,
     size: usize,

@@ -1,5 +1,5 @@
-//! Measures the overhead of a baked launch over the bare call of the same entry. It must allocate nothing and take
-//! little time.
+//! Measures the overhead of a baked launch over the bare call of the same entry. A baked launch must allocate nothing
+//! and take little time.
 //!
 //! The device is the fake one, which does not compute here, so its launch does nothing. Only the launch function
 //! itself is measured: the memoised selection, the checks and the arguments.

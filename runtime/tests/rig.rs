@@ -1,5 +1,5 @@
-//! Tests that a rig detects faults of kernels that no other order of threads and no other memory content would
-//! reveal.
+//! Tests that a rig detects faults of kernels that show only in another order of threads or with another memory
+//! content.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 #![allow(deprecated, reason = "no kernel is baked: that is the warning")]
 

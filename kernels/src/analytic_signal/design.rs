@@ -27,8 +27,8 @@ pub fn period(samples: usize) -> usize {
     (even..).step_by(2).find(is_smooth).unwrap_or(even)
 }
 
-/// The number of taps with which the filter transforms all frequencies between `lowest` Hz and half the sampling rate
-/// minus `lowest` Hz.
+/// The number of taps that the transform needs for all frequencies from `lowest` Hz up to half the sampling rate minus
+/// `lowest` Hz; at most [`all`]. Each tap belongs to a pair of samples: one before and one after, at the same distance.
 pub fn pairs(period: usize, lowest: f64, sampling_rate: f64) -> usize {
     // The main lobe of the window reaches from -lowest to lowest, across the sign change at zero.
     let width = 2.0 * PI * 2.0 * lowest / sampling_rate;
@@ -41,7 +41,8 @@ pub fn all(period: usize) -> usize {
     (period / 2).div_ceil(2).max(1)
 }
 
-/// The first `pairs` taps, at the distances 1, 3, 5 and so on.
+/// The first `pairs` taps, at the distances 1, 3, 5 and so on. If these are not all taps, they are multiplied by the
+/// Kaiser window.
 pub fn taps(period: usize, pairs: usize) -> Vec<f64> {
     let beta = 0.1102 * (DECIBELS - 8.7);
     let window = |distance: f64| {

@@ -27,9 +27,9 @@ use kiln::tuned_kernel;
 
 pub use self::analytic_signal::KERNEL;
 
-// The transform is a sum of products in f32. The error of a phase is the error of the sum divided by the amplitude,
-// or a whole turn if the sign of a small imaginary part decides between pi and -pi. So the signals for verification
-// are positive and at least 0.5.
+// The transform is a sum of products in f32. The error of a phase is the error of the sum divided by the amplitude, or
+// a whole turn if the sign of a small imaginary part decides between pi and -pi. The signals for verification are at
+// least 0.5, so no amplitude is near 0 and no phase is near pi.
 #[tuned_kernel(
     source = "analytic_signal.cu",
     untuned = allow,
@@ -77,9 +77,9 @@ unsafe extern "C" {
     /// Computes the phase (`phase`, in radians) and the amplitude (`amp`) of the analytic signal of every row of
     /// `signal`. All three are `rows x samples`.
     ///
-    /// `taps` are the taps of the Hilbert transform at the distances 1, 3, 5 and so on. [`design`] computes them. A
-    /// row is extended with zeros to `period` samples (at least its own length), and the result is continued
-    /// periodically on both sides.
+    /// `taps` contains the first `pairs` taps of the Hilbert transform, at the distances 1, 3, 5 and so on. [`design`]
+    /// computes them. Each row of `signal` is extended with zeros to `period` samples (at least its own length), and
+    /// the extended row is continued periodically on both sides.
     pub fn analytic_signal(
         rows: u32,
         samples: u32,

@@ -1,6 +1,7 @@
 //! The analytic signal on the host, in double precision.
 
-/// Computes the phase and amplitude of every row. The shapes are those of [`super::analytic_signal()`].
+/// Computes the phase and amplitude of every row. The arguments have the same shapes as in
+/// [`super::analytic_signal()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

@@ -24,9 +24,9 @@ use kiln::tuned_kernel;
 
 pub use self::bias_gelu::KERNEL;
 
-// The normal distribution has an error of four units in the last place. The fast exponential has an error of a few
-// units, and a larger error if its argument is large. This is the case below x = -4, where the approximation is under
-// 1e-4 and falls steeply. `absolute` allows for that.
+// The exact form uses a polynomial with a relative error of up to 7e-7. The approximate form uses the fast exponential,
+// which has an error of a few units in the last place, and a larger error if its argument is large. Below x = -4 both
+// errors grow, but gelu is small there. `absolute` allows for that.
 #[tuned_kernel(
     source = "bias_gelu.cu",
     untuned = allow,
@@ -39,7 +39,7 @@ pub use self::bias_gelu::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // Use one thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run the threads of a block one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

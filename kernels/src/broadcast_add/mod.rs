@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::broadcast_add::KERNEL;
 
-// The result is rounded only once.
+// The sum is rounded only once. The comparison itself allows for the rounding to f16 and bf16.
 #[tuned_kernel(
     source = "broadcast_add.cu",
     untuned = allow,
@@ -34,7 +34,7 @@ pub use self::broadcast_add::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // Use one thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run the threads of a block one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

@@ -1,5 +1,5 @@
-//! Convolution of one image with a 15 x 15 filter. The parameters are those of search spaces that Kernel Tuner
-//! recorded.
+//! Convolution of one image with a 15 x 15 filter. The kernel has the same tunable parameters as search spaces that
+//! Kernel Tuner recorded.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -27,9 +27,9 @@ use kiln::tuned_kernel;
 
 pub use self::conv2d::KERNEL;
 
-// Outputs are sums of 225 products of numbers in [-1, 1) in any order, with a magnitude of about 5. For an image of
-// one pixel, the only sum may be near 0, and then its size says nothing about the size of the addends. `absolute`
-// allows for that.
+// Outputs are sums of 225 products of numbers in [-1, 1) in any order, with a magnitude of about 5. For an image of one
+// pixel, the only sum may be near 0 although its addends are not, so its rounding error may be large relative to the
+// sum. `absolute` allows for that.
 #[tuned_kernel(
     source = "conv2d.cu",
     untuned = allow,
@@ -47,8 +47,8 @@ pub use self::conv2d::KERNEL;
     where(
         block_size_x * block_size_y <= min(1024, device.max_threads_per_block),
         block_size_x == 1 || block_size_x * block_size_y >= device.warp_size,
-        // Use a block of one thread only on processors that run threads one after another, where the thread works on
-        // whole registers.
+        // Use a block of one thread only on processors that run the threads of a block one after another, where the
+        // thread works on whole vector registers.
         block_size_x > 1 || device.lockstep_threads == 1,
         block_size_x > 1 || block_size_y == 1,
         block_size_x > 1 || use_shmem == 1,
@@ -85,7 +85,8 @@ pub use self::conv2d::KERNEL;
     reference = reference::conv2d,
 )]
 unsafe extern "C" {
-    /// Computes `y`. Its element `y[r][c]` is the sum over i, j of `filter[i][j] * x[r + i][c + j]`.
+    /// Computes `y`, which is height x width. Its element `y[r][c]` is the sum over i, j of
+    /// `filter[i][j] * x[r + i][c + j]`. `filter` is 15 x 15, and `x` is (height + 14) x (width + 14), all row-major.
     pub fn conv2d(
         height: u32,
         width: u32,

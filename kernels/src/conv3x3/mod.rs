@@ -22,8 +22,8 @@ use kiln::tuned_kernel;
 
 pub use self::conv3x3::KERNEL;
 
-// Outputs are sums of 9 times `channels` products of numbers in [-1, 1) in any order. Tensor cores truncate, while
-// float additions round.
+// Outputs are sums of 9 times `channels` products of numbers in [-1, 1) in any order. Tensor cores truncate sums, while
+// float additions round, so tensor cores have larger errors.
 #[tuned_kernel(
     source = "conv3x3.cu",
     untuned = allow,
@@ -40,7 +40,7 @@ pub use self::conv3x3::KERNEL;
         WALK in [0, 4, 8],
     ),
     where(
-        // Let one thread do the work of a block only on processors that run threads one after another.
+        // Let one thread do the work of a block only on processors that run the threads of a block one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || WARPS_M == 1 && WARPS_N == 1 && STAGES == 1 && TILES == 0 && LANES_M == 4,
         WALK == 0 || BLOCK_K >= 32 && BLOCK_M >= 32 && BLOCK_N * WALK % 256 == 0,
@@ -80,8 +80,8 @@ pub use self::conv3x3::KERNEL;
     reference = reference::conv3x3,
 )]
 unsafe extern "C" {
-    /// Convolves `x` with `weight`. `x` is images x height x width x channels, `weight` is 3 x 3 x channels x
-    /// filters, and `y` is images x height x width x filters. Pixels outside the border of an image are zero.
+    /// Convolves `x` with `weight`. `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters,
+    /// and `y` is images x height x width x filters. Pixels outside an image are zero.
     pub fn conv3x3(
         images: u32,
         height: u32,

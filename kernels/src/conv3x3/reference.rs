@@ -2,8 +2,8 @@
 
 use kiln::Element;
 
-/// Convolves `x` with `weight`. `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters,
-/// and `y` is images x height x width x filters. Pixels outside the border of an image are zero.
+/// Convolves `x` with `weight`. `x` is images x height x width x channels, `weight` is 3 x 3 x channels x filters, and
+/// `y` is images x height x width x filters. Pixels outside an image are zero.
 ///
 /// # Panics
 /// If a slice is shorter than its tensor.
@@ -27,7 +27,7 @@ pub fn conv3x3<T: Element<Wide = f64>>(
         to.fill(0.0);
         let (row, col) = (pixel / width % height, pixel % width);
         for tap in 0..9 {
-            // The indices are larger by one, so that none is negative.
+            // The row and column numbers are larger by one, so that none is negative.
             let (from_row, from_col) = (row + tap / 3, col + tap % 3);
             if !(1..=height).contains(&from_row) || !(1..=width).contains(&from_col) {
                 continue;

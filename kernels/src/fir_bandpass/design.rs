@@ -1,15 +1,14 @@
 //! Designs band-pass filters with the window method, for filtering forwards and backwards.
 //!
-//! The method is that of `fir1` in MATLAB and Octave, which EEGLAB's `eegfilt` and TensorPAC use. The impulse
-//! response of the ideal filter is truncated and multiplied by a Hamming window (Oppenheim and Schafer,
-//! *Discrete-Time Signal Processing*, "Design of FIR filters by windowing"). Filtering forwards and then backwards
-//! (`filtfilt`) preserves phases. It is the same as one convolution with the filter's autocorrelation, which
-//! [`zero_phase`] returns.
+//! `fir1` in MATLAB and Octave uses this method, and EEGLAB's `eegfilt` and TensorPAC use `fir1`. The impulse response
+//! of the ideal filter is truncated and multiplied by a Hamming window (Oppenheim and Schafer, *Discrete-Time Signal
+//! Processing*, "Design of FIR filters by windowing"). Filtering forwards and then backwards (`filtfilt`) preserves
+//! phases. It is equivalent to one convolution with the filter's autocorrelation, which [`zero_phase`] returns.
 
 use std::f64::consts::PI;
 
-/// The filter order for a band that begins at `low` Hz. The order is the length of `cycles` cycles of `low`, or a
-/// third of the signal if that is shorter.
+/// The filter order for a band that begins at `low` Hz. The order is the number of samples in `cycles` cycles of `low`,
+/// or a third of the signal's length if that is shorter.
 pub fn order(sampling_rate: f64, samples: usize, low: f64, cycles: u32) -> usize {
     let order = f64::from(cycles) * (sampling_rate / low).floor();
     if (samples as f64) < 3.0 * order {
@@ -55,8 +54,8 @@ fn gain(taps: &[f64], frequency: f64) -> f64 {
     f64::hypot(re, im)
 }
 
-/// One half, from the middle outwards, of the filter that is equivalent to filtering forwards and then backwards.
-/// This filter is the autocorrelation of `taps`.
+/// The autocorrelation of `taps` at the distances 0, 1, 2 and so on. Because the autocorrelation is symmetric, this is
+/// one half, from the middle outwards, of the filter that is equivalent to filtering forwards and then backwards.
 pub fn zero_phase(taps: &[f64]) -> Vec<f64> {
     let product = |k: usize| taps.iter().zip(&taps[k..]).map(|(a, b)| a * b).sum();
     (0..taps.len()).map(product).collect()

@@ -27,7 +27,7 @@ use kiln::tuned_kernel;
 
 pub use self::fir_bandpass::KERNEL;
 
-// An output is a sum of up to 2 * reach + 1 products in f32. Its error is about sqrt(reach) roundings of 2^-24 of the
+// An output is a sum of up to 2 * reach + 1 products in f32. Its error is about sqrt(reach) * 2^-24 of the outputs'
 // root mean square.
 #[tuned_kernel(
     source = "fir_bandpass.cu",
@@ -66,8 +66,8 @@ pub use self::fir_bandpass::KERNEL;
         (channels = 1, samples = 50, bands = 2, reach = 131),
         (channels = 1, samples = 4999, bands = 3, reach = 300),
     ),
-    // On average, filters are half as long as the longest one. Each pair of samples needs two additions and a
-    // product.
+    // On average, filters are half as long as the longest one. Each tap, which belongs to a pair of samples, needs two
+    // additions and a product.
     work(
         flops = 3 * channels * samples * bands * reach / 2,
         bytes = 4 * channels * samples * (1 + bands)
@@ -76,9 +76,9 @@ pub use self::fir_bandpass::KERNEL;
     reference = reference::fir_bandpass,
 )]
 unsafe extern "C" {
-    /// Filters every channel of `signal` (`channels x samples`) with every band's filter. `filtered` is `bands x
-    /// channels x samples`. Its samples are `taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k])` for `k` from 1 to
-    /// `reaches[band]`, which is at most `reach`.
+    /// Filters every channel of `signal` (`channels x samples`) with every band's filter. `filtered` is
+    /// `bands x channels x samples`. Each of its samples is `taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k])` for
+    /// `k` from 1 to `reaches[band]`, which is at most `reach`.
     ///
     /// `taps` is `bands x (reach + 1)` and contains one half of each filter, from the middle outwards. [`design`]
     /// computes the taps. The signal is extended by odd reflection at both ends: `x[-k] = 2 x[0] - x[k]`, and

@@ -13,7 +13,7 @@ fn reflected(signal: &[f32], n: i64) -> f64 {
     }
 }
 
-/// Filters every channel with every band's filter. The shapes are those of [`super::fir_bandpass()`].
+/// Filters every channel with every band's filter. The arguments have the same shapes as in [`super::fir_bandpass()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

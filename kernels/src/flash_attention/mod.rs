@@ -48,7 +48,7 @@ pub use self::flash_attention::KERNEL;
         TILES == 1 || QUERIES == 32 || LANES == 1,
         TILES == 1 || STAGES == 1,
         LANES * WARPS <= device.max_threads_per_block,
-        // Use a block of one thread only on processors that run threads one after another.
+        // Use a block of one thread only on processors that run the threads of a block one after another.
         LANES >= device.lockstep_threads,
         LANES == 32 || (WARPS == 1 && TILES == 0 && VECTOR_WIDTH == 8),
         // Limit the registers that hold a lane's part of the queries, scores and sums.

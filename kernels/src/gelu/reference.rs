@@ -2,7 +2,8 @@
 
 use kiln::Element;
 
-/// Computes `y = gelu(x)` over n elements. If `form` is 1, gelu is exact; otherwise, it is the approximation.
+/// Computes `y = gelu(x)` over n elements. If `form` is 1, gelu is exact; otherwise, it is the approximation with a
+/// hyperbolic tangent.
 ///
 /// # Panics
 /// If a slice is shorter than n.
@@ -30,8 +31,8 @@ mod tests {
 
     #[test]
     fn known_values_come_out() {
-        // The first value is Phi(1) = 0.841344746..., and the second is computed with the formula of the
-        // approximation.
+        // The first value is Phi(1) = 0.841344746..., where Phi is the normal distribution. The second value is
+        // computed with the formula of the approximation.
         for (form, want) in [(1, 0.841_344_746_068_543), (2, 0.841_191_990_607_477)] {
             assert!((of(form, 1.0) - want).abs() < 1e-12, "form {form}");
             assert!((of(form, 1.0) - of(form, -1.0) - 1.0).abs() < 1e-12);

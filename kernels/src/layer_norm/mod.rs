@@ -1,4 +1,4 @@
-//! Layer normalisation along rows. Each block normalises a few rows, in three passes or two.
+//! Layer normalisation along rows. Each block normalises a few rows and reads each row two or three times.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -38,7 +38,7 @@ pub use self::layer_norm::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // Use one thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run the threads of a block one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

@@ -30,9 +30,9 @@ use kiln::tuned_kernel;
 
 pub use self::modulation_index::KERNEL;
 
-// A float histogram accumulates at most 128 samples before it is added to double precision. So each bin has a
-// relative error below 128 * 2^-24, and the error of the index is at most 0.6 times that, 4.6e-6 (the standard
-// deviation of log p over the bins is below 0.6 log 18).
+// The float histogram of a thread accumulates at most 128 samples before its sums are added to sums in double
+// precision. So each bin has a relative error below 128 * 2^-24. The error of the index is at most 0.6 times that,
+// which is 4.6e-6, because the standard deviation of log p over the bins is below 0.6 log 18.
 #[tuned_kernel(
     source = "modulation_index.cu",
     untuned = allow,
@@ -80,9 +80,9 @@ pub use self::modulation_index::KERNEL;
 )]
 unsafe extern "C" {
     /// Computes the modulation index `mi` (`shifts x channels x phase_bands x amp_bands`) of phases in radians
-    /// (`phase_bands x channels x samples`) and non-negative amplitudes (`amp_bands x channels x samples`). Row `s`
-    /// of `mi` pairs the amplitude of sample `(t + shift[s]) mod samples` with the phase of sample `t`. A shift of 0
-    /// gives the index of the data itself, and other shifts give surrogates.
+    /// (`phase_bands x channels x samples`) and non-negative amplitudes (`amp_bands x channels x samples`). `mi[s]`
+    /// pairs the amplitude of sample `(t + shift[s]) mod samples` with the phase of sample `t`. A shift of 0 gives the
+    /// index of the data itself, and other shifts give surrogates.
     pub fn modulation_index(
         channels: u32,
         samples: u32,

@@ -2,8 +2,8 @@
 
 /// The index of the bin that contains a phase in radians. The bins are `bins` equal parts of [-pi, pi].
 ///
-/// The index is computed in `f32` with one rounding, as in the kernels. So a phase that is within rounding error of
-/// the edge of a bin is in the same bin everywhere. Phases outside [-pi, pi] are in the first or the last bin.
+/// The position is computed in `f32` with one rounding, as in the kernels. So the reference and the kernels put a phase
+/// near the edge of a bin into the same bin. Phases outside [-pi, pi] are in the first or the last bin.
 pub fn bin_of(phase: f32, bins: u32) -> usize {
     const BINS_PER_RADIAN: f32 = 0.159_154_94;
     let place = phase.mul_add(bins as f32 * BINS_PER_RADIAN, bins as f32 * 0.5);
@@ -31,7 +31,7 @@ pub fn index(bins: u32, phase: &[f32], amp: impl IntoIterator<Item = f64>) -> f6
     1.0 + entropy / f64::from(bins).ln()
 }
 
-/// Computes the modulation index of all pairs. The shapes are those of [`super::modulation_index()`].
+/// Computes the modulation index of all pairs. The arguments have the same shapes as in [`super::modulation_index()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

@@ -23,8 +23,8 @@ use kiln::tuned_kernel;
 pub use self::reduce::KERNEL;
 
 // An output is a sum of cols numbers in [-1, 1) in any order. Its magnitude is about sqrt(cols / 3), and its rounding
-// error is about sqrt(cols) * 2^-24 of the magnitude. A single sum may be near 0, and then its size says nothing
-// about the size of the addends. With several rows, the tolerance does not depend on a single sum.
+// error is about sqrt(cols) * 2^-24 of the magnitude. A single sum may be near 0 although its addends are not. The
+// tolerance is relative to the root mean square of all outputs, so problems with long rows have several rows.
 #[tuned_kernel(
     source = "reduce.cu",
     untuned = allow,
@@ -36,7 +36,7 @@ pub use self::reduce::KERNEL;
         ITEMS in [1, 2, 4, 8],
     ),
     where(
-        // Use one thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run the threads of a block one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

@@ -37,7 +37,7 @@ pub use self::rms_norm::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // Use one thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run the threads of a block one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,

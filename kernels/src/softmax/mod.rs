@@ -1,4 +1,4 @@
-//! Softmax along rows. Each block computes a few rows, in three passes or two.
+//! Softmax along rows. Each block computes a few rows and reads each row two or three times.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -37,12 +37,12 @@ pub use self::softmax::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
-        // Use one thread per row only on processors that run threads one after another.
+        // Use one thread per row only on processors that run the threads of a block one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,
         VECTOR_WIDTH * size_of(T) <= 16 || THREADS == 1,
         THREADS * ROWS <= min(1024, device.max_threads_per_block),
-        // The online method rescales earlier results, so there is nothing to keep.
+        // The online method rescales its sum when it finds a larger element, so earlier exponentials cannot be kept.
         KEEP == 0 || METHOD == passes,
         4 * KEEP * ROWS * cols <= device.shared_bytes_per_block,
     ),

@@ -21,7 +21,7 @@ use kiln::tuned_kernel;
 
 pub use self::tensor_mul::KERNEL;
 
-// The result is rounded once, by half a unit in the last place, which is 2^-9 for bf16 and 2^-12 for f16.
+// The result is rounded only once. The comparison itself allows for the rounding to f16 and bf16.
 #[tuned_kernel(
     source = "tensor_mul.cu",
     untuned = allow,

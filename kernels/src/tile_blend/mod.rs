@@ -82,8 +82,9 @@ pub use self::tile_blend::KERNEL;
     reference = reference::tile_blend,
 )]
 unsafe extern "C" {
-    /// Computes `image`, the feathered blend of `tiles`. Neighbouring tiles overlap by `overlap` pixels, which must
-    /// be fewer than `tile`.
+    /// Computes `image`, the feathered blend of `tiles`: each pixel is a weighted mean of the tiles that cover it, and
+    /// a tile's weight falls linearly across the overlap. Neighbouring tiles overlap by `overlap` pixels, which must be
+    /// fewer than `tile`.
     ///
     /// Along each axis, tile `i` begins at pixel `i * (tile - overlap)`. There are exactly enough tiles to cover the
     /// image, and tile elements outside the image are ignored. If `channels_last` is 0, the image is `batch x

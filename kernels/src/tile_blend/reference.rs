@@ -42,7 +42,7 @@ impl TileAxis {
     }
 }
 
-/// The position of one channel of one pixel in the data of an image with these extents.
+/// The index of an element in a batch of images with these extents. `image` is the number of the image.
 pub fn place(
     channels_last: u32,
     [channels, height, width]: [usize; 3],
@@ -56,7 +56,7 @@ pub fn place(
     }
 }
 
-/// Computes the feathered blend of tiles. The shapes are those of [`super::tile_blend()`].
+/// Computes the feathered blend of tiles. The arguments have the same shapes as in [`super::tile_blend()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

@@ -88,9 +88,9 @@ unsafe extern "C" {
     /// than `tile`.
     ///
     /// Along each axis, tile `i` begins at pixel `i * (tile - overlap)`. There are exactly enough tiles to cover the
-    /// image, and tile elements outside the image replicate its last pixel. If `channels_last` is 0, the image is
-    /// `batch x channels x height x width` and the tiles are `batch x tiles_y x tiles_x x channels x tile x tile`. If
-    /// it is 1, the channels are the last dimension of both.
+    /// image, and tile elements outside the image replicate the nearest pixel of the image. If `channels_last` is 0,
+    /// the image is `batch x channels x height x width` and the tiles are
+    /// `batch x tiles_y x tiles_x x channels x tile x tile`. If it is 1, the channels are the last dimension of both.
     pub fn tile_extract(
         channels_last: u32,
         batch: u32,

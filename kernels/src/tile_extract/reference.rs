@@ -4,7 +4,7 @@ use kiln::Element;
 
 use crate::tile_blend::reference::{TileAxis, place};
 
-/// Copies the tiles of an image. The shapes are those of [`super::tile_extract()`].
+/// Copies the tiles of an image. The arguments have the same shapes as in [`super::tile_extract()`].
 ///
 /// # Panics
 /// If a slice is shorter than its shape.

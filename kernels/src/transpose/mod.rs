@@ -34,7 +34,7 @@ pub use self::transpose::KERNEL;
     ),
     where(
         TILE % THREAD_ROWS == 0,
-        // Let one thread do the work of a block only on processors that run threads one after another.
+        // Let one thread do the work of a block only on processors that run the threads of a block one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || STAGING == none && THREAD_ROWS == 1,
         TILE % max(1, WALK) == 0,

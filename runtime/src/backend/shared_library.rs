@@ -27,7 +27,7 @@ const STANDARD: [&str; 10] = [
     "/run/opengl-driver/lib",
 ];
 
-/// The files that the loader could use for a library with this name. The order is that of the loader:
+/// The files that the loader could use for a library with this name, in the order in which the loader searches:
 /// `LD_LIBRARY_PATH`, the loader's cache, the standard folders.
 pub(crate) fn candidates(name: &str) -> Vec<PathBuf> {
     let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Compares outputs with the reference.
+//! Compares outputs with expected outputs.
 
 mod reduced;
 
@@ -20,7 +20,7 @@ pub struct WorstElement {
     pub index: u64,
     /// The value that the kernel computed.
     pub got: f64,
-    /// The value that the reference computed.
+    /// The expected value.
     pub want: f64,
     /// `|got - want|`; infinite if one of them is not finite and the other is not the same.
     pub error: f64,
@@ -38,8 +38,8 @@ impl WorstElement {
         }
     }
 
-    /// Whether this element is within tolerance. Since it is the worst element, the whole output is then within
-    /// tolerance.
+    /// Whether this element is within tolerance. If so, the whole output is within tolerance, because this is its worst
+    /// element.
     pub fn passes(&self) -> bool {
         self.error.is_finite() && self.error <= self.bound
     }
@@ -64,7 +64,7 @@ impl fmt::Display for WorstElement {
     }
 }
 
-/// Compares an output with the reference in the way that the spec declares: element by element, or by a reduction
+/// Compares an output with the expected output in the way that the spec declares: element by element, or by a reduction
 /// such as the sum.
 ///
 /// `got` are the bytes that were read from the device. Returns `None` if the output has no elements or is not
@@ -88,7 +88,7 @@ pub fn compare_output(
     }
 }
 
-/// Compares an output with the reference element by element, with the bound that [`Tolerance`] defines.
+/// Compares an output with the expected output element by element, with the bound that [`Tolerance`] defines.
 ///
 /// `got` are the bytes that were read from the device. Returns `None` if the output has no elements.
 ///

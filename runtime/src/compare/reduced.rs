@@ -9,7 +9,7 @@ use crate::data::reference::Wide;
 /// Compares the reductions of two outputs. The outputs may differ in length.
 ///
 /// The tolerance of a sum is relative to the sum of the magnitudes of `want`, because rounding errors grow with the
-/// magnitudes even if the elements cancel. Sums of integers are computed exactly, whatever their type.
+/// magnitudes even if the elements cancel. Sums of integers cannot overflow, because they are computed with 128 bits.
 pub(super) fn compare(
     output: &str,
     comparison: Comparison,

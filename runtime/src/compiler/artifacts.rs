@@ -68,8 +68,9 @@ impl ArtifactCache {
         }))
     }
 
-    /// The artifacts in a cache folder. The maximum size always comes from `KILN_CACHE_BYTES`, because a process with
-    /// a smaller maximum would evict artifacts that other processes still need.
+    /// The artifact cache inside Kiln's cache folder. The maximum size always comes from `KILN_CACHE_BYTES`, because a
+    /// process with a smaller maximum would evict artifacts that other processes still need. An invalid value of the
+    /// variable is an error.
     pub fn in_cache(cache: &Path) -> Result<ArtifactCache, DeviceError> {
         let max_bytes = match std::env::var_os(BYTES_VARIABLE) {
             None => DEFAULT_MAX_BYTES,

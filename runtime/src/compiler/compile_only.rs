@@ -31,7 +31,8 @@ pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     }
 }
 
-/// The compiler for an architecture in the shared library at a path ([`Compiler::library`]).
+/// Loads the compiler for an architecture from a shared library. `library` is a path that [`Compiler::library`]
+/// returned.
 ///
 /// # Errors
 /// The errors of [`compiler`]. It is also an error if compilers for the architecture are not shared libraries.

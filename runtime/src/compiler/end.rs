@@ -15,7 +15,7 @@ const PART_ENDED: [&str; 6] = [
     "unable to execute command: Terminated",
 ];
 
-/// Messages of a compiler for which the machine lacks a resource.
+/// Messages of a compiler that failed because the machine lacks a resource.
 const MACHINE_SHORT: [&str; 6] = [
     "No space left on device",
     "Disk quota exceeded",
@@ -51,7 +51,7 @@ impl NoVerdict {
     }
 }
 
-/// Whether a line contains one of the messages above. Lines that quote the source (` 12 | text`) do not count.
+/// Whether a line contains one of the messages above. Lines that quote the source (` 12 | text`) are ignored.
 fn tells_of_the_machine(line: &str) -> bool {
     let number = |c: char| c == ' ' || c.is_ascii_digit();
     let quotes = line.trim_start_matches(number).starts_with('|');

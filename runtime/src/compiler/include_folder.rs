@@ -1,5 +1,5 @@
-//! Folders of files that compilers read: preludes (named by the hash of their files), headers that a vendor's library
-//! unpacks, and objects that are linked with every kernel.
+//! Folders of files that compilers read: preludes (Kiln's device headers, in a folder that is named by the hash of the
+//! files), headers that a vendor's library unpacks, and objects that are linked with every kernel.
 
 use std::fs;
 use std::io;

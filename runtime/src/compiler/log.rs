@@ -32,8 +32,9 @@ fn first_error(log: &str) -> Cow<'_, str> {
     too_large_a_frame(line).map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
-/// Rewords the message of clang and g++ that a stack frame is larger than the stack of a thread on the cpu device.
-/// The compiler's message refers to a generated function. The reworded message refers to the kernel.
+/// Rewords the message of clang and g++ that a stack frame is larger than the stack of a thread on the cpu device. The
+/// compiler's message refers to a generated function. The reworded message refers to the kernel. `None` for other
+/// messages.
 fn too_large_a_frame(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("frame size")?;
     let mut numbers = rest

@@ -30,17 +30,17 @@ use crate::compiler::recipe::Recipe;
 
 /// A compiler for one target.
 pub trait Compiler: Send + Sync + fmt::Debug {
-    /// The name and version of the compiler, which are part of every tuning key.
+    /// The name and version of the compiler. They are part of every tuning key, the key under which results are stored.
     fn identity(&self) -> &CompilerIdentity;
 
     /// The options that every compile of this kind uses, in order. They are part of every tuning key.
     fn flags(&self, build: BuildKind) -> Vec<String>;
 
-    /// The target for which the compiler generates code: `sm_89`, `gfx1151`, `x86-64-v3`, `native:…`.
+    /// The target for which the compiler generates code: `sm_89`, `gfx1151`, `x86-64-v3`, `native-…`.
     fn target_arch(&self) -> &str;
 
-    /// Whether the compiler's artifacts may be stored in the disk cache. Those of scripted compilers in tests may
-    /// not.
+    /// Whether the compiler's artifacts may be stored in the disk cache. The artifacts of the scripted compilers in
+    /// tests must not be stored.
     fn artifacts_are_kept(&self) -> bool {
         true
     }
@@ -93,8 +93,8 @@ impl fmt::Display for CompilerIdentity {
 pub enum BuildKind {
     /// An optimised build, which is the one that is timed and shipped.
     Release,
-    /// A build that checks the kernel inside the process. It checks every load and store for races and bounds,
-    /// reports divergent barriers as faults, and runs blocks and threads in the order that the launch requests.
+    /// A build with checks inside the kernel. It checks every load and store for races and bounds, reports divergent
+    /// barriers as faults, and runs blocks and threads in the order that the launch requests.
     Check,
     /// A `Check` build that also uses the sanitizers of the host compiler. It can be loaded only into a process that
     /// was started for it.
@@ -153,7 +153,8 @@ impl CompileRequest {
     }
 }
 
-/// The limits of one compile. A compile that exceeds them is killed with all its children.
+/// The limits of one compile. If the compiler is a child process, it is killed with all its children at the deadline. A
+/// compiler that runs inside this process (see [`Compiler::library`]) cannot be killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
     /// Maximum wall time.

@@ -44,7 +44,7 @@ pub(crate) fn folder(request: &CompileRequest) -> Result<TempDir, CompileError> 
     folder.map_err(|error| CompileError::io("making a folder", error))
 }
 
-/// Runs a compiler in the folder of a compile. Returns the image and the log.
+/// Writes the source into the folder of a compile and runs the compiler there. Returns the image and the log.
 pub(crate) fn run(
     command: &mut Command,
     request: &CompileRequest,

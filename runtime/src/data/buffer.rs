@@ -43,7 +43,7 @@ pub trait DeviceSliceMut<T>: DeviceSlice<T> {}
 
 /// An owned array in device memory, for programs that do not have their own allocator.
 ///
-/// `Buffer` is simple and not made for speed. The driver allocates and zeroes each array separately. Copies to and
+/// `Buffer` is simple and not optimised for speed. The driver allocates and zeroes each array separately. Copies to and
 /// from the host use pageable memory and are complete when the method returns. Dropping a buffer waits for the work
 /// queued on the device. Programs that need memory pools, uninitialised memory, copies between devices, or pinned or
 /// asynchronous transfers can launch on memory of other libraries: [`crate::interop`].
@@ -136,7 +136,8 @@ impl<T: Element> Buffer<T> {
     /// Copies the array to the host, after all work queued on `stream` so far.
     ///
     /// # Errors
-    /// An error of a kernel that ran since the last synchronisation.
+    /// An error of a kernel that ran since the last synchronisation; [`DeviceError::Unsupported`] if `stream` belongs
+    /// to another device.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
         self.view(..).to_vec(stream)
     }
@@ -144,7 +145,8 @@ impl<T: Element> Buffer<T> {
     /// Overwrites the array with a host slice of the same length.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] if the lengths differ.
+    /// [`DeviceError::OutOfBounds`] if the lengths differ; [`DeviceError::Unsupported`] if `stream` belongs to another
+    /// device.
     pub fn copy_from_slice(&mut self, stream: &Stream, host: &[T]) -> Result<(), DeviceError> {
         if host.len() != self.len {
             return Err(DeviceError::OutOfBounds {
@@ -164,7 +166,7 @@ impl<T: Element> Buffer<T> {
     /// Sets every byte of the array to `value`.
     ///
     /// # Errors
-    /// If the device cannot write the memory.
+    /// If the device cannot write the memory, or if `stream` belongs to another device.
     pub fn fill_bytes(&mut self, stream: &Stream, value: u8) -> Result<(), DeviceError> {
         same_device(&*self.memory, stream)?;
         let bytes = self.len * size_of::<T>();
@@ -273,7 +275,7 @@ impl<T: Element> View<'_, T> {
     /// Copies the part to the host, after all work queued on `stream` so far.
     ///
     /// # Errors
-    /// An error of a kernel that ran since the last synchronisation.
+    /// The errors of [`Buffer::to_vec`].
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>, DeviceError> {
         same_device(&*self.0.buffer.memory, stream)?;
         let mut host = vec![T::zeroed(); self.0.len];

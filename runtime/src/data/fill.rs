@@ -142,7 +142,7 @@ fn uniform<T: Element>(
 const TWO_32: f64 = 4_294_967_296.0;
 const TWO_53: f64 = 9_007_199_254_740_992.0;
 
-/// A sequence of random 32-bit words: the extendable output of BLAKE3 for the seed and the argument.
+/// A sequence of random 32-bit words: the extendable output of BLAKE3 for the seed and the argument's name.
 struct RandomWords {
     stream: blake3::OutputReader,
 }

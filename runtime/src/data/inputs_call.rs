@@ -32,8 +32,8 @@ fn provided(spec: &KernelSpec) -> Option<InputsFn> {
     found.map(|(_, function)| function)
 }
 
-/// Generates the inputs with the function that a spec specifies. `data` are the values that `#[fill(..)]` generated.
-/// If the spec specifies no function, they are returned unchanged.
+/// Generates the inputs with the function that a spec specifies. `data` contains the values that `#[fill(..)]`
+/// generated. If the spec specifies no function, `data` is returned unchanged.
 pub(crate) fn make(
     spec: &KernelSpec,
     problem: &Problem,
@@ -105,7 +105,8 @@ impl InputsCall {
         bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()])
     }
 
-    /// Takes the elements of an input, to change them. [`Self::put`] returns them.
+    /// Takes the elements of an input, so that the function can change them. The function passes the changed elements
+    /// to [`Self::put`].
     ///
     /// # Panics
     /// If the argument is not an input slice, or if it was already taken.
@@ -115,7 +116,7 @@ impl InputsCall {
         bytemuck::pod_collect_to_vec(self.data[argument].bytes())
     }
 
-    /// Returns the changed elements of an input.
+    /// Replaces the elements of an input.
     pub fn put<T: Element>(&mut self, argument: usize, elements: &[T]) {
         self.data[argument] = ArgData::Slice(bytemuck::cast_slice(elements).to_vec());
     }

@@ -392,7 +392,8 @@ impl ReferenceCall {
         bytemuck::pod_collect_to_vec(self.inputs[argument].bytes())
     }
 
-    /// Takes the elements of an output, to compute them. [`Self::put_output`] returns them.
+    /// Takes the elements of an output, so that the reference can compute them. The computed elements are passed to
+    /// [`Self::put_output`].
     ///
     /// # Panics
     /// If the argument is not an output of this type, or if it was already taken.
@@ -403,7 +404,7 @@ impl ReferenceCall {
             .into_vec()
     }
 
-    /// Returns a computed output.
+    /// Stores a computed output.
     pub fn put_output<T: Element>(&mut self, argument: usize, output: Vec<T::Wide>) {
         self.outputs[argument] = Some(Wide::of_vec::<T>(output));
     }

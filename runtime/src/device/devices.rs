@@ -60,7 +60,8 @@ const GPUS: [Gpus; 2] = [
 /// ```
 ///
 /// # Errors
-/// [`DeviceError::NotFound`] if this machine does not have the device, with the reason and the available devices.
+/// [`DeviceError::NotFound`] if this machine does not have the device, with the reason and the available devices;
+/// otherwise the error of the backend that could not open the device.
 pub fn open(name: &str) -> Result<Device, DeviceError> {
     let (backend, which) = split(name);
     let gpus = GPUS.iter().find(|gpus| gpus.backend.name() == backend);
@@ -112,7 +113,7 @@ impl Device {
     /// Opens a device by its name, as command lines specify it: see [`open`].
     ///
     /// # Errors
-    /// [`DeviceError::NotFound`] if this machine does not have the device, with the reason and the available devices.
+    /// The errors of [`open`].
     pub fn open(name: &str) -> Result<Device, DeviceError> {
         open(name)
     }
@@ -128,7 +129,7 @@ fn ordinal(which: Option<&str>) -> Option<u32> {
     which.map_or(Some(0), |which| which.parse().ok())
 }
 
-/// All available devices of this machine, except the fake one. The cpu device is the first.
+/// All available devices of this machine, except fake and simulated devices. The cpu device is the first.
 pub fn devices() -> Vec<Device> {
     let gpus = gpus().into_iter().filter_map(|(_, opened)| opened.ok());
     let cpu = cpu().ok().map(Device::from);

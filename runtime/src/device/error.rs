@@ -34,7 +34,8 @@ pub enum DeviceError {
         /// The limit, and what exceeds it.
         error: PlanError,
     },
-    /// A launch was refused for a reason other than a limit. Nothing ran.
+    /// Kiln or the driver refused a launch, and nothing ran. If the plan exceeds a limit that Kiln checks, the error is
+    /// [`DeviceError::Plan`] instead.
     #[error("launch of `{symbol}` refused: {text}")]
     LaunchRefused {
         /// The kernel's symbol.

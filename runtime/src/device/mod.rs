@@ -45,7 +45,7 @@ pub struct DeviceInfo {
     /// The number of the device among the devices of its backend, as the driver numbers them.
     pub ordinal: u32,
     /// The resolution of [`DeviceBackend::time`] in nanoseconds: the step of the clock and, on a GPU, the variation
-    /// from the start of one batch to the next.
+    /// from the start of one batch (launches that are timed together) to the next.
     pub timer_tick_ns: u64,
     /// Whether the device is a simulator that interprets the device's images. A simulator has no clock, so it
     /// measures no times and its results are not evidence of speed.
@@ -166,8 +166,8 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// immediately.
     ///
     /// # Errors
-    /// [`DeviceError::LaunchRefused`] if the plan exceeds a limit. Errors of the kernel itself are returned here or
-    /// by the next synchronisation.
+    /// [`DeviceError::Plan`] if the plan exceeds a limit, and [`DeviceError::LaunchRefused`] if the launch is invalid
+    /// for another reason. Errors of the kernel itself are returned here or by the next synchronisation.
     fn launch(
         &self,
         stream: StreamHandle,
@@ -199,9 +199,9 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Launches a function `launches` times, one launch directly after another. Returns the total time on the
-    /// device's own clock, in nanoseconds. A GPU measures the time between two events. The cpu device measures the
-    /// CPU time of its threads and takes the largest.
+    /// Launches a function `launches` times, one launch directly after another. Returns the total time on the device's
+    /// own clock, in nanoseconds. A GPU measures the time between two events. The cpu device measures, for each launch,
+    /// the CPU time of the thread that used the most.
     ///
     /// The launches alternate between the sets of arguments, beginning with the first set.
     ///
@@ -216,8 +216,9 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         launches: u32,
     ) -> Result<u64, DeviceError>;
 
-    /// Releases this process's reservations in the last-level cache (persisting L2), so that its times can be
-    /// compared with times of other processes. Call it before measuring, in a process that only measures.
+    /// Releases this process's reservations in the last-level cache (persisting L2), so that the times that this
+    /// process measures can be compared with times of other processes. Call it before measuring, in a process that only
+    /// measures.
     ///
     /// # Errors
     /// An error that broke the device earlier. A device without such reservations returns no error.
@@ -310,8 +311,8 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
-    /// Calls `queue`, which queues work that must not be recorded, because memory of another library may be freed
-    /// before a recording is replayed. No recording of the stream begins during the call.
+    /// Calls `queue`, which queues work that must not be recorded: it uses memory of another library, which may be
+    /// freed before a recording is replayed. No recording of the stream begins during the call.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the stream is being recorded; otherwise the errors of `queue`.

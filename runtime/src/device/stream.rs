@@ -124,9 +124,10 @@ impl Stream {
         }
     }
 
-    /// A handle of the same queue on which launch functions use the forced choice instead of selecting one.
+    /// A handle of the same queue. Launch functions that receive the handle launch the forced choice (a baked row or
+    /// the baseline) instead of selecting one.
     ///
-    /// Smoke tests use it to run every baked row on any device. Programs can use it to pin a row.
+    /// Smoke tests use such handles to run every baked row on any device. Programs can use them to pin a row.
     pub fn forced(&self, forced: Arc<Forced>) -> Stream {
         Stream {
             forced: Some(forced),

@@ -18,7 +18,8 @@ const FIRST_VERSION: u8 = 2;
 
 /// Code object versions that every HIP runtime of a supported architecture can load.
 const LOADED_BY_ALL: std::ops::RangeInclusive<u8> = 4..=5;
-/// A later version of the format, and the first HIP runtime that can load it. Version 6 was introduced by ROCm 6.3.
+/// The version of the format after [`LOADED_BY_ALL`], and the first HIP runtime that can load it. Version 6 was
+/// introduced by ROCm 6.3.
 const LATER: (u8, (u32, u32)) = (6, (6, 3));
 
 /// Values of `EF_AMDGPU_MACH` and their architectures, beginning with the ninth generation.

@@ -83,8 +83,8 @@ fn defines(table: &SymbolTable<'_, Header>, name: &str) -> bool {
     })
 }
 
-/// Compares the first bytes with the magic bytes of ELF. A file that is shorter than these is compared as far as it
-/// goes.
+/// Compares the first bytes with the magic bytes of ELF. If the file is shorter than the magic bytes, only the bytes
+/// that it has are compared.
 fn check_magic(bytes: &[u8]) -> Result<(), ImageError> {
     const MAGIC: [u8; 6] = [0x7f, b'E', b'L', b'F', elf::ELFCLASS64, elf::ELFDATA2LSB];
     let start = &bytes[..bytes.len().min(MAGIC.len())];

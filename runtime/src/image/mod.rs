@@ -68,8 +68,8 @@ impl Wanted {
 
 /// Checks that a device can load an artifact's image. The fake device can load any image.
 ///
-/// A shared object does not state which instruction sets it needs. So for the cpu device, the artifact's target is
-/// checked instead.
+/// A shared object does not state which instruction sets it needs. So the cpu device also checks the artifact's target
+/// when it loads the artifact.
 ///
 /// # Errors
 /// The first property that differs, with the found and the required value.

@@ -38,8 +38,8 @@ use crate::device::DeviceError;
 use crate::device::lent::Lent;
 use crate::device::stream::Stream;
 
-/// Memory that cudarc itself allocated and tracks. The trait is sealed, so only
-/// cudarc's own types implement it. Otherwise safe code could implement cudarc's trait `DevicePtr` with any address.
+/// Memory that cudarc itself allocated and tracks. The trait is sealed, so only cudarc's own types implement it.
+/// Otherwise safe code could implement cudarc's trait `DevicePtr` with any address.
 pub trait CudarcMemory<T>: DevicePtr<T> + sealed::Sealed {}
 
 impl<T> sealed::Sealed for CudaSlice<T> {}

@@ -38,7 +38,7 @@ pub fn stream(owner: impl RawStream) -> Result<Stream, DeviceError> {
 
 /// A stream that queues work on a raw handle (a `CUstream` or `hipStream_t`). A null handle means the default stream.
 ///
-/// The stream and its clones keep `keep`. Pass the value that keeps the raw stream open, or `()`.
+/// The stream and its clones keep the value `keep` alive. Pass the value that keeps the raw stream open, or `()`.
 ///
 /// # Errors
 /// If the device does not support foreign streams.
@@ -54,7 +54,8 @@ pub unsafe fn stream_from_raw(
     Stream::adopt(device, VouchedStream::new(raw as u64), Box::new(keep))
 }
 
-/// Like [`stream_from_raw`], for the adapters in this crate. They vouch for the stream because `keep` keeps it open.
+/// Like [`stream_from_raw`], for the adapters in this crate. An adapter vouches for the stream because `keep` keeps the
+/// stream open.
 #[cfg(feature = "cudarc-019")]
 pub(super) fn of_adapter(
     device: Device,

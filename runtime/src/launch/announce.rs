@@ -1,8 +1,8 @@
 //! Logs a warning, through [`log`], if a launch does not use a config that was tuned and proven for it.
 //!
 //! A program that launches a baseline gives correct results but may be a hundred times slower than necessary. Each
-//! kernel logs each kind of warning once. Only a launch that selects can log a warning. A launch that finds its
-//! selection in the memo never logs one.
+//! kernel logs each kind of warning at most once. Only a launch that selects a row or the baseline can log a warning; a
+//! launch that reuses a memoised selection logs nothing.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -21,8 +21,8 @@ enum WarningKind {
     Unproven,
 }
 
-/// Logs a warning if a launch uses the baseline because no row fits, the row of another problem, or an unproven row.
-/// Logs it once per kernel and kind of warning.
+/// Logs a warning if a launch uses an unproven row, the row of another problem, or, because no row fits, the baseline.
+/// Each kind of warning is logged once per kernel.
 pub(crate) fn announce(
     kernel: &'static Kernel,
     device: &DeviceInfo,

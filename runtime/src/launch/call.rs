@@ -93,7 +93,8 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// Takes the buffer of a slice argument, to pass it to the launch function. [`Self::put`] returns it.
+    /// Takes the buffer of a slice argument, to pass it to the launch function. After the launch, [`Self::put`] stores
+    /// the buffer again.
     pub fn take<T: Element>(&mut self, argument: usize) -> Buffer<T> {
         match &mut self.args[argument] {
             CallArg::Slice(buffer) => buffer
@@ -104,7 +105,7 @@ impl<'a> LaunchCall<'a> {
         }
     }
 
-    /// Returns the buffer of a slice argument after the launch.
+    /// Stores the buffer of a slice argument after the launch.
     pub fn put<T: Element>(&mut self, argument: usize, buffer: Buffer<T>) {
         self.args[argument] = CallArg::Slice(Some(AnyBuffer::of_buffer(buffer)));
     }

@@ -1,7 +1,7 @@
 //! The memo of a launch function: its selections for the most recent problems, per thread.
 //!
-//! If the device and the sizes of a launch are in the memo, the launch only compares them. It evaluates no
-//! expression, takes no lock, looks up no map and allocates nothing.
+//! If the device and the sizes of a launch are in the memo, the launch only compares its slices with the stored
+//! requirements. It evaluates no expression, takes no lock, looks up no map and allocates nothing.
 
 use std::cell::{Cell, RefCell};
 

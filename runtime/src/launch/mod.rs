@@ -1,9 +1,9 @@
 //! The code that every generated launch function calls.
 //!
-//! Before a launch, it checks everything that the spec can state: the length, alignment, device and stream of each
-//! slice, and the launch plan against the device's limits. With the `unsafe` of the `unsafe extern "C"` block, the
-//! author vouches for the rest: the kernel stays inside those lengths, and the kernel's signature on this device is
-//! the declared one.
+//! Before a launch, this code checks everything that the spec can state: the length, alignment, device and stream of
+//! each slice, and the launch plan against the device's limits. With the `unsafe` of the `unsafe extern "C"` block, the
+//! author vouches for the rest: the kernel stays inside those lengths, and the kernel's signature on this device is the
+//! declared one.
 
 pub(crate) mod announce;
 pub(crate) mod call;
@@ -62,7 +62,8 @@ impl<'a> KernelArgs<'a> {
         KernelArgs::of(pointers)
     }
 
-    /// The device address in the pointer argument at an index; `None` if there is no argument at this index.
+    /// The device address in the pointer argument at an index; `None` if there is no argument or only a placeholder at
+    /// this index.
     pub(crate) fn address(self, place: usize) -> Option<u64> {
         let pointer = self
             .pointers
@@ -114,7 +115,7 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Launches a kernel: takes the memoised selection or selects, checks the arguments, and queues the launch.
+/// Launches a kernel. Uses the memoised selection or selects a choice, checks the arguments, and queues the launch.
 ///
 /// `dims` are the problem's dimensions in declared order, `slices` are the slice arguments in order, and `args` are
 /// all arguments followed by a placeholder for the receipt.

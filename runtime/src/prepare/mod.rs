@@ -1,5 +1,5 @@
-//! Prepares a choice for launching: loads its embedded image or compiles it, and looks up its functions. This happens
-//! once per device.
+//! Prepares a choice (the baseline or a baked row) for launching: loads its embedded image or compiles it, and looks up
+//! its functions. This happens once per device.
 
 pub(crate) mod error;
 mod origin;
@@ -140,7 +140,7 @@ impl Kernel {
     }
 }
 
-/// Generates the entries of a choice, takes the embedded image or compiles them, and loads them.
+/// Generates the code of a choice, and loads its entries from the embedded image or from the compiled code.
 fn prepare(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,

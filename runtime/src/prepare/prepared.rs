@@ -59,7 +59,8 @@ pub enum NoImage {
 ///
 /// Looking up a slot by its index takes no lock. Only filling a slot takes a lock.
 pub(crate) struct PreparedTable {
-    /// Devices by index. Bucket `b` has room for `2^b` devices, so a slot never moves.
+    /// The slots of every device, by the device's index. Bucket `b` has room for `2^b` devices and never grows, so a
+    /// slot never moves.
     buckets: [OnceLock<Box<[DeviceSlots]>>; 32],
     filling: Mutex<()>,
 }

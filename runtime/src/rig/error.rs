@@ -27,7 +27,7 @@ pub enum RigError {
     /// The data of the arguments cannot be generated.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// An element of an output exceeds its tolerance.
+    /// The error of an output element exceeds the tolerance.
     #[error("{worst}")]
     Incorrect {
         /// The element with the largest error.

@@ -21,7 +21,7 @@ pub struct ExpectedError {
 const FORMAT: u8 = 2;
 const LAUNCHED: u8 = FORMAT | 1;
 
-/// The expected outputs of one launch, by the index of the argument.
+/// The expected outputs of one launch. The key of an output is the index of its argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expected {
     outputs: BTreeMap<usize, Wide>,
@@ -80,8 +80,9 @@ impl Expected {
         self.outputs.get(&argument)
     }
 
-    /// Encodes the outputs as the content of a file. The content is one byte for the format and for whether a launch
-    /// produced the outputs; for each output the argument's index, element type, length and values; and a checksum.
+    /// Encodes the outputs as the content of a file. The first byte states the format and whether a launch produced the
+    /// outputs. Then follow, for each output, the argument's index, element type, length and values. A checksum is at
+    /// the end.
     ///
     /// Real values are stored as `f64` and integers in their own type, both in this machine's memory representation.
     pub fn to_bytes(&self) -> Vec<u8> {

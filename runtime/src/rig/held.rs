@@ -18,8 +18,8 @@ const GUARD_BYTES: usize = 1024;
 const GUARD: u8 = 0xA5;
 /// The byte that fills outputs before a launch. In every real type, an element of such bytes is NaN.
 pub(super) const POISON: u8 = 0xFF;
-/// Like [`POISON`], for a second launch. The second launch shows whether an element was never written, or whether its
-/// result only happens to equal the first poison.
+/// Like [`POISON`], for a second launch. The second launch shows whether an element was never written, or whether the
+/// kernel's result only happens to equal the first poison.
 pub(super) const OTHER_POISON: u8 = 0xB7;
 /// Alignment of every buffer in bytes.
 pub(super) const ALIGN: usize = 256;
@@ -101,7 +101,7 @@ impl HeldSlice {
         })
     }
 
-    /// The memory of the first set, as a check build needs it to compare accesses with it.
+    /// The memory of the first set of data. A check build compares every access of the kernel with it.
     pub(super) fn memory(&self) -> ArgMemory<'_> {
         ArgMemory {
             name: &self.spec.name,

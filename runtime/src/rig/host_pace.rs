@@ -30,7 +30,7 @@ impl Rig {
     /// Repeats both measurements `pairs` times, alternately, on a new stream and on the data of [`Self::launch`].
     ///
     /// # Errors
-    /// [`DeviceError::Unsupported`] if the device cannot record; otherwise those of [`Self::launch`].
+    /// [`DeviceError::Unsupported`] if the device cannot record; otherwise the errors of [`Self::launch`].
     pub fn host_pace(
         &self,
         function: &Function,

@@ -292,7 +292,7 @@ impl Rig {
     /// is never written then has that other value.
     ///
     /// # Errors
-    /// [`RigError::Unwritten`]; otherwise those of [`Self::launch`].
+    /// [`RigError::Unwritten`]; otherwise the errors of [`Self::launch`].
     pub fn check_written(&self, function: &Function, plan: &LaunchPlan) -> Result<(), RigError> {
         let mut suspects = Vec::new();
         for slice in self.outputs_only() {
@@ -328,12 +328,13 @@ impl Rig {
                 });
             }
         }
-        // Later reads expect the outputs of a launch on the ordinary poison, as for every candidate.
+        // Code that reads the outputs later expects the outputs of a launch on the first poison value.
         self.reset()?;
         self.launch(function, plan)
     }
 
-    /// The current outputs as expected outputs for other launches. This is for kernels whose reference is an entry.
+    /// The current outputs, as expected outputs of other launches. This is for outputs that are compared with those of
+    /// a reference entry or of the baseline.
     ///
     /// # Errors
     /// If the device cannot read the data.
@@ -360,8 +361,8 @@ impl Rig {
         })
     }
 
-    /// The slices that are poisoned before a launch and that the launch must fill. A workspace is not compared and
-    /// need not be filled.
+    /// The slices that are poisoned before a launch and that the launch must fill. An output that is never compared (a
+    /// workspace) need not be filled, so it is not included.
     fn outputs_only(&self) -> impl Iterator<Item = &HeldSlice> {
         self.slices().filter(|slice| {
             slice.spec.access == Access::Out && slice.spec.compare != Some(Comparison::None)

@@ -6,8 +6,8 @@ use kiln_spec::LaunchPlan;
 
 use crate::selection::{Choice, Selection};
 
-/// A choice that launch functions use instead of selecting one. It applies to launches on a stream of
-/// [`crate::Stream::forced`].
+/// A choice (the baseline or a baked row) that launch functions use instead of selecting one. It applies to launches on
+/// a stream of [`crate::Stream::forced`].
 #[derive(Debug)]
 pub struct Forced {
     /// The address of the kernel, which identifies the kernel without its type.

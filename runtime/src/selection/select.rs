@@ -7,7 +7,8 @@
 //! 3. the row of the nearest tuned problem on this architecture
 //! 4. the baseline
 //!
-//! A config of another backend or architecture is never selected.
+//! A config of another backend or architecture is never selected. Rows are ignored if their evidence is neither
+//! `proven` nor accepted by the kernel's author.
 
 use std::ptr;
 

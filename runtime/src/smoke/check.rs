@@ -100,8 +100,8 @@ impl<'a> CheckedLaunch<'a> {
         })
     }
 
-    /// The launch plan that the spec gives. For a row's own problem, the plan must equal the one in the generated
-    /// code.
+    /// The launch plan that the spec gives for the problem. For a row, this also checks that the spec's plan for the
+    /// row's own problem equals the plan in the generated code.
     fn intended_plan(&self) -> Result<LaunchPlan, Failure> {
         let limits = &self.stream.device().info().limits;
         let refused = |error| Failure::Launch(crate::LaunchError::new(self.kernel.name(), error));
@@ -160,7 +160,7 @@ impl<'a> CheckedLaunch<'a> {
             config_hash: self.kernel.config_hash(self.choice).0.short(),
             plan: *plan,
         })?;
-        // If the receipt is wrong, it explains more than the wrong outputs that result from the same cause.
+        // A wrong receipt is reported before wrong outputs, because it explains more if both have the same cause.
         ratio
     }
 

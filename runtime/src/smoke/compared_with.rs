@@ -9,9 +9,10 @@ pub enum ComparedWith {
     Reference,
     /// The entry that the spec specifies as the reference, run on the same device.
     Entry,
-    /// The baseline, run on the same device. Such a comparison shows only that the two agree.
+    /// The baseline, run on the same device. Such a comparison shows only that the row and the baseline agree.
     Baseline,
-    /// Nothing, because the kernel has no reference and the choice is the baseline itself.
+    /// Nothing, because the kernel has no reference, and either the choice is the baseline itself or the baseline has
+    /// no launch plan for the problem.
     Nothing,
 }
 

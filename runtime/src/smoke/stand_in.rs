@@ -24,8 +24,8 @@ pub(super) enum StandIn {
     Missing(String),
 }
 
-/// The simulation on which a choice is launched instead of the cpu device. `None` if `device` is not the cpu device,
-/// if the choice is not a row of a GPU, or if this build simulates no GPU.
+/// The simulation on which `choice` is launched instead of on `device`. `None` if `device` is not the cpu device, if
+/// `choice` is not a row of a GPU, or if this build simulates no GPU.
 pub(super) fn of(kernel: &'static Kernel, choice: Choice, device: &Device) -> Option<StandIn> {
     let Choice::Row(row) = choice else {
         return None;
@@ -70,8 +70,8 @@ pub(super) fn options(options: &SmokeOptions) -> SmokeOptions {
     }
 }
 
-/// The reason why a check failed because of the simulator and not because of the row: the simulator does not
-/// implement an instruction, or no problem is small enough. `None` if the check is a result about the row.
+/// The reason why a launch on a simulated GPU gave no result about the row: the simulator does not implement an
+/// instruction, or no small problem can be launched. `None` if the check is a result about the row.
 pub(super) fn out_of_reach(check: &Check) -> Option<String> {
     let error = match &check.outcome {
         CheckOutcome::NotRun { why } => return Some(why.clone()),

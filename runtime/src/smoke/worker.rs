@@ -12,11 +12,11 @@ use super::{SmokeOptions, open, run};
 use crate::kernel::Kernel;
 use crate::supervise::{Ended, Supervised};
 
-/// The variable that is set in the child process, to the name of the kernel to run.
+/// The environment variable that marks the child process. Its value is the name of the kernel to run.
 const WORKER: &str = "KILN_SMOKE_WORKER";
-/// The variable that selects the device. If it is not set, the device is `cpu`.
+/// The environment variable that selects the device. If it is not set, the device is `cpu`.
 const DEVICE: &str = "KILN_SMOKE_DEVICE";
-/// The variable with the time limit in seconds for the smoke tests of one kernel.
+/// The environment variable with the time limit in seconds for the smoke tests of one kernel.
 const DEADLINE: &str = "KILN_SMOKE_DEADLINE_S";
 /// The line that the child prints before a report with failures.
 const FAILED: &str = "kiln smoke: failed";

@@ -32,7 +32,8 @@ pub enum Fault {
     OldEntryAndPlan,
     /// Like `OldEntry`, but only for release entries. Receipts are right.
     OldRelease,
-    /// Release entries are those of the first module, launched as they require. This is a perfect, silent fallback.
+    /// Every launch of a release entry uses the first loaded release entry and the plan of that entry's first launch.
+    /// This is a perfect, silent fallback.
     SilentFallback,
     /// Nothing is launched.
     NoOp,

@@ -5,16 +5,16 @@ use crate::device::DeviceError;
 
 use super::ffi::{Mapping, Stacks, page_bytes};
 
-/// Offset between stacks, in bytes. Without it, the low address bits of all stacks would be equal, so all stacks
-/// would compete for the same cache sets, and kernels would take up to twice the time.
+/// Additional distance between stacks, in bytes. Without it, the low address bits of all stacks would be equal, so all
+/// stacks would compete for the same cache sets, and kernels would take up to twice the time.
 const COLOUR_BYTES: usize = 192;
 /// The pattern at the low end of every stack. A thread that needs more stack overwrites it. It is several cache lines
 /// long because a stack frame may contain bytes that are never written.
 const CANARY: [u8; 256] = [0xc5; 256];
 /// Size of a huge page, in bytes. Smaller arenas do not benefit from huge pages.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
-/// Number of canaries that are checked after a launch. All threads run the same code, so an overflow occurs in most
-/// stacks.
+/// Maximum number of canaries that are checked after a launch. A sample is enough, because all threads run the same
+/// code and so an overflow occurs in most stacks.
 const SAMPLES: usize = 64;
 
 /// How the stacks of an arena are arranged in memory.
@@ -57,7 +57,7 @@ impl Arena {
             return Ok(mapped.stacks);
         }
         self.mapped = None;
-        // Blocks have few different sizes, so memory that grows by powers of two is rarely mapped again.
+        // Blocks have few different sizes. If the arena grows by powers of two, memory is rarely mapped again.
         let mapped = self.map(threads.next_power_of_two(), layout)?;
         let stacks = mapped.stacks;
         self.mapped = Some(mapped);
@@ -113,7 +113,8 @@ impl Arena {
         }
     }
 
-    /// Whether a launch of `threads` threads has overrun a stack. If so, the arena is discarded.
+    /// Whether a launch with blocks of `threads` threads has overrun a stack. If so, the arena is discarded. `false`
+    /// for guarded stacks, because a guard page already stops an overrun.
     pub fn overran(&mut self, threads: usize) -> bool {
         let Some(mapped) = self
             .mapped

@@ -139,9 +139,9 @@ impl CpuCompiler {
         Ok(command)
     }
 
-    /// Flags that reject kernels whose stack frames exceed the stack of a coroutine. Without them, such a kernel
-    /// would overrun its stack. They are not needed if threads run on the stack of the executor, or if each stack has
-    /// a guard page.
+    /// Flags that reject kernels whose stack frames exceed the stack of a coroutine. Without the flags, such a kernel
+    /// would overrun its stack. The flags are not needed if threads run on the stack of the executor, or if each stack
+    /// has a guard page.
     fn frame_flags(&self, family: Family, request: &CompileRequest) -> Vec<String> {
         let fibers = request.source.contains("#define KILN_CPU_FIBERS 1");
         if !fibers || request.build != BuildKind::Release {
@@ -205,8 +205,8 @@ const GCC: &[&str] = &[];
 
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
 /// Flags of check builds with g++. The instrumentation of the thread sanitizer calls the prelude's own functions
-/// (`watch_access.h`). No optimisation may move or widen an access before the access is instrumented. In addition,
-/// clang does not report accesses of more than 16 bytes.
+/// (`watch_access.h`). No optimisation may move or widen an access before the access is instrumented. This matters for
+/// clang too, which also does not instrument accesses of more than 16 bytes.
 const CHECK_GCC: &[&str] = &[
     "-O2",
     "-g1",

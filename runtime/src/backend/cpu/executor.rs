@@ -15,7 +15,7 @@ use super::module::CpuEntry;
 use super::pool::{Job, Pool, pin_to};
 use super::watch::History;
 
-/// Minimum duration of the work on the calling thread, in nanoseconds, from which on it is worth waking the pool.
+/// The pool is woken only for work that would take the calling thread alone longer than this number of nanoseconds.
 const WAKE_NS: u64 = 20_000;
 /// Target duration of a share (a range of blocks that one thread takes at a time), in nanoseconds.
 const SHARE_NS: u64 = 20_000;
@@ -107,8 +107,8 @@ impl Executor {
         })
     }
 
-    /// Number of blocks to run on this thread before deciding whether to wake the pool. They measure the time of a
-    /// block, which is not known before the first launch and may have changed with the sizes.
+    /// Number of blocks to run on this thread before deciding whether to wake the pool. These blocks measure the time
+    /// per block, which is not known before the first launch and may have changed with the sizes.
     fn tried_first(&self, entry: &CpuEntry, blocks: u64) -> u64 {
         if self.pool.is_none() || self.wakes_pool(entry, blocks) {
             0
@@ -352,7 +352,7 @@ impl Job for LaunchWork {
         let cpu_ns = thread_cpu_ns() - start_ns;
         self.most_cpu_ns.fetch_max(cpu_ns, Ordering::Relaxed);
         match taken {
-            // All threads of a launch measure about the same time per block.
+            // All threads of a launch measure about the same time per block, so it does not matter which value remains.
             Ok(blocks @ 1..) => self.entry.set_ns_per_block(cpu_ns / blocks),
             Ok(0) => {}
             Err(error) => {

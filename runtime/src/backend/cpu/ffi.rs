@@ -209,11 +209,11 @@ impl MemoryTable {
     }
 }
 
-/// What a watched launch (a launch of a check build that checks every access) needs in addition.
+/// What a watched launch (a launch of a check build that checks every access) needs in addition to the [`Call`].
 pub(super) struct LaunchWatch<'a> {
     /// The memory that the kernel may access.
     pub memory: &'a MemoryTable,
-    /// The recorded accesses. Zeroed, or as earlier launches left them.
+    /// The records of accesses, in cells. They are all zero, or earlier launches wrote them.
     pub cells: &'a Mapping,
     /// The number of the last interval between barriers. The launch continues to count from it.
     pub interval: &'a mut u64,
@@ -412,8 +412,8 @@ impl ObjectCopy {
     }
 
     /// Passes the list of variables to a check build. The list contains for each variable the name, the address
-    /// relative to `kiln_cpu_abi`, the size in bytes and the prelude's `kiln_cpu_memory_kind`. It must be ordered by
-    /// address.
+    /// relative to `kiln_cpu_abi`, the size in bytes and the prelude's `kiln_cpu_memory_kind`. The list must be ordered
+    /// by address.
     pub fn set_variables<'a>(
         &mut self,
         variables: impl Iterator<Item = (&'a str, i64, u64, u32)>,

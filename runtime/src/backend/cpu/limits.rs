@@ -13,8 +13,8 @@ pub(super) const MAX_THREADS: u32 = 2048;
 /// Maximum shared memory per block in bytes, whatever the options are. This is the size of the prelude's dynamic
 /// buffer.
 pub(super) const MAX_SHARED_BYTES: u32 = 262_144;
-/// Largest value of `blockIdx * blockDim` on x and y. The prelude states this bound to the compiler, with which g++
-/// recognises contiguous accesses.
+/// Largest value of `blockIdx * blockDim` on x and y. The prelude states this bound to the compiler, because g++ needs
+/// it to recognise contiguous accesses.
 pub(super) const INDEX_BOUND: u64 = 0x07ff_ffff;
 
 /// The options with which the cpu device is opened.
@@ -28,7 +28,8 @@ pub struct CpuOptions {
     pub shared_bytes: u32,
     /// Size of the stack of one GPU thread in kernels with barriers, in bytes; at least 4096.
     pub stack_bytes: usize,
-    /// Whether to bind every thread, including the one that opens the device, to its own processor. For measuring.
+    /// Whether to bind every thread, including the one that opens the device, to its own processor. This is for
+    /// measuring.
     pub pin: bool,
     /// The processor or instruction set for which kernels are compiled.
     pub target: CpuTarget,

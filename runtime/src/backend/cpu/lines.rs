@@ -1,4 +1,4 @@
-//! Adds files and line numbers to the faults of check builds. They come from the debug information of the object.
+//! Adds files and line numbers to the faults of check builds. The lines come from the debug information of the object.
 
 use addr2line::gimli::{Dwarf, EndianSlice, Error, NativeEndian, SectionId};
 use addr2line::{Context, Location};
@@ -46,7 +46,8 @@ impl<'a> LineTable<'a> {
         Context::from_dwarf(dwarf).ok().map(LineTable)
     }
 
-    /// The innermost source location of an address that is outside the prelude.
+    /// The source location of an address, as `file:line`. Of the functions that were inlined there, the innermost one
+    /// outside the prelude is used, or the outermost one if all are in the prelude. `None` if the location is unknown.
     fn of(&self, address: u64) -> Option<String> {
         let mut frames = self.0.find_frames(address).skip_all_loads().ok()?;
         let mut outermost = None;

@@ -19,7 +19,7 @@ use super::watch::MemoryKind;
 /// The version of the interface between objects and the executor that this crate supports.
 const ABI: u32 = 2;
 
-/// A loaded object. Each operating system thread that has run it has its own copy.
+/// A loaded object. Each operating system thread that has run one of its kernels has its own copy.
 #[derive(Debug)]
 pub(super) struct CpuModule {
     device_index: u32,

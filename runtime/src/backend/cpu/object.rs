@@ -1,5 +1,5 @@
-//! Reads the symbol table of a compiled object. It lists the object's variables, the shared memory that kernels
-//! declare, and variables that the copies of the object could not share.
+//! Reads the symbol table of a compiled object: its variables, the shared memory that its kernels declare, and whether
+//! kernels can write to a variable that all copies of the object would have to share.
 
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
@@ -22,7 +22,7 @@ pub(super) enum ObjectError {
     NotOfKiln,
 }
 
-/// What the symbol table of one object states.
+/// The information in the symbol table of one object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ObjectFacts {
     /// The variables and the read-only sections, ordered by address.
@@ -134,7 +134,7 @@ impl ObjectFacts {
     }
 
     /// Static shared memory of a kernel, in bytes. It is the sum of all shared variables in the kernel's copy of the
-    /// source, because the symbol table does not tell which kernel uses the arrays of a device function.
+    /// source, because the symbol table does not show which kernel uses the arrays of a device function.
     pub fn static_shared_bytes(&self, symbol: &str) -> u32 {
         let receipt = symbol.ends_with("_receipt");
         let arrays = self
@@ -187,8 +187,8 @@ fn source_name(mangled: &str) -> &str {
     digits.find_map(part).unwrap_or(name)
 }
 
-/// Whether kernels can write to the variables of a section. The prelude puts `__constant__` variables into a separate
-/// section.
+/// Whether kernels can write to the variables of a section. This is false for `__constant__` variables, because the
+/// prelude puts them into separate sections (`.kiln_constant*`).
 fn is_writable(section: &str) -> bool {
     !is_within(section, ".data.rel.ro")
         && (is_within(section, ".data") || is_within(section, ".bss"))

@@ -1,5 +1,5 @@
 //! The input of a check build (a build that checks every memory access): the memory that its kernels may access, and
-//! the history of accesses. The prelude's `watch_*.h` use it for the checks.
+//! the history of accesses. The checks in the prelude's `watch_*.h` use both.
 
 use crate::device::{DeviceError, KernelArgs};
 

@@ -56,8 +56,9 @@ enum CudaHeaders {
 }
 
 impl NvrtcCompiler {
-    /// Uses the first NVRTC that is found, for an architecture such as `sm_89`. It searches `KILN_NVRTC`, the
-    /// workspace's wheel, `CUDA_PATH` and `CUDA_HOME`, and the system's loader. It needs no GPU and no driver.
+    /// Uses the first NVRTC that is found, for an architecture such as `sm_89`. It searches `KILN_NVRTC`, the wheel
+    /// that `cargo xtask setup` installed in the workspace, `CUDA_PATH` and `CUDA_HOME`, and the system's loader. It
+    /// needs no GPU and no driver.
     ///
     /// # Errors
     /// [`CompileError::NotFound`] if no NVRTC is found, if it is damaged, or if it does not support the architecture.

@@ -229,7 +229,7 @@ impl DeviceBackend for CudaDevice {
         }
     }
 
-    /// A device that has no such limit returns an error of the driver, which is ignored.
+    /// On a device that cannot reserve L2 cache, the driver returns an error, which is ignored.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         let shared = self.context()?.raw.share_l2().map_err(of_call);
         shared.or_else(|error| match error.class() {

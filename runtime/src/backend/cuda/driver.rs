@@ -70,8 +70,8 @@ fn load(file: &Path) -> Result<Driver, LibraryError> {
     Driver::load(file)
 }
 
-/// Initialises a driver. If the first call of the driver fails, the driver cannot be used. Usually the machine has no
-/// GPU, or the kernel module has another version.
+/// Initialises a driver. If the first call of the driver fails, the driver cannot be used. This is usually because the
+/// machine has no GPU or because the kernel module has another version.
 fn started(driver: Driver, file: PathBuf) -> Result<FoundDriver, DeviceError> {
     let begun = driver.init().and_then(|()| driver.version());
     match begun {

@@ -18,7 +18,7 @@ pub(super) const INSTANCE_UUID: &str = "uuid";
 
 /// The assumed resolution of the time between two events, in nanoseconds. The driver's documentation states half a
 /// microsecond for the events (`cuEventElapsedTime`). The front end of the GPU needs additional time between two
-/// recordings. A sample lasts a hundred times as long as this value, which is one millisecond.
+/// recordings. A sample lasts at least a hundred times as long as this value, which is one millisecond.
 const TICK_NS: u64 = 10_000;
 
 /// All properties of a device that can be queried without a context.

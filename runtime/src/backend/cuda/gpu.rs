@@ -68,8 +68,8 @@ impl Gpu for CudaContext {
         stream.end_capture(&self.raw)
     }
 
-    /// Does nothing, because the driver keeps a graph that is still running. Kiln keeps the memory and modules that
-    /// its launches use until they are done.
+    /// Does nothing, because the driver keeps a graph that is still running. Kiln keeps the memory and modules that the
+    /// graph's launches use until the launches are done.
     fn wait_to_drop_graph(&self) {}
 
     fn copy_on_device(

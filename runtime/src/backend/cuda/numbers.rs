@@ -61,8 +61,8 @@ pub(super) const LIMIT_PERSISTING_L2: i32 = 6;
 pub(super) const STREAM_NON_BLOCKING: u32 = 1;
 /// `CU_EVENT_DEFAULT`, for an event that records its time
 pub(super) const EVENT_DEFAULT: u32 = 0;
-/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`. With it, only the recording thread cannot make calls that cannot be
-/// recorded.
+/// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`. In this mode, a call that cannot be recorded is an error only in the
+/// recording thread.
 pub(super) const CAPTURE_THREAD_LOCAL: i32 = 1;
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
 pub(super) const ALLOCATION_PINNED: i32 = 1;

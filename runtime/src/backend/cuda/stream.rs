@@ -1,7 +1,7 @@
 //! The streams of one device, in a table. An unknown handle is an error and never an invalid pointer.
 //!
-//! No call that waits for the device holds the table's lock. Opening a stream waits for all readers of the table, and
-//! later launches would wait behind it.
+//! No call that waits for the device holds the table's lock. Otherwise, opening a stream, which needs the lock
+//! exclusively, would wait for the device, and later launches would wait behind it.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -54,8 +54,8 @@ impl Streams {
         }
     }
 
-    /// The stream with this handle. It stays open as long as the returned value exists. For calls that wait for its
-    /// work.
+    /// The stream with this handle, for calls that wait for its work. The stream stays open as long as the returned
+    /// value exists.
     pub fn get(&self, stream: StreamHandle) -> Result<Arc<RawStream>, DeviceError> {
         let Some(place) = place(stream) else {
             return Ok(self.default.clone());

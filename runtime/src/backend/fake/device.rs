@@ -381,7 +381,7 @@ impl DeviceBackend for FakeDevice {
         sets: ArgSets<'_>,
         launches: u32,
     ) -> Result<u64, DeviceError> {
-        // Every launch leaves the same outputs, except the first few if a script distinguishes launches.
+        // Each launch is performed separately, because a script may specify that a later launch misbehaves.
         for args in sets.in_turn(launches) {
             self.launch_checked(function, plan, args, self.script.computes_timed)?;
         }

@@ -13,7 +13,7 @@ const GAP: u64 = 1 << 16;
 #[derive(Clone, Debug)]
 pub(super) struct FakeMemory(Arc<Mutex<Blocks>>);
 
-/// The live allocations, by address.
+/// The live allocations. The key is the address.
 #[derive(Debug)]
 pub(super) struct Blocks {
     blocks: BTreeMap<u64, Vec<u8>>,

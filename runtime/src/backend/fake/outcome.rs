@@ -55,7 +55,7 @@ impl Script {
 }
 
 impl Script {
-    /// Whether a rule applies in this process. Some rules apply only from a later process on.
+    /// Whether a rule applies in this process. A rule with `from_process` applies only from that process on.
     fn has_begun(&self, number: usize, rule: &ScriptRule, unit: &FakeUnit) -> bool {
         let Some(from) = rule.when.from_process else {
             return true;
@@ -65,8 +65,8 @@ impl Script {
     }
 }
 
-/// The number of this process, counted from 1, among the processes that loaded an entry of a rule. Each process
-/// appends a byte to a file that belongs to the rule.
+/// The number of this process, counted from 1, among the processes that loaded an entry of a rule. Each process appends
+/// a byte to a file that belongs to the rule and the entry. Returns 0 if the file cannot be written.
 fn process_number(script: &Path, rule: usize, unit: &FakeUnit) -> u64 {
     static KNOWN: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
     let path = script.with_extension(format!("{rule}.{}", unit.release));

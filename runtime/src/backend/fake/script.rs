@@ -268,7 +268,8 @@ pub enum OutputOutcome {
     WritesBefore,
     /// The outputs are right, but an input is changed.
     ChangesInput,
-    /// Only the outputs of the first block are written, which is the first of this many parts.
+    /// Only the outputs of the first block are written. They are the first of as many equal parts as the grid has
+    /// blocks, but at most the first half.
     OneBlockOnly,
 }
 

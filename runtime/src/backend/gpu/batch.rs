@@ -1,5 +1,5 @@
-//! Batches of timed launches. A batch is recorded, so the host queues one recording instead of each launch. Then even
-//! a kernel that takes less time than the host needs to queue a launch is timed at the kernel's own rate.
+//! Batches of timed launches. A batch is recorded, so the host queues one recording instead of each launch. So even a
+//! kernel that takes less time than the host needs to queue a launch is timed at the kernel's own rate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,8 +21,8 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Divides `launches` launches into recordings. Every recording begins with the first set of arguments, so each
-    /// recording except the last contains complete cycles of the sets. `None` if one recording cannot contain all
+    /// Divides `launches` launches into recordings. Because every recording begins with the first set of arguments,
+    /// each recording except the last contains complete cycles of the sets. `None` if one recording cannot contain all
     /// sets.
     pub fn of(launches: u32, sets: ArgSets<'_>) -> Option<Batch> {
         let turn = sets.of_launches(u32::MAX).len();

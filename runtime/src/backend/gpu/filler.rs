@@ -1,9 +1,9 @@
 //! Work that keeps a GPU busy while the host queues the launches to be timed.
 //!
-//! An event on an idle stream is reached immediately. Then the measured time would include the time that the host and
-//! the front end of the GPU need to start the first launch after the event. That takes microseconds, and tens of
-//! microseconds for a recording. If a filler is queued before the event, the event is reached when the filler ends,
-//! and by then the launches are queued.
+//! An event on an idle stream is reached immediately. Without a filler, the measured time would therefore include the
+//! time that the host and the front end of the GPU need to start the first launch after the event. That takes
+//! microseconds, and tens of microseconds for a recording. If a filler is queued before the event, the event is reached
+//! when the filler ends, and by then the launches are queued.
 
 use super::{Filler, Gpu, GpuGraph as _, Memory as _};
 

@@ -33,8 +33,8 @@ impl Freed {
         self.lock().recordings += 1;
     }
 
-    /// Registers that a recording was dropped. Must be called once for each recording that began. `wait` is as in
-    /// [`Self::free`].
+    /// Registers that a recording was dropped. Must be called once for each recording that began. `wait` has the same
+    /// meaning as in [`Self::free`].
     pub fn recording_is_gone(&self, wait: impl FnOnce() -> bool) {
         let mut waiting = self.lock();
         waiting.recordings = waiting.recordings.saturating_sub(1);

@@ -73,7 +73,8 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// Ends recording and prepares the recorded work for launching.
     fn end_capture(&self, stream: &Self::Stream) -> Result<Self::Graph, Self::Failure>;
 
-    /// Waits until a recording can be dropped, although one of its launches may still be running.
+    /// Called before a recording is dropped, because one of its launches may still be running. Waits for the launch if
+    /// the driver does not keep the recording until then.
     fn wait_to_drop_graph(&self);
 
     /// Allocates uninitialised memory.
@@ -92,7 +93,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
         bytes: usize,
     ) -> Result<(), Self::Failure>;
 
-    /// Drops memory or a module after nothing uses it any more, that is, after the work queued so far and after the
+    /// Drops memory or a module after nothing uses it any more, that is, after the work queued so far is done and the
     /// last recording is dropped.
     fn free(&self, what: impl Send + 'static) {
         let freed = &self.kept().freed;
@@ -122,7 +123,7 @@ pub(crate) trait Memory<Stream, Failure>: Send + Sync + 'static {
     /// Copies from the host, after the earlier work of a stream. The copy is complete on return.
     fn write(&self, stream: &Stream, offset: usize, data: &[u8]) -> Result<(), Failure>;
 
-    /// Sets bytes, after the earlier work of a stream. The operation is queued on return.
+    /// Sets bytes, after the earlier work of a stream. On return, the operation is queued but may not be complete.
     fn fill(&self, stream: &Stream, offset: usize, bytes: usize, value: u8) -> Result<(), Failure>;
 }
 

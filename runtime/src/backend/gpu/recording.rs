@@ -7,7 +7,8 @@ use crate::device::{DeviceError, RecordedLaunches, StreamHandle};
 
 use super::{Gpu, GpuGraph as _};
 
-/// The operation for which an error is returned, because the memory could be freed before the recording is replayed.
+/// The description of an operation that is not supported, because the memory could be freed before the recording is
+/// replayed.
 pub(crate) const LENT_MEMORY: &str =
     "recording a launch on memory that another library may free before a replay";
 

@@ -22,8 +22,7 @@ pub struct HipCompiler {
     include: IncludeFolder,
 }
 
-/// Options of clang. They prevent it from searching for parts of ROCm, which are device libraries, headers and the
-/// bundler.
+/// Options of clang. They prevent clang from searching for parts of ROCm: device libraries, headers and the bundler.
 const OWN_OPTIONS: &[&str] = &[
     "-x",
     "hip",
@@ -46,7 +45,7 @@ impl HipCompiler {
         HipCompiler::of(Clang::find()?, arch)
     }
 
-    /// Like [`Self::new`], with the clang++ with this path or program name.
+    /// Like [`Self::new`], but uses the clang++ with this path or program name.
     ///
     /// # Errors
     /// The errors of [`Self::new`].

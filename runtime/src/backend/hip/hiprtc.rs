@@ -9,9 +9,9 @@
 //! 3. `/opt/rocm`.
 //! 4. The system's loader.
 //!
-//! The result of `hiprtcVersion` is not usable, because it is 9.0 in every version whose source was read. Instead,
-//! Kiln compiles a first source text, whose image contains the version of HIP and of the clang inside the library. A
-//! library of ROCm 5 is never called, because some of them end the process if the machine has no GPU.
+//! The result of `hiprtcVersion` is not usable, because it is 9.0 in every version whose source was read. Instead, Kiln
+//! compiles a first source text, whose image contains the version of HIP and of the clang inside the library. Kiln
+//! never calls a library of ROCm 5, because some of these libraries end the process if the machine has no GPU.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -28,8 +28,8 @@ use super::clang::OLDEST;
 use super::ffi::{Hiprtc, HiprtcUnit};
 use super::library_error::{HiprtcLibraryError, NEEDED};
 
-/// The file names of the library in ROCm 7, in ROCm 6, and in wheels and development packages. In earlier versions,
-/// the compiler was part of the runtime. The runtime of ROCm 6 still has its functions.
+/// The file names of the library in ROCm 7, in ROCm 6, and in wheels and development packages. Originally, the compiler
+/// was part of the runtime, and the runtime of ROCm 6 still has the compiler's functions.
 const NAMES: [&str; 4] = [
     "libhiprtc.so.7",
     "libhiprtc.so.6",

@@ -1,7 +1,7 @@
 //! The architecture of the test library `tests/hip-host`, which is a HIP runtime whose device is the host processor.
 //!
-//! No AMD GPU has this name. With the test library, the whole backend can run without an AMD GPU. Translation units
-//! for it are generated and compiled as for the cpu device, and their images are shared objects.
+//! No AMD GPU has this architecture. With the test library, the whole backend can run without an AMD GPU. Translation
+//! units for the test library are generated and compiled as for the cpu device, and their images are shared objects.
 
 use std::collections::BTreeMap;
 

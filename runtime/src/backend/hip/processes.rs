@@ -1,5 +1,5 @@
-//! The other processes that compute on AMD GPUs. They come from the list of the kernel's compute driver, which has
-//! one folder per process with the queues of that process.
+//! The other processes that compute on AMD GPUs. They come from a list of Linux's compute driver (KFD), which has one
+//! folder per process with the queues of that process.
 //!
 //! The GPU of a queue is not considered, so on a machine with several GPUs the processes on all of them are listed.
 

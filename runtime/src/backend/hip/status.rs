@@ -61,8 +61,8 @@ impl HipFailure {
             | Status::NO_BINARY_FOR_GPU
             | Status::INVALID_KERNEL_FILE
             | Status::SHARED_OBJECT_INIT_FAILED => DeviceError::Load { text },
-            // The headers state that the process must be terminated and restarted. An unknown error may have left any
-            // state.
+            // The headers state that the process must be terminated and restarted after these errors. An unknown error
+            // may have left any state.
             Status::ILLEGAL_ADDRESS
             | Status::LAUNCH_TIME_OUT
             | Status::CONTEXT_IS_DESTROYED

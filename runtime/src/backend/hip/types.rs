@@ -1,7 +1,7 @@
 //! The types of the HIP runtime's interface: handles, enumerations, and their names in the vendor's headers.
 //!
-//! The source is `hip/hip_runtime_api.h`. A test compares the names, sizes and numbers in this file with the headers
-//! of ROCm 5.2.3. The headers of ROCm 6.2 to 7.1 have the same ones.
+//! The source is `hip/hip_runtime_api.h`. A test compares the names, sizes and numbers in this file with the headers of
+//! ROCm 5.2.3. The headers of ROCm 6.2 to 7.1 contain the same names, sizes and numbers.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

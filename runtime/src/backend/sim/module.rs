@@ -22,8 +22,8 @@ impl SimModule {
     /// Loads an artifact that was compiled for a target.
     ///
     /// # Errors
-    /// [`DeviceError::Load`] if the artifact is for another target, is damaged, or is a cubin. The machine code in
-    /// cubins is not documented.
+    /// [`DeviceError::Load`] if the artifact is a check build, is for another target, is damaged, or is a cubin. The
+    /// machine code in cubins is not documented.
     pub(super) fn load(
         artifact: &Artifact,
         target: &KnownTarget,

@@ -6,7 +6,7 @@ use kiln_sim::{Counters, Fault, InstructionInfo, Kernel, Launch, Memory};
 
 use crate::device::DeviceError;
 
-/// What the executed blocks of one launch did.
+/// Counts of the instructions that one launch executed. A profiled launch may execute only a part of its blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchProfile {
     /// The symbol of the launched entry.
@@ -88,8 +88,8 @@ impl Profiler {
     }
 }
 
-/// At most `count` of `blocks` block numbers, evenly distributed. They include the first and the last block, unless
-/// `count` is 1; then it is the middle block.
+/// At most `count` of `blocks` block numbers, evenly distributed. They include the first and the last block. If `count`
+/// is 1 and there are several blocks, the only number is that of the middle block.
 fn sample(blocks: u64, count: u64) -> Vec<u64> {
     if blocks <= count {
         return (0..blocks).collect();

@@ -1,10 +1,10 @@
 //! All unsafe code of the CUDA backend: the functions of NVRTC, NVML and the driver, and types that own their
 //! objects.
 //!
-//! Each function is looked up once. A missing function is an error. Kiln does not use cudarc's bindings for three
-//! reasons. They panic if a library or symbol is missing. They return result codes as an enumeration that does not
-//! cover the codes of a newer driver. They make all crates of a program agree on one version of CUDA. (`interop` has
-//! adapters for programs that use cudarc.)
+//! Each function is looked up once. A missing function is an error. Kiln does not use cudarc's bindings, for three
+//! reasons. The bindings panic if a library or symbol is missing. They return result codes as an enumeration that does
+//! not cover the codes of a newer driver. They make all crates of a program agree on one version of CUDA. (`interop`
+//! has adapters for programs that use cudarc.)
 
 /// Declares a table of functions that return a result code, with a function that fills it from a library.
 macro_rules! functions {

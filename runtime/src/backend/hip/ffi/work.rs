@@ -15,8 +15,8 @@ use crate::backend::hip::types::{
 use crate::device::KernelArgs;
 use crate::interop::VouchedStream;
 
-/// A stream of one device. If this object owns the stream, it is destroyed on drop. Otherwise the creator of the
-/// `VouchedStream` vouches for its lifetime.
+/// A stream of one device. If this object owns the stream, dropping the object destroys the stream. Otherwise the
+/// creator of the `VouchedStream` vouches for the stream's lifetime.
 #[derive(Debug)]
 pub(in crate::backend::hip) struct OwnedStream {
     place: HipPlace,
