@@ -175,7 +175,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// Generates and compiles a candidate and reads its resources. A candidate that cannot be launched is not an error
-    /// here.
+    /// here, because [`Inspected`] contains the reason.
     ///
     /// # Errors
     /// The outcome, if the candidate has no launch plan or does not compile.

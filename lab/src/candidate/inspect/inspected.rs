@@ -15,7 +15,7 @@ pub struct Inspected {
     pub plan: LaunchPlan,
     /// The resources of the release entry, from the log and the image together.
     pub resources: Result<Resources, InspectError>,
-    /// Whether the log contains the resources too, so two independent sources agree.
+    /// Whether the log contains the resources too. If so, they were compared with the resources in the image.
     pub in_log: bool,
     /// Why the candidate cannot be launched; `None` if it can.
     pub cannot: Option<CannotLaunch>,

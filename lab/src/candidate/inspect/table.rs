@@ -1,4 +1,4 @@
-//! The table of `tune inspect`: aligned columns for people, and the same rows as data for programs.
+//! The table of `tune inspect`. The rows can be formatted as aligned text or serialised as JSON.
 
 use kiln_spec::targets::KnownTarget;
 use serde::Serialize;
