@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::tables::bake;
 use kiln_project::Project;
 
-/// A table that was written, with the rows that are new in it.
+/// A table that was written, and the rows of the plan for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The name of the kernel.

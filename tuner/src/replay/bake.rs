@@ -32,10 +32,10 @@ pub enum ReplayedProblem {
         config: String,
         /// Its recorded time in milliseconds.
         recorded_ms: f64,
-        /// Number of faster recorded configs that are not configs of the kernel or do not compile.
+        /// Number of faster configs that the search found but that are not valid for the kernel or do not compile.
         passed_over: usize,
     },
-    /// The device already has a proven row, which is kept.
+    /// The device already has a proven row for the problem, which is kept.
     Kept,
 }
 
@@ -96,8 +96,8 @@ pub struct ToBake {
 }
 
 impl ToBake {
-    /// Creates the selection from a kernel and an architecture, for one problem, or for all problems that the kernel
-    /// declares there.
+    /// Creates the selection from a kernel and an architecture, for `problem`, or for all problems that the kernel
+    /// declares for the target's backend.
     ///
     /// # Errors
     /// If the target is unknown, its compiler is not installed, or `problem` is not a problem of the kernel.

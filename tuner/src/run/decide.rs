@@ -40,7 +40,7 @@ const BLOCK: usize = 4;
 pub struct TaskRuling {
     /// The decision in the form in which the cache stores it: a proven config, or the kept baseline.
     pub winner: Winner,
-    /// Whether the decision is final. It is not if the time ended first.
+    /// Whether the decision is final. It is not final if the time ended first.
     pub settled: bool,
 }
 
@@ -90,7 +90,7 @@ pub fn decide(
 }
 
 impl TaskRuling {
-    /// Keeps the proof of an earlier run if a later config could not be proven.
+    /// Keeps an earlier proof if a later config could not be proven.
     fn or_standing(self, standing: Option<Winner>) -> TaskRuling {
         match (&self.winner.verdict, standing) {
             (Verdict::BaselineKept { .. }, Some(winner)) => TaskRuling { winner, ..self },
@@ -321,7 +321,7 @@ fn run_processes(
     Ok(())
 }
 
-/// Converts the evidence of a confirmation to the form in which it is stored; `None` without a ratio.
+/// Converts the evidence of a confirmation to the form in which it is stored; `None` if no ratio was measured.
 fn recorded(evidence: &TestStatistics) -> Option<record::Confirm> {
     let ratio = evidence.median_ratio?;
     let (low, high) = evidence

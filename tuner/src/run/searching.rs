@@ -125,7 +125,7 @@ pub(crate) fn search(
         evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
         context.reporter.tried(tried as u64, best(evaluator));
         if told.len() < asked.len() {
-            // The race ran out of time before it reached these configs.
+            // The time ended before all configs of the batch were evaluated.
             recall(context, task, evaluator, slice)?;
             return Ok(false);
         }

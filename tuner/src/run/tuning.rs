@@ -271,7 +271,7 @@ fn without_baseline(outcome: Outcome) -> SearchFailure {
     SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
-/// At most 64 configs, distributed over the space. The verification problems must be valid for these.
+/// At most 64 configs, distributed over the space. The verification problems must be valid for these configs.
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 64;
     let step = space.len().div_ceil(MAX_CONFIGS).max(1);
@@ -354,7 +354,7 @@ fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
         device: context.device,
         info: context.info,
         regime: context.regime,
-        // This is the seed of the timed launches, so its expected outputs already exist.
+        // Verification uses this seed too, so the expected outputs of the timed launches already exist.
         seed: verify::seeds(context.options.seed)[0],
     };
     Bench::new(&site, task.kernel, task.problem)

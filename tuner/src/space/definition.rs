@@ -1,4 +1,4 @@
-//! Describes the space of a definition, which is a file of another tuner or in Kiln's own format.
+//! Describes the space of a definition. A definition is a file in the format of another tuner or in Kiln's own format.
 
 use std::fmt::Write as _;
 use std::path::Path;

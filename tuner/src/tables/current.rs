@@ -85,8 +85,8 @@ fn tables(kernel: &TunedKernel) -> PathBuf {
     given.map_or_else(|| kernel.tuned.clone(), |given| package.join(given))
 }
 
-/// Resolves a row that a build would use: its evidence is accepted by the author of the kernel, and it is not stale.
-/// Otherwise `None`.
+/// Resolves a row if a build would use it: the kernel must accept the row's evidence, and the row must not be stale.
+/// Otherwise returns `None`.
 fn resolved(kernel: &TunedKernel, row: &Row) -> Option<ResolvedRow> {
     let accepted = row.evidence == Evidence::Proven || kernel.accepts.contains(&row.evidence);
     let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);

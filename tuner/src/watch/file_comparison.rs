@@ -123,7 +123,8 @@ pub struct Comparing<'a> {
 }
 
 impl Comparing<'_> {
-    /// Compares the sections for which there is a device, and reports the other sections as not available.
+    /// Compares the sections for which there is a device. The other sections are reported as not available, or left out
+    /// if `only_named` is set.
     ///
     /// # Errors
     /// If a device cannot be used, or a table cannot be read.
