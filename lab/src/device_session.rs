@@ -23,7 +23,8 @@ pub struct DeviceSession<'d> {
     pub device: &'d dyn DeviceBackend,
     /// The limits of worker processes.
     pub worker: WorkerLimits,
-    /// The compiler in separate processes; `None` if it already runs in its own processes.
+    /// A wrapper that runs the device's compiler in separate processes; `None` if the compiler already runs in its own
+    /// processes.
     isolated: Option<ProcessCompiler>,
     own: &'d dyn Compiler,
     artifacts: ArtifactCache,

@@ -14,8 +14,8 @@ use kiln_spec::Backend;
 use crate::error::LabError;
 use crate::worker::SERIALIZING;
 
-/// Number of attempts, with a pause of `PATIENCE` between them. Several are needed because a worker that has just ended
-/// is still listed for a moment.
+/// Number of attempts, with a pause of `PATIENCE` between them. Several attempts are needed because a worker that has
+/// just ended is still listed for a moment.
 const ASKED: usize = 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -50,7 +50,7 @@ pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), 
     Ok(())
 }
 
-/// The other processes, if they are still there after all attempts.
+/// The IDs of the other processes in the last attempt; empty if an attempt found no other process.
 fn patiently(device: &dyn DeviceBackend) -> Result<Vec<u32>, DeviceError> {
     for _ in 1..ASKED {
         if device.other_processes()?.is_empty() {

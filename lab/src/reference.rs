@@ -121,7 +121,8 @@ pub fn is_linked_in(
 
 /// A problem and the seed of its inputs.
 type Case = (Problem, u64);
-/// The file of one case. The first caller creates it, and the others wait for it.
+/// The path of the file of one case, or why the file could not be created. The first caller creates the file, and other
+/// callers wait.
 type Made = Arc<OnceLock<Result<PathBuf, WorkerError>>>;
 
 /// The expected outputs of one kernel, computed on demand.

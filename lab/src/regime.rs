@@ -16,7 +16,8 @@ pub enum Regime {
 /// have an Infinity Cache of up to 128 MiB behind the L2, and the driver reports only the L2.
 const MIN_BYTES: u64 = 128 << 20;
 
-/// Minimum number of copies. With fewer copies, a cache that keeps frequently used lines would still hold some of them.
+/// Minimum number of copies. With fewer copies, a cache that keeps frequently used lines would still hold a part of the
+/// data.
 const FEWEST_SETS: u64 = 3;
 
 /// Maximum number of copies. A kernel whose data would need more copies is limited by the launch overhead, not by

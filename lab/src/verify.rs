@@ -211,8 +211,8 @@ impl Verifier<'_> {
         launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
     }
 
-    /// Whether a case applies to an arm. Small problems are derived from the spec, and a constraint may exclude one of
-    /// them for this config.
+    /// Whether a case applies to an arm. Small problems are derived from the spec, and a constraint may exclude the
+    /// arm's config for a small problem.
     fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
         case.problem == self.bench.problem
             || arm.baseline

@@ -27,8 +27,8 @@ const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 /// A candidate is considered hung if its launch takes longer than this many times the baseline's launch.
 const SLOWEST: u32 = 20;
 
-/// Number of launches per arm for which the deadline of opening a process allows time: those that warm up the arm and
-/// those that probe its time.
+/// Number of launches per arm for which the deadline of opening a process allows time. These launches warm up the arm
+/// and probe its time.
 const WARM_LAUNCHES: u32 = 8;
 
 /// The settings that all workers of one kernel and problem share.
@@ -282,8 +282,8 @@ impl Session for WorkerSession<'_> {
         if !self.lab.rechecks {
             return Ok(());
         }
-        // The baseline is rechecked only in a process in which it is the only arm. It is not in doubt, because it was
-        // verified, and it is often by far the slowest arm.
+        // The baseline is rechecked only in a process in which it is the only arm. In other processes, its outputs are
+        // not in doubt, because they were verified before, and it is often by far the slowest arm.
         let alone = self.order.len() == 1;
         let arms: Vec<usize> = (0..self.order.len())
             .filter(|&place| alone || self.order[place].0 != 0)

@@ -38,7 +38,7 @@ pub struct Smoked {
     pub row: String,
     /// `passed`, `failed` or `not run`.
     pub state: &'static str,
-    /// A description of the launch, or the reason why it failed or was not made.
+    /// A description of the launch, or the reason why the launch failed or was not attempted.
     pub detail: String,
 }
 
@@ -173,7 +173,7 @@ impl Smoke<'_> {
         ))
     }
 
-    /// Compares the launch plan and the symbol in the table with those of the launch.
+    /// Checks that the launch has the launch plan and the symbol of the row in the table.
     fn compare(&self, made: &Compiled, row: Option<&Row>) -> Result<(), Trouble> {
         let Some(row) = row else { return Ok(()) };
         if made.arm.plan != row.plan {

@@ -122,7 +122,7 @@ pub struct ArmJob {
     pub artifact: PathBuf,
     /// The content hash of the artifact. A file with another hash is an error.
     pub artifact_hash: Hash,
-    /// The target for which it was compiled.
+    /// The target for which the artifact was compiled.
     pub target: String,
     /// Whether the artifact is a check build.
     pub check: bool,

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::scope::PackageArgs;
 
-/// `tune replay`
+/// The arguments of `tune replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
     /// A recorded space: a cache file of Kernel Tuner or a T4 results file, `.json` or `.json.gz`
@@ -66,7 +66,7 @@ pub struct ReplayArgs {
     pub package: PackageArgs,
 }
 
-/// `tune export`
+/// The arguments of `tune export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// The package; `-k` names the kernel.

@@ -23,8 +23,8 @@ const REUSE_FROM: f64 = 16.0;
 const LOAD_SLOTS: f64 = 4.0;
 /// Number of instructions of every thread in addition to its work, for indices, bounds checks and the loop.
 const OVERHEAD: f64 = 40.0;
-/// Number of independent warp instructions that a multiprocessor needs in flight: one per cycle of a latency of eight
-/// cycles, for each of four schedulers.
+/// Number of independent warp instructions that a multiprocessor needs in flight. It has four schedulers, and each must
+/// cover a latency of eight cycles.
 const WARPS_IN_FLIGHT: f64 = 32.0;
 /// Maximum number of independent instructions that the model assumes for one thread.
 const MAX_PARALLEL: f64 = 4.0;
@@ -197,7 +197,8 @@ fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Optio
     })
 }
 
-/// Spilled words per thread. They are reported by the compiler, or estimated as the registers beyond those that fit.
+/// Spilled words per thread, as the compiler reports them. For a config that was not compiled, this is the estimated
+/// number of registers beyond the number that fits.
 fn spilled_words(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> f64 {
     match &facts.resources {
         Some(resources) => {

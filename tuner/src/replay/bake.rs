@@ -89,7 +89,7 @@ impl ReplayBakeReport {
 pub struct ToBake {
     /// The kernel.
     pub kernel: TunedKernel,
-    /// The problems for which it is baked.
+    /// The problems for which a row is baked.
     pub problems: Vec<Problem>,
     /// The target with the architecture of the recorded device.
     pub target: CompileTarget,

@@ -65,7 +65,8 @@ const SEARCH_SHARE_AGAIN: f64 = 0.8;
 /// that are not reached as a result are left to the next run.
 const MIN_SHARE: Duration = Duration::from_secs(2);
 
-/// For such a finalist, a task may use at most this many times its share.
+/// A task may use at most this many times its share to confirm a finalist that was much faster than the baseline in the
+/// race.
 const OVERTIME: u32 = 5;
 
 /// Time that is reserved for baking at the end of a run.
@@ -128,8 +129,8 @@ impl Budget {
 }
 
 impl Slice {
-    /// The same slice, but the search ends early enough that the time `needed` for confirming remains, overtime
-    /// included. At least a quarter of the slice remains for searching, unless the search had less time already.
+    /// The same slice, but the search ends early enough that the time `needed` for confirming remains before the
+    /// overtime ends. At least a quarter of the slice remains for searching, unless the search had less time already.
     pub fn keep_for_confirming(mut self, needed: Duration) -> Slice {
         let ends = (self.search_until, self.confirm_until, self.overtime_until);
         if let (Some(search_until), Some(confirm_until), Some(overtime_until)) = ends {

@@ -23,7 +23,8 @@ use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Ope
 /// Maximum number of finalists (best configs of a race) that may fail before the baseline is kept.
 const MAX_FINALISTS: usize = 40;
 
-/// Number of launches of a finalist in one process, unless they take longer than [`SOAK_TIME`].
+/// Number of launches of a finalist in one process. There are fewer launches if they would take longer than
+/// [`SOAK_TIME`].
 const SOAK_LAUNCHES: u64 = 2_000;
 
 /// Maximum time for launching a finalist many times.
@@ -133,7 +134,7 @@ fn finalist(
     Ok(None)
 }
 
-/// Runs a finalist in the check build of the cpu device. The check build finds races that depend on the order of the
+/// Runs the check build of a finalist on the cpu device. The check build finds races that depend on the order of the
 /// threads, accesses outside buffers, divergent barriers, and shared memory that is read before it is written. Returns
 /// the outcome if the finalist fails.
 fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {

@@ -76,8 +76,8 @@ pub struct Evaluator<'a> {
     pub reporter: &'a dyn Reporter,
     /// The key of the device.
     pub device: &'a DeviceKey,
-    /// The roofline of the device, and the least work of a launch. A shorter time than these allow is a measurement
-    /// error.
+    /// The roofline of the device, and the least work of a launch. A time that is shorter than these two allow is a
+    /// measurement error.
     pub bound: (Roofline, LeastWork),
     /// Starts the worker processes of races.
     pub lab: WorkerLab,
@@ -389,7 +389,7 @@ impl Evaluator<'_> {
         measure_ns: u64,
     ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
-            // The config was not measured, and this is not its fault, so it may be tried again.
+            // The config was not measured, but not because of a fault of the config, so the config may be tried again.
             self.cache.cancel(&self.id(&contender.config))?;
             return Ok(None);
         };

@@ -384,8 +384,9 @@ fn open_lab(
     Ok(lab)
 }
 
-/// The time to confirm a large speed-up. Most of it is launches of the baseline: each process launches it twice for
-/// samples and once for warming up. The number of processes is the minimum that a proof needs, plus two.
+/// The time to confirm a large speed-up. Most of this time is spent on launches of the baseline: each process launches
+/// the baseline twice for samples and once for warming up. The number of processes is the minimum that a proof needs,
+/// plus two.
 fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
     let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
     process * (Wealth::fewest(claims) + 2)

@@ -1,5 +1,6 @@
-//! The config that a build of the current sources would launch. It follows the rule of `kiln_spec::selection` and uses
-//! the tables that the macro would read: those in `KILN_TUNED` if it is set, otherwise the package's own.
+//! Selects the config that a build of the current sources would launch, by the rule of `kiln_spec::selection`. The
+//! selection uses the tables that the macro would read: the tables in the folder `KILN_TUNED` if this variable is set,
+//! and otherwise the package's own tables.
 
 use std::path::{Path, PathBuf};
 

@@ -41,7 +41,7 @@ pub struct Benched {
 pub enum TimingOutcome {
     /// The kernel was timed.
     Measured(Box<Measured>),
-    /// The kernel was not timed, for example because the time budget ended before it.
+    /// The kernel was not timed, for example because the time budget ended first.
     NotMeasured {
         /// Why, as text.
         reason: String,
@@ -53,7 +53,7 @@ pub enum TimingOutcome {
     },
 }
 
-/// The times of a kernel and what follows from them.
+/// The times of a kernel, and the figures that are computed from them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// The release symbol that was timed.

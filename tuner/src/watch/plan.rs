@@ -1,4 +1,4 @@
-//! Decides for each saved kernel whether it must be measured or the result is known without a measurement.
+//! Decides for each saved kernel whether it must be measured or whether its result is known without a measurement.
 
 use kiln_spec::Problem;
 
