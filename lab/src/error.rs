@@ -71,7 +71,7 @@ fn or_help(error: &CompileError, help: &str) -> String {
 pub struct OracleError {
     /// The reference entry.
     pub entry: String,
-    /// Why it cannot be launched.
+    /// Why the reference entry cannot be launched.
     pub outcome: Outcome,
 }
 

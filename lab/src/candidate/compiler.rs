@@ -54,7 +54,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The weight of its spills (`Spills::weight`), by which compiled candidates are ordered; 0 if unknown.
+    /// The weight of the candidate's spills (`Spills::weight`), by which compiled candidates are ordered; 0 if unknown.
     pub fn spills(&self) -> u64 {
         let spills = self.resources.and_then(|resources| resources.spills);
         spills.map_or(0, |spills| spills.weight())

@@ -108,7 +108,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// Its name on the command line.
+    /// The name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExportFormat::T1 => "t1",

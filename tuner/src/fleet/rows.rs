@@ -17,7 +17,7 @@ use kiln_project::Project;
 pub struct Written {
     /// The name of the kernel.
     pub kernel: String,
-    /// The path of its table.
+    /// The path of the kernel's table.
     pub path: PathBuf,
     /// The rows from the plan's decisions.
     pub rows: Vec<Row>,

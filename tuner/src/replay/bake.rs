@@ -30,7 +30,7 @@ pub enum ReplayedProblem {
     Picked {
         /// The chosen config.
         config: String,
-        /// Its recorded time in milliseconds.
+        /// The recorded time of the chosen config, in milliseconds.
         recorded_ms: f64,
         /// Number of faster configs that the search found but that are not valid for the kernel or do not compile.
         passed_over: usize,
@@ -132,8 +132,8 @@ pub fn check(to_bake: &ToBake, recording: &Recording) -> Result<(), ReplayError>
 /// Bakes the best config that the runs found, for each problem without a proven row for the device.
 ///
 /// # Errors
-/// If the recording has other parameters than the kernel or is from another vendor's device, or if no config that was
-/// found is a config of the kernel. Also if a table cannot be read or written.
+/// If the recording has other parameters than the kernel or is from another vendor's device, if no config that was
+/// found is a config of the kernel, or if a table cannot be read or written.
 pub fn bake(
     to_bake: &ToBake,
     recording: &Recording,

@@ -195,8 +195,8 @@ fn soak(
     }
 }
 
-/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since. It was
-/// proven on separate data, so a lost race, or no time for a race, does not invalidate the proof.
+/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since. The proof
+/// uses separate data, so it stays valid if the config later loses a race, or if there is no time for a race.
 pub(super) fn standing(
     context: &RunContext<'_>,
     evaluator: &Evaluator<'_>,

@@ -49,7 +49,7 @@ const MIN_RACE_BASELINES: u64 = 10;
 pub struct Evaluated {
     /// The config.
     pub config: Config,
-    /// Its time divided by the baseline's time; `None` if the config failed.
+    /// The config's time divided by the baseline's time; `None` if the config failed.
     pub cost: Option<f64>,
 }
 

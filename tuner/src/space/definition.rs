@@ -106,7 +106,7 @@ pub struct DefinitionSample<'a> {
     cpu_ms: f64,
 }
 
-/// The output of `--count --json` for a sampled space.
+/// The output of `tune space --definition --count --json` for a sampled space.
 #[derive(Serialize)]
 pub struct SampledCount {
     name: String,
@@ -116,7 +116,7 @@ pub struct SampledCount {
     listed: ListedSpace,
 }
 
-/// The output of `--json` for a sampled space.
+/// The output of `tune space --definition --json` for a sampled space.
 #[derive(Serialize)]
 pub struct SampledSpace {
     name: String,

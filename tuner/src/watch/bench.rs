@@ -43,12 +43,12 @@ pub enum TimingOutcome {
     Measured(Box<Measured>),
     /// The kernel was not timed, for example because the time budget ended first.
     NotMeasured {
-        /// Why, as text.
+        /// The reason, as text.
         reason: String,
     },
     /// The kernel does not work.
     Failed {
-        /// Why, as text.
+        /// The reason, as text.
         reason: String,
     },
 }

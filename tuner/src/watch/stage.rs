@@ -212,7 +212,7 @@ impl Scene<'_> {
     /// The expected outputs of the timed launches.
     ///
     /// # Errors
-    /// If they cannot be computed or read.
+    /// If the expected outputs cannot be computed or read.
     pub fn expected(&self) -> Result<rig::Expected, WatchError> {
         let path = self
             .expected

@@ -121,7 +121,7 @@ pub struct Side {
     pub symbol: String,
     /// The receipt that the device wrote for the launch, as text.
     pub receipt: String,
-    /// The times of its samples in this session.
+    /// The times of the kernel's samples in this session.
     pub time: Option<Quartiles>,
 }
 

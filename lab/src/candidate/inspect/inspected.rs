@@ -9,9 +9,9 @@ use super::resources::Resources;
 /// The resources of a compiled candidate, and whether it could be launched.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The symbol of its release entry.
+    /// The symbol of the candidate's release entry.
     pub symbol: String,
-    /// Its launch plan for the problem.
+    /// The candidate's launch plan for the problem.
     pub plan: LaunchPlan,
     /// The resources of the release entry, from the log and the image together.
     pub resources: Result<Resources, InspectError>,

@@ -30,7 +30,7 @@ pub struct InspectRow {
 /// The resources and the occupancy of a config.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// The symbol of its release entry.
+    /// The symbol of the config's release entry.
     pub symbol: String,
     /// Threads per block.
     pub threads: u64,

@@ -46,7 +46,7 @@ pub enum DisassemblyError {
     Failed {
         /// The path of the program.
         program: PathBuf,
-        /// Its exit status and standard error.
+        /// The exit status and the standard error of the program.
         text: String,
     },
     /// The image does not contain the entry.
