@@ -15,7 +15,7 @@ use thiserror::Error;
     .path.display(), without_path(.error)
 )]
 pub struct FileError {
-    /// The operation that failed, as a verb for the message "cannot …".
+    /// The operation that failed, as the words that follow "cannot" in the message, such as `write`.
     pub doing: &'static str,
     /// The path of the file.
     pub path: PathBuf,
@@ -31,8 +31,8 @@ impl FileError {
     }
 }
 
-/// Writes a file atomically. It follows symbolic links, and it writes directly to a path that is not a regular file,
-/// such as a pipe.
+/// Writes a file atomically. Symbolic links are followed. If the path exists and is not a regular file (a pipe, for
+/// example), the bytes are written to it directly.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -47,8 +47,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file that only processes of this run read. The file need not survive a crash of the machine, so this
-/// function does not wait for the disk.
+/// Writes a file that only processes of this run read, and replaces an existing file. The file need not survive a crash
+/// of the machine, so this function does not wait for the disk.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -72,8 +72,8 @@ pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that [`write()`] can create the file, by creating a temporary file next to it. Commands call this before
-/// hours of work whose result goes into the file.
+/// Checks that [`write()`] can create the file, by creating a temporary file next to it. Commands call this function
+/// before they spend hours on a result that goes into the file.
 ///
 /// # Errors
 /// If the file could not be written.

@@ -1,6 +1,7 @@
-//! Runs candidates in the check build of the cpu device, which finds faults that the outputs do not show.
+//! Runs candidates in check builds. A check build is code for the cpu device that also reports races, divergent
+//! barriers and accesses out of bounds. Such faults need not change the outputs.
 //!
-//! The baseline and every finalist run in a check build on small problems, in several orders of their threads.
+//! The check builds of the baseline and of every finalist run on small problems, in several orders of their threads.
 //! Candidates for a GPU are compiled for the cpu for this purpose, if their source compiles there.
 
 use std::path::Path;
@@ -212,9 +213,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Explains the outcome of a candidate by running its check build. For a crash or a write outside a buffer, the
-    /// check build can report the argument, index, thread and line; then its outcome is returned. Otherwise returns
-    /// `outcome`.
+    /// Makes the outcome of a candidate more precise. If the candidate crashed or wrote outside a buffer, runs its
+    /// check build, which can report the argument, index, thread and line. Returns the outcome of the check build if it
+    /// reports a fault of the kernel, and otherwise returns `outcome`.
     pub fn explain(&self, which: Which<'_>, expected: &Expectations, outcome: Outcome) -> Outcome {
         let vague = match &outcome {
             Outcome::GuardHit { .. } => true,
@@ -258,8 +259,8 @@ impl<'a> Checker<'a> {
 }
 
 /// The cases on small problems, or all cases if there are no small problems. Small problems cover every ragged class
-/// (sizes below, at and just above a tile, for example), and the tuned problem was already verified in the
-/// timed build.
+/// (sizes below, at and just above a tile, for example), and the tuned problem was already verified with the code that
+/// is timed.
 fn small(cases: &[Case], problem: &Problem) -> Vec<Case> {
     let small = cases.iter().filter(|case| case.problem != *problem);
     let small: Vec<Case> = small.cloned().collect();

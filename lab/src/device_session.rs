@@ -23,7 +23,8 @@ pub struct DeviceSession<'d> {
     pub device: &'d dyn DeviceBackend,
     /// The limits of worker processes.
     pub worker: WorkerLimits,
-    /// The compiler in separate processes; `None` if it already runs in its own processes.
+    /// A wrapper that runs the device's compiler in separate processes; `None` if the compiler already runs in its own
+    /// processes.
     isolated: Option<ProcessCompiler>,
     own: &'d dyn Compiler,
     artifacts: ArtifactCache,
@@ -72,7 +73,8 @@ impl<'d> DeviceSession<'d> {
         self.device.info()
     }
 
-    /// The compiler, in separate processes with limits of time and memory if the compiler supports that.
+    /// The compiler. If it is a library, it is wrapped so that it runs in separate processes with limits of time and
+    /// memory.
     pub fn compiler(&self) -> &dyn Compiler {
         self.isolated.as_ref().map_or(self.own, |isolated| isolated)
     }
@@ -82,8 +84,8 @@ impl<'d> DeviceSession<'d> {
         &self.artifacts
     }
 
-    /// Creates a workshop that compiles candidates for the device. It writes images to `folder`, which belongs to the
-    /// command.
+    /// Creates a workshop that compiles candidates for the device. The workshop writes images to `folder`, which only
+    /// this command may use.
     pub fn workshop<'a>(&'a self, folder: &'a Path) -> Workshop<'a> {
         Workshop::new(self.compiler(), self.info(), &self.artifacts, folder)
     }

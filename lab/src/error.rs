@@ -54,7 +54,7 @@ pub enum LabError {
     File(#[from] FileError),
 }
 
-/// `help`, formatted as a help line, or nothing if the error already has a help line.
+/// `help`, formatted as a help line; empty if the error already has a help line.
 fn or_help(error: &CompileError, help: &str) -> String {
     match error.to_string().contains("\nhelp: ") {
         true => String::new(),
@@ -71,7 +71,7 @@ fn or_help(error: &CompileError, help: &str) -> String {
 pub struct OracleError {
     /// The reference entry.
     pub entry: String,
-    /// Why it cannot be launched.
+    /// Why the reference entry cannot be launched.
     pub outcome: Outcome,
 }
 

@@ -1,10 +1,9 @@
-//! Runs candidates: opens a device and its compiler, starts worker processes, and computes expected outputs. It also
-//! verifies, checks and times candidates.
+//! Compiles, verifies, checks and times candidates (configs that a search proposes) on a device.
 //!
 //! A [`device_session::DeviceSession`] opens a device for a command. A [`candidate::Workshop`] compiles the candidates
-//! of a kernel for that device. A [`Bench`] starts the worker processes that load the candidates. In such processes,
-//! [`verify`] compares the candidates' outputs with the [`mod@reference`], and a [`WorkerLab`] times the candidates for
-//! the races of `kiln-measure`. The process of the command itself never loads a kernel.
+//! of a kernel for that device. A [`Bench`] holds the settings of the worker processes, which load the candidates. With
+//! such processes, [`verify`] compares the candidates' outputs with the [`mod@reference`], and a [`WorkerLab`] times
+//! the candidates for the races of `kiln-measure`. The process of the command itself never loads a kernel.
 #![forbid(unsafe_code)]
 
 pub mod atomic_file;

@@ -8,15 +8,16 @@ use kiln_spec::Backend;
 use kiln_spec::targets::TARGETS;
 use serde::Serialize;
 
-/// The devices of this machine, the targets that can be compiled for, and the devices that are missing.
+/// The devices of this machine, the compilers for other GPUs, the simulated GPUs, and the devices that are missing.
 #[derive(Serialize)]
 pub struct Listing {
     devices: Vec<ListedDevice>,
-    /// Architectures that can be compiled for without a device. The value is the compiler, or what is missing for it.
+    /// For each GPU architecture in the target table, the compiler that needs no device, or what is missing for it.
     targets: BTreeMap<&'static str, CompilerStatus>,
     /// Simulated GPUs: smoke tests can execute images for these GPUs without the hardware.
     simulated: Vec<String>,
-    /// Devices that are not available, with the reason: the backend finds no device, or a device does not open.
+    /// Devices that are not available, by name. The value is the reason: the backend finds no device, or the device
+    /// does not open.
     missing: BTreeMap<String, String>,
 }
 

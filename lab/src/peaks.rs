@@ -1,4 +1,4 @@
-//! Upper bounds of a device's throughput. A time that exceeds them is a measurement error.
+//! Upper bounds of a device's throughput. A measured time that implies more throughput is a measurement error.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::{Backend, KernelSpec, Problem, expr};
@@ -15,8 +15,8 @@ const FLOPS_PER_CYCLE: u64 = 2 * 2 * 16;
 /// Maximum number of bytes per cycle between a core and its first-level cache: two loads and one store of 64 bytes.
 const BYTES_PER_CYCLE: u64 = 3 * 64;
 
-/// Number of 16-bit operations of matrix products per NVIDIA multiprocessor and cycle. No GPU sold today exceeds 8,192
-/// (Blackwell's data sheets: dense f16 at the boost clock); the bound is twice that.
+/// Maximum number of 16-bit floating-point operations of matrix products per NVIDIA multiprocessor and cycle. No GPU
+/// sold today exceeds 8,192 (Blackwell's data sheets: dense f16 at the boost clock). The bound is twice that number.
 const MATRIX_FLOPS_PER_CYCLE: u64 = 2 * 8192;
 
 /// The maximum boost clock of a GPU, in percent of the clock that its driver reports.
@@ -59,8 +59,8 @@ fn of_cuda(info: &DeviceInfo) -> Roofline {
     }
 }
 
-/// The part of some work that the memory bandwidth limits: the bytes that must come from the device's memory. The
-/// last-level cache may still hold the others from the previous launch. On the cpu, the work is returned unchanged.
+/// The work of a launch, without the bytes that the last-level cache may still hold from the previous launch. The
+/// memory bandwidth limits only the remaining bytes. On the cpu, returns `work` unchanged.
 pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     match info.key.backend {
         Backend::Cpu => work,
@@ -71,7 +71,8 @@ pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     }
 }
 
-/// The least work of one launch that the spec declares. A quantity is 0 if it is not declared or cannot be computed.
+/// The least work of one launch, as the spec declares it: operations and bytes. A quantity is 0 if it is not declared
+/// or cannot be computed.
 pub fn work(spec: &KernelSpec, problem: &Problem) -> LeastWork {
     let amount = |declared: &Option<expr::Expr>| {
         let value = declared

@@ -14,15 +14,16 @@ use kiln_spec::Backend;
 use crate::error::LabError;
 use crate::worker::SERIALIZING;
 
-/// Number of attempts, with a pause between them, because a worker that has just ended is still listed for a moment.
+/// Number of attempts, with a pause of `PATIENCE` between them. Several attempts are needed because a worker that has
+/// just ended is still listed for a moment.
 const ASKED: usize = 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Checks that no other process computes on the device. Prints a warning instead of an error if `allow` is set, or if
-/// the driver cannot list the processes.
+/// Checks that no other process computes on the device. If `allow` is set, or if the driver cannot list the processes,
+/// prints a warning instead of returning an error.
 ///
 /// # Errors
-/// [`LabError::SharedGpu`] with the other processes.
+/// [`LabError::SharedGpu`], which lists the other processes.
 pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), LabError> {
     let warn = |text: String| {
         // A closed standard error must not end a run.
@@ -49,7 +50,7 @@ pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), 
     Ok(())
 }
 
-/// The other processes, if they are still there after all attempts.
+/// The IDs of the other processes in the last attempt; empty if an attempt found no other process.
 fn patiently(device: &dyn DeviceBackend) -> Result<Vec<u32>, DeviceError> {
     for _ in 1..ASKED {
         if device.other_processes()?.is_empty() {

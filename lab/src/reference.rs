@@ -21,8 +21,8 @@ use kiln_project::TunedKernel;
 /// Time limit of a plain-Rust reference for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Maximum work of a launch, in operations or bytes, for which a plain-Rust reference is used. The reference runs on
-/// one core.
+/// Maximum number of operations, and of bytes, of a launch for which a plain-Rust reference is used. The limit exists
+/// because the reference runs on one core.
 const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
 
 /// Where the expected outputs come from.
@@ -30,32 +30,32 @@ const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
 pub enum Oracle {
     /// The kernel's plain-Rust reference, linked into this program.
     Rust,
-    /// The plain-Rust reference for small problems, and an entry on a device for the tuned problem, which is too large
-    /// for the reference.
+    /// The plain-Rust reference for small problems, and the baseline for the tuned problem, which is too large for the
+    /// reference.
     RustInSmall {
-        /// The tuned problem, for which the entry is launched.
+        /// The tuned problem, for which the baseline is launched.
         problem: Problem,
         /// The name of the device on which the entry runs.
         device: String,
         /// The compiled entry.
         arm: Box<ArmJob>,
     },
-    /// An entry of the same source, on a device.
+    /// An entry of the kernel's source, launched on a device: the reference entry of the spec, or the baseline.
     Launch {
         /// The name of the device on which the entry runs.
         device: String,
         /// The compiled entry.
         arm: Box<ArmJob>,
-        /// The grade of comparisons with this entry.
+        /// How strong the evidence of a comparison with this entry is.
         grade: ReferenceGrade,
     },
 }
 
 impl Oracle {
-    /// Selects the oracle of a kernel and problem. It is the plain-Rust reference if that is linked in and fast enough
-    /// for the problem. Otherwise it is an entry that is launched on `device`: the reference entry of the spec, which
-    /// `workshop` compiles, or else the baseline. If a plain-Rust reference is linked in but too slow for the tuned
-    /// problem, it is still used for small problems.
+    /// Selects the oracle of a kernel and problem: the plain-Rust reference, if it is linked in and fast enough for the
+    /// problem. Otherwise, the oracle is an entry that is launched on `device`: the reference entry of the spec, which
+    /// `workshop` compiles, or else the baseline. If the plain-Rust reference is linked in but too slow for the tuned
+    /// problem, the baseline is used for the tuned problem only, and the reference for small problems.
     ///
     /// # Errors
     /// If the reference entry cannot be launched.
@@ -98,7 +98,7 @@ impl Oracle {
         })
     }
 
-    /// The grade of comparisons with this oracle.
+    /// How strong the evidence of a comparison with this oracle is.
     pub fn grade(&self) -> ReferenceGrade {
         match self {
             Oracle::Rust => ReferenceGrade::Reference,
@@ -121,7 +121,8 @@ pub fn is_linked_in(
 
 /// A problem and the seed of its inputs.
 type Case = (Problem, u64);
-/// The file of one case. The first caller creates it, and the others wait for it.
+/// The path of the file of one case, or why the file could not be created. The first caller creates the file, and other
+/// callers wait.
 type Made = Arc<OnceLock<Result<PathBuf, WorkerError>>>;
 
 /// The expected outputs of one kernel, computed on demand.
@@ -144,13 +145,14 @@ impl Expectations {
         }
     }
 
-    /// The grade of comparisons with these expected outputs.
+    /// How strong the evidence of a comparison with these expected outputs is.
     pub fn grade(&self) -> ReferenceGrade {
         self.oracle.grade()
     }
 
-    /// The path of the file with the expected outputs for a problem and a seed. The first caller has a worker create
-    /// the file; concurrent callers with the same case wait for it. `plan` is the launch plan of the oracle's entry.
+    /// The path of the file with the expected outputs for a problem and a seed. The first caller starts a worker that
+    /// creates the file, and concurrent callers with the same case wait until it exists. `plan` is the launch plan of
+    /// the oracle's entry; the plain-Rust reference does not use it.
     ///
     /// # Errors
     /// If the reference fails or takes too long.

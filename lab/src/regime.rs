@@ -12,11 +12,12 @@ pub enum Regime {
     Hot,
 }
 
-/// Minimum size of all copies together in bytes. AMD's Infinity Cache, of up to 128 MiB, is behind the L2 whose size
-/// the driver reports.
+/// Minimum size of all copies together, in bytes. The size of the L2 is not sufficient as a minimum, because AMD GPUs
+/// have an Infinity Cache of up to 128 MiB behind the L2, and the driver reports only the L2.
 const MIN_BYTES: u64 = 128 << 20;
 
-/// Minimum number of copies. With fewer copies, a cache that keeps frequently used lines would still hold some of them.
+/// Minimum number of copies. With fewer copies, a cache that keeps frequently used lines would still hold a part of the
+/// data.
 const FEWEST_SETS: u64 = 3;
 
 /// Maximum number of copies. A kernel whose data would need more copies is limited by the launch overhead, not by
@@ -59,8 +60,8 @@ impl Regime {
         Regime::ALL.into_iter().find(|regime| regime.name() == name)
     }
 
-    /// The number of copies of the data that timed launches cycle through. `data_bytes` is the size of one copy.
-    /// Together, the copies use at most a quarter of the device's memory.
+    /// The number of copies of the data that timed launches cycle through; 1 in the hot regime. `data_bytes` is the
+    /// size of one copy. If there are several copies, they use at most a quarter of the device's memory together.
     pub fn sets(self, data_bytes: u64, limits: &DeviceLimits) -> usize {
         if self == Regime::Hot {
             return 1;

@@ -31,7 +31,8 @@ pub struct Case {
     pub problem: Problem,
     /// The seed of the inputs.
     pub seed: u64,
-    /// Whether to launch the receipt entry too.
+    /// Whether to launch the receipt entry too. It is the instrumented version of the kernel, whose launch proves what
+    /// ran.
     pub receipt: bool,
 }
 
@@ -61,15 +62,15 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
         .collect()
 }
 
-/// Whether every trial is verified on this problem. If not, only finalists are.
+/// Whether every trial is verified on this problem. If not, only finalists are verified on it.
 pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
     spec.footprint_bytes(problem)
         .is_ok_and(|bytes| bytes <= MAX_TRIAL_BYTES)
 }
 
-/// A worker that verifies several candidates one after another. It is used on GPUs, where a candidate cannot damage the
-/// environment of the next candidate: each candidate has its own code, and all data that it could corrupt is written
-/// again. If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
+/// A worker that verifies several candidates one after another. It is used on GPUs, where a candidate cannot affect the
+/// verification of the next candidate, because each candidate has its own code, and all data that a candidate could
+/// corrupt is written again. If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
 #[derive(Debug, Default)]
 pub struct KeptWorker(Option<Worker>);
 
@@ -217,8 +218,8 @@ impl Verifier<'_> {
         launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
     }
 
-    /// Whether a case applies to an arm. Small problems are derived from the spec, and a constraint may exclude one of
-    /// them for this config.
+    /// Whether a case applies to an arm. Small problems are derived from the spec, and a constraint may exclude the
+    /// arm's config for a small problem.
     fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
         case.problem == self.bench.problem
             || arm.baseline

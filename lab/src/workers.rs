@@ -1,4 +1,5 @@
-//! A [`Lab`] made of worker processes, with which the engines of [`kiln_measure`] race and confirm candidates.
+//! A [`Lab`] that runs candidates in worker processes. The races and confirmations of [`kiln_measure`] time candidates
+//! with it.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, Worker
 use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_project::TunedKernel;
 
-/// Time limit for a process to load and warm up its arms (compiled candidates), in addition to the launches themselves.
+/// Time limit for a process to load its arms (compiled candidates), in addition to the time limit for warm-up launches.
 const OPENING: Duration = Duration::from_secs(20);
 
 /// Minimum deadline of a launch.
@@ -26,7 +27,8 @@ const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 /// A candidate is considered hung if its launch takes longer than this many times the baseline's launch.
 const SLOWEST: u32 = 20;
 
-/// Number of launches that warm up an arm and probe its time when a process opens.
+/// Number of launches per arm for which the deadline of opening a process allows time. These launches warm up the arm
+/// and probe its time.
 const WARM_LAUNCHES: u32 = 8;
 
 /// The settings that all workers of one kernel and problem share.
@@ -52,7 +54,7 @@ pub struct Bench {
     pub limits: ProcessLimits,
 }
 
-/// The device and the settings with which workers are opened, for any kernel.
+/// The device, and the settings of its workers that do not depend on the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// How workers are started.
@@ -280,8 +282,8 @@ impl Session for WorkerSession<'_> {
         if !self.lab.rechecks {
             return Ok(());
         }
-        // The baseline was verified, and it is rechecked when it first runs alone. In later processes it is not
-        // rechecked, because it is not in doubt and is often by far the slowest arm.
+        // The baseline is rechecked only in a process in which it is the only arm. In other processes, its outputs are
+        // not in doubt, because they were verified before, and it is often by far the slowest arm.
         let alone = self.order.len() == 1;
         let arms: Vec<usize> = (0..self.order.len())
             .filter(|&place| alone || self.order[place].0 != 0)
@@ -306,8 +308,9 @@ fn out_of_turn(doing: &str) -> Fault {
     })
 }
 
-/// Converts a worker's failure to the fault of a race. The fault belongs to the arm that the failure specifies, or else
-/// to the arm that was launched last.
+/// Converts a worker's failure to the fault of a race. If the worker reported the failure, the fault belongs to the arm
+/// in its report, if there is one. If the worker died or was killed at its deadline, the fault belongs to the arm that
+/// was launched last. Other failures belong to no arm.
 fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Fault {
     let arm = match error {
         WorkerError::Failed { arm, .. } => *arm,

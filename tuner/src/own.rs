@@ -1,5 +1,5 @@
-//! `tune init --own`: writes a program next to a package. The program is a `tune` with the references of the package's
-//! kernels linked in.
+//! `tune init --own`: writes a program into a folder of a package. The program is a `tune` into which the references of
+//! the package's kernels are linked.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -17,7 +17,7 @@ const FOLDER: &str = "tune";
 /// `features`, the program enables the same features. `say` receives each line of output.
 ///
 /// # Errors
-/// If no kernel is in a package's library, or a file cannot be written.
+/// If a package has kernels but none of them is in its library, or a file cannot be written.
 pub fn write(project: &Project, features: &[String], say: &dyn Fn(&str)) -> Result<(), Failure> {
     for package in &project.packages {
         let kernels: Vec<&TunedKernel> = project

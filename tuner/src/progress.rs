@@ -35,7 +35,7 @@ impl Stage {
 
 /// Receives the progress of a run.
 pub trait Reporter: Sync {
-    /// A run of `tasks` tasks begins. `budget` is its time limit, if it has one.
+    /// A run of `tasks` tasks begins. `budget` is the time limit of the run; `None` for no limit.
     fn run_started(&self, tasks: usize, budget: Option<Duration>);
     /// A task (a kernel and a problem) with at most `trials` configs begins.
     fn task_started(&self, index: usize, name: &str, trials: u64);

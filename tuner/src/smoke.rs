@@ -25,8 +25,8 @@ use kiln_lab::worker::protocol::ProcessLimits;
 use kiln_lab::worker::reference_of;
 use kiln_project::TunedKernel;
 
-/// Problems with more operations or bytes than this are launched only in a smaller version. Their own launch plans are
-/// only compared with the table.
+/// A problem with more operations or bytes than this is not launched if the kernel has small problems, which are
+/// launched instead. Its launch plan is still compared with the table.
 const MAX_WORK: u64 = 200_000_000;
 
 /// The result for one baked row or one baseline.
@@ -38,7 +38,7 @@ pub struct Smoked {
     pub row: String,
     /// `passed`, `failed` or `not run`.
     pub state: &'static str,
-    /// A description of the launch, or the reason why it failed or was not made.
+    /// A description of the launch, or the reason why the launch failed or was not attempted.
     pub detail: String,
 }
 
@@ -65,9 +65,9 @@ pub struct Smoke<'a> {
 }
 
 impl Smoke<'_> {
-    /// Launches the baselines and the rows of a kernel, for the problems in `problems`, or for all problems if that is
-    /// empty. The rows are from the committed table and from the table in the folder `local`. `say` receives each
-    /// result immediately.
+    /// Launches the baselines and the rows of a kernel, for the problems in `problems`, or for all problems if
+    /// `problems` is empty. The rows are from the committed table and from the table in the folder `local`. `say`
+    /// receives each result immediately.
     ///
     /// # Errors
     /// If a table cannot be read, or `say` returns an error.
@@ -118,7 +118,7 @@ impl Smoke<'_> {
     }
 
     /// Compiles a candidate, and verifies it on small problems with the same element types. The problem itself is
-    /// included if it is small enough.
+    /// included if it is small enough, or if there are no small problems. Returns a description of the launch.
     fn launch(
         &self,
         kernel: &TunedKernel,
@@ -173,7 +173,7 @@ impl Smoke<'_> {
         ))
     }
 
-    /// Compares the launch plan and the symbol in the table with those of the launch.
+    /// Checks that the launch has the launch plan and the symbol of the row in the table.
     fn compare(&self, made: &Compiled, row: Option<&Row>) -> Result<(), Trouble> {
         let Some(row) = row else { return Ok(()) };
         if made.arm.plan != row.plan {

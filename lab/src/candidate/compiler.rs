@@ -23,7 +23,7 @@ use crate::candidate::outcome::{internal, of_compile_error, of_io_error};
 use crate::worker::ArmJob;
 use kiln_project::TunedKernel;
 
-/// Compiles the candidates of one device. The threads of the compile pool share it.
+/// Compiles the candidates of one device. The threads of the compile pool share one workshop.
 #[derive(Debug)]
 pub struct Workshop<'a> {
     /// The device's compiler.
@@ -49,12 +49,12 @@ pub struct Compiled {
     pub arm: ArmJob,
     /// Compile time in nanoseconds; 0 if the image was in the cache.
     pub compile_ns: u64,
-    /// The resources of its release entry; `None` if they cannot be read from the image.
+    /// The resources of the candidate's release entry; `None` if they cannot be read from the image.
     pub resources: Option<Resources>,
 }
 
 impl Compiled {
-    /// The weight of its spills (`Spills::weight`), by which compiled candidates are ordered; 0 if unknown.
+    /// The weight of the candidate's spills (`Spills::weight`), by which compiled candidates are ordered; 0 if unknown.
     pub fn spills(&self) -> u64 {
         let spills = self.resources.and_then(|resources| resources.spills);
         spills.map_or(0, |spills| spills.weight())
@@ -175,7 +175,7 @@ impl<'a> Workshop<'a> {
     }
 
     /// Generates and compiles a candidate and reads its resources. A candidate that cannot be launched is not an error
-    /// here.
+    /// here, because [`Inspected`] contains the reason.
     ///
     /// # Errors
     /// The outcome, if the candidate has no launch plan or does not compile.
@@ -276,9 +276,9 @@ impl<'a> Workshop<'a> {
         inspect::resources(self.backend, image, log, symbol)
     }
 
-    /// Why a candidate cannot be launched, if it cannot. Checks the release entry and the receipt entry (the
-    /// instrumented version whose launch proves what ran). Unreadable resources exclude no candidate; the driver then
-    /// decides at launch.
+    /// Why a candidate cannot be launched; `None` if it can. Checks the release entry and the receipt entry (the
+    /// instrumented version whose launch proves what ran). If the resources cannot be read, the candidate is not
+    /// excluded, and the driver decides at launch.
     fn cannot_launch(&self, built: &BuiltCandidate) -> Option<CannotLaunch> {
         let unit = &built.draft.unit;
         let entries = [&unit.release, &unit.receipt];

@@ -9,7 +9,7 @@ const MIN_SHARE: f64 = 0.5;
 pub(super) type Loop = RangeInclusive<usize>;
 
 /// All loops that these branches form. A branch is the pair of its own index and its target. Several backward branches
-/// to one instruction are one loop. The branches must be sorted by their own index.
+/// to one instruction form one loop. The branches must be sorted by their own index.
 pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec<Loop> {
     let mut loops: Vec<Loop> = Vec::new();
     for (last, first) in branches.filter(|(from, to)| to <= from) {
@@ -21,7 +21,8 @@ pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec
     loops
 }
 
-/// The innermost loop that holds most of the weight; `None` if there is no loop.
+/// Starts with the heaviest loop, and descends into its heaviest inner loop while that loop has at least `MIN_SHARE` of
+/// the weight of the loop around it. Returns `None` if there is no loop.
 pub(super) fn hottest(loops: &[Loop], weight: impl Fn(&Loop) -> u64) -> Option<&Loop> {
     // An outer loop weighs at least as much as the loops inside it, so the heaviest loop is an outermost one.
     let mut hot = loops.iter().max_by_key(|range| weight(range))?;

@@ -27,7 +27,7 @@ pub enum GivenError {
     /// The data cannot be generated.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The peer protocol does not support such an argument.
+    /// An argument is a struct or an array by value, which the peer protocol does not support.
     #[error("`{name}` is a struct or an array by value, which the protocol of peers does not have")]
     ByValue {
         /// The name of the argument.
@@ -64,7 +64,7 @@ pub enum OutputError {
         /// The expected length in bytes.
         wanted: usize,
     },
-    /// The error of an element exceeds the tolerance.
+    /// The error of an element exceeds twice the kernel's tolerance.
     #[error("its outputs are not those of the kernel: {0}")]
     Wrong(WorstElement),
 }
@@ -168,7 +168,8 @@ impl Given {
     /// Compares the outputs of a peer with the expected outputs.
     ///
     /// # Errors
-    /// The first output that is missing, has the wrong length, or exceeds the tolerance.
+    /// The first output that is missing, has the wrong length, or differs from the expected output by more than twice
+    /// the kernel's tolerance.
     pub fn compare(&self, spec: &KernelSpec, expected: &Expected) -> Result<(), OutputError> {
         for (place, arg) in spec.args.iter().enumerate() {
             let ArgSpec::Slice(slice) = arg else { continue };

@@ -1,5 +1,5 @@
-//! A lab with two arms: the kernel in a worker process, and the peer in its own process. Each session of a survey
-//! starts both processes again, and the samples of the two arms alternate.
+//! A lab with two arms: the kernel in a worker process, and the peer in its own process. Each session starts both
+//! processes again, and the samples of the two arms alternate.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct PeerLab<'a> {
     side: PeerSide<'a>,
 }
 
-/// Checks the outputs that a peer wrote, with the data that it was started with.
+/// A function that checks the outputs that a peer wrote.
 pub type Check<'a> = &'a dyn Fn() -> Result<(), PeerError>;
 
 /// The part of the lab that runs the peer.
@@ -43,8 +43,7 @@ struct PeerSide<'a> {
     pace: Pace,
 }
 
-/// Selects which of a peer's reported times is used: the time that corresponds to the clock with which the kernel is
-/// timed.
+/// Selects which of a peer's reported times is used. It must be measured in the same way as the kernel's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerClock {
     /// CPU time of the peer's threads; used for kernels on the cpu device.
@@ -67,8 +66,9 @@ impl PeerClock {
     }
 
     /// The clock tick in nanoseconds. Samples of both arms last at least 100 ticks. On a GPU, a peer queues one call
-    /// after another, and the two processes alternate on the device. The tick is therefore at least 200 µs. Samples
-    /// then last at least 20 ms, and the overhead at their beginning and end is at most a thousandth of that.
+    /// after another, and the two processes alternate on the device, so each sample has some overhead at its beginning
+    /// and end. The tick is therefore at least 200 µs. Samples then last at least 20 ms, and the overhead is at most a
+    /// thousandth of that.
     pub fn tick_ns(self, timer_tick_ns: u64) -> u64 {
         match self {
             PeerClock::Events => timer_tick_ns.max(200_000),
@@ -79,7 +79,7 @@ impl PeerClock {
     fn span_ns(self, timed: TimedCalls, threads: u32) -> Result<u64, PeerError> {
         match self {
             // The kernel's time is the time of its busiest thread. The times of the peer's individual threads are not
-            // known, but their mean is at most the time of its busiest thread.
+            // known. Their mean, which is used instead, is at most the time of the peer's busiest thread.
             PeerClock::CpuTime => Ok(timed.cpu_ns / u64::from(threads.max(1))),
             PeerClock::Wall => Ok(timed.wall_ns),
             PeerClock::Events => timed.device_ns.ok_or_else(|| {

@@ -112,7 +112,8 @@ impl PeerProcess {
         &self.name
     }
 
-    /// Prepares the peer for a kernel. Returns the name of the function that the peer calls, and its number of threads.
+    /// Prepares the peer for a kernel. Returns the name of the function that the peer calls, and the peer's number of
+    /// threads.
     ///
     /// # Errors
     /// If the peer does not support the kernel, reports more threads than the machine has cores, or does not answer as

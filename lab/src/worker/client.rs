@@ -109,7 +109,8 @@ fn command(limits: &WorkerLimits) -> Result<Command, WorkerError> {
         .stderr(Stdio::piped())
         .env("RUST_BACKTRACE", "0")
         .env(PARENT, std::process::id().to_string())
-        // With lazy loading, a kernel is loaded at its first launch, and such a launch cannot be recorded.
+        // With lazy loading, CUDA loads a kernel at its first launch, and such a launch cannot be recorded into a
+        // graph.
         .env("CUDA_MODULE_LOADING", "EAGER")
         .process_group(0);
     for name in SERIALIZING {
@@ -197,8 +198,8 @@ impl Worker {
         }
     }
 
-    /// The index of the arm that the worker last announced before a launch. If the worker is lost, this arm is the
-    /// cause.
+    /// The index of the arm that the worker last announced before a launch. If the worker is lost, this arm is
+    /// considered the cause.
     pub fn launching(&self) -> Option<usize> {
         usize::try_from(self.launching.load(Ordering::Acquire)).ok()
     }

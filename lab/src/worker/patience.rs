@@ -1,4 +1,4 @@
-//! Deadlines of workers that are extended on a busy machine.
+//! Deadlines of requests to workers. They are extended on a busy machine.
 //!
 //! A deadline distinguishes a kernel that hangs from a kernel that is slow. On a busy machine, a worker may wait for a
 //! processor while the time passes, and a correct config would be stored as hung. Linux reports that waiting time for
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The deadline is extended by at most this multiple of itself, so an endless loop ends even on a busy machine.
 const MAX_EXTENSION: u32 = 8;
 
-/// The remaining time is not used if it is shorter than this.
+/// A remaining time that is shorter than this is treated as zero.
 const MIN_WAIT: Duration = Duration::from_millis(10);
 
 /// The deadline of one request.
@@ -111,7 +111,7 @@ mod tests {
         };
         let mut spinning: Vec<_> = (0..3 * processors).map(|_| spin()).collect();
         let waited = |of: &std::process::Child| waited_for_a_processor(of.id());
-        // At any time, two of the three processes wait.
+        // At any time, two thirds of the processes wait.
         let have_waited = (0..1_000).any(|_| {
             std::thread::sleep(Duration::from_millis(20));
             spinning.iter().map(waited).max() >= Some(Duration::from_millis(50))

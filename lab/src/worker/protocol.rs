@@ -55,7 +55,8 @@ pub enum Request {
         /// The indices of the arms.
         schedule: Vec<usize>,
     },
-    /// Launch timed arms once more on poisoned outputs and compare the outputs: they must still be right.
+    /// Launch timed arms once more and compare their outputs, which must still be right. Before the launch, the output
+    /// buffers are filled with a poison pattern.
     Recheck {
         /// The indices of the arms.
         arms: Vec<usize>,
@@ -69,7 +70,7 @@ pub enum Request {
         arm: usize,
         /// Number of launches in a sequence.
         launches: u32,
-        /// Number of times that both ways are measured.
+        /// Number of measurements of each of the two ways.
         pairs: usize,
     },
 }
@@ -121,7 +122,7 @@ pub struct ArmJob {
     pub artifact: PathBuf,
     /// The content hash of the artifact. A file with another hash is an error.
     pub artifact_hash: Hash,
-    /// The target for which it was compiled.
+    /// The target for which the artifact was compiled.
     pub target: String,
     /// Whether the artifact is a check build.
     pub check: bool,
@@ -129,9 +130,9 @@ pub struct ArmJob {
     pub release: String,
     /// The symbol of the receipt entry.
     pub receipt: String,
-    /// The hash of the symbol that the receipt must contain.
+    /// The hash of the entry's symbol. The receipt must contain this hash.
     pub symbol_hash: u64,
-    /// The hash of the config that the receipt must contain.
+    /// The hash of the config. The receipt must contain this hash.
     pub config_hash: u64,
     /// The candidate's config.
     pub config: Config,
@@ -191,8 +192,8 @@ pub enum Reply {
     Loaded,
     /// The arm is verified.
     Verified(Verified),
-    /// The arm that is about to be launched. If the worker dies or stops replying, this arm is the cause. This message
-    /// does not answer a request.
+    /// The arm that is about to be launched. If the worker dies or stops replying, this arm is considered the cause.
+    /// This message does not answer a request.
     Launching {
         /// The index of the arm.
         arm: usize,

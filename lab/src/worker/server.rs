@@ -52,8 +52,9 @@ fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
 /// killed.
 fn die_with_parent() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // If the parent died before the call, the signal never arrives, so the parent must be checked. A parent with
-    // process ID 1 does not prove that it died: in a container, `tune` itself can be process 1.
+    // If the parent died before the call, the signal never arrives, so the parent must be checked. If the parent has
+    // process ID 1, this does not prove that the original parent died, because in a container, `tune` itself can be
+    // process 1.
     if !parent_lives(std::env::var(PARENT).ok().as_deref(), getppid()) {
         return Err(io::Error::other("the parent process is gone"));
     }

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::scope::PackageArgs;
 
-/// `tune replay`
+/// The arguments of `tune replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
     /// A recorded space: a cache file of Kernel Tuner or a T4 results file, `.json` or `.json.gz`
@@ -66,7 +66,7 @@ pub struct ReplayArgs {
     pub package: PackageArgs,
 }
 
-/// `tune export`
+/// The arguments of `tune export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// The package; `-k` names the kernel.
@@ -108,7 +108,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// Its name on the command line.
+    /// The name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExportFormat::T1 => "t1",

@@ -6,15 +6,15 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::scope::{OutputArgs, PackageArgs, RegimeArgs, SearchArgs};
 
-/// `tune fleet`
+/// The arguments of `tune fleet`.
 #[derive(Debug, Args)]
 pub struct FleetArgs {
-    /// What to do.
+    /// The action.
     #[command(subcommand)]
     pub action: FleetAction,
 }
 
-/// What to do with a plan.
+/// The actions of `tune fleet`.
 #[derive(Debug, Subcommand)]
 pub enum FleetAction {
     /// Write and sign a plan: the kernels and problems of a package, for some kinds of devices
@@ -30,19 +30,19 @@ pub enum FleetAction {
     Status(StatusArgs),
 }
 
-/// `tune fleet plan`
+/// The arguments of `tune fleet plan`.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// How it is measured.
+    /// The regime: cold or hot caches.
     #[command(flatten)]
     pub regime: RegimeArgs,
     /// The kinds of devices, as `backend/arch/name` or the start of it: `cuda/sm_89`, `cuda/sm_86/NVIDIA GeForce RTX 3090`, `cpu`
     #[arg(long = "kind", value_name = "KIND", num_args = 1.., required = true)]
     pub kinds: Vec<String>,
-    /// What is searched.
+    /// The problems and the settings of the search.
     #[command(flatten)]
     pub search: SearchArgs,
     /// Where elements publish their results: a folder that all nodes see, or a bucket as `s3://bucket/prefix`
@@ -107,10 +107,10 @@ pub struct PlanFileArgs {
     pub store: String,
 }
 
-/// `tune fleet job`
+/// The arguments of `tune fleet job`.
 #[derive(Debug, Args)]
 pub struct JobArgs {
-    /// Which plan.
+    /// The plan and its store.
     #[command(flatten)]
     pub plan: PlanFileArgs,
     /// The scheduler
@@ -175,10 +175,10 @@ fn label(text: &str) -> Result<(String, String), &'static str> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// `tune fleet work`
+/// The arguments of `tune fleet work`.
 #[derive(Debug, Args)]
 pub struct WorkArgs {
-    /// Which plan.
+    /// The plan and its store.
     #[command(flatten)]
     pub plan: PlanFileArgs,
     /// Number of the element
@@ -206,13 +206,13 @@ pub struct WorkArgs {
     pub allow_shared_gpu: bool,
 }
 
-/// `tune fleet merge`
+/// The arguments of `tune fleet merge`.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Which plan.
+    /// The plan and its store.
     #[command(flatten)]
     pub plan: PlanFileArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Cargo.toml of the workspace with the kernels
@@ -233,13 +233,13 @@ pub struct MergeArgs {
     pub dry_run: bool,
 }
 
-/// `tune fleet status`
+/// The arguments of `tune fleet status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// Which plan.
+    /// The plan and its store.
     #[command(flatten)]
     pub plan: PlanFileArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Cargo.toml of the workspace with the kernels, if it is here

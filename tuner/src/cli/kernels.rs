@@ -6,27 +6,27 @@ use clap::Args;
 
 use super::scope::{DeviceArgs, OutputArgs, PackageArgs};
 
-/// `tune list`
+/// The arguments of `tune list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// `tune space`
+/// The arguments of `tune space`.
 #[derive(Debug, Args)]
 pub struct SpaceArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// Which device.
+    /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Print every valid config too
@@ -41,13 +41,13 @@ pub struct SpaceArgs {
     pub count: bool,
 }
 
-/// `tune inspect`
+/// The arguments of `tune inspect`.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Only these kernels; the name of a known GPU is used as a target instead

@@ -47,8 +47,8 @@ pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     })
 }
 
-/// Splits the values of `--problem` into problems. Sizes within a problem are separated by commas, like the problems
-/// themselves. A new problem begins when a size name repeats: `n=100,n=200` are two problems, and so are
+/// Splits the values of `--problem` into problems. Commas separate the sizes of a problem, and also one problem from
+/// the next. A new problem begins when a size name repeats: `n=100,n=200` are two problems, and so are
 /// `m=1,n=2,m=3,n=4`.
 pub fn problems(words: &[String]) -> Vec<String> {
     let mut problems: Vec<String> = Vec::new();
@@ -230,7 +230,7 @@ pub fn strategies(names: &[String]) -> Result<Vec<String>, UsageError> {
 /// Maximum number of seeds, and therefore of searches, per space.
 const MAX_SEEDS: u64 = 100_000;
 
-/// Parses a range of seeds such as `1..50`, or a single seed.
+/// Parses a range of seeds such as `1..50`, which includes both ends, or a single seed.
 ///
 /// # Errors
 /// If the text does not have that form, or the range has more than 100,000 seeds.

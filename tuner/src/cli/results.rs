@@ -6,19 +6,19 @@ use clap::{Args, Subcommand};
 
 use super::scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs};
 
-/// `tune why`
+/// The arguments of `tune why`.
 #[derive(Debug, Args)]
 pub struct WhyArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// Which device.
+    /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// How it is measured.
+    /// The regime: cold or hot caches.
     #[command(flatten)]
     pub regime: RegimeArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
     /// The kernel
@@ -31,10 +31,10 @@ pub struct WhyArgs {
     pub problem: Option<String>,
 }
 
-/// `tune report`
+/// The arguments of `tune report`.
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Number of the run [default: the last one]
@@ -67,15 +67,15 @@ pub struct ReportArgs {
     pub fleet: Option<PathBuf>,
 }
 
-/// `tune cache`
+/// The arguments of `tune cache`.
 #[derive(Debug, Args)]
 pub struct CacheArgs {
-    /// What to do with it.
+    /// The action.
     #[command(subcommand)]
     pub action: CacheAction,
 }
 
-/// What to do with the cache.
+/// The actions of `tune cache`.
 #[derive(Debug, Subcommand)]
 pub enum CacheAction {
     /// Print the cache's folder
@@ -98,7 +98,7 @@ pub enum CacheAction {
     },
 }
 
-/// `tune cache push`
+/// The arguments of `tune cache push`.
 #[derive(Debug, Args)]
 pub struct PushArgs {
     /// The store: a folder that all machines see, or a bucket as `s3://bucket/prefix`
@@ -107,12 +107,12 @@ pub struct PushArgs {
     /// The SSH key that signs the results, or the public key of one in your agent [default: ~/.ssh/id_ed25519]
     #[arg(long, value_name = "FILE", alias = "key")]
     pub sign: Option<PathBuf>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// `tune cache pull`
+/// The arguments of `tune cache pull`.
 #[derive(Debug, Args)]
 pub struct PullArgs {
     /// The store: a folder that all machines see, or a bucket as `s3://bucket/prefix`
@@ -125,7 +125,7 @@ pub struct PullArgs {
     /// Cargo.toml of the package with the default of --allowed-signers
     #[arg(long, value_name = "PATH", conflicts_with = "allowed_signers")]
     pub manifest_path: Option<PathBuf>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
 }

@@ -6,22 +6,22 @@ use clap::Args;
 
 use super::scope::{DeviceArgs, OutputArgs, PackageArgs, RegimeArgs, SearchArgs};
 
-/// `tune run`
+/// The arguments of `tune run`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// Which device.
+    /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// How it is measured.
+    /// The regime: cold or hot caches.
     #[command(flatten)]
     pub regime: RegimeArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// What is searched.
+    /// The problems and the settings of the search.
     #[command(flatten)]
     pub search: SearchArgs,
     /// Total time: `90s`, `5m`, `1h`, or `full` for no limit [default: 5m]

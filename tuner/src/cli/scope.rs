@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use kiln_lab::regime::Regime;
 use kiln_project::PackageSelection;
 
-/// Which package.
+/// The package and its kernels.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PackageArgs {
     /// Cargo.toml of the package or workspace with the kernels
@@ -47,7 +47,7 @@ impl PackageArgs {
     }
 }
 
-/// How results are printed.
+/// The output format.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
     /// Print one JSON object on standard output instead of tables
@@ -55,7 +55,7 @@ pub struct OutputArgs {
     pub json: bool,
 }
 
-/// How long-running commands print results: one by one.
+/// The output format of long-running commands, which can print results one by one.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LinesArgs {
     /// Print one JSON object per line on standard output, as soon as each result is known
@@ -63,7 +63,7 @@ pub struct LinesArgs {
     pub json_lines: bool,
 }
 
-/// Which device.
+/// The device.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DeviceArgs {
     /// The device: `cpu`, `cuda:0`, `hip:0`, … (default: the first GPU, else cpu)
@@ -80,7 +80,7 @@ pub struct RegimeArgs {
     pub regime: Option<Regime>,
 }
 
-/// What is searched, and how.
+/// The problems and the settings of a search.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SearchArgs {
     /// Only these problems, as `tune list` prints them: `n=100`, several as `n=100,n=200`, or the option repeated

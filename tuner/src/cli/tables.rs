@@ -4,10 +4,10 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use super::scope::{DeviceArgs, LinesArgs, OutputArgs, PackageArgs, RegimeArgs};
 
-/// `tune init`
+/// The arguments of `tune init`.
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
     /// Write a `tune` for this package into its folder `tune/`; it compares candidates with the package's references
@@ -15,20 +15,20 @@ pub struct InitArgs {
     pub own: bool,
 }
 
-/// `tune bake`
+/// The arguments of `tune bake`.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("of_a_target").args(["images", "untuned"]))]
 pub struct BakeArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// Which device.
+    /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// How it is measured.
+    /// The regime: cold or hot caches.
     #[command(flatten)]
     pub regime: RegimeArgs,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
     /// Write nothing; exit with 1 if a table is lost, stale or malformed, and with KILN_STRICT=1 also if a kernel has no
@@ -61,22 +61,22 @@ pub enum Untuned {
     Predicted,
 }
 
-/// `tune smoke`
+/// The arguments of `tune smoke`.
 #[derive(Debug, Args)]
 pub struct SmokeArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
-    /// Which device.
+    /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
     /// Only these problems, as `tune list` prints them: `n=100`, several as `n=100,n=200`, or the option repeated
     #[arg(long = "problem", value_name = "SIZES")]
     pub problems: Vec<String>,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// How to print while it runs.
+    /// The output format while the command runs.
     #[command(flatten)]
     pub lines: LinesArgs,
 }

@@ -9,13 +9,13 @@ use super::scope::{LinesArgs, OutputArgs, PackageArgs, RegimeArgs};
 /// The kernels to time, the time budget, and the output format.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// Which package.
+    /// The package and its kernels.
     #[command(flatten)]
     pub package: PackageArgs,
     /// Only these problems, as `tune list` prints them: `n=100`, several as `n=100,n=200`, or the option repeated
     #[arg(long = "problem", value_name = "SIZES")]
     pub problems: Vec<String>,
-    /// How it is measured.
+    /// The regime: cold or hot caches.
     #[command(flatten)]
     pub regime: RegimeArgs,
     /// Total time: `90s`, `5m`, `1h`, or `full` for no limit
@@ -37,12 +37,12 @@ pub struct WatchArgs {
     /// Measure even if other processes compute on the GPU [default: exit with 4]
     #[arg(long)]
     pub allow_shared_gpu: bool,
-    /// How to print.
+    /// The output format.
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// `tune bench`
+/// The arguments of `tune bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// The kernels and the time budget.
@@ -57,12 +57,12 @@ pub struct BenchArgs {
     /// Time every kernel against this command, which computes the same (docs/peers.md); may be repeated
     #[arg(long = "peer", value_name = "COMMAND")]
     pub peers: Vec<String>,
-    /// How to print while it runs.
+    /// The output format while the command runs.
     #[command(flatten)]
     pub lines: LinesArgs,
 }
 
-/// `tune compare`
+/// The arguments of `tune compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// A file that `tune bench --save` wrote

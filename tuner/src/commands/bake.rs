@@ -1,4 +1,4 @@
-//! `tune bake`: writes baked tables from proven winners, from predictions and as compiled images.
+//! `tune bake`: writes proven winners or predictions into baked tables, or compiles images for baked rows.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
 //! `tune bake --check`: checks that the baked tables are up to date. It fails if a build with the same `KILN_STRICT`
-//! would fail.
+//! would fail, or if a check that a flag requests finds a fault.
 
 use std::process::ExitCode;
 

@@ -78,8 +78,8 @@ pub(super) fn run(
     Ok(code)
 }
 
-/// Saves the kernels to a file. Without kernels, it writes no file, because the file would look valid but contain
-/// nothing.
+/// Saves the kernels to a file. If there are no kernels, this is an error and no file is written, because the file
+/// would look valid but contain nothing.
 fn save(saved: &Saved, path: &Path, reporter: &dyn Reporter) -> Result<(), Failure> {
     let kernels = saved.sections.iter().map(|section| section.kernels.len());
     let count: usize = kernels.sum();

@@ -1,5 +1,6 @@
-//! `tune init`: creates the files of a folder of baked tables. An empty index lets the macro find the tables and notice
-//! later tables. A `.gitattributes` file has the git settings of the folder.
+//! `tune init`: creates the folder of baked tables with its index and a `.gitattributes` file. The index lists the
+//! tables for the macro. It is created even if there are no tables yet, because a build then notices later that a table
+//! was added.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -55,7 +56,7 @@ fn prepare(folder: &Path) -> Result<(), Failure> {
     list_lost(folder, indexed.unwrap_or_default())
 }
 
-/// Adds tables to the index that it lacks, for example after a merge that lost a line.
+/// Adds the tables in the folder that are missing from the index, for example after a merge that lost a line.
 fn list_lost(folder: &Path, mut index: Index) -> Result<(), Failure> {
     let lost = unlisted(folder, &index)?;
     if lost.is_empty() {

@@ -1,5 +1,5 @@
-//! `tune inspect`: prints registers, spills, shared memory and occupancy of configs. It compiles for targets that this
-//! machine need not have.
+//! `tune inspect`: prints registers, spills, shared memory and occupancy of configs. The targets need not be installed
+//! in this machine.
 
 use std::process::ExitCode;
 
@@ -93,7 +93,8 @@ struct InspectWords {
     named: bool,
 }
 
-/// Sorts the words of the command line: `--target sm_86 sm_89 gemm` means two targets and a kernel.
+/// Separates targets from kernels on the command line. For example, `--target sm_86 sm_89 gemm` specifies two targets
+/// and a kernel.
 fn words(args: &InspectArgs) -> InspectWords {
     let known = compile_only::names();
     let is_target = |word: &String| word == HOST || known.contains(&word.as_str());

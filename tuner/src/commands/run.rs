@@ -39,7 +39,7 @@ pub(super) fn run(
         )?);
         return Ok(checked(true));
     }
-    // Check this now rather than fail after an hour of measuring.
+    // This is checked now, so the run does not fail after an hour of measuring.
     bake::can_be_written(&project, device.info().key.backend, options.write)?;
     interrupted::announce();
     let cache = machine::open_cache()?;

@@ -94,8 +94,8 @@ struct TargetContext<'a> {
 enum ConfigVerdict {
     /// The config can be launched. `spills` is `true` if it spills registers.
     Launchable { spills: bool },
-    /// The config cannot be launched. `attempt` is the attempt that determined this, and `known` is `true` if an
-    /// earlier run recorded it.
+    /// The config does not compile or cannot be launched. `attempt` is the number of the attempt that determined this,
+    /// and `known` is `true` if an earlier run recorded the outcome.
     Excluded {
         outcome: Outcome,
         attempt: u32,
@@ -138,7 +138,7 @@ impl TargetContext<'_> {
 
     /// The indices of the configs to check: all of them, or a random sample if `--trials` is smaller than the space.
     fn chosen(&self, space: &SearchSpace) -> Vec<usize> {
-        // More configs than anyone could compile.
+        // Compiling this many configs would take too long for any user.
         const MAX_CONFIGS: usize = 10_000_000;
         match self
             .with

@@ -22,7 +22,7 @@ use kiln_project::{Project, TunedKernel};
 /// specified.
 pub const HOST: &str = "cpu";
 
-/// Selects configs of a kernel. If all of its flags are unset, it selects the baseline and the baked rows.
+/// Selects configs of a kernel. If no field other than `problem` is set, the baseline and the baked rows are selected.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigSelector<'a> {
     /// Whether to select the baseline.
@@ -151,7 +151,8 @@ pub fn subjects<'a>(
         }
         if wanted.baked || unasked {
             let mut rows = baked(wanted, project, kernel)?;
-            // The committed table and the local table may contain the same config with different figures.
+            // The committed table and the local table may contain the same config with different figures, so duplicates
+            // are removed.
             let mut seen = HashSet::new();
             rows.retain(|row| {
                 let config = row.config.as_ref().map(ToString::to_string);

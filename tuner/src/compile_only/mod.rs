@@ -1,5 +1,5 @@
-//! Compiles and inspects for targets that this machine does not have. It uses a compiler without a device, and the
-//! limits from the target table instead of the driver's. The results are not measurements: they show what compiles and
+//! Compiles and inspects for targets that this machine does not have. The compilers work without a device, and the
+//! limits come from the target table instead of a driver. The results are not measurements: they show what compiles and
 //! what can be launched.
 
 mod check;

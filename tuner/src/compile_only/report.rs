@@ -33,7 +33,8 @@ pub struct TaskCheck {
     pub problem: String,
     /// Number of configs before any constraint, as text.
     pub product: String,
-    /// Number of configs that satisfy the constraints and the launch limits, or the number of them in a sample.
+    /// Number of configs that satisfy the constraints and the launch limits. If only a sample of the space was
+    /// enumerated, the number of such configs in the sample.
     pub valid: u64,
     /// A description of the size of the whole space, if only a sample of it was enumerated.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -105,7 +105,7 @@ pub enum Failure {
     Definition {
         /// The path of the file.
         path: PathBuf,
-        /// Why it cannot be used.
+        /// Why the file cannot be used.
         error: Box<DefinitionError>,
     },
     /// A space is too large for an exact number of configs.
@@ -131,7 +131,7 @@ pub enum Failure {
     Curves {
         /// The path of the file.
         path: PathBuf,
-        /// Why it cannot be read.
+        /// Why the file cannot be read.
         error: CurvesError,
     },
     /// A file does not contain profiles of `tune inspect --profile`.
@@ -141,7 +141,7 @@ pub enum Failure {
     Profiles {
         /// The path of the file.
         path: PathBuf,
-        /// Why it cannot be read.
+        /// Why the file cannot be read.
         error: serde_json::Error,
     },
     /// A file does not contain the state of a fleet's plan.
@@ -151,7 +151,7 @@ pub enum Failure {
     PlanStatus {
         /// The path of the file.
         path: PathBuf,
-        /// Why it cannot be read.
+        /// Why the file cannot be read.
         error: serde_json::Error,
     },
     /// A file with a recorded space cannot be used.
@@ -171,7 +171,7 @@ pub enum Failure {
     Saved {
         /// The path of the file.
         path: PathBuf,
-        /// Why it cannot be used.
+        /// Why the file cannot be used.
         error: SavedError,
     },
     /// `tune bench` or `tune compare` has no kernel to save or to compare.
@@ -182,7 +182,7 @@ pub enum Failure {
     Json {
         /// The operation that failed, as a verb with its object.
         doing: &'static str,
-        /// Why it failed.
+        /// Why the operation failed.
         error: serde_json::Error,
     },
     /// The command would delete results, and the user has not confirmed the deletion.

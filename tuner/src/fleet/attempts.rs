@@ -1,4 +1,5 @@
-//! Reads what earlier attempts at an element left in the store: whether they finished it, and their trials.
+//! Reads what earlier attempts at an element left in the store: whether they finished the element, and their trials. An
+//! attempt is one run of an element.
 //!
 //! Every attempt announces its journal with an empty object in the store. Anyone who can write to the store can create
 //! an announcement, so announcements are only hints. The content of a journal is used only if it is signed with a

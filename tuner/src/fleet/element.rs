@@ -2,8 +2,8 @@
 //! device. The run measures in its own cache, publishes its journal while it measures, and then publishes signed
 //! statements about what it proved.
 //!
-//! An element may run any number of times, also several times at once, and each run may end at any moment. Only what
-//! the store contains is used.
+//! An element may run any number of times, also several times at once, and each run may end at any moment. Only results
+//! that a run has published to the store are used.
 
 use std::path::Path;
 use std::time::Duration;
@@ -60,8 +60,8 @@ pub struct Work<'a> {
 /// Runs the element. Returns `None` if an earlier attempt has already finished it according to the store.
 ///
 /// # Errors
-/// If the sources, the version of `tune` or the device differ from those of the plan, or if results cannot be
-/// published.
+/// If the sources, the version of `tune` or the kind of device differ from those of the plan, if the element needs a
+/// proof from another device, or if results cannot be published.
 pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
     let plan = work.plan.plan();
     let element = element(work.plan, work.element)?;
@@ -157,7 +157,8 @@ fn element(plan: &PlanFile, number: u32) -> Result<&Element, FleetError> {
     })
 }
 
-/// Results of another version would have different keys, so they could not be combined with the results of other nodes.
+/// Checks that this version of `tune` created the plan. Results of another version would have different keys, so they
+/// could not be combined with the results of other nodes.
 fn check_version(plan: &Plan) -> Result<(), FleetError> {
     let found = env!("CARGO_PKG_VERSION");
     match plan.generator == found {

@@ -20,7 +20,7 @@ pub enum FleetError {
     Kind {
         /// The text.
         kind: String,
-        /// Why it is not valid.
+        /// Why the text is not valid.
         why: String,
     },
     /// No kernel of the package has a problem for this kind of device.
@@ -234,7 +234,7 @@ pub enum FleetError {
     Unpublished {
         /// The number of the element.
         element: u32,
-        /// Why they could not be published.
+        /// Why the results could not be published.
         why: String,
         /// The folder of the element's cache, which is not deleted.
         folder: PathBuf,

@@ -27,7 +27,7 @@ pub fn parse(word: &str) -> Result<Kind, FleetError> {
     })
 }
 
-/// The backend in a kind of device.
+/// Parses the first part of a kind of device, which is the backend.
 ///
 /// # Errors
 /// If the first part of `kind` is not a backend.

@@ -141,9 +141,9 @@ fn package(project: &Project) -> String {
     names.join(",")
 }
 
-/// Creates a plan for the work that remains after another plan, and the private key of its workers. The remaining work
-/// is finals, which race the winners of several searches, and confirmations on further devices. The new plan keeps the
-/// number of claims of the whole plan, so the error bound also holds over all stages.
+/// Creates a new plan for the work that `plan` leaves open, and a private key for the new plan's workers. This work
+/// consists of finals, which race the winners of several searches, and of confirmations on further devices. The new
+/// plan has the same number of claims as `plan`, so the error bound holds over all stages together.
 ///
 /// # Errors
 /// If no work remains, or no key can be generated.

@@ -1,5 +1,5 @@
 //! The proof files next to baked tables. A proof contains the signed statements of the devices that measured each row.
-//! Builds do not read proofs; `tune bake --check --proofs` does, for example in CI.
+//! Builds do not read proofs. `tune bake --check --proofs` checks them, for example in CI.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Publishes the journal of an element while the journal grows. This runs in a separate thread.
+//! Publishes the journal of an element from a separate thread, while the journal grows.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use signal_hook::iterator::Signals;
 
 use crate::error::TRY_AGAIN;
 
-/// Number of new records after which results are published before the period ends: 48 trials, each with a record of its
-/// start and one of its result. A killed attempt loses at most 64, which leaves room for the trials that end while the
-/// thread waits for its next look and while it publishes.
+/// Number of new records after which results are published even if the period has not ended. It corresponds to 48
+/// trials, because each trial has a record of its start and a record of its result. A killed attempt may lose at most
+/// 64 trials. The difference leaves room for trials that end while the thread sleeps or publishes.
 const MAX_UNPUBLISHED: u64 = 2 * 48;
 /// How often the thread checks for new records and signals.
 const TICK: Duration = Duration::from_millis(200);
@@ -77,7 +77,7 @@ struct Thread<'s> {
     period: Duration,
     /// The number of the last record that the store accepted.
     acknowledged: u64,
-    /// Number of the journal's records at that time.
+    /// Number of records in the journal when it was last published.
     records: u64,
     last: Instant,
 }

@@ -12,12 +12,12 @@ use crate::error::Failure;
 use crate::tables::bake;
 use kiln_project::Project;
 
-/// A table that was written, with the rows that are new in it.
+/// A table that was written, and the rows of the plan for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The name of the kernel.
     pub kernel: String,
-    /// The path of its table.
+    /// The path of the kernel's table.
     pub path: PathBuf,
     /// The rows from the plan's decisions.
     pub rows: Vec<Row>,

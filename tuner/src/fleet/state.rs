@@ -17,7 +17,8 @@ use super::signer::{self, PlanFile};
 use crate::error::Failure;
 use crate::run::clock::unix_s;
 
-/// Maximum number of plans in a chain in which each plan continues the next.
+/// Maximum number of plans that are read: a plan, the plan that it continues, the plan that this one continues, and so
+/// on.
 const MAX_CHAIN: usize = 64;
 
 /// The state of a plan, derived from the content of a store.

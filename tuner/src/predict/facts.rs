@@ -18,7 +18,8 @@ pub struct Facts {
     pub outputs: u64,
     /// Floating-point operations per launch that the spec declares; 0 if it declares none.
     pub flops: u64,
-    /// Minimum number of bytes that a launch must move: the declared number, or the size of the data.
+    /// Minimum number of bytes that a launch must move: the number that the spec declares, or else the size of the
+    /// data.
     pub bytes: u64,
     /// Number of bytes that a thread moves per access, derived from the alignment that the spec declares.
     pub access_bytes: u32,
@@ -58,8 +59,8 @@ impl Facts {
     }
 }
 
-/// The widest access in bytes that the declared alignment of a slice permits. Without a declared alignment, this is one
-/// element.
+/// The widest access, in bytes, that the declared alignment of any slice permits. A slice without a declared alignment
+/// permits one element per access.
 fn access_bytes(spec: &KernelSpec, config: &Config, problem: &Problem) -> u32 {
     let scope = LaunchScope {
         config,

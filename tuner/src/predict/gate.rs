@@ -63,7 +63,7 @@ pub enum Refusal {
 /// Checks whether the model may make predictions for a kernel: it must beat random order in every score.
 ///
 /// # Errors
-/// The reason why it may not.
+/// Why the model may not make predictions.
 pub fn offered(judged: &[Judged]) -> Result<(), Refusal> {
     if judged.is_empty() {
         return Err(Refusal::NotJudged);

@@ -2,10 +2,10 @@
 //! compile time.
 //!
 //! The model uses the launch plan, the declared work and, for compiled configs, their registers and spills. It does not
-//! depend on kernel names. The model is tested before it is used: [`judge`] scores it on measurements of the same
-//! kernel on other GPUs, and it makes no predictions for a kernel on which it is not better than random order. Its
-//! choices are baked only on request, as rows with the evidence `predicted` and without a speed-up. A program uses such
-//! rows only if the kernel's spec accepts that evidence.
+//! depend on kernel names. The model is tested before it is used: [`judge`] scores the model on measurements of the
+//! same kernel on other GPUs. The model makes no predictions for a kernel on which it is not better than random order.
+//! Its choices are baked only on request, as rows with the evidence `predicted` and without a speed-up. A program uses
+//! such rows only if the kernel's spec accepts that evidence.
 
 mod bake;
 mod facts;

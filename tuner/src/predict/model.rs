@@ -1,5 +1,6 @@
-//! The analytic model. It computes the time that a launch needs for its issue slots and for its memory traffic, and
-//! takes the longer one. Both depend on how well the launch fills the multiprocessors.
+//! The analytic model. It computes the time that a launch needs to issue its instructions and the time that it needs
+//! for its memory traffic. The longer of the two is the predicted time. Both depend on how well the launch fills the
+//! multiprocessors.
 //!
 //! Each term is from a textbook: Little's law for hiding latency (V. Volkov, "Understanding Latency Hiding on GPUs",
 //! 2016), and square tiles for the reuse of operands within a tile (J.-W. Hong and H. T. Kung, "I/O complexity", 1981).
@@ -17,13 +18,13 @@ use kiln_lab::candidate::inspect::block_needs;
 /// Minimum number of operations per output above which the model assumes that operands are kept in registers and shared
 /// memory.
 const REUSE_FROM: f64 = 16.0;
-/// Issue slots of a load from shared memory. Shared memory serves 32 lanes per cycle, while 128 lanes can multiply and
-/// add.
+/// Issue slots of a load from shared memory, relative to a multiply-add. Shared memory serves 32 lanes per cycle, while
+/// 128 lanes per cycle can multiply and add.
 const LOAD_SLOTS: f64 = 4.0;
 /// Number of instructions of every thread in addition to its work, for indices, bounds checks and the loop.
 const OVERHEAD: f64 = 40.0;
-/// Number of independent instructions, in warps, that a multiprocessor needs in flight: eight cycles for each of four
-/// schedulers.
+/// Number of independent warp instructions that a multiprocessor needs in flight. It has four schedulers, and each must
+/// cover a latency of eight cycles.
 const WARPS_IN_FLIGHT: f64 = 32.0;
 /// Maximum number of independent instructions that the model assumes for one thread.
 const MAX_PARALLEL: f64 = 4.0;
@@ -31,7 +32,7 @@ const MAX_PARALLEL: f64 = 4.0;
 const LATENCY_S: f64 = 600e-9;
 /// Size of a memory sector in bytes. Memory moves whole sectors.
 const SECTOR: f64 = 32.0;
-/// How much faster the last-level cache is than memory.
+/// Bandwidth of the last-level cache, divided by the bandwidth of memory.
 const CACHE_FACTOR: f64 = 3.0;
 /// Registers of a thread in addition to its outputs and operands.
 const BASE_REGISTERS: f64 = 24.0;
@@ -180,7 +181,7 @@ impl Filled {
     }
 }
 
-/// The estimated needs of a block that was not compiled. Like a compiler, the estimate never exceeds the registers that
+/// The estimated needs of a block that was not compiled. Like a compiler, this estimate never uses more registers than
 /// fit.
 fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Option<BlockNeeds> {
     let threads = u32::try_from(facts.plan.threads_per_block()).ok()?;
@@ -196,7 +197,8 @@ fn guessed_needs(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> Optio
     })
 }
 
-/// Spilled words per thread. They are reported by the compiler, or estimated as the registers beyond those that fit.
+/// Spilled words per thread, as the compiler reports them. For a config that was not compiled, this is the estimated
+/// number of registers beyond the number that fits.
 fn spilled_words(facts: &Facts, shape: &WorkShape, known: &KnownTarget) -> f64 {
     match &facts.resources {
         Some(resources) => {

@@ -17,7 +17,7 @@ pub struct Score {
     pub random_share: f64,
 }
 
-/// The `first` configs are one in this many.
+/// The number of configs is divided by this to get [`Score::first`].
 const FIRST: usize = 20;
 
 /// The rank correlation must exceed 0 by this many standard deviations of random orders. A random order does so with a

@@ -30,12 +30,12 @@ pub enum ReplayedProblem {
     Picked {
         /// The chosen config.
         config: String,
-        /// Its recorded time in milliseconds.
+        /// The recorded time of the chosen config, in milliseconds.
         recorded_ms: f64,
-        /// Number of faster recorded configs that are not configs of the kernel or do not compile.
+        /// Number of faster configs that the search found but that are not valid for the kernel or do not compile.
         passed_over: usize,
     },
-    /// The device already has a proven row, which is kept.
+    /// The device already has a proven row for the problem, which is kept.
     Kept,
 }
 
@@ -89,15 +89,15 @@ impl ReplayBakeReport {
 pub struct ToBake {
     /// The kernel.
     pub kernel: TunedKernel,
-    /// The problems for which it is baked.
+    /// The problems for which a row is baked.
     pub problems: Vec<Problem>,
     /// The target with the architecture of the recorded device.
     pub target: CompileTarget,
 }
 
 impl ToBake {
-    /// Creates the selection from a kernel and an architecture, for one problem, or for all problems that the kernel
-    /// declares there.
+    /// Creates the selection from a kernel and an architecture, for `problem`, or for all problems that the kernel
+    /// declares for the target's backend.
     ///
     /// # Errors
     /// If the target is unknown, its compiler is not installed, or `problem` is not a problem of the kernel.
@@ -132,8 +132,8 @@ pub fn check(to_bake: &ToBake, recording: &Recording) -> Result<(), ReplayError>
 /// Bakes the best config that the runs found, for each problem without a proven row for the device.
 ///
 /// # Errors
-/// If the recording has other parameters than the kernel or is from another vendor's device, or if no config that was
-/// found is a config of the kernel. Also if a table cannot be read or written.
+/// If the recording has other parameters than the kernel or is from another vendor's device, if no config that was
+/// found is a config of the kernel, or if a table cannot be read or written.
 pub fn bake(
     to_bake: &ToBake,
     recording: &Recording,

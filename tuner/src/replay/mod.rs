@@ -1,4 +1,4 @@
-//! Searches recorded spaces, which shows what a strategy would find without using a device.
+//! Searches recorded spaces instead of devices. This shows what a strategy would find on the recorded device.
 
 mod bake;
 mod error;

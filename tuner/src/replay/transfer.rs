@@ -63,7 +63,7 @@ pub struct Trials {
 /// The searches of one pair with one start.
 #[derive(Clone, Debug)]
 pub struct PairRuns {
-    /// The name of the source. The runs of [`Start::Plain`] do not depend on it.
+    /// The name of the source. The runs of [`Start::Plain`] do not depend on the source.
     pub source: String,
     /// The name of the target.
     pub target: String,

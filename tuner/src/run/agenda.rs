@@ -3,8 +3,8 @@
 //!
 //! The order is breadth first: every kernel should have a decision before any kernel has a second one. The first
 //! problem of each kernel comes first. If time remains, the first problems that are still undecided get a second turn.
-//! Then come the other problems: first of kernels that gained much, then of kernels that gained little. Finally, the
-//! tasks that ran out of time get a second turn.
+//! Then come the other problems. The problems of kernels for which a much faster config is proven come before those of
+//! other kernels. Finally, the tasks that ran out of time get a second turn.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// claim.
 pub const MAX_TURNS: usize = 2;
 
-/// The weight of an undecided task in its second turn: it gets as much time as this many other tasks. It is undecided
-/// because the difference is small, and a small difference takes many configs to find and many processes to prove.
+/// The weight of an undecided task in its second turn: it gets as much time as this many other tasks. Such a task is
+/// undecided because the difference is small, and a small difference takes many configs to find and many processes to
+/// prove.
 const UNDECIDED_WEIGHT: usize = 16;
 
 /// The state of a task after a turn.
@@ -43,8 +44,8 @@ pub struct Turn {
     pub again: bool,
     /// The time of this turn, as a multiple of the time of one task.
     pub weight: usize,
-    /// Number of other tasks that share the remaining time with this turn: the tasks that have not had a turn or, if
-    /// all have, the tasks that will get a second turn.
+    /// Number of other tasks that share the remaining time with this turn: the tasks that have not had a turn. If this
+    /// is a second turn and all tasks have had a turn, these are the tasks that will get a second turn.
     pub behind: usize,
 }
 
@@ -100,8 +101,7 @@ impl Agenda {
         })
     }
 
-    /// Number of other tasks that share the remaining time. While some tasks have not had a turn, a second turn shares
-    /// the time with those tasks only.
+    /// Computes [`Turn::behind`] for a first turn, or for a second turn if `again` is set.
     fn behind(&self, again: bool) -> usize {
         if !again || !self.fresh.is_empty() {
             return self.fresh.len();

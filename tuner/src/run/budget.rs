@@ -48,8 +48,8 @@ pub struct Slice {
     pub search_until: Option<Instant>,
     /// After this time, no confirming process begins.
     pub confirm_until: Option<Instant>,
-    /// Like `confirm_until`, for a finalist whose proof is near, because a proof is worth more than what another task
-    /// would achieve in that time.
+    /// Like `confirm_until`, for a finalist that was much faster than the baseline in the race. Its proof is near, and
+    /// a proof is worth more than what another task would achieve in that time.
     pub overtime_until: Option<Instant>,
 }
 
@@ -65,7 +65,8 @@ const SEARCH_SHARE_AGAIN: f64 = 0.8;
 /// that are not reached as a result are left to the next run.
 const MIN_SHARE: Duration = Duration::from_secs(2);
 
-/// A task may exceed its share by at most this factor if its proof is near.
+/// A task may use at most this many times its share to confirm a finalist that was much faster than the baseline in the
+/// race.
 const OVERTIME: u32 = 5;
 
 /// Time that is reserved for baking at the end of a run.
@@ -128,8 +129,8 @@ impl Budget {
 }
 
 impl Slice {
-    /// The same slice, but with time `needed` reserved for confirming. At least a quarter of the slice remains for
-    /// searching.
+    /// The same slice, but the search ends early enough that the time `needed` for confirming remains before the
+    /// overtime ends. At least a quarter of the slice remains for searching, unless the search had less time already.
     pub fn keep_for_confirming(mut self, needed: Duration) -> Slice {
         let ends = (self.search_until, self.confirm_until, self.overtime_until);
         if let (Some(search_until), Some(confirm_until), Some(overtime_until)) = ends {
@@ -146,7 +147,8 @@ impl Slice {
         self.search_until.is_none_or(|end| Instant::now() < end)
     }
 
-    /// Time that remains for confirming a config that was `speedup` times as fast as the baseline in the race.
+    /// Time that remains for confirming a config that was `speedup` times as fast as the baseline in the race; `None`
+    /// for no limit. A config that was much faster may use overtime.
     pub fn confirm_left_of(&self, speedup: f64) -> Option<Duration> {
         if speedup <= 1.0 + FAR {
             return self.confirm_left();

@@ -23,7 +23,8 @@ use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Ope
 /// Maximum number of finalists (best configs of a race) that may fail before the baseline is kept.
 const MAX_FINALISTS: usize = 40;
 
-/// Number of launches of a finalist in one process, unless they take longer than [`SOAK_TIME`].
+/// Number of launches of a finalist in one process. There are fewer launches if they would take longer than
+/// [`SOAK_TIME`].
 const SOAK_LAUNCHES: u64 = 2_000;
 
 /// Maximum time for launching a finalist many times.
@@ -40,7 +41,7 @@ const BLOCK: usize = 4;
 pub struct TaskRuling {
     /// The decision in the form in which the cache stores it: a proven config, or the kept baseline.
     pub winner: Winner,
-    /// Whether the decision is final. It is not if the time ended first.
+    /// Whether the decision is final. It is not final if the time ended first.
     pub settled: bool,
 }
 
@@ -90,7 +91,7 @@ pub fn decide(
 }
 
 impl TaskRuling {
-    /// Keeps the proof of an earlier run if a later config could not be proven.
+    /// Keeps an earlier proof if a later config could not be proven.
     fn or_standing(self, standing: Option<Winner>) -> TaskRuling {
         match (&self.winner.verdict, standing) {
             (Verdict::BaselineKept { .. }, Some(winner)) => TaskRuling { winner, ..self },
@@ -133,7 +134,7 @@ fn finalist(
     Ok(None)
 }
 
-/// Runs a finalist in the check build of the cpu device. The check build finds races that depend on the order of the
+/// Runs the check build of a finalist on the cpu device. The check build finds races that depend on the order of the
 /// threads, accesses outside buffers, divergent barriers, and shared memory that is read before it is written. Returns
 /// the outcome if the finalist fails.
 fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
@@ -194,8 +195,8 @@ fn soak(
     }
 }
 
-/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since. It was
-/// proven on separate data, so a lost race, or no time for a race, does not invalidate the proof.
+/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since. The proof
+/// uses separate data, so it stays valid if the config later loses a race, or if there is no time for a race.
 pub(super) fn standing(
     context: &RunContext<'_>,
     evaluator: &Evaluator<'_>,
@@ -321,7 +322,7 @@ fn run_processes(
     Ok(())
 }
 
-/// Converts the evidence of a confirmation to the form in which it is stored; `None` without a ratio.
+/// Converts the evidence of a confirmation to the form in which it is stored; `None` if no ratio was measured.
 fn recorded(evidence: &TestStatistics) -> Option<record::Confirm> {
     let ratio = evidence.median_ratio?;
     let (low, high) = evidence

@@ -16,7 +16,8 @@ use crate::task::Task;
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Prior, SpaceView};
 
-/// Maximum number of sources from which a search starts. The most similar sources are used.
+/// Maximum number of sources from which a search starts. Recordings that the user specified are all used, and the
+/// remaining places go to the most similar sources.
 const MAX_SOURCES: usize = 3;
 
 /// Minimum number of valid configs that a source must have.
@@ -50,7 +51,7 @@ pub fn read(paths: &[PathBuf], tasks: &[Task<'_>]) -> Result<Vec<Recording>, Fai
     Ok(recordings)
 }
 
-/// Whether a recording contains every parameter of a kernel that has more than one value.
+/// Whether a recording contains all parameters of a kernel, except those with a single value.
 fn fits(recording: &Recording, spec: &KernelSpec) -> bool {
     let known = |name: &str| {
         recording
@@ -176,8 +177,8 @@ fn is_the_configs_fault(outcome: &Outcome) -> bool {
     )
 }
 
-/// The results of a recording whose parameters have the same names and values as the kernel's; `None` if they are too
-/// few.
+/// The recorded results of configs that the kernel has too; `None` if fewer than [`MIN_VALID`] of these configs are
+/// valid.
 fn of_recording(recording: &Recording, spec: &KernelSpec, space: &SearchSpace) -> Option<Earlier> {
     let params = recording.space.params();
     let mut costs = BTreeMap::new();

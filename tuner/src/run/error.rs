@@ -13,6 +13,6 @@ use thiserror::Error;
 pub struct ForeignRecording {
     /// The path of the recording.
     pub path: PathBuf,
-    /// The names of its parameters.
+    /// The names of the recorded parameters.
     pub params: Vec<String>,
 }

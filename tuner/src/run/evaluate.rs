@@ -39,8 +39,8 @@ pub struct Contender {
     attempt: u32,
 }
 
-/// Minimum time that a race may take. It may also always take the time of [`MIN_RACE_BASELINES`] launches of the
-/// baseline.
+/// Time that every race gets, even if the time limit has passed. If [`MIN_RACE_BASELINES`] launches of the baseline
+/// take longer, the race gets the time of these launches instead.
 const MIN_RACE: Duration = Duration::from_millis(500);
 const MIN_RACE_BASELINES: u64 = 10;
 
@@ -49,7 +49,7 @@ const MIN_RACE_BASELINES: u64 = 10;
 pub struct Evaluated {
     /// The config.
     pub config: Config,
-    /// Its time divided by the baseline's time; `None` if the config failed.
+    /// The config's time divided by the baseline's time; `None` if the config failed.
     pub cost: Option<f64>,
 }
 
@@ -76,8 +76,8 @@ pub struct Evaluator<'a> {
     pub reporter: &'a dyn Reporter,
     /// The key of the device.
     pub device: &'a DeviceKey,
-    /// The roofline of the device, and the least work of a launch. A shorter time than these allow is a measurement
-    /// error.
+    /// The roofline of the device, and the least work of a launch. A time that is shorter than these two allow is a
+    /// measurement error.
     pub bound: (Roofline, LeastWork),
     /// Starts the worker processes of races.
     pub lab: WorkerLab,
@@ -87,7 +87,7 @@ pub struct Evaluator<'a> {
     pub contenders: Vec<Contender>,
     /// The checker that runs the check builds of finalists, or the reason why there is none.
     pub checker: Result<Checker<'a>, NotChecked>,
-    /// Why the check build of the last finalist could not run; `None` if it ran.
+    /// Why the check build of a finalist could not run; `None` if every check build ran.
     pub unchecked: Option<NotChecked>,
     /// The random number generator for the order of samples.
     pub rng: ChaCha8Rng,
@@ -357,7 +357,8 @@ impl Evaluator<'_> {
             self.tournament
                 .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {});
         if result.is_err() && contenders.len() > 1 {
-            // No single arm caused the failure, so it does not count as an attempt of any of them.
+            // No single arm is known to have caused the failure, so the failure does not count as an attempt of any
+            // arm.
             for contender in &contenders {
                 self.cache.cancel(&self.id(&contender.config))?;
             }
@@ -388,7 +389,7 @@ impl Evaluator<'_> {
         measure_ns: u64,
     ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
-            // The config was not measured, but not by its own fault. It may be requested again.
+            // The config was not measured, but not because of a fault of the config, so the config may be tried again.
             self.cache.cancel(&self.id(&contender.config))?;
             return Ok(None);
         };
@@ -469,7 +470,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The grade of the comparison of outputs.
+    /// How strong the evidence is that the outputs are right.
     pub fn grade(&self) -> ReferenceGrade {
         self.verifier.expected.grade()
     }
@@ -543,8 +544,8 @@ impl Evaluator<'_> {
         left.map_or(u64::MAX, nanoseconds)
     }
 
-    /// Stores the outcome of arms that raced successfully and failed later, in another race or in the play-off. The
-    /// trials of `newest` are already stored.
+    /// Stores the outcome of arms that raced successfully and failed later, in another race or in the play-off. Skips
+    /// the arms in `newest`, whose outcomes the caller has already stored.
     ///
     /// # Errors
     /// The errors of [`Self::batch`].
@@ -558,8 +559,8 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Invalidates a contender and removes it from the tournament, because the check build, repeated launches or the
-    /// confirmation found a fault that the race did not find.
+    /// Stores the failure of a contender and removes the contender from the tournament. The caller found a fault that
+    /// the race did not find, for example in the check build, in repeated launches or in the confirmation.
     ///
     /// # Errors
     /// The errors of [`Self::batch`].

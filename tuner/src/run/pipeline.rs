@@ -284,14 +284,14 @@ fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     }
 }
 
-/// The name of this machine, as a field of an observer.
+/// The field `host` of an observer: its name, and the name of this machine.
 pub fn host() -> (String, String) {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy().into_owned();
     ("host".to_owned(), name)
 }
 
-/// The observer: the machine and the individual device that measures.
+/// The observer: fields that identify the machine and the individual device that measures.
 pub fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
     let known = info.instance.clone().into_iter().chain([host()]);
     let known = known.filter(|(_, value)| !value.is_empty());

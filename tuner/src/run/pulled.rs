@@ -1,5 +1,5 @@
-//! Uses the results that `tune cache pull` fetched. Results of the same device are added to this cache. Results of
-//! other devices are only starting points of searches, because times of different devices are never compared.
+//! Uses the results that `tune cache pull` fetched. Results that this device measured are added to this cache. Results
+//! of other devices are only starting points of searches, because times of different devices are never compared.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::fleet::FleetError;
 use crate::progress::Reporter;
 use crate::run::own_trials;
 
-/// Adds the pulled results of this device to its cache, and returns the results of other devices.
+/// Adds the pulled results of `observer`, which is this device, to the cache, and returns the results of other devices.
 ///
 /// # Errors
 /// If the pulled results cannot be read, or the cache cannot be written.

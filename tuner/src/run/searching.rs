@@ -125,7 +125,7 @@ pub(crate) fn search(
         evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
         context.reporter.tried(tried as u64, best(evaluator));
         if told.len() < asked.len() {
-            // The race ran out of time before it reached these configs.
+            // The time ended before all configs of the batch were evaluated.
             recall(context, task, evaluator, slice)?;
             return Ok(false);
         }
@@ -226,8 +226,8 @@ fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usi
     first
 }
 
-/// Reports the baseline to the strategy, if it is a config of the tuned entry, because it need not be tried again.
-/// Returns the number of configs that were reported.
+/// Reports the baseline to the strategy, if it is a config of the tuned entry, so the strategy does not request this
+/// config again. Returns the number of configs that were reported.
 fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
     let spec = &task.kernel.spec;
     let index = if spec.baseline_is_another_entry() {

@@ -13,9 +13,9 @@ use kiln_measure::summary::median;
 pub(crate) struct Series {
     /// The number of the series among the confirmations of the finalist.
     pub number: u64,
-    /// The seed of its random orders.
+    /// The seed of the random orders in the series.
     pub seed: u64,
-    /// Number of its processes that have already run.
+    /// Number of processes of the series that have already run.
     pub processes: u32,
 }
 

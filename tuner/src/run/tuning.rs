@@ -307,7 +307,7 @@ fn without_baseline(outcome: Outcome) -> SearchFailure {
     SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
-/// At most 64 configs, distributed over the space. The verification problems must be valid for these.
+/// At most 64 configs, distributed over the space. The verification problems must be valid for these configs.
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 64;
     let step = space.len().div_ceil(MAX_CONFIGS).max(1);
@@ -390,7 +390,7 @@ fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
         device: context.device,
         info: context.info,
         regime: context.regime,
-        // This is the seed of the timed launches, so its expected outputs already exist.
+        // Verification uses this seed too, so the expected outputs of the timed launches already exist.
         seed: verify::seeds(context.options.seed)[0],
     };
     Bench::new(&site, task.kernel, task.problem)
@@ -420,8 +420,9 @@ fn open_lab(
     Ok(lab)
 }
 
-/// The time to confirm a large speed-up. Most of it is launches of the baseline: each process launches it twice for
-/// samples and once for warming up. The number of processes is the minimum that a proof needs, plus two.
+/// The time to confirm a large speed-up. Most of this time is spent on launches of the baseline: each process launches
+/// the baseline twice for samples and once for warming up. The number of processes is the minimum that a proof needs,
+/// plus two.
 fn confirm_time(baseline_ns: u64, claims: u32) -> Duration {
     let process = Duration::from_nanos(baseline_ns.saturating_mul(3)) + Duration::from_millis(150);
     process * (Wealth::fewest(claims) + 2)

@@ -1,4 +1,4 @@
-//! Describes the space of a definition, which is a file of another tuner or in Kiln's own format.
+//! Describes the space of a definition. A definition is a file in the format of another tuner or in Kiln's own format.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -106,7 +106,7 @@ pub struct DefinitionSample<'a> {
     cpu_ms: f64,
 }
 
-/// The output of `--count --json` for a sampled space.
+/// The output of `tune space --definition --count --json` for a sampled space.
 #[derive(Serialize)]
 pub struct SampledCount {
     name: String,
@@ -116,7 +116,7 @@ pub struct SampledCount {
     listed: ListedSpace,
 }
 
-/// The output of `--json` for a sampled space.
+/// The output of `tune space --definition --json` for a sampled space.
 #[derive(Serialize)]
 pub struct SampledSpace {
     name: String,

@@ -1,4 +1,4 @@
-//! The error of an exact count that is not known.
+//! The error if the exact number of valid configs is not known.
 
 use std::path::PathBuf;
 

@@ -1,9 +1,9 @@
 //! Bakes: writes proven winners as rows into the text tables that the macro reads. A row is one config for one problem
 //! on one device.
 //!
-//! Only the section of the measured device is replaced. Rows of this machine's cpu and of the fake device go to a
-//! folder under the build directory, unless the user requests otherwise. The repository then contains only rows of
-//! named devices, such as GPUs.
+//! Only the rows of the measured device are replaced. Rows of this machine's cpu and of the fake device go to a folder
+//! under the build directory, unless the user requests otherwise. By default, the repository therefore contains only
+//! rows of GPUs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,7 +34,8 @@ pub struct TableReport {
     pub rows: usize,
 }
 
-/// Writes the rows of a device for every kernel of a project that has at least one decision.
+/// Writes the rows of a device for every kernel that has at least one decision for the device. With `write`, rows of
+/// the cpu go into the package too.
 ///
 /// # Errors
 /// If a table or index cannot be read, parsed or written.
@@ -80,7 +81,8 @@ pub fn without_table(
         .collect()
 }
 
-/// The folder for the rows of a backend's devices.
+/// The folder for the rows of a backend's devices: the package's own folder, or the local folder for the cpu and the
+/// fake device unless `write` is set.
 pub fn destination(
     project: &Project,
     kernel: &TunedKernel,
@@ -181,7 +183,7 @@ pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
     })
 }
 
-/// Replaces the device's section in a kernel's table, and lists the table in the index. Files that would not change are
+/// Replaces the device's rows in a kernel's table, and lists the table in the index. Files that would not change are
 /// not written, so nothing is rebuilt without need. Returns the path of the table.
 ///
 /// # Errors

@@ -168,7 +168,8 @@ fn check_kernel(
     Ok(table.rows().count())
 }
 
-/// A kernel's committed table and its path. A missing index, table or entry becomes a finding.
+/// A kernel's committed table and its path. If the index or the table is missing, or the kernel is not baked, adds a
+/// finding and returns `None`.
 fn listed_table(
     kernel: &TunedKernel,
     findings: &mut Vec<Finding>,
@@ -286,7 +287,8 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
     Ok(())
 }
 
-/// The rows of a device that are proven in the cache but missing from the committed tables.
+/// Compares the rows of a device that the cache supports with the committed tables. Returns one finding for each
+/// missing row.
 ///
 /// # Errors
 /// If the cache or a table cannot be read.

@@ -1,5 +1,6 @@
-//! The config that a build of the current sources would launch. It follows the rule of `kiln_spec::selection` and uses
-//! the tables that the macro would read: those in `KILN_TUNED` if it is set, otherwise the package's own.
+//! Selects the config that a build of the current sources would launch, by the rule of `kiln_spec::selection`. The
+//! selection uses the tables that the macro would read: the tables in the folder `KILN_TUNED` if this variable is set,
+//! and otherwise the package's own tables.
 
 use std::path::{Path, PathBuf};
 
@@ -85,8 +86,8 @@ fn tables(kernel: &TunedKernel) -> PathBuf {
     given.map_or_else(|| kernel.tuned.clone(), |given| package.join(given))
 }
 
-/// Resolves a row that a build would use: its evidence is accepted by the author of the kernel, and it is not stale.
-/// Otherwise `None`.
+/// Resolves a row if a build would use it: the kernel must accept the row's evidence, and the row must not be stale.
+/// Otherwise returns `None`.
 fn resolved(kernel: &TunedKernel, row: &Row) -> Option<ResolvedRow> {
     let accepted = row.evidence == Evidence::Proven || kernel.accepts.contains(&row.evidence);
     let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);

@@ -27,7 +27,7 @@ pub enum TableError {
     Kernel {
         /// The name of the kernel.
         kernel: String,
-        /// Why they cannot be added.
+        /// Why the rows or the table cannot be added.
         error: BakedError,
     },
     /// A table cannot be added to the index.

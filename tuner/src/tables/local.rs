@@ -1,5 +1,5 @@
-//! Local tables, which are not committed. A build uses them instead of the committed tables, so they contain the
-//! committed rows and, in addition, the rows of this machine's cpu.
+//! Local tables, which are not committed. If `KILN_TUNED` is set to their folder, a build uses them instead of the
+//! committed tables. They therefore contain the committed rows and, in addition, the rows of this machine's cpu.
 
 use std::fs;
 use std::io;
@@ -41,7 +41,7 @@ pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
 /// The rows of a kernel's table in a folder, in the order of the table.
 ///
 /// # Errors
-/// The errors of [`refresh`].
+/// If an index or a table cannot be read or parsed.
 pub fn rows_in(kernel: &str, folder: &Path) -> Result<Vec<Row>, Failure> {
     rows(kernel, folder, folder)
 }
@@ -49,7 +49,7 @@ pub fn rows_in(kernel: &str, folder: &Path) -> Result<Vec<Row>, Failure> {
 /// All rows of a kernel in its committed table and its local table, without duplicates.
 ///
 /// # Errors
-/// The errors of [`refresh`].
+/// If an index or a table cannot be read or parsed.
 pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Failure> {
     let mut rows: Vec<Row> = Vec::new();
     for folder in [committed, local] {
@@ -65,7 +65,7 @@ pub fn rows(kernel: &str, committed: &Path, local: &Path) -> Result<Vec<Row>, Fa
     Ok(rows)
 }
 
-/// The committed table, with the sections of local devices from the local table.
+/// The committed table, with the rows of cpu and fake devices from the local table.
 fn beside(mut table: BakedTable, local: Option<&BakedTable>) -> Result<BakedTable, BakedError> {
     let Some(local) = local else { return Ok(table) };
     let is_local = |row: &&Row| matches!(row.device.backend, Backend::Cpu | Backend::Fake);

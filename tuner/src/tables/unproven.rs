@@ -1,4 +1,4 @@
-//! Kernels without a decision for a device. Nothing can be baked for these.
+//! Kernels without a decision for a device. Nothing can be baked for such a kernel.
 
 use kiln_cache::Cache;
 use kiln_spec::Backend;

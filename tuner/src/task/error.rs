@@ -21,7 +21,7 @@ pub enum TaskError {
     /// The search space of a task cannot be built.
     #[error("{task}: {error}")]
     Space {
-        /// The name of the kernel, with the problem if the kernel has several.
+        /// The name of the kernel, and the problem.
         task: String,
         /// Why the space cannot be built.
         error: SpaceError,

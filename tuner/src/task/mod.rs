@@ -100,10 +100,10 @@ pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<
         .collect()
 }
 
-/// The tasks whose problem is in `problems`, or all tasks if that is empty.
+/// The tasks whose problem is in `problems`, or all tasks if `problems` is empty.
 ///
 /// # Errors
-/// If no task has a problem with one of these texts.
+/// If a text in `problems` is not the problem of any task.
 pub fn only<'a>(tasks: Vec<Task<'a>>, problems: &[String]) -> Result<Vec<Task<'a>>, TaskError> {
     let texts: Vec<String> = tasks.iter().map(|task| task.problem.to_string()).collect();
     check_declared(&texts, problems)?;

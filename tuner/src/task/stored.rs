@@ -19,7 +19,7 @@ pub struct KeySelector<'a> {
 /// The selected key of the current version of a kernel, and its trials.
 ///
 /// # Errors
-/// If no key with trials is selected, or several are.
+/// If `wanted` selects no key with trials, or more than one.
 pub fn one(
     wanted: &KeySelector<'_>,
     kernel: &TunedKernel,

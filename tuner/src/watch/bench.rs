@@ -41,19 +41,19 @@ pub struct Benched {
 pub enum TimingOutcome {
     /// The kernel was timed.
     Measured(Box<Measured>),
-    /// The kernel was not timed, for example because the time budget ended before it.
+    /// The kernel was not timed, for example because the time budget ended first.
     NotMeasured {
-        /// Why, as text.
+        /// The reason, as text.
         reason: String,
     },
     /// The kernel does not work.
     Failed {
-        /// Why, as text.
+        /// The reason, as text.
         reason: String,
     },
 }
 
-/// The times of a kernel and what follows from them.
+/// The times of a kernel, and the figures that are computed from them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
     /// The release symbol that was timed.
@@ -66,7 +66,7 @@ pub struct Measured {
     pub throughput: Throughput,
     /// The comparison with the baseline; `None` if the launched config is the baseline.
     pub baseline: Option<BesideBaseline>,
-    /// Whether the outputs were compared with a reference, and not only with the kernel's own baseline.
+    /// Whether the outputs on this problem were compared with a reference, and not only with the kernel's own baseline.
     pub has_reference: bool,
     /// The times of launches that are queued one by one and replayed from a recording. `None` unless the kernel is
     /// launch-bound and the device can record launches.
@@ -261,7 +261,7 @@ impl Timing<'_> {
     }
 }
 
-/// The arm of the kernel. If a separate baseline is timed, that is the first arm.
+/// The arm of the kernel: the second arm if a separate baseline is timed, and otherwise the first.
 fn arm_of(beside: bool) -> ArmId {
     ArmId(usize::from(beside))
 }

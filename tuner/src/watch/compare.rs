@@ -171,8 +171,8 @@ fn compare(
 }
 
 /// The verdict if the saved kernel cannot be used. If its outputs differ from the expected outputs and no reference
-/// shows which side is right, the current kernel fails. Otherwise, a kernel that became wrong could pass because its
-/// own baseline became wrong with it.
+/// shows which side is right, the current kernel fails. Without this rule, a kernel that became wrong together with its
+/// own baseline would pass.
 fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
     let is_wrong = matches!(outcome, Outcome::Incorrect(_) | Outcome::NotANumber { .. });
     if has_reference || !is_wrong {

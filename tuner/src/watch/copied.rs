@@ -34,8 +34,8 @@ unsafe extern \"C\" {
 }
 ";
 
-/// Minimum number of elements, and the maxima on a host and on a GPU. The data should be larger than the caches, but
-/// small enough that checking it does not take minutes.
+/// Minimum number of elements, and the maximum on the cpu device and on a GPU. The data should be larger than the
+/// caches, but small enough that checking it does not take minutes.
 const MIN_ELEMENTS: u64 = 1 << 22;
 const MAX_ON_HOST: u64 = 1 << 23;
 const MAX_ON_GPU: u64 = 1 << 25;

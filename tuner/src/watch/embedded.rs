@@ -47,8 +47,8 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedEr
     })
 }
 
-/// The time in nanoseconds of one launch of the kernel's baseline, in the median process. It runs as many processes as
-/// `budget_ns` allows.
+/// The time in nanoseconds of one launch of the kernel's baseline, in the median process. No process begins after
+/// `budget_ns` is used up.
 ///
 /// # Errors
 /// If the time could not be measured.

@@ -55,7 +55,7 @@ pub enum WatchError {
     /// A worker process failed.
     #[error(transparent)]
     Worker(#[from] WorkerError),
-    /// A worker replied to another request.
+    /// A worker sent a reply that does not belong to the request.
     #[error("a worker answered something else than {asked}")]
     OutOfTurn {
         /// The requested information.
@@ -75,7 +75,7 @@ pub enum WatchError {
     /// A kernel that is embedded in this program is invalid.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
-    /// The text is not a problem of such a kernel.
+    /// The text is not a problem of an embedded kernel.
     #[error(transparent)]
     Problem(#[from] TextError),
 }

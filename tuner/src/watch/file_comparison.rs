@@ -118,12 +118,13 @@ pub struct Comparing<'a> {
     pub gate: Gate,
     /// The time budget of the command.
     pub budget: Budget,
-    /// Number of sections that are compared. The probability of a false alarm, 1 %, is divided among them.
+    /// Number of sections that are compared. The probability of a false alarm, 1 %, is divided among the sections.
     pub sections: usize,
 }
 
 impl Comparing<'_> {
-    /// Compares the sections for which there is a device, and reports the other sections as not available.
+    /// Compares the sections for which there is a device. The other sections are reported as not available, or left out
+    /// if `only_named` is set.
     ///
     /// # Errors
     /// If a device cannot be used, or a table cannot be read.

@@ -52,7 +52,7 @@ pub enum PeerOutcome {
     },
     /// The peer's outputs are wrong, the peer died, or it did not answer in time.
     Failed {
-        /// Why, as text.
+        /// The reason, as text.
         reason: String,
     },
 }

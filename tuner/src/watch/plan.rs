@@ -1,4 +1,4 @@
-//! Decides for each saved kernel whether it must be measured or the result is known without a measurement.
+//! Decides for each saved kernel whether it must be measured or whether its result is known without a measurement.
 
 use kiln_spec::Problem;
 
@@ -106,7 +106,8 @@ pub(super) fn of_saved(
     row(names, section.device.to_string(), verdict, reason)
 }
 
-/// The rows of a section for whose device this machine has no match. `here` lists the devices of this machine.
+/// The rows of a section whose device is of a kind that this machine does not have. `here` lists the devices of this
+/// machine.
 pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<WatchRow> {
     let meant = |saved: &&SavedKernel| chosen.is(&saved.package, &saved.kernel, &saved.problem);
     let reason = format!("saved on another device than {here}");
@@ -116,7 +117,8 @@ pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<Watc
         .collect()
 }
 
-/// Plans each selected kernel and problem of a section, and those that are missing from the section.
+/// Plans each selected kernel and problem of a section. Selected kernels and problems of the project that are missing
+/// from the section are reported as new.
 ///
 /// # Errors
 /// If a table of baked rows cannot be read.

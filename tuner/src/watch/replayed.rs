@@ -17,7 +17,7 @@ use kiln_measure::summary::median;
 /// Number of launches in a sequence, about as many as a program has kernels in one step.
 const LAUNCHES: u32 = 20;
 
-/// Number of times that both ways are measured.
+/// Number of measurements of each of the two ways.
 const PAIRS: usize = 41;
 
 /// Time limit for opening a worker, and for the measurement.

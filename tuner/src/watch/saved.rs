@@ -90,9 +90,9 @@ pub struct SavedKernel {
     pub plan: LaunchPlan,
     /// The hash of the source text (translation unit), which is a key of `texts`.
     pub unit: String,
-    /// The hash of the symbol, as its receipt reports it; hexadecimal.
+    /// The hash of the symbol, as the kernel's receipt reports it; hexadecimal.
     pub symbol_hash: String,
-    /// The hash of the config, as its receipt reports it; hexadecimal.
+    /// The hash of the config, as the kernel's receipt reports it; hexadecimal.
     pub config_hash: String,
     /// Whether the cpu device runs the kernel with fibres.
     pub fibers: bool,

@@ -182,7 +182,8 @@ impl Scene<'_> {
         &self.bench
     }
 
-    /// Whether outputs are compared with a reference, and not only with the kernel's own baseline.
+    /// Whether the outputs on the timed problem are compared with a reference, and not only with the kernel's own
+    /// baseline.
     pub fn has_reference(&self) -> bool {
         use kiln_cache::record::ReferenceGrade;
         let grade = self.expected.grade();
@@ -211,7 +212,7 @@ impl Scene<'_> {
     /// The expected outputs of the timed launches.
     ///
     /// # Errors
-    /// If they cannot be computed or read.
+    /// If the expected outputs cannot be computed or read.
     pub fn expected(&self) -> Result<rig::Expected, WatchError> {
         let path = self
             .expected
@@ -222,7 +223,7 @@ impl Scene<'_> {
         Ok(rig::Expected::from_bytes(&bytes)?)
     }
 
-    /// Creates a lab with verified arms. The arms are launched once, which warms them up and determines the number of
+    /// Creates a lab with verified arms. A first process loads the arms, warms them up, and determines the number of
     /// launches per sample.
     ///
     /// # Errors

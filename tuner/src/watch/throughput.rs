@@ -30,7 +30,7 @@ pub struct Throughput {
     /// The share of the device's roofline, in percent; `None` if the device has no bound for the declared work.
     pub peak_percent: Option<f64>,
     /// Whether the peak is an upper bound that no processor reaches. The true share is then larger. This is the case on
-    /// the cpu, and for operations.
+    /// the cpu device, and for kernels that operations limit more than bytes.
     pub peak_is_bound: bool,
     /// The declared bytes per second as a share of the copy bandwidth, in percent. It is above 100 if caches hold the
     /// data. `None` if either value is unknown.

@@ -47,9 +47,9 @@ pub enum WatchVerdict {
     Gone,
     /// The kernel's arguments have changed, so the two sides cannot have the same data.
     Changed,
-    /// The saved kernel does not compile, run or produce the right outputs on this machine.
+    /// On this machine, the saved kernel does not compile, does not run, or has wrong outputs.
     Broken,
-    /// The current kernel does not compile, run or produce the right outputs.
+    /// The current kernel does not compile, does not run, or has wrong outputs.
     Failed,
     /// The kernel was saved on a kind of device that this machine does not have.
     OtherDevice,
@@ -99,7 +99,8 @@ pub struct Compared {
     pub interval: Option<Interval>,
     /// Number of fresh processes with a valid result.
     pub processes: u32,
-    /// Number of these processes in which the current kernel was faster by more than delta.
+    /// Number of these processes in which the current kernel was faster by more than the smallest difference that
+    /// counts (delta).
     pub faster_in: u32,
     /// Number of comparisons among which the probability of a false alarm, 1 %, is divided.
     pub comparisons: u32,
@@ -120,7 +121,7 @@ pub struct Side {
     pub symbol: String,
     /// The receipt that the device wrote for the launch, as text.
     pub receipt: String,
-    /// The times of its samples in this session.
+    /// The times of the kernel's samples in this session.
     pub time: Option<Quartiles>,
 }
 

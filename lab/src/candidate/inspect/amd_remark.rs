@@ -41,7 +41,7 @@ pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectErr
     })
 }
 
-/// The occupancy that the compiler computes, in waves per SIMD.
+/// The occupancy that the compiler computes, in waves per SIMD; `None` if the log does not contain it.
 pub fn waves_per_simd(log: &str, symbol: &str) -> Option<u32> {
     field(&block(log, symbol)?, "Occupancy [waves/SIMD]")
 }

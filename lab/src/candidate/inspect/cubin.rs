@@ -2,8 +2,8 @@
 //!
 //! `.nv.info` is a sequence of records. A record has a format byte and an attribute byte. In format 4, a 16-bit length
 //! and that many bytes of value follow; in the other formats, a 16-bit value follows directly. `.nv.info` contains
-//! registers and stack, by symbol. `.nv.info.<kernel>` contains the launch bound. The size of `.nv.shared.<kernel>` is
-//! the static shared memory.
+//! registers and stack, by symbol. `.nv.info.<kernel>` contains the launch bound and the number of barriers. The size
+//! of `.nv.shared.<kernel>` is the static shared memory.
 //!
 //! NVIDIA does not document the format. This reader was compared with `ptxas -v` and `cuobjdump --dump-resource-usage`
 //! for toolkits 12.1 to 13.5.
@@ -29,7 +29,7 @@ const REGISTER_COUNT: u8 = 0x2f;
 /// Attribute: number of block barriers, as a 16-bit value. The record is missing if the kernel has no barrier.
 const BARRIERS: u8 = 0x4c;
 
-/// Bytes at the beginning of shared memory that `.nv.shared` includes but `ptxas` does not report.
+/// Bytes at the beginning of shared memory that `.nv.shared` includes on Hopper and later, but `ptxas` does not report.
 const RESERVED_ON_HOPPER: u32 = 1024;
 /// The first architecture with these reserved bytes.
 const HOPPER: u32 = 90;

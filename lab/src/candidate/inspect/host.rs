@@ -28,8 +28,7 @@ pub struct HostRow {
 }
 
 impl HostRow {
-    /// How the cpu device runs an entry that can reach these barriers: without barriers as a `loop`, otherwise with
-    /// `fibres`.
+    /// How the cpu device runs an entry: as a `loop` if `barriers` is empty, and otherwise with `fibres`.
     pub fn runs(barriers: &[&str]) -> &'static str {
         if barriers.is_empty() {
             "loop"

@@ -9,13 +9,13 @@ use super::resources::Resources;
 /// The resources of a compiled candidate, and whether it could be launched.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The symbol of its release entry.
+    /// The symbol of the candidate's release entry.
     pub symbol: String,
-    /// Its launch plan for the problem.
+    /// The candidate's launch plan for the problem.
     pub plan: LaunchPlan,
     /// The resources of the release entry, from the log and the image together.
     pub resources: Result<Resources, InspectError>,
-    /// Whether the log contains the resources too, so two independent sources agree.
+    /// Whether the log contains the resources too. If so, they were compared with the resources in the image.
     pub in_log: bool,
     /// Why the candidate cannot be launched; `None` if it can.
     pub cannot: Option<CannotLaunch>,

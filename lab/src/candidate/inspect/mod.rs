@@ -31,7 +31,7 @@ use kiln_spec::Backend;
 /// Reads the resources of an entry from the image.
 ///
 /// # Errors
-/// If the image is damaged, belongs to another backend, or lacks the entry.
+/// If the image is damaged, belongs to another backend, or lacks the entry, or if `backend` is not a GPU's.
 pub fn from_image(backend: Backend, image: &[u8], symbol: &str) -> Result<Resources, InspectError> {
     match backend {
         Backend::Cuda => cubin::resources(image, symbol),
@@ -43,7 +43,7 @@ pub fn from_image(backend: Backend, image: &[u8], symbol: &str) -> Result<Resour
 /// Reads the resources of an entry from the compiler's log.
 ///
 /// # Errors
-/// If the log does not mention the entry, or its lines cannot be parsed.
+/// If the log does not mention the entry, or its lines cannot be parsed, or if `backend` is not a GPU's.
 pub fn from_log(backend: Backend, log: &str, symbol: &str) -> Result<Resources, InspectError> {
     match backend {
         Backend::Cuda => ptxas_log::resources(log, symbol),

@@ -15,11 +15,12 @@ pub struct Resources {
     pub stack_bytes: u32,
     /// Static shared memory per block, in bytes, without the bytes that the driver reserves.
     pub static_shared_bytes: u32,
-    /// The spills; `None` if the source does not report them.
+    /// The spills; `None` if neither the log nor the image contains them.
     pub spills: Option<Spills>,
-    /// Maximum number of threads per block that the source declares (its launch bounds); `None` if it declares none.
+    /// Maximum number of threads per block that the kernel's source declares (its launch bounds); `None` if it declares
+    /// none.
     pub max_threads: Option<u32>,
-    /// Number of block barriers; `None` if the source does not report it.
+    /// Number of block barriers; `None` if neither the log nor the image contains it.
     pub barriers: Option<u32>,
 }
 
@@ -73,7 +74,7 @@ impl std::fmt::Display for Spills {
 }
 
 impl Resources {
-    /// The first figure that both sources contain with different values.
+    /// The first figure for which the image (`self`) and the log have different values; `None` if they agree.
     pub fn disagreement(&self, log: &Resources) -> Option<Disagreement> {
         let same = [
             ("registers", Some(self.registers), Some(log.registers)),
@@ -96,7 +97,7 @@ impl Resources {
             })
     }
 
-    /// The image's figures, completed by the figures that only the log contains.
+    /// The image's figures, completed by the figures that only the log contains. It is an error if the two disagree.
     pub(super) fn joined_with(
         self,
         log: &Resources,

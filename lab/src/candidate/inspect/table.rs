@@ -1,4 +1,4 @@
-//! The table of `tune inspect`: aligned columns for people, and the same rows as data for programs.
+//! The table of `tune inspect`. The rows can be formatted as aligned text or serialised as JSON.
 
 use kiln_spec::targets::KnownTarget;
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub struct InspectRow {
 /// The resources and the occupancy of a config.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// The symbol of its release entry.
+    /// The symbol of the config's release entry.
     pub symbol: String,
     /// Threads per block.
     pub threads: u64,

@@ -46,7 +46,7 @@ pub enum DisassemblyError {
     Failed {
         /// The path of the program.
         program: PathBuf,
-        /// Its exit status and standard error.
+        /// The exit status and the standard error of the program.
         text: String,
     },
     /// The image does not contain the entry.
@@ -68,7 +68,7 @@ impl Disassembler {
     /// Finds `nvdisasm` in the search order of the module documentation.
     ///
     /// # Errors
-    /// If no program in these places answers to `--version`.
+    /// If no program in these places prints a version when it is called with `--version`.
     pub fn find() -> Result<Disassembler, NoDisassembler> {
         let places = places();
         for program in &places {
@@ -151,8 +151,8 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// The paths of the program for one place. A place that is not a folder is the program itself. In a folder, the program
-/// may be that of a toolkit, or of a wheel in a virtual environment or in a folder of packages.
+/// The possible paths of the program for one place. A place that is not a folder is the program itself. A folder can be
+/// a toolkit, a virtual environment, or a folder of packages; the last two contain wheels.
 fn programs_in(place: &Path) -> Vec<PathBuf> {
     if !place.is_dir() {
         return vec![place.to_owned()];

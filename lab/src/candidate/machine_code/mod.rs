@@ -1,9 +1,9 @@
 //! Counts the instructions in the main loop of a kernel's machine code, without executing it. No figure here is a time.
 //!
-//! A simulated NVIDIA GPU executes PTX. `ptxas` translates PTX further: it merges address arithmetic, unrolls loops and
-//! schedules instructions. The instructions of the real image are therefore read from the listing of NVIDIA's
-//! `nvdisasm` ("CUDA Binary Utilities"). For AMD GPUs, the simulator executes the image itself, so the simulator's list
-//! of instructions is counted.
+//! A simulated NVIDIA GPU executes PTX, not machine code. `ptxas` translates PTX into machine code: it merges address
+//! arithmetic, unrolls loops and schedules instructions. The instructions of the real image are therefore read from the
+//! listing of NVIDIA's `nvdisasm` ("CUDA Binary Utilities"). For AMD GPUs, the simulator executes the machine code
+//! itself, so the instructions in the simulator's list are counted.
 
 mod class;
 mod disassembler;
@@ -19,8 +19,8 @@ pub use disassembler::{Disassembler, DisassemblyError, NoDisassembler};
 use super::loops::{self, Loop};
 use super::profile::class_name;
 
-/// Candidate purposes of a kernel, as instruction classes. The main loop is found by the first of these that occurs in
-/// any loop.
+/// Groups of instruction classes that can do a kernel's main work, in order of preference. The first group that occurs
+/// in any loop decides which loop is the main loop.
 const PURPOSES: [&[Class]; 3] = [
     &[Class::Matrix],
     &[Class::MultiplyAdd],

@@ -43,7 +43,8 @@ pub(super) fn sum(launch: &LaunchProfile, range: Range<usize>) -> Executed {
     sum
 }
 
-/// Whether an instruction works in each lane. Branches, barriers and scalar instructions do not.
+/// Whether instructions of a class are executed in each lane of a warp. Branches, barriers and scalar instructions are
+/// executed once per warp.
 pub(super) fn has_lanes(class: Class) -> bool {
     use Class::{Barrier, Flow, Scalar, ScalarMemory, Unknown};
     !matches!(class, Scalar | Flow | Barrier | ScalarMemory | Unknown)

@@ -65,7 +65,7 @@ pub(super) fn of_device_error(error: DeviceError) -> Outcome {
             ErrorClass::LaunchRefused | ErrorClass::Unsupported => {
                 Outcome::LaunchRefused { reason: text }
             }
-            // The device context cannot be used again, so the process cannot either.
+            // The device context cannot be used again, so the worker process cannot be used again either.
             ErrorClass::Sticky | ErrorClass::DeviceLost => Outcome::WorkerLost {
                 signal: None,
                 detail: text,

@@ -22,13 +22,15 @@ const WARM_LAUNCHES: u32 = 3;
 /// Number of probes from which the number of launches per sample is derived.
 const PROBES: usize = 3;
 
-/// A probe of this many times the minimum span is not repeated, because no disturbance is that large.
+/// A probe that lasts this many times the minimum duration of a sample is not repeated, because no disturbance is that
+/// large.
 const AMPLE: u64 = 10;
 
 /// After this time, an arm is warm even if it had fewer launches.
 const WARM_TIME: Duration = Duration::from_millis(50);
 
-/// A launch of this duration is not warmed up, because milliseconds of page faults are less than half a percent of it.
+/// An arm whose launches last at least this long is not warmed up again, because milliseconds of page faults are less
+/// than half a percent of such a launch.
 const COLD_ENOUGH_NS: u64 = 500_000_000;
 
 impl Opened {
@@ -68,8 +70,8 @@ impl Opened {
     }
 
     /// Sets the same number of launches per sample for arms of similar speed. The first launch of a sample is colder
-    /// than the others, and each sample has a fixed cost. With different numbers of launches, the times of equal
-    /// kernels would differ by more than the difference that a proof requires.
+    /// than the others, and each sample has a fixed cost. If the numbers of launches differed, the measured times of
+    /// two equal kernels would differ by more than the difference that a proof requires.
     fn even_out(&mut self) {
         let paces: Vec<(u32, u64)> = self
             .arms

@@ -19,10 +19,11 @@ use crate::candidate::outcome::internal;
 use crate::worker::protocol::{Verified, VerifyJob};
 
 impl Opened {
-    /// Verifies an arm on one case. The receipt entry is launched first: its receipt must match the intended launch,
-    /// and its outputs must be right. Then the release entry is launched on poisoned outputs. A release build is
-    /// launched twice, because some faults appear only in the second launch. A check build is launched once in each
-    /// order of its threads, because a race that is hidden in one order shows in another.
+    /// Verifies an arm on one case. If the job has a nonce, the receipt entry is launched first. Its receipt must match
+    /// the intended launch, and its outputs must be right. Then the release entry is launched, with outputs that were
+    /// filled with a poison pattern. A release build is launched twice, because some faults appear only in the second
+    /// launch. A check build is launched once in each order of its threads, because a race that is hidden in one order
+    /// shows in another.
     pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
         let config = self.arm(job.arm)?.job.config.clone();
         let case = (&job.problem, job.seed, job.fenced);
@@ -93,7 +94,7 @@ impl Opened {
         Expected::by_reference(reference, &self.spec, problem, seed).map_err(internal)
     }
 
-    /// Checks that the timed arms still compute the right outputs. Some faults appear only in the tenth launch.
+    /// Checks that the timed arms still compute the right outputs. Some faults appear only after several launches.
     pub(super) fn recheck(
         &self,
         arms: &[usize],

@@ -49,8 +49,8 @@ impl ProcessCompiler {
         })
     }
 
-    /// The number of idle servers. After some compiles, this is the maximum number of concurrent compiles, minus the
-    /// servers that were lost.
+    /// The number of idle servers. While nothing is compiled, this is the maximum number of compiles that ran at the
+    /// same time so far, minus the number of servers that were lost.
     pub fn idle_servers(&self) -> usize {
         self.idle().len()
     }

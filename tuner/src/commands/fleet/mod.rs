@@ -37,7 +37,8 @@ fn store(location: &str) -> Result<Box<dyn ObjectStore>, FleetError> {
     Ok(kiln_fleet::open(location)?)
 }
 
-/// The file of those who may sign plans: the given one, or that of the project's first package.
+/// The path of the file of allowed signers: `given`, or by default `allowed_signers` in the folder of baked tables of
+/// the project's first kernel.
 fn allowed_signers(given: Option<&Path>, project: &Project) -> PathBuf {
     let of_package = || {
         let tuned = project.kernels.first().map(|kernel| kernel.tuned.clone());

@@ -31,7 +31,8 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     Ok(checked(true))
 }
 
-/// The file of those who may sign plans, if it is given, or here: the status can be read on any machine.
+/// The file of allowed signers: the file on the command line, or the package's file if it exists. `None` if there is
+/// neither, because the status can also be read on a machine without the package.
 fn signers(args: &StatusArgs, package: &str) -> Option<PathBuf> {
     let given = args.allowed_signers.as_deref();
     let project = super::project_of(package, args.manifest_path.as_deref());
@@ -44,7 +45,7 @@ fn signers(args: &StatusArgs, package: &str) -> Option<PathBuf> {
 
 fn text(status: &PlanStatus, state: &PlanState) -> String {
     let (all, done) = (status.elements, status.finished.len());
-    // One character per twentieth.
+    // The bar has 20 characters.
     let filled = (20 * done).checked_div(all).unwrap_or(20);
     let bar = "#".repeat(filled) + &".".repeat(20 - filled);
     let signed = match &status.signed_by {

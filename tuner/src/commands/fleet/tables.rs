@@ -146,7 +146,8 @@ pub(super) fn table(status: &PlanStatus, decisions: &[TaskDecision]) -> String {
     text
 }
 
-/// The number of devices that have proven the row, out of the number that the plan requires.
+/// The number of devices that have proven the row, out of the number that the plan requires; `-` if the baseline is
+/// kept.
 fn devices(task: &TaskStatus, replicas: u32) -> String {
     match task.state {
         TaskState::Stopped | TaskState::Kept => "-".to_owned(),

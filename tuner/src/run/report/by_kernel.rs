@@ -6,8 +6,9 @@ use super::RunTotals;
 use super::task::{TaskReport, TaskState};
 use crate::columns::columns;
 
-/// For each kernel, the number of problems per result. For the proven problems, the geometric mean of the speed-ups,
-/// and the lowest and highest ends of their intervals.
+/// Formats a table with one line per kernel: the number of problems per result and, for the proven problems, the
+/// geometric mean of the speed-ups and the lowest and highest ends of their intervals. Failed tasks follow, with the
+/// reasons.
 pub(super) fn table(tasks: &[TaskReport]) -> String {
     let mut kernels: Vec<(&str, Vec<&TaskReport>)> = Vec::new();
     for task in tasks {

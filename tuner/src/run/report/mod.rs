@@ -93,7 +93,7 @@ impl RunReport {
         text
     }
 
-    /// Adds the number of rows and tables, their folder, and the next step.
+    /// Appends the number of rows and tables, their folder, and the next step to `text`.
     fn count_tables(&self, text: &mut String) {
         let rows: usize = self.tables.iter().map(|table| table.rows).sum();
         let folder = self.tables.first().and_then(|table| table.path.parent());

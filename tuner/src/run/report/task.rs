@@ -59,7 +59,7 @@ pub enum TaskState {
     /// The search was completed in this run, but some configs have no final outcome, for example because the compiler
     /// crashed. The next run tries them again.
     Open {
-        /// Number of such configs.
+        /// Number of configs without a final outcome.
         configs: u64,
     },
     /// An earlier run decided the task, so nothing was compiled or launched.

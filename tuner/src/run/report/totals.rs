@@ -18,8 +18,8 @@ pub struct RunTotals {
     pub proven_mean: Option<f64>,
     /// Number of problems whose baseline was kept, because no other config is valid or none was proven faster.
     pub baseline_kept: usize,
-    /// Geometric mean over the proven problems and those that kept the baseline, which count as 1; `None` if there are
-    /// none.
+    /// Geometric mean of the speed-ups of all decided problems, in which a kept baseline counts as 1; `None` if no
+    /// problem is decided.
     pub decided_mean: Option<f64>,
     /// Number of problems that were searched without a decision.
     pub undecided: usize,
