@@ -1,4 +1,5 @@
-//! Reads single objects from a store and verifies their signatures. Nothing is parsed before its signature is verified.
+//! Reads single objects from a store and verifies their signatures. No object is parsed before its signature is
+//! verified.
 
 use crate::object;
 use crate::reject::RejectReason;
@@ -10,7 +11,7 @@ pub(crate) struct Signed {
     pub bytes: Vec<u8>,
     /// The signature, as it is stored.
     pub signature: String,
-    /// The key that made the signature.
+    /// The key that created the signature.
     pub key: PublicKey,
 }
 
@@ -37,7 +38,7 @@ impl Signed {
     }
 }
 
-/// The hash in the name of an object that ends with `ending`.
+/// The hash in an object's name. The name must end with 64 hexadecimal digits and `ending`; any other name is an error.
 pub(crate) fn hash_in<'n>(name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
     let stem = name.strip_suffix(ending);
     let hash = stem.and_then(|stem| stem.get(stem.len().checked_sub(64)?..));

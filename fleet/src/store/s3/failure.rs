@@ -1,10 +1,11 @@
-//! Errors of requests: the server's message, without the parts of the request that the server repeats in it.
+//! Converts errors of requests. The result has the server's message without the parts of the request that the server
+//! repeats in it.
 
 use std::error::Error;
 
 use crate::store::StoreError;
 
-/// Longest text of a server that an error contains, in characters.
+/// Largest number of characters of a server's text that an error contains.
 const MAX_WORDS: usize = 300;
 
 /// Whether the error means that the object does not exist. A missing bucket is a failure, not a missing object.

@@ -15,7 +15,7 @@ const PAGE: usize = 1000;
 #[derive(Debug, Default)]
 pub(super) struct Found {
     objects: Vec<ObjectMeta>,
-    /// Keys that the library cannot represent, because they have an empty word or control characters.
+    /// Keys that the library cannot represent, because a part of them is empty, `.` or `..`, or has control characters.
     odd_keys: Vec<String>,
 }
 
