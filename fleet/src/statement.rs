@@ -57,7 +57,7 @@ pub struct Statement {
     pub high_ppm: u64,
     /// Number of fresh processes of the confirmation.
     pub processes: u32,
-    /// Number of these processes in which the config was faster than the baseline.
+    /// Number of these processes in which the config was faster by more than the smallest relevant effect.
     pub wins: u32,
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const MISS: f64 = 0.05;
 
 /// Factors of a bet after a process on the predicted side, and after a process on the other side. Their mean is 1. Six
-/// factors [`RIGHT`] multiply to 2/miss.
+/// factors [`RIGHT`] multiply to just above 2/miss.
 const RIGHT: f64 = 1.85;
 const WRONG: f64 = 0.15;
 

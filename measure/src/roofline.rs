@@ -52,10 +52,10 @@ impl Roofline {
         time_ns(work.flops, self.flops_per_s) > time_ns(work.bytes, self.bytes_per_s)
     }
 
-    /// Checks that a time is not above [`MAX_PERCENT`] of the roofline.
+    /// Checks that a time reaches at most [`MAX_PERCENT`] of the roofline.
     ///
     /// # Errors
-    /// [`AboveRoofline`] with the measured and the shortest possible time.
+    /// [`AboveRoofline`] if the time is shorter.
     pub fn check(&self, work: LeastWork, measured_ns: u64) -> Result<(), AboveRoofline> {
         let least_ns = self.least_ns(work);
         if u128::from(measured_ns) * u128::from(MAX_PERCENT) >= u128::from(least_ns) * 100 {

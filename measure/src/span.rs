@@ -15,9 +15,9 @@ pub const MIN_TICKS: u64 = 100;
 /// Largest number of launches of one sample. A kernel that needs more is too short to be timed.
 pub const MAX_LAUNCHES: u32 = 1 << 20;
 
-/// Planned span of a sample, in percent of the shortest valid one. A sample that is too short makes its arm fail, and
-/// launches become faster as a device warms up; on a busy host, they can become faster by a third from one moment to
-/// the next.
+/// Planned span of a sample, in percent of the shortest valid one. The margin is large because a sample that is too
+/// short makes its arm fail. Launches become faster as a device warms up, and on a busy host they can become faster by
+/// a third from one moment to the next.
 const HEADROOM_PERCENT: u64 = 200;
 
 /// The resolution of a clock.

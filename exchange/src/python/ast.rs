@@ -34,7 +34,7 @@ pub enum PythonExpr {
     Comprehension {
         /// The value of each element.
         element: Box<PythonExpr>,
-        /// The variable that takes the items of the list.
+        /// The variable that is bound to each item of the list.
         variable: String,
         /// The list.
         list: Box<PythonExpr>,

@@ -19,7 +19,7 @@ pub(crate) struct Translation {
     range: Option<(i128, i128)>,
     /// The expression's value as a condition, if this value is the same for every config.
     pub(crate) truth: Option<bool>,
-    /// Conditions under which the expression has a value. None of them needs parentheses in a conjunction.
+    /// The expression has a value if all of these conditions hold. None of them needs parentheses in a conjunction.
     guards: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Confirms a finalist: tests whether the challenger is really faster than the defender. A search makes no claim
-//! without this step.
+//! Confirms a finalist: tests whether the challenger (the finalist) is really faster than the defender (the baseline).
+//! A search makes no claim without this step.
 //!
 //! Each process is fresh. It loads and allocates the two sides in a random order; the second process of a pair uses the
 //! reverse of the first one's orders. Then it runs blocks of four samples, ABBA or BAAB. The effect of a block is the

@@ -81,8 +81,8 @@ impl Board {
         u32::try_from(self.rounds).unwrap_or(u32::MAX)
     }
 
-    /// Whether an arm other than the leader is still in the race. An anchor that is timed only to express costs is not
-    /// a rival.
+    /// Whether the leader still has a rival. The anchor is a rival only in the first eight rounds, and only if it runs
+    /// in them. After that it is timed only because costs are relative to it.
     pub(super) fn is_contested(&self) -> bool {
         let live = |lane: &usize| self.lanes[*lane].is_live();
         let mut rivals = (0..self.lanes.len())
