@@ -70,7 +70,7 @@ pub struct MachineCode {
     pub main_loop: Option<MachineLoop>,
 }
 
-/// A loop of machine code. The instructions that a warp issues in one pass through all of the loop are counted.
+/// A loop of machine code. Each of its instructions is counted once, including those of inner loops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineLoop {
     /// Number of instructions.

@@ -22,7 +22,8 @@ use crate::segment::{
 use crate::sign::{SignError, Signer};
 use crate::store::{ObjectStore, StoreError};
 
-/// Number of bytes of a journal that are read at a time. One segment plus the largest frame (one encoded record) fit.
+/// Number of bytes of a journal that are read at a time. This is enough for one segment and the largest frame (a frame
+/// is one encoded record).
 const WINDOW_BYTES: usize = 8 << 20;
 /// The first byte of every frame.
 const START: u8 = 0x1e;

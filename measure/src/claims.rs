@@ -34,7 +34,7 @@ impl Claims {
         }
     }
 
-    /// The factor between the wealth that the next claim needs and the wealth that a single claim needs. It is fixed
+    /// The factor between the wealth that the next claim needs and the wealth that a single claim needs. Read it once,
     /// when the confirmation of the claim begins.
     pub fn next(&self) -> u32 {
         let share = self.all.div_ceil(self.proven.load(Ordering::Relaxed) + 1);

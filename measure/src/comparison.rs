@@ -52,7 +52,7 @@ pub enum Ruling {
     Faster,
     /// Neither is proven, and a change of the margin or more is excluded.
     Same,
-    /// None of the above. The field is the reason why the comparison had to end; `None` if all processes were used.
+    /// None of the above. The field is the reason why the comparison ended early; `None` if all processes were used.
     Open(Option<Doubt>),
 }
 

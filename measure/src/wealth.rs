@@ -1,10 +1,11 @@
 //! The sequential test of a claim. It bets on every process and uses Ville's inequality.
 //!
-//! The result of each process multiplies the wealth by a factor; the wealth starts at 1. If the claim is wrong, the
-//! expected factor of every bet is at most 1. Then the wealth is a supermartingale, and the chance that it *ever*
-//! reaches 100 is at most 1 % (Ville), whatever the noise is and whenever the test stops. For `m` claims in one run,
-//! the wealth must reach 100·m. Two bets run in parallel, each with a part of the stake. Their sum is again such a
-//! wealth (V. Vovk and R. Wang, "E-values: calibration, combination and applications", 2021).
+//! The wealth starts at 1, and the result of each process multiplies it by a factor. If the claim is wrong, the
+//! expected factor of every bet is at most 1 (over a pair of processes, see *Pairs*). Then the wealth is a
+//! supermartingale, and the chance that it *ever* reaches 100 is at most 1 % (Ville), whatever the noise is and
+//! whenever the test stops. For `m` claims in one run, the wealth must reach 100·m. Two bets run in parallel, each with
+//! a part of the stake. The sum of the two is again such a wealth (V. Vovk and R. Wang, "E-values: calibration,
+//! combination and applications", 2021).
 //!
 //! **Coin.** A process that finds the challenger faster by more than delta is a win. A win multiplies the wealth of
 //! this bet by [`ON_WIN`], and any other process multiplies it by [`ON_LOSS`]. If the chance of a win is at most 1/2,
@@ -40,8 +41,8 @@ pub const FAR: f64 = 0.1;
 pub const FAR_ONE_IN: f64 = 8.0;
 /// Factor of the other bet's wealth after a far win.
 pub const ON_FAR_WIN: f64 = 7.6;
-/// Factor of the other bet's wealth after any other process. The expected factor is 1 if one process in [`FAR_ONE_IN`]
-/// is a far win.
+/// Factor of the other bet's wealth after any other process. The expected factor is 1 if exactly one process in
+/// [`FAR_ONE_IN`] is a far win.
 pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
 /// The part of the stake that is bet on far wins. With this part, eight wins that are not far wins still prove a single
 /// claim.
@@ -247,8 +248,8 @@ mod tests {
 
     #[test]
     fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
-        // In 9 % of the processes only the defender is in a slow mode, and in 82 % neither side is. Of the latter, 20 %
-        // are wins by chance.
+        // In 9 % of the processes only the defender is in a slow mode. In 82 % both sides are, or neither is. Of these,
+        // 20 % are wins by chance.
         let modes = (0.09 + 0.82 * 0.2, 0.09);
         for claims in [10, 136] {
             let exact = proven(Wealth::new(claims, 24), modes, modes);

@@ -97,8 +97,8 @@ impl Journal {
     /// Appends records, and returns the position of each. When the call returns, all of the records are on disk.
     ///
     /// # Errors
-    /// The disk is full, another program changed the file, or a record is invalid. None of the records is written,
-    /// except that the content of the disk is unknown if the error came from the final sync.
+    /// The disk is full, another program changed the file, or a record is invalid. Then none of the records is written.
+    /// Only if the final sync fails, the content of the disk is unknown.
     pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
         let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;

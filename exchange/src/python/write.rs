@@ -266,8 +266,8 @@ fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translatio
     })?;
     let plain = from.0 >= 0 && to.0 >= 0;
     let (dividend, divisor) = (x.inside(PRODUCT), y.inside(SIGN));
-    // If the signs differ, -x is divided and the quotient is negated. Rounding -x / y down then rounds x / y towards
-    // zero.
+    // If the signs differ, -x / y is not negative. Rounding it down and negating the result therefore rounds x / y
+    // towards zero.
     let towards_zero = format!(
         "({dividend} // {divisor} if ({x} >= 0) == ({y} > 0) else -(-{minus} // {divisor}))",
         x = x.inside(SUM),

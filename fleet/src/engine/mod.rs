@@ -2,8 +2,8 @@
 //!
 //! Kiln assumes only that the scheduler runs the command for every element on a device of the right kind. The scheduler
 //! may run elements in any order and more than once, even two copies of an element at the same time, and it may kill an
-//! element at any moment. The store, not the scheduler, has the information which elements are done. Exit code 0 means
-//! done, 75 means "try again elsewhere", and any other code means "do not try again".
+//! element at any moment. The store, not the scheduler, records which elements are done. Exit code 0 means done, 75
+//! means "try again, later or on another device", and any other code means "do not try again".
 
 mod github;
 mod kubernetes;

@@ -39,8 +39,8 @@ pub struct Pulled {
 /// atomically.
 ///
 /// # Errors
-/// The store or the folder cannot be listed. A later failure is not an error: [`Pulled::stopped`] has it, and the other
-/// fields list the segments that were fetched or rejected nevertheless.
+/// The store or the folder cannot be listed. A later failure is not an error: it is in [`Pulled::stopped`], and the
+/// other fields list the segments that were fetched or rejected nevertheless.
 pub fn pull(
     store: &dyn ObjectStore,
     signers: &AllowedSigners,

@@ -81,8 +81,8 @@ impl Board {
         u32::try_from(self.rounds).unwrap_or(u32::MAX)
     }
 
-    /// Whether the leader still has a rival. The anchor is a rival only in the first eight rounds, and only if it runs
-    /// in them. After that it is timed only because costs are relative to it.
+    /// Whether the leader still has a rival. The anchor is a rival only during the first eight rounds and while it
+    /// still runs. After that it is timed only because costs are relative to it.
     pub(super) fn is_contested(&self) -> bool {
         let live = |lane: &usize| self.lanes[*lane].is_live();
         let mut rivals = (0..self.lanes.len())
