@@ -17,7 +17,7 @@ pub(crate) struct Signed {
 
 impl Signed {
     /// Reads and verifies an object of at most `most` bytes. `accept` decides whether the key may sign. If it returns
-    /// an error, the object itself is not fetched, only its signature.
+    /// an error, only the object's signature is fetched, not the object.
     pub fn read(
         store: &dyn ObjectStore,
         name: &str,

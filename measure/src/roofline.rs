@@ -11,7 +11,7 @@ pub const MAX_PERCENT: u64 = 105;
 /// The peaks of a device. An unknown peak is `None` and sets no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roofline {
-    /// Floating-point operations per second.
+    /// Floating-point operations per second; `None` if unknown.
     pub flops_per_s: Option<u64>,
     /// Bytes per second of the memory that the data must come from. Set it only if the buffers cannot stay in a cache.
     pub bytes_per_s: Option<u64>,

@@ -38,7 +38,7 @@ pub enum PythonExpr {
         variable: String,
         /// The list.
         list: Box<PythonExpr>,
-        /// The condition that items must meet.
+        /// The condition that items must meet; `None` for no condition.
         condition: Option<Box<PythonExpr>>,
     },
     /// `range(…)`

@@ -17,7 +17,7 @@ pub(crate) struct Translation {
     strength: u8,
     /// The smallest and the largest integer that the expression can be; `None` if it is not an integer.
     range: Option<(i128, i128)>,
-    /// The expression's value as a condition, if this value is the same for every config.
+    /// The expression's value as a condition; `None` unless it is known to be the same for every config.
     pub(crate) truth: Option<bool>,
     /// The expression has a value if all of these conditions hold. None of them needs parentheses in a conjunction.
     guards: Vec<String>,

@@ -153,8 +153,8 @@ fn contradiction(proofs: &[Proof<'_>]) -> Option<&'static str> {
     }
 }
 
-/// The winner with the lowest speed-up. Its interval has the lowest low end and the highest high end of all proofs, and
-/// its grade (how outputs were verified) is the weakest grade of all proofs.
+/// The winner with the lowest speed-up; `None` without proofs. Its interval has the lowest low end and the highest high
+/// end of all proofs, and its grade (how outputs were verified) is the weakest grade of all proofs.
 fn least_favourable(proofs: &[Proof<'_>]) -> Option<Winner> {
     let figures = |winner: &Winner| match winner.verdict {
         Verdict::Proven {

@@ -16,9 +16,9 @@ pub(super) struct Finding<'a> {
     pub source: &'a Source,
     pub key: &'a TuningKey,
     pub stage: Stage,
-    /// The source's last decision.
+    /// The source's last decision; `None` if it has none.
     pub last: Option<&'a Winner>,
-    /// The winner of the last decision that proved a config.
+    /// The winner of the last decision that proved a config; `None` if no decision did.
     pub nominated: Option<&'a Winner>,
     /// All decisions that proved a config.
     pub proven: Vec<&'a Winner>,

@@ -8,9 +8,9 @@ use crate::plan::Distinct;
 /// The properties that distinguish an observer from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObserverId {
-    /// The device's UUID, if it has one.
+    /// The device's UUID; `None` if it has none.
     pub uuid: Option<String>,
-    /// The host's name, if known.
+    /// The host's name; `None` if it is unknown.
     pub host: Option<String>,
     /// Fingerprint of the worker key.
     pub key: String,

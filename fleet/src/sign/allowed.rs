@@ -45,7 +45,8 @@ impl AllowedSigners {
         Ok(AllowedSigners { lines })
     }
 
-    /// The principal of `key`, if the key may sign for a fleet at the time `now_unix_s` (in seconds since 1970).
+    /// The principal of `key`; `None` if the key may not sign for a fleet at the time `now_unix_s` (in seconds since
+    /// 1970).
     pub fn who(&self, key: &PublicKey, now_unix_s: u64) -> Option<&str> {
         let mut lines = self.lines.iter();
         let valid = |line: &&Line| {

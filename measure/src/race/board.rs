@@ -171,7 +171,8 @@ impl Board {
         median(&self.log_ratios(lane, to)).map(f64::exp)
     }
 
-    /// The ratio of two lanes, computed through the leader, which ran in every round in which either of them ran.
+    /// The ratio of two lanes, computed from their ratios to the leader, which ran in every round in which either of
+    /// them ran. `None` if one of them has no ratio to the leader.
     fn ratio_by_leader(&self, lane: usize, to: usize) -> Option<f64> {
         Some(self.ratio(lane, self.leader)? / self.ratio(to, self.leader)?)
     }

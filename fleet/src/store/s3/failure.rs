@@ -44,7 +44,7 @@ fn deepest(error: &object_store::Error) -> &dyn Error {
     deepest
 }
 
-/// The text of the XML element `name` in a server's error.
+/// The text of the XML element `name` in a server's error; `None` if there is no such element.
 fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     let (inside, _) = rest.split_once(&format!("</{name}>"))?;

@@ -79,7 +79,7 @@ fn options(from: &From, keys: usize) -> PaginatedListOptions {
     options
 }
 
-/// The key on which the library failed, if that is the reason of the error.
+/// The key that the library cannot represent; `None` if the error has another reason.
 fn odd_key(error: &Error) -> Option<String> {
     match error {
         Error::InvalidPath {
