@@ -10,7 +10,7 @@ use crate::error::CacheError;
 /// The cache's folder according to the environment variables.
 ///
 /// # Errors
-/// The variable that decides is empty or a relative path, or no variable is set.
+/// The first of these variables that is set is empty or has a relative path, or none is set.
 pub fn from_environment() -> Result<PathBuf, CacheError> {
     resolve(&|name| std::env::var_os(name))
 }

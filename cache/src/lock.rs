@@ -104,7 +104,7 @@ impl CacheLock {
     }
 }
 
-/// The process id in the lock file, which the last holder of the lock wrote.
+/// The process id in the lock file, which the last holder of the lock wrote; `None` if it cannot be read.
 pub(crate) fn holder(folder: &Path) -> Option<u32> {
     let file = File::open(folder.join(LOCK_FILE)).ok()?;
     let mut text = String::new();

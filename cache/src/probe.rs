@@ -1,7 +1,8 @@
 //! Opens a database in a child process that can be killed, before the database is opened in this process.
 //!
-//! If a database is damaged, sled may loop forever or abort the process. This should happen in a child process. The
-//! caller specifies the child's command ([`ProbeCommand`]). The child calls [`run`] and exits with its result.
+//! If a database is damaged, sled may loop forever or abort the process. The child process keeps this failure away from
+//! the caller's process. The caller specifies the child's command ([`ProbeCommand`]). The child calls [`run`] and exits
+//! with its result.
 
 use std::ffi::OsString;
 use std::io;

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Number of damaged files that are kept for inspection. Older ones are removed, but files of a newer version never
-/// are.
+/// Number of damaged files that are kept for inspection. Older damaged files are removed. Files that a newer version
+/// wrote are never removed.
 const KEPT: usize = 3;
 
 /// Renames `path` to `<path>.<label>-<n>`, where `n` is the next free number.

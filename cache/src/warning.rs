@@ -1,11 +1,10 @@
-//! Problems that were found, and mostly repaired, when a cache was opened. They are values; the command line prints
-//! them.
+//! Problems of a cache that were found, and mostly repaired, when it was opened or used. The command line prints them.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// A problem that was found when the cache was opened, and its repair.
+/// A problem that was found when the cache was opened or used, and its repair.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -42,7 +41,8 @@ pub enum Warning {
         /// Number of records that were applied.
         records: u64,
     },
-    /// The database belonged to another journal. It was rebuilt from this journal.
+    /// The database belonged to another journal, or to another history of this journal. It was rebuilt from this
+    /// journal.
     #[error("the database belonged to another journal and was rebuilt: {entries} entries")]
     StoreReplaced {
         /// Number of entries in the rebuilt database.

@@ -1,4 +1,5 @@
-//! Curves of the best time that a search found over its progress, in a schema for comparing tuners.
+//! Curves of searches, in a schema for comparing tuners. A curve gives the best time that a search had found after each
+//! number of tried configs.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -32,7 +33,7 @@ pub struct Curves {
     objective: String,
     minimize: bool,
     max_evals: usize,
-    /// The runs.
+    /// The search runs.
     pub runs: Vec<SearchRun>,
 }
 
@@ -84,7 +85,7 @@ pub struct SearchRun {
     pub failed: usize,
     /// The improvements of the best time, in order.
     pub best: Vec<CurveStep>,
-    /// The recorded cost of compiling, verifying and timing these configs, in milliseconds.
+    /// The recorded cost of compiling, verifying and timing the tried configs, in milliseconds.
     pub cost_ms: f64,
     /// The time that the strategy took to choose configs, in seconds.
     pub wall_s: f64,
@@ -112,7 +113,7 @@ impl SearchRun {
         }
     }
 
-    /// Adds a config that is tried for the first time.
+    /// Adds the result of a config that is tried for the first time.
     pub fn count(&mut self, entry: RecordedTrial) {
         self.evals += 1;
         self.cost_ms += entry.cost_ms;

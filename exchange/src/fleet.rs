@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct PlanStatus {
     /// Identity of the plan.
     pub plan: String,
-    /// Who signed it and the plans that it continues, by the name in `allowed_signers`; `None` if that was not checked.
+    /// The name, in `allowed_signers`, of the person who signed the plan and the plans that it continues; `None` if the
+    /// signatures were not checked.
     #[serde(default)]
     pub signed_by: Option<String>,
     /// Number of the plan's elements. An element is the work of one job on one device.
@@ -64,7 +65,7 @@ pub enum TaskState {
     Proven,
     /// Another device must prove the config.
     NeedsReplica,
-    /// The searches have different winners, and one session must decide between them.
+    /// The searches have different winners. These winners must race in one further session.
     Searched,
     /// A confirmation did not prove the config, so the baseline is kept.
     Stopped,

@@ -21,54 +21,56 @@ pub struct ProfileRow {
     pub config: String,
     /// The profile; `None` if the config does not compile or run.
     pub profile: Option<Profile>,
-    /// Why there is none.
+    /// Why there is no profile; `None` if there is one.
     pub error: Option<String>,
 }
 
 /// The profile of one launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Symbol of the release entry.
+    /// Symbol of the kernel's entry function in a release build.
     pub symbol: String,
     /// Number of blocks of the launch.
     pub blocks: u64,
     /// Number of these blocks that were executed. All figures except `moved_bytes` are for the executed blocks.
     pub executed_blocks: u64,
-    /// What the executed blocks executed.
+    /// Counts of the instructions and memory accesses of the executed blocks.
     #[serde(flatten)]
     pub executed: Executed,
     /// Estimate of the bytes that the whole launch moves between multiprocessors and global memory, in sectors of 32
     /// bytes. It assumes that all blocks are like the executed ones, and ignores caches.
     pub moved_bytes: f64,
-    /// `moved_bytes` divided by the smallest number of bytes according to the spec; `None` if the spec does not declare
-    /// it.
+    /// `moved_bytes` divided by the smallest number of bytes that a launch must move according to the spec; `None` if
+    /// the spec does not declare this number.
     pub moved_over_least: Option<f64>,
-    /// The innermost loop with the most executed instructions; `None` without a loop.
+    /// The innermost loop that contains most of the executed instructions; `None` without a loop.
     pub hot_loop: Option<HotLoop>,
     /// For each kind of cost, the line where it is the highest.
     pub worst: Vec<Worst>,
-    /// The machine code of the real image; `None` if it was not read.
+    /// Instruction counts of the machine code that a real GPU executes (the simulator executes PTX for NVIDIA targets);
+    /// `None` if the machine code was not read.
     #[serde(default)]
     pub machine_code: Option<MachineCode>,
-    /// Why the machine code was not read.
+    /// Why the machine code was not read; `None` if it was read, or if no program can read it.
     #[serde(default)]
     pub no_machine_code: Option<String>,
 }
 
-/// Instruction counts of a kernel's machine code, which are found without executing it.
+/// Instruction counts of a kernel's machine code. Each instruction is counted once, however often it is executed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineCode {
     /// The program that read the code: `nvdisasm` with its version, for example `nvdisasm 13.5.37`, or the simulator of
     /// AMD GPUs.
     pub read_by: String,
-    /// Number of instructions of the entry.
+    /// Number of instructions of the kernel's entry function.
     pub instructions: usize,
-    /// The innermost loop with the most matrix instructions. If there are none, it is the loop with the most
-    /// multiply-adds, or else with the most memory accesses. `None` without a loop.
+    /// The loop that does the main work. For NVIDIA targets, it is the innermost loop that contains most of the matrix
+    /// instructions. If no loop contains any, multiply-adds are counted instead, then memory accesses, then all
+    /// instructions. For AMD targets, it is [`Profile::hot_loop`]. `None` if the code has no loop.
     pub main_loop: Option<MachineLoop>,
 }
 
-/// A loop of machine code. The instructions that a warp issues in one pass through all of the loop are counted.
+/// A loop of machine code. Each of its instructions is counted once, including those of inner loops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineLoop {
     /// Number of instructions.
@@ -126,7 +128,7 @@ pub struct HotLoop {
     pub inner_loops: usize,
     /// The loop's share of all executed warp instructions, in percent.
     pub share_percent: f64,
-    /// What the loop executed.
+    /// Counts of the instructions and memory accesses of the loop.
     #[serde(flatten)]
     pub executed: Executed,
 }
@@ -145,7 +147,8 @@ pub enum WorstKind {
     Private,
 }
 
-/// The source line at which a kind of cost is the highest. If the image has no lines, it is the instruction.
+/// The source line at which a kind of cost is the highest. If the image has no source lines, the costs of single
+/// instructions are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Worst {
     /// The kind of cost.
@@ -213,8 +216,8 @@ pub const FIGURES: [(&str, &str); 8] = [
 ];
 
 impl Executed {
-    /// The figures of a table row, each as a number and as text. A figure without accesses has no number, and `-` as
-    /// text.
+    /// The figures of a table row, each as a number and as text. A figure per access has no number and the text `-` if
+    /// there were no accesses.
     pub fn figures(&self) -> [(Option<f64>, String); 8] {
         let figure = |value: Option<f64>, digits: usize, unit: &str| {
             let text = value.map(|value| format!("{value:.digits$}{unit}"));

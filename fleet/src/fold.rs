@@ -1,7 +1,7 @@
-//! The union of segments: all records, grouped by who measured them.
+//! The union of segments. It has all records, grouped by their source.
 //!
 //! A record is identified by its source, its sequence number, and the hash of its journal up to and including the
-//! record. So the union of sets of records is commutative, associative and idempotent: the result does not depend on
+//! record. So the union of sets of records is commutative, associative and idempotent. Its result does not depend on
 //! the order of segments, on repetitions, or on where a journal is cut into segments.
 
 use std::collections::BTreeMap;
@@ -37,8 +37,8 @@ struct Node {
     record: Arc<Record>,
 }
 
-/// The records of a source, by sequence number and by the hash of all records up to and including this one. If a
-/// journal forked, several records have the same sequence number.
+/// The records of one source. The key of a record is its sequence number and the hash of all records up to and
+/// including it. If the journal forked, several records may have the same sequence number.
 type Nodes = BTreeMap<(u64, Hash), Node>;
 
 /// A set of records from any number of sources.
@@ -153,7 +153,7 @@ impl<'a> Observer<'a> {
         nodes.map(|((sequence, _), node)| (*sequence, &*node.record))
     }
 
-    /// The tuning keys with all their fields, by their hash.
+    /// The source's tuning keys with all their fields. The key of the map is the hash of the tuning key.
     pub fn keys(&self) -> BTreeMap<Hash, &'a TuningKey> {
         let key = |record: &'a Record| match record {
             Record::Key(key) => Some((key.hash(), key)),

@@ -4,9 +4,10 @@
 //! device. A person signs the plan. A running element publishes its journal to a store in signed pieces, which are
 //! called *segments*. A merge verifies the segments, takes their union, and decides which configs are proven.
 //!
-//! The crate opens no device and starts no process but `ssh-keygen`, for keys that only it can use. It trusts only the holders of the plan's keys, and it does not
-//! trust any single device. A row of a table (the config to launch for one problem on one device) is proven only if
-//! enough distinct observers have proven it. The plan specifies how many.
+//! The crate opens no device. The only process that it starts is `ssh-keygen`, which signs if the private key has a
+//! passphrase or is held by an agent. The crate trusts only the holders of the plan's keys, and it does not trust any
+//! single device. A row of a table (the config to launch for one problem on one device) is proven only if enough
+//! distinct devices have proven it. The plan specifies how many, and whether they must also have different keys.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]

@@ -1,8 +1,8 @@
 //! Publishes a journal while it grows.
 //!
-//! When [`Publisher::publish`] returns a sequence number, the store has acknowledged the segments of all records up to
-//! it, and the segments' signatures. Readers ignore a segment without a signature, and the next call publishes it
-//! again.
+//! When [`Publisher::publish`] returns, the store has acknowledged the segments of all undamaged records up to the
+//! sequence number [`Published::last`], and the segments' signatures. Readers ignore a segment without a signature, and
+//! the next call publishes it again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,12 +22,13 @@ use crate::segment::{
 use crate::sign::{SignError, Signer};
 use crate::store::{ObjectStore, StoreError};
 
-/// Number of bytes of a journal that are read at a time. One segment and the largest frame fit.
+/// Number of bytes of a journal that are read at a time. This is enough for one segment and the largest frame (a frame
+/// is one encoded record).
 const WINDOW_BYTES: usize = 8 << 20;
 /// The first byte of every frame.
 const START: u8 = 0x1e;
 
-/// Publishes the journal of one attempt at an element.
+/// Publishes a journal, either of one attempt at an element or of a machine that shares its results without a plan.
 #[derive(Debug)]
 pub struct Publisher<'s> {
     store: &'s dyn ObjectStore,
@@ -84,9 +85,10 @@ struct Run {
 }
 
 impl<'s> Publisher<'s> {
-    /// Creates a publisher for one attempt at an element. `plan` is the identity of the plan, or `none`. For an element
-    /// of a plan, `attempt` is a new [`random_name`](crate::sign::random_name). `observer` has the properties of the
-    /// machine that measures.
+    /// Creates a publisher. `plan` is the identity of the plan, or [`NO_PLAN`](crate::object::NO_PLAN) for a journal
+    /// that is shared without a plan. For an element of a plan, pass a new [`random_name`](crate::sign::random_name) as
+    /// `attempt`. Without a plan, pass the same `attempt` for every push of a journal. `observer` describes the machine
+    /// that measures.
     pub fn new(
         store: &'s dyn ObjectStore,
         key: impl Into<Signer>,
@@ -121,8 +123,8 @@ impl<'s> Publisher<'s> {
         self.at = position;
     }
 
-    /// Publishes those records of a journal that are not yet in the store. Damaged records and an unfinished last
-    /// record are skipped. A journal that was rewritten has a new identity, so it is published from its start. A
+    /// Publishes the records of a journal that this publisher has not yet published. Damaged records and an unfinished
+    /// last record are skipped. A journal that was rewritten has a new identity, so it is published from its start. A
     /// journal that does not exist is not an error.
     ///
     /// # Errors
@@ -194,8 +196,8 @@ impl<'s> Publisher<'s> {
         Ok(())
     }
 
-    /// The next consecutive frames that fit into one segment, and the offset up to which the window has no further
-    /// frames to publish.
+    /// The next consecutive frames that fit into one segment, and the offset in the file up to which the window was
+    /// searched.
     fn next_run(&self, window: &[u8]) -> (Option<Run>, u64) {
         let mut run: Option<Run> = None;
         let mut at = 0;
@@ -268,8 +270,9 @@ fn window(file: &mut File, offset: u64) -> io::Result<Vec<u8>> {
     Ok(window)
 }
 
-/// The position after `at` at which the next frame can start. If the window has no other start, the frame at `at` may
-/// be unfinished, so the result is `None`, unless the window is full.
+/// The next position after `at` at which a frame can start. `None` if the window has no such position, because then the
+/// frame at `at` may be unfinished. If `at` is 0 and the window is full, the frame at `at` is damaged, because no frame
+/// is that large. Then the result is the end of the window.
 fn next_start(window: &[u8], at: usize) -> Option<usize> {
     let rest = window.get(at + 1..)?;
     let next = rest.iter().position(|b| *b == START).map(|n| at + 1 + n);

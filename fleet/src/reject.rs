@@ -60,7 +60,7 @@ pub enum RejectReason {
     OtherPlan {
         /// Identity of the object's plan.
         found: String,
-        /// Identity of the plan that is merged.
+        /// Identity of the plan that is merged; `none` in a pull.
         expected: String,
     },
     /// The object names an element that the plan does not have.

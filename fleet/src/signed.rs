@@ -1,4 +1,5 @@
-//! Reads single objects from a store and verifies their signatures. Nothing is parsed before its signature is verified.
+//! Reads single objects from a store and verifies their signatures. No object is parsed before its signature is
+//! verified.
 
 use crate::object;
 use crate::reject::RejectReason;
@@ -10,13 +11,13 @@ pub(crate) struct Signed {
     pub bytes: Vec<u8>,
     /// The signature, as it is stored.
     pub signature: String,
-    /// The key that made the signature.
+    /// The key that created the signature.
     pub key: PublicKey,
 }
 
 impl Signed {
     /// Reads and verifies an object of at most `most` bytes. `accept` decides whether the key may sign. If it returns
-    /// an error, the object itself is not fetched, only its signature.
+    /// an error, only the object's signature is fetched, not the object.
     pub fn read(
         store: &dyn ObjectStore,
         name: &str,
@@ -37,7 +38,7 @@ impl Signed {
     }
 }
 
-/// The hash in the name of an object that ends with `ending`.
+/// The hash in an object's name. The name must end with 64 hexadecimal digits and `ending`; any other name is an error.
 pub(crate) fn hash_in<'n>(name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
     let stem = name.strip_suffix(ending);
     let hash = stem.and_then(|stem| stem.get(stem.len().checked_sub(64)?..));

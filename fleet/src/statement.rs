@@ -42,7 +42,8 @@ pub struct Statement {
     pub problem: String,
     /// Canonical text of the config.
     pub config: String,
-    /// Symbol of the release entry. The symbol contains the hashes of source, spec and config.
+    /// Symbol of the kernel's entry function in a release build. The symbol contains the hashes of source, spec and
+    /// config.
     pub symbol: String,
     /// Hash of the tuning key, as 32 hexadecimal digits.
     pub key: String,
@@ -56,7 +57,7 @@ pub struct Statement {
     pub high_ppm: u64,
     /// Number of fresh processes of the confirmation.
     pub processes: u32,
-    /// Number of these processes in which the config was faster than the baseline.
+    /// Number of these processes in which the config was faster by more than the smallest relevant effect.
     pub wins: u32,
 }
 

@@ -2,14 +2,15 @@
 //!
 //! A claim says that one config is faster than another. Of the claims that a run proves, at most one in a hundred is
 //! wrong on average. The method is e-LOND (Z. Xu and A. Ramdas, "Online multiple testing with e-values", AISTATS 2024).
-//! If a run has `m` claims in all and has proven `r` of them so far, the next claim needs a wealth of 100·m / (r + 1),
-//! however the claims depend on each other. [`wealth`](super::wealth) defines this measure of evidence.
+//! If a run has `m` claims in all and has proven `r` of them so far, the next claim needs a wealth of 100·m / (r + 1).
+//! The bound holds for any dependence between the claims. [`wealth`](super::wealth) defines the wealth, which measures
+//! evidence.
 //!
 //! In a run in which no config is faster, every claim needs the full 100·m. In a run that proves most of its claims,
-//! each claim needs little more than a single claim does.
+//! the last claims would need little more than a single claim does.
 //!
-//! The required wealth never falls below the wealth for [`MIN_CLAIMS`] claims, so each search by itself is wrong at
-//! most once in a thousand. A run of fewer claims uses its own number instead.
+//! However, the required wealth never falls below the wealth for [`MIN_CLAIMS`] claims, so each single claim is wrong
+//! with a chance of at most one in a thousand. In a run of fewer claims, the limit is the wealth for their number.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,7 +34,7 @@ impl Claims {
         }
     }
 
-    /// The factor between the wealth that the next claim needs and the wealth that a single claim needs. It is fixed
+    /// The factor between the wealth that the next claim needs and the wealth that a single claim needs. Read it once,
     /// when the confirmation of the claim begins.
     pub fn next(&self) -> u32 {
         let share = self.all.div_ceil(self.proven.load(Ordering::Relaxed) + 1);

@@ -1,9 +1,11 @@
-//! Comparison: tests whether a kernel is now slower than it was, faster, or the same.
+//! Comparison: tests whether the present version of a kernel is slower than, faster than, or as fast as an earlier
+//! version.
 //!
 //! A comparison tests two claims on the same processes: "the earlier kernel is faster" and "the present kernel is
-//! faster". Each is a [`ClaimTest`] with all its guarantees: fresh processes in pairs of reversed orders, ABBA blocks,
-//! a bet on every process. If a run has `m` comparisons, each claim needs the wealth 100·m. So the chance that a whole
-//! run has a false *slower* is at most 1 %, and so is the chance of a false *faster*, whenever the comparisons stop.
+//! faster". Each is a [`ClaimTest`] with all its guarantees: fresh processes in pairs with reversed orders, ABBA or
+//! BAAB blocks, and a bet on every process. If a run has `m` comparisons, each claim needs the wealth 100·m. So the
+//! chance that a whole run has a false *slower* is at most 1 %, and so is the chance of a false *faster*, whenever the
+//! comparisons stop.
 //!
 //! If neither claim is proven, the ruling is *same* if the interval of the ratio excludes a change of
 //! [`ComparisonSettings::margin`] or more. Otherwise it is *open*.
@@ -50,7 +52,7 @@ pub enum Ruling {
     Faster,
     /// Neither is proven, and a change of the margin or more is excluded.
     Same,
-    /// None of the above. The field is the reason why the comparison had to end; `None` if all processes were used.
+    /// None of the above. The field is the reason why the comparison ended early; `None` if all processes were used.
     Open(Option<Doubt>),
 }
 

@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::arm::ArmId;
 
-/// The failure of a process, or of one arm in it. It is a value, and does not end a run.
+/// The failure of a process, or of one arm in it. It is a value. [`Fault::ends_the_run`] says whether the run can
+/// continue.
 ///
 /// The engines use only the arm, and whether the device is lost or a disk is full. The outcome is stored as the code
 /// that launched the arm reported it.

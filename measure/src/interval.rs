@@ -1,10 +1,10 @@
-//! A distribution-free interval for the ratio of the median process, which is valid whenever the test stops.
+//! A distribution-free interval for the ratio in the median process. The interval is valid whenever the test stops.
 //!
 //! The usual order-statistic interval is valid only for a number of processes that was fixed in advance. The confirm
 //! step stops as soon as the result is clear, so each end of its interval is found by a bet like the bets of
 //! [`wealth`](super::wealth). The bet is that the processes lie on one side of a value. The value is outside the
-//! interval if the bet has won 2/miss times its stake. By Ville's inequality, the true median is then outside the
-//! interval with a chance of at most `miss`, whenever the test stops.
+//! interval if the bet has won 2/[`MISS`] times its stake. By Ville's inequality, the true median is then outside the
+//! interval with a chance of at most [`MISS`], whenever the test stops.
 //!
 //! The ends are still order statistics: for 6 processes the smallest and the largest ratio, for 24 processes the 5th
 //! from each end.
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const MISS: f64 = 0.05;
 
 /// Factors of a bet after a process on the predicted side, and after a process on the other side. Their mean is 1. Six
-/// factors [`RIGHT`] multiply to 2/miss.
+/// factors [`RIGHT`] multiply to just above 2/[`MISS`].
 const RIGHT: f64 = 1.85;
 const WRONG: f64 = 0.15;
 

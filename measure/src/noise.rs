@@ -1,8 +1,8 @@
 //! Models of measurement noise for simulations and tests. They are deterministic for a given seed.
 //!
 //! All effects on launches are added in log time. The additional time of a sample is added in nanoseconds. The values
-//! of [`NoiseModel::nominal`] are assumptions from published spreads, not measurements of a device. Each of the other
-//! models adds an effect that has misled a tuner.
+//! of [`NoiseModel::nominal`] are assumptions from published spreads, not measurements of a device. Most of the other
+//! models add an effect that has misled a tuner.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -27,7 +27,7 @@ pub struct NoiseModel {
     pub spike_mean: f64,
     /// How much slower the first launch of an arm in a process is.
     pub first_launch: f64,
-    /// Standard deviation of the effect of a process on an arm, constant for its lifetime.
+    /// Standard deviation of the effect of a process on an arm. The effect is constant for the lifetime of the process.
     pub placement_sd: f64,
     /// Chance that a process puts an arm into its slow mode.
     pub mode_chance: f64,

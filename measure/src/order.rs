@@ -34,8 +34,8 @@ pub fn mirrored(earlier: &Opening, arms: &[ArmId]) -> Opening {
     }
 }
 
-/// An opening with two sides. The challenger is loaded last or first. The buffers are allocated in the same order if
-/// `allocate_alike` is set, and in the reverse order otherwise.
+/// An opening with two sides. The challenger is loaded last if `challenger_last` is set, and first otherwise. The
+/// buffers are allocated in the same order if `allocate_alike` is set, and in the reverse order otherwise.
 pub fn two_sided_opening(
     defender: ArmId,
     challenger: ArmId,

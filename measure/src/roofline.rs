@@ -11,7 +11,7 @@ pub const MAX_PERCENT: u64 = 105;
 /// The peaks of a device. An unknown peak is `None` and sets no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roofline {
-    /// Floating-point operations per second.
+    /// Floating-point operations per second; `None` if unknown.
     pub flops_per_s: Option<u64>,
     /// Bytes per second of the memory that the data must come from. Set it only if the buffers cannot stay in a cache.
     pub bytes_per_s: Option<u64>,
@@ -52,10 +52,10 @@ impl Roofline {
         time_ns(work.flops, self.flops_per_s) > time_ns(work.bytes, self.bytes_per_s)
     }
 
-    /// Checks that a time is not above [`MAX_PERCENT`] of the roofline.
+    /// Checks that a time reaches at most [`MAX_PERCENT`] of the roofline.
     ///
     /// # Errors
-    /// [`AboveRoofline`] with the measured and the shortest possible time.
+    /// [`AboveRoofline`] if the time is shorter.
     pub fn check(&self, work: LeastWork, measured_ns: u64) -> Result<(), AboveRoofline> {
         let least_ns = self.least_ns(work);
         if u128::from(measured_ns) * u128::from(MAX_PERCENT) >= u128::from(least_ns) * 100 {

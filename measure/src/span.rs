@@ -15,16 +15,16 @@ pub const MIN_TICKS: u64 = 100;
 /// Largest number of launches of one sample. A kernel that needs more is too short to be timed.
 pub const MAX_LAUNCHES: u32 = 1 << 20;
 
-/// Planned span of a sample, in percent of the shortest valid one. A sample that is too short makes its arm fail, and
-/// launches become faster as a device warms up; on a busy host, they can become faster by a third from one moment to
-/// the next.
+/// Planned span of a sample, in percent of the shortest valid one. The margin is large because a sample that is too
+/// short makes its arm fail. Launches become faster as a device warms up, and on a busy host they can become faster by
+/// a third from one moment to the next.
 const HEADROOM_PERCENT: u64 = 200;
 
 /// The resolution of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// One tick of the clock, in nanoseconds. It is 10,000 on a CUDA GPU, where it is the error of a batch of launches,
-    /// and 1 for the CPU time of a thread.
+    /// One tick of the clock, in nanoseconds. On a CUDA GPU it is 10,000, which is the error of the time of a batch of
+    /// launches. For the CPU time of a thread it is 1.
     pub tick_ns: u64,
 }
 

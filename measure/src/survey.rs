@@ -1,7 +1,8 @@
 //! Survey: measures how long a kernel takes, alone or together with its baseline. It reports times and makes no claim.
 //!
 //! A survey uses the protocol of a confirmation with a fixed number of processes. The processes are fresh and come in
-//! pairs of reversed orders. The result has an interval for the median process, because times differ between processes.
+//! pairs, and the second process of a pair reverses the orders of the first. The result has an interval for the median
+//! process, because times differ between processes.
 
 use super::arm::ArmId;
 use super::confirm::{

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// The largest number of arms in the play-off, apart from the anchor.
 const MAX_ELITES: usize = 8;
 
-/// An arm whose time exceeds that of the best arm by more than this factor is not in the play-off.
+/// An arm is not in the play-off if its time divided by the best arm's time is above this.
 const ELITE_RATIO: f64 = 1.05;
 
 /// Largest number of rounds of a batch, and of the play-off. Batches only have to select the arms of the play-off, and

@@ -1,10 +1,11 @@
 //! The sequential test of a claim. It bets on every process and uses Ville's inequality.
 //!
-//! The result of each process multiplies the wealth by a factor; the wealth starts at 1. If the claim is wrong, the
-//! expected factor of every bet is at most 1. Then the wealth is a supermartingale, and the chance that it *ever*
-//! reaches 100 is at most 1 % (Ville), whatever the noise is and whenever the test stops. For `m` claims in one run,
-//! the wealth must reach 100·m. Two bets run in parallel, each with a part of the stake. Their sum is again such a
-//! wealth (V. Vovk and R. Wang, "E-values: calibration, combination and applications", 2021).
+//! The wealth starts at 1, and the result of each process multiplies it by a factor. If the claim is wrong, the
+//! expected factor of every bet is at most 1 (over a pair of processes, see *Pairs*). Then the wealth is a
+//! supermartingale, and the chance that it *ever* reaches 100 is at most 1 % (Ville), whatever the noise is and
+//! whenever the test stops. For `m` claims in one run, the wealth must reach 100·m. Two bets run in parallel, each with
+//! a part of the stake. The sum of the two is again such a wealth (V. Vovk and R. Wang, "E-values: calibration,
+//! combination and applications", 2021).
 //!
 //! **Coin.** A process that finds the challenger faster by more than delta is a win. A win multiplies the wealth of
 //! this bet by [`ON_WIN`], and any other process multiplies it by [`ON_LOSS`]. If the chance of a win is at most 1/2,
@@ -14,17 +15,18 @@
 //! the other bet by [`ON_FAR_WIN`], and any other process multiplies it by [`ON_NO_FAR_WIN`]. If the claim is wrong, at
 //! most one process in [`FAR_ONE_IN`] is a far win. The reason is that the placement of code and data changes the time
 //! of an arm by a few percent and seldom by a tenth, and that drift and other programs affect both sides of a block. So
-//! large effects need a third of the processes that small effects need.
+//! large effects need fewer processes than small effects: six instead of eighteen in a run of 136 claims.
 //!
 //! **Pairs.** Processes come in pairs. The second process of a pair reverses the orders in which the first one loads
 //! and allocates the two sides, and is otherwise the same. If the sides are equal, swapping them maps one process of
 //! the pair to the other and changes the sign of the effect. So the chances p and q of a win satisfy p + q <= 1, and
-//! the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1. With p + q <= 2/8, the same is true for
-//! the other bet. Thus wealth is a supermartingale *from pair to pair*, and a claim is proven only after whole pairs.
+//! the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1. The chances of a far win in the two
+//! processes add up to at most 2/8, so the same is true for the other bet. Thus the wealth is a supermartingale *from
+//! pair to pair*, and a claim is proven only after whole pairs.
 //!
-//! Independent orders would satisfy the same bound only barely. With independent orders, a load-order effect of 2 %
-//! would make each process of identical kernels a win with a chance of 0.42, and 0.15 % of such kernels would be called
-//! faster. In pairs, the effect wins one process and loses the other, and that share is 1e-12.
+//! If the orders of all processes were independent, the bound would have little margin. A load-order effect of 2 %
+//! would then make each process of identical kernels a win with a chance of 0.42, and 0.15 % of such kernels would be
+//! called faster. In pairs, the effect makes one process a win and the other a loss, and the share is 1e-12.
 
 use super::interval::{is_outside, product};
 use serde::{Deserialize, Serialize};
@@ -39,10 +41,11 @@ pub const FAR: f64 = 0.1;
 pub const FAR_ONE_IN: f64 = 8.0;
 /// Factor of the other bet's wealth after a far win.
 pub const ON_FAR_WIN: f64 = 7.6;
-/// Factor of the other bet's wealth after any other process. The expected factor is 1 if one process in [`FAR_ONE_IN`]
-/// is a far win.
+/// Factor of the other bet's wealth after any other process. The expected factor is 1 if exactly one process in
+/// [`FAR_ONE_IN`] is a far win.
 pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
-/// The part of the stake that is bet on far wins. It is the largest part for which eight wins still prove a claim.
+/// The part of the stake that is bet on far wins. With this part, eight wins that are not far wins still prove a single
+/// claim.
 pub const FAR_STAKE: f64 = 0.08;
 /// The wealth that proves a single claim.
 pub const PROVEN: f64 = 100.0;
@@ -99,7 +102,8 @@ impl Wealth {
         }
     }
 
-    /// The number of processes that prove one of `claims` claims if all of them are far wins.
+    /// The smallest number of processes that can prove one of `claims` claims. It is reached if all processes are far
+    /// wins.
     pub fn fewest(claims: u32) -> u32 {
         let mut wealth = Wealth::new(claims, 64);
         while wealth.standing() == Standing::Open {
@@ -141,7 +145,8 @@ impl Wealth {
     }
 
     /// Whether whole pairs of processes have reached the required wealth. The interval that is reported with a proof
-    /// must also exclude equal times, which needs six wins. So a few far wins among losses do not prove a claim.
+    /// must also exclude equal times, which needs at least six wins. So a few far wins among losses do not prove a
+    /// claim.
     fn is_proof(&self) -> bool {
         let whole = self.processes().is_multiple_of(2);
         whole && self.value() >= self.bar() && is_outside(self.wins, self.losses)
@@ -243,8 +248,8 @@ mod tests {
 
     #[test]
     fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
-        // In 9 % of the processes only the defender is in a slow mode, and in 82 % neither side is. Of the latter, 20 %
-        // are wins by chance.
+        // In 9 % of the processes only the defender is in a slow mode. In 82 % both sides are, or neither is. Of these,
+        // 20 % are wins by chance.
         let modes = (0.09 + 0.82 * 0.2, 0.09);
         for claims in [10, 136] {
             let exact = proven(Wealth::new(claims, 24), modes, modes);

@@ -406,8 +406,8 @@ fn a_proven_gain_is_told_as_it_is() {
 
 #[test]
 fn equal_kernels_with_a_rare_mode_of_twice_the_time_are_not_called_faster() {
-    // This is worse than all models of the bars: in one process of ten, an arm is half as fast for the lifetime of the
-    // process.
+    // This model is worse than those of the other tests. In one process of ten, an arm is half as fast for the lifetime
+    // of the process.
     let model = NoiseModel {
         mode_chance: 0.1,
         mode: std::f64::consts::LN_2,

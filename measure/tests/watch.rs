@@ -29,7 +29,7 @@ fn count(full: u64, reduced: u64) -> u64 {
 struct Found {
     slower: bool,
     faster: bool,
-    /// Whether the present side is proven slower, and a slow-down by the threshold or more is not excluded.
+    /// Whether the present side is proven slower, and the upper end of the slow-down's interval reaches the threshold.
     fails: bool,
     covers: bool,
     processes: u64,

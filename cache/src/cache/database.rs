@@ -1,4 +1,5 @@
-//! Opens the database: probes it, waits until it is free, and sets it aside if it cannot be used.
+//! Opens the database. Probes it in a child process, waits until no other process has it open, and sets it aside
+//! (renames it) if it is damaged or a newer version wrote it.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,14 +16,14 @@ use crate::warning::Warning;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
-/// The deadline is extended by one millisecond per this number of bytes. So a database of 100 MB has twelve more
+/// The deadline is extended by one millisecond per this number of bytes. So a database of 100 MB gets twelve more
 /// seconds, of which it needs about a tenth.
 const BYTES_PER_MS: u64 = 8 << 10;
 
 /// The database, and how it was found.
 pub(super) struct FoundDatabase {
     pub store: Box<dyn Store>,
-    /// The path to which the old database was renamed, and why it could not be used; `None` if there was none.
+    /// The path to which the old database was renamed, and why it could not be used; `None` if no database was renamed.
     pub aside: Option<(PathBuf, StoreError)>,
     /// Whether the store is on disk. A journal is repaired only from a store on disk.
     pub lasting: bool,
@@ -49,7 +50,8 @@ impl FoundDatabase {
     }
 }
 
-/// Opens the database. If it cannot be used, sets it aside and creates a new one.
+/// Opens the database. If it is damaged or a newer version wrote it, sets it aside and creates a new one. If the
+/// operating system reports an error, uses a store in memory.
 pub(super) fn find(
     path: &Path,
     options: &OpenOptions<'_>,

@@ -1,4 +1,4 @@
-//! The cache: one interface to the journal and the store. One `tune` at a time has it open for writing.
+//! The cache is one interface to the journal and the store. Only one `tune` at a time has the cache open for writing.
 //!
 //! Every call that writes first appends its records to the journal. When the call returns, they are on disk. Reads go
 //! to the store. If the store fails during a run, it is replaced by one in memory that is rebuilt from the journal, and
@@ -64,8 +64,8 @@ impl Cache {
     /// is dropped. Repairs are reported in the warnings.
     ///
     /// # Errors
-    /// The folder or the journal cannot be used, a newer version wrote the journal, or another process holds the cache.
-    /// A database that cannot be used is not an error.
+    /// The folder or the journal cannot be used, a newer version wrote the journal, or another process holds the cache
+    /// or its database. A database that cannot be used is not an error.
     pub fn open(
         folder: &Path,
         mut options: OpenOptions<'_>,
@@ -206,7 +206,8 @@ impl Cache {
 }
 
 impl Inner {
-    /// Replaces a failed store by one in memory with the content of the journal.
+    /// Replaces a failed store by one in memory with the content of the journal. Does nothing if the cache was opened
+    /// only for reading.
     fn abandon_store(&mut self, error: &StoreError) -> Result<(), CacheError> {
         let Some(journal) = &self.journal else {
             return Ok(());
@@ -224,7 +225,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // The journal is already on disk. A store that is not catches up when it is opened again.
+        // The journal is already on disk. If the store cannot be written, it catches up when it is opened again.
         let _ = self.store.flush();
     }
 }

@@ -49,8 +49,8 @@ impl<'a> OpenOptions<'a> {
         self
     }
 
-    /// Waits for another `tune` to end until the deadline, or without limit for `None`. `on_wait` is called before each
-    /// pause and receives the process that holds the lock.
+    /// If another `tune` holds the lock, waits for it, at most until the deadline, or without limit for `None`.
+    /// `on_wait` is called before each pause and receives the process that holds the lock.
     #[must_use]
     pub fn wait(mut self, deadline: Option<Duration>, on_wait: impl FnMut(&Waiting) + 'a) -> Self {
         self.lock_deadline = deadline;

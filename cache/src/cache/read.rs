@@ -1,4 +1,4 @@
-//! Methods that read. A value is the last one that was written under its key; a damaged value is an error.
+//! Methods that read. They return the value that was last written under a key, and never a damaged value.
 
 use kiln_spec::Hash;
 
@@ -9,7 +9,7 @@ use crate::record::{ConfirmProcess, SearchDone, Trial, TrialId, Winner};
 use crate::store::{Run, StoreEntry, Strikes, keys, state};
 
 impl Cache {
-    /// The last trial of a config.
+    /// The last trial of a config; `None` if there is none.
     ///
     /// # Errors
     /// Neither the store nor the journal can be read. This is the only error of all methods here.
@@ -18,7 +18,8 @@ impl Cache {
         Ok(found.and_then(as_trial))
     }
 
-    /// The number of the next attempt at a config, from 1. It is 1 if the last trial of the config is final.
+    /// The number of the next attempt at a config, from 1. It is 1 if the config has no trial, or if its last trial is
+    /// final.
     ///
     /// # Errors
     /// The error of [`Self::trial`].
@@ -35,7 +36,7 @@ impl Cache {
         self.collect(&keys::trials(key), as_trial)
     }
 
-    /// The last trials of a kernel under all keys; of all kernels for `None`.
+    /// The last trial of each config of a kernel, under all keys. `None` means all kernels.
     ///
     /// # Errors
     /// The error of [`Self::trial`].
@@ -63,7 +64,7 @@ impl Cache {
         })
     }
 
-    /// The processes of one confirmation of a finalist, in order.
+    /// The processes of the confirmation number `series` of a finalist, in order.
     ///
     /// # Errors
     /// The error of [`Self::trial`].
@@ -98,7 +99,7 @@ impl Cache {
         Ok(found.and_then(as_winner))
     }
 
-    /// The winners of a kernel under all keys; of all kernels for `None`.
+    /// The winners of a kernel under all keys. `None` means all kernels.
     ///
     /// # Errors
     /// The error of [`Self::trial`].
@@ -129,7 +130,7 @@ impl Cache {
         })
     }
 
-    /// The tuning keys of a kernel; of all kernels for `None`.
+    /// The tuning keys of a kernel. `None` means all kernels.
     ///
     /// # Errors
     /// The error of [`Self::trial`].

@@ -24,7 +24,7 @@ pub(super) fn agree(
 }
 
 /// Applies the journal's new records to the store. Returns the sequence number of the last record that the store had
-/// before.
+/// before. If the store followed another journal or another history, clears it first and returns 0.
 fn catch_up(
     journal: &Journal,
     survey: &JournalScan,
@@ -63,7 +63,7 @@ fn known_sequence(
     let Some(position) = position else {
         return Ok(Some(0));
     };
-    // If the journal has no record that identifies it, only the store has content.
+    // If the journal has no undamaged record, its identity is unknown, and only the store has content.
     let same_journal = survey.journal.is_none_or(|id| id == position.journal);
     // A damaged or missing record does not contradict the store.
     let chain = journal::chain_at(journal.path(), position.sequence)?;

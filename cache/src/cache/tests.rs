@@ -208,7 +208,8 @@ fn a_deleted_journal_is_written_again_from_the_database() {
 #[test]
 fn a_database_of_another_journal_gives_way_to_this_one() {
     let (folder, cache) = fresh();
-    // This journal has more records than the other, so no record of the other contradicts it.
+    // The database has applied more records than the other journal has, so no record of that journal contradicts the
+    // database.
     cache.finish(trial(&key(1), 1)).unwrap();
     cache.finish(trial(&key(1), 3)).unwrap();
     cache.close().unwrap();

@@ -132,7 +132,7 @@ impl Cache {
     /// Records the decision of a search.
     ///
     /// # Errors
-    /// Nothing could be recorded, or the record does not support its claim.
+    /// Nothing could be recorded, or the winner is invalid, for example because it is proven but has no confirmation.
     pub fn seal(&self, winner: Winner) -> Result<(), CacheError> {
         self.require_key(winner.key)?;
         self.record(vec![Record::Sealed(winner)])

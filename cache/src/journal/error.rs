@@ -24,7 +24,8 @@ pub enum JournalError {
         /// The system's error.
         source: io::Error,
     },
-    /// A record could not be written. The journal is as it was before.
+    /// A record could not be written. If the state of the file is then unknown, later writes return
+    /// [`JournalError::Broken`].
     #[error(
         "cannot write to the journal {path}: {source}\nhelp: free disk space, then run `tune` again: it resumes where it stopped"
     )]

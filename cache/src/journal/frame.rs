@@ -1,4 +1,4 @@
-//! Frames. A frame is one record as bytes: a line of text that a reader can find again after damage.
+//! Frames. A frame is the encoding of one record as a line of text. After damage, a reader can find the next frame.
 //!
 //! ```text
 //! RS crc32c SP version SP journal-id SP sequence SP chain SP json LF

@@ -28,7 +28,7 @@ pub(crate) use read::chain_at;
 pub use read::{Replayed, read};
 pub use scan::JournalScan;
 
-/// The open journal of a run. Only one process has it open, because it holds the cache's lock.
+/// The open journal of a run. Only one process has it open, because that process holds the cache's lock.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -97,8 +97,8 @@ impl Journal {
     /// Appends records, and returns the position of each. When the call returns, all of the records are on disk.
     ///
     /// # Errors
-    /// None of the records is written, because the disk is full, another program changed the file, or a record is
-    /// invalid.
+    /// The disk is full, another program changed the file, or a record is invalid. Then none of the records is written.
+    /// Only if the final sync fails, the content of the disk is unknown.
     pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
         let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;
@@ -169,7 +169,8 @@ impl Journal {
         }
     }
 
-    /// An error if another program, which ignored the lock, changed the file.
+    /// Returns an error if an earlier write left the file in an unknown state, or if another program, which ignored the
+    /// lock, changed the file.
     fn check_untouched(&self) -> Result<(), JournalError> {
         if self.broken {
             let path = self.path.clone();

@@ -7,7 +7,7 @@ use super::frame::{self, END, MAX_FRAME};
 use crate::record::Record;
 use crate::store::Position;
 
-/// A frame whose checksum is valid. The reader must check whether the frame follows its predecessor.
+/// A frame whose checksum is valid. The caller must check whether the frame follows its predecessor.
 #[derive(Clone, Copy, Debug)]
 pub struct RawFrame<'a> {
     /// Schema version of the record.

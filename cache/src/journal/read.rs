@@ -28,7 +28,7 @@ pub struct Replayed {
 ///
 /// # Errors
 /// The file cannot be read, is too large, or was written by a newer version, or `sink` returns an error. Damage is not
-/// an error; the result has its extent.
+/// an error; [`Replayed::survey`] reports it.
 pub fn read<E: From<JournalError>>(
     path: &Path,
     after: u64,

@@ -16,7 +16,7 @@ pub struct JournalScan {
     pub journal: Option<u64>,
     /// Number of undamaged records.
     pub sound: u64,
-    /// Number of damaged sections. Each is a record or more, or a part of a record.
+    /// Number of damaged sections. A section is a part of a record, one record or several records.
     pub damaged: u64,
     /// Ranges of sequence numbers below `last` for which no undamaged record was found.
     pub missing: Vec<RangeInclusive<u64>>,

@@ -85,7 +85,7 @@ fn changed(change: impl FnOnce(&mut Owned)) -> TuningKey {
     owned.key()
 }
 
-/// One key for each input that is changed alone, with the field in which the change must appear.
+/// Keys that differ from the base key in one input, each with the name of the field in which the change must appear.
 fn single_changes() -> Vec<(String, TuningKey)> {
     let mut cases = Vec::new();
     for name in TEXTS.iter().chain(&HASHES).chain(&["tolerance"]) {

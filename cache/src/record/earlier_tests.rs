@@ -24,7 +24,7 @@ fn records_without_the_later_fields_read_and_are_written_back_as_they_were() {
 
 #[test]
 fn a_program_that_knows_no_place_reads_the_rest_of_a_trial() {
-    // The field `later` is unknown to this program, as `place` is unknown to an earlier one.
+    // The field `later` is unknown to this program, as `place` is unknown to earlier versions of it.
     let trial = samples::trial(&samples::key(1), 16);
     let text = serde_json::to_string(&Record::End(trial.clone())).unwrap();
     assert!(text.contains("\"place\""));

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Longest text of a record's name-like field, in bytes: a name, a config, a command line.
+/// Largest length of a text field of a record (such as a name, a config or a command line), in bytes.
 pub(super) const MAX_TEXT: usize = 4096;
 
 /// Why a record was rejected.
@@ -17,7 +17,7 @@ pub enum RecordError {
         /// Length of the text, in bytes.
         bytes: usize,
     },
-    /// A verdict is proven, but its record has no confirmation, or one with more wins than processes.
+    /// A verdict is proven, but its record has no confirmation, or the confirmation has more wins than processes.
     #[error("the verdict is proven, but no confirmation bears it out")]
     Unproven,
     /// A speed-up is outside its interval.

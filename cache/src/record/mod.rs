@@ -24,9 +24,9 @@ use crate::key::TuningKey;
 
 /// Version of the records and of the journal's frames. A journal with a higher version is rejected with an error.
 ///
-/// A field that was added later is optional, and it is left out if it is `None`. So this version reads the records of
-/// earlier versions, earlier versions read the records of this one, and the version stays the same. A new kind of
-/// record, or a new meaning of a field, needs a higher version.
+/// A field that was added after the first release is optional, and it is left out if it is `None`. So this version
+/// reads the records of earlier versions, earlier versions read the records of this one, and the version stays the
+/// same. A new kind of record, or a new meaning of a field, needs a higher version.
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// One record of the journal.
@@ -45,7 +45,7 @@ pub enum Record {
         /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// A started trial was cancelled before its launch, so it does not count as a strike.
+    /// A started trial was cancelled before its launch, so its start does not count as a strike.
     Cancelled {
         /// The trial.
         trial: TrialId,
@@ -54,7 +54,7 @@ pub enum Record {
     End(Trial),
     /// A process of a confirmation ended.
     ConfirmProcess(ConfirmProcess),
-    /// A search was decided: its winner, or that the baseline was kept.
+    /// The decision of a search: the winning config, or the baseline.
     Sealed(Winner),
     /// A search was completed, so there is nothing left to try.
     SearchDone(SearchDone),
@@ -63,10 +63,11 @@ pub enum Record {
 }
 
 impl Record {
-    /// Checks that an honest writer could have created the record.
+    /// Checks that the record is well formed and that its fields do not contradict each other.
     ///
     /// # Errors
-    /// A text is unprintable or too long, or a proven verdict lacks its evidence.
+    /// A text is empty, too long or unprintable, or a proven verdict has no valid confirmation or has a speed-up
+    /// outside its interval.
     pub fn check(&self) -> Result<(), RecordError> {
         match self {
             Record::Start { trial, .. } | Record::Cancelled { trial } => {

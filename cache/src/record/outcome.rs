@@ -12,7 +12,7 @@ use super::real::Real;
 /// speed-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Number of samples that were taken before the race ended or dropped the config.
+    /// Number of samples of the config that the race took.
     pub samples: u32,
     /// Median time of one launch, in nanoseconds.
     pub median_ns: u64,
@@ -23,7 +23,7 @@ pub struct Summary {
     pub ratio_ppm: Option<u64>,
 }
 
-/// Number of attempts after which a compiler crash or timeout is attributed to the config.
+/// Number of attempts after which a compiler crash, a compile timeout or an internal error is attributed to the config.
 pub const ATTEMPTS: u32 = 2;
 
 /// The element at which an output differs most from the reference.
@@ -268,9 +268,9 @@ impl Outcome {
         )
     }
 
-    /// Whether the outcome is final. If the compiler or Kiln failed, the next run tries the config again. It does so up
-    /// to [`ATTEMPTS`] times if the config may be the cause (a compiler crash, a compile timeout, an internal error),
-    /// and without limit if the cause is external.
+    /// Whether the outcome is final. If the compiler or Kiln failed, the next run tries the config again. If the config
+    /// may be the cause (a compiler crash, a compile timeout, an internal error), the outcome of attempt number
+    /// [`ATTEMPTS`] is final. If the cause is external, there is no limit.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
             Outcome::CompilerLost { crashed: false, .. }

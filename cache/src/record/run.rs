@@ -45,8 +45,8 @@ pub struct RunSettings {
     /// Number of compile threads.
     pub jobs: u64,
     /// The observer: the host's name, and properties that identify the device among others of its kind (a UUID, the
-    /// size of its memory). They are not part of a tuning key, so results of one device are valid for another device of
-    /// the same kind. Empty in records of earlier versions.
+    /// size of its memory). These properties are not part of a tuning key, so results of one device are valid for
+    /// another device of the same kind. Empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub observer: BTreeMap<String, String>,
 }
@@ -91,13 +91,13 @@ pub struct TaskEnded {
 pub struct TimeSpent {
     /// Time in the strategy, which chooses configs and receives their results.
     pub strategy_ns: u64,
-    /// Time of compiling. Threads that compile at the same time are not added up.
+    /// Time of compiling. The times of threads that compile in parallel are not added up.
     pub compile_ns: u64,
     /// Time of verifying.
     pub verify_ns: u64,
     /// Time of racing.
     pub race_ns: u64,
-    /// Time from the last race to the decision: play-off, checking build, confirmation.
+    /// Time from the last race to the decision: play-off, check build, confirmation.
     pub confirm_ns: u64,
     /// Total time of the task.
     pub elapsed_ns: u64,
@@ -162,12 +162,12 @@ impl RunEnded {
     }
 }
 
-/// Largest size of the JSON of a run's tasks, in bytes. One record has room for more.
+/// Largest JSON of a [`RunEnded`], in bytes. It is below the limit of a record.
 const MAX_JSON: usize = 512 << 10;
 
 impl RunEnded {
-    /// Removes parts until the record fits: first the decisions, which are also stored under their keys, then the
-    /// tasks.
+    /// Removes parts until the record fits. Removes first the decisions, which are also stored under their keys, and
+    /// then the tasks.
     pub(crate) fn fitted(mut self) -> RunEnded {
         let fits =
             |run: &RunEnded| serde_json::to_string(run).is_ok_and(|json| json.len() <= MAX_JSON);

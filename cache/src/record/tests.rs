@@ -19,7 +19,7 @@ fn originals() -> Vec<String> {
     texts.collect::<Result<_, _>>().unwrap()
 }
 
-/// Edits that create records which an honest writer never writes: a piece of text, and its replacement.
+/// Edits that create invalid records. Each has a piece of text and its replacement.
 fn hostile_edits() -> Vec<(&'static str, String)> {
     let long = "x".repeat(5000);
     let edits = [

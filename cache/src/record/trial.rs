@@ -38,15 +38,17 @@ impl fmt::Display for TrialId {
 pub enum ReferenceGrade {
     /// The outputs were compared with the author's reference.
     Reference,
-    /// On small problems, the outputs were compared with the author's reference. The tuned problem is too large for the
-    /// reference, so there the outputs were compared with the baseline, whose outputs on small problems were compared
-    /// with the reference too.
+    /// The tuned problem is too large for the author's reference. On small problems, the outputs of the config and of
+    /// the baseline were compared with the reference. On the tuned problem, the outputs of the config were compared
+    /// with those of the baseline.
     ReferenceInSmall,
-    /// The outputs were compared with the entry of the same source that the author specifies as reference.
+    /// The outputs were compared with those of the kernel function of the same source that the author specifies as
+    /// reference.
     ReferenceEntry,
     /// The outputs were compared with those of the same source on the cpu device.
     SameSourceOnCpu,
-    /// The outputs were compared with the baseline on the same device only: self-consistent, not verified.
+    /// The outputs were compared only with those of the baseline on the same device, so they are self-consistent but
+    /// not verified.
     BaselineOnly,
 }
 

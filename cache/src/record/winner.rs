@@ -19,7 +19,7 @@ pub enum RecordedBaseline {
         /// Canonical text of the config.
         config: String,
     },
-    /// Another entry of the same source.
+    /// Another kernel function (entry) of the same source.
     Entry {
         /// Name of the entry.
         entry: String,
@@ -112,12 +112,12 @@ pub struct ConfirmProcess {
     pub seed: u64,
     /// Log-ratios (config over baseline) of the process's blocks, in millionths.
     pub block_log_ratio_ppm: Vec<i64>,
-    /// Number of blocks that were discarded because the two sides ran at different clocks.
+    /// Number of blocks that were discarded because config and baseline ran at different clock rates.
     pub discarded_blocks: u32,
-    /// Hash of the receipts of both sides.
+    /// Hash of the receipts of the config's and the baseline's launches.
     pub receipt: Hash,
-    /// The slowest and the fastest clock of the device in this process, in kHz; `None` if the device does not report
-    /// its clocks.
+    /// The lowest and the highest clock rate of the device in this process, in kHz; `None` if the device does not
+    /// report its clock rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_khz: Option<[u32; 2]>,
 }
@@ -136,7 +136,7 @@ pub struct Winner {
     pub key: Hash,
     /// Canonical text of the winning config, or of the baseline's config if the baseline was kept.
     pub config: String,
-    /// The baseline that it was compared with.
+    /// The baseline that the config was compared with.
     pub baseline: RecordedBaseline,
     /// The decision.
     pub verdict: Verdict,
@@ -146,15 +146,15 @@ pub struct Winner {
     pub receipt: Hash,
     /// The launch geometry.
     pub plan: LaunchPlan,
-    /// Symbol of the release entry.
+    /// Symbol of the kernel's entry function in a release build.
     pub symbol: String,
     /// How the outputs were verified.
     pub grade: ReferenceGrade,
 }
 
 impl Winner {
-    /// Checks that the record supports its claim. A proven verdict needs a confirmation and an ordered interval, and
-    /// all texts must be printable.
+    /// Checks that the texts are printable, and that a proven verdict has a confirmation and a speed-up inside its
+    /// interval.
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         plain_text("kernel", &self.kernel)?;
         plain_text("problem", &self.problem)?;

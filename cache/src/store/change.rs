@@ -8,7 +8,7 @@ use super::entry::StoreEntry;
 /// One change to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Adds an entry, and replaces an existing one with the same key.
+    /// Adds an entry, or replaces the entry with the same key.
     Put(Box<StoreEntry>),
     /// Removes the entry with this key.
     Remove(String),

@@ -27,8 +27,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// The duration of the run, in nanoseconds. It is exact to the second in runs of earlier versions, and `None` if
-    /// the run did not end normally.
+    /// The duration of the run, in nanoseconds. `None` if the run did not end normally. In runs of earlier versions it
+    /// is a whole number of seconds.
     pub fn elapsed_ns(&self) -> Option<u64> {
         let ended = self.ended.as_ref()?;
         let seconds = ended.unix_s.saturating_sub(self.started.unix_s);
@@ -79,7 +79,7 @@ impl StoreEntry {
         }
     }
 
-    /// Checks that a correct writer could have created the entry; see [`crate::record::Record::check`].
+    /// Checks that the entry is well formed, as [`crate::record::Record::check`] does for records.
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         match self {
             StoreEntry::Trial(trial) => trial.check(),

@@ -29,7 +29,7 @@ pub trait Store: Send {
     /// The totals that the store keeps about its entries.
     fn totals(&self) -> Totals;
 
-    /// Reads every value, and compares the values with the totals.
+    /// Reads every value, and compares the number and the root hash of the entries with the totals.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if they differ.
@@ -41,7 +41,7 @@ pub trait Store: Send {
     /// The database fails.
     fn clear(&mut self) -> Result<(), StoreError>;
 
-    /// Writes all changes to the operating system.
+    /// Writes all changes to disk.
     ///
     /// # Errors
     /// The database fails.

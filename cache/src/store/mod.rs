@@ -2,7 +2,7 @@
 //! it detects the loss of an entry.
 //!
 //! [`Store`] is implemented by [`SledStore`], a sled database, and by [`MemoryStore`]. The journal stays the
-//! authoritative record. The store knows the position in the journal up to which it has applied the records.
+//! authoritative record. The store keeps the position in the journal up to which it has applied the records.
 
 mod change;
 mod entry;

@@ -33,7 +33,7 @@ pub(crate) fn encode<T: Serialize>(key: &str, value: &T) -> Result<Vec<u8>, Stor
     Ok([&schema[..], &crc, &json].concat())
 }
 
-/// Decodes the value of a key. An error if any bit differs from what was written.
+/// Decodes the value of a key. It is an error if any bit differs from what was written.
 pub(crate) fn decode<T: DeserializeOwned>(key: &str, bytes: &[u8]) -> Result<T, StoreError> {
     let damaged = |what: &str| StoreError::Damaged {
         what: format!("the value under {key:?} {what}"),

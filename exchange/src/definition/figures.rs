@@ -30,7 +30,7 @@ pub fn index_sum(definition: &Definition, set: &ConfigSet) -> BigUint {
     sum
 }
 
-/// Like [`index_sum`], for a list of configs. A config is the positions of its values.
+/// Like [`index_sum`], for a list of configs. A config is represented by the positions of its values.
 pub fn sum_of_indices(definition: &Definition, configs: impl Iterator<Item = Vec<u32>>) -> BigUint {
     let index = |places: Vec<u32>| {
         let digits = definition.params.iter().zip(places);

@@ -23,8 +23,8 @@ const FIELDS: [&str; 9] = [
 /// The text of the file. It ends as Kernel Tuner's own files do, so Kernel Tuner can append to it.
 ///
 /// # Errors
-/// A parameter has the name of a field, or a value has a comma. A key of the file is the values of a config with commas
-/// between them.
+/// A parameter has the name of a field, or a value has a comma. In the keys of the file, commas separate the values of
+/// a config.
 pub(crate) fn text(results: &Results) -> Result<String, KernelTunerError> {
     let params = &results.params;
     let names: Vec<&str> = params.iter().map(|(name, _)| name.as_str()).collect();

@@ -34,11 +34,11 @@ pub enum PythonExpr {
     Comprehension {
         /// The value of each element.
         element: Box<PythonExpr>,
-        /// The variable that takes the items of the list.
+        /// The variable that is bound to each item of the list.
         variable: String,
         /// The list.
         list: Box<PythonExpr>,
-        /// The condition that items must meet.
+        /// The condition that items must meet; `None` for no condition.
         condition: Option<Box<PythonExpr>>,
     },
     /// `range(…)`

@@ -17,9 +17,9 @@ pub(crate) struct Translation {
     strength: u8,
     /// The smallest and the largest integer that the expression can be; `None` if it is not an integer.
     range: Option<(i128, i128)>,
-    /// The expression's value as a condition, if this value is the same for every config.
+    /// The expression's value as a condition; `None` unless it is known to be the same for every config.
     pub(crate) truth: Option<bool>,
-    /// Conditions under which the expression has a value. None of them needs parentheses in a conjunction.
+    /// The expression has a value if all of these conditions hold. None of them needs parentheses in a conjunction.
     guards: Vec<String>,
 }
 
@@ -266,8 +266,8 @@ fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translatio
     })?;
     let plain = from.0 >= 0 && to.0 >= 0;
     let (dividend, divisor) = (x.inside(PRODUCT), y.inside(SIGN));
-    // If the signs differ, -x is divided and the quotient is negated. Rounding -x / y down then rounds x / y towards
-    // zero.
+    // If the signs differ, -x / y is not negative. Rounding it down and negating the result therefore rounds x / y
+    // towards zero.
     let towards_zero = format!(
         "({dividend} // {divisor} if ({x} >= 0) == ({y} > 0) else -(-{minus} // {divisor}))",
         x = x.inside(SUM),

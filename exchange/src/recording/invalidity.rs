@@ -1,4 +1,4 @@
-//! The reasons of T4 why a config has no time.
+//! T4's reasons why a config has no time.
 
 use std::fmt;
 

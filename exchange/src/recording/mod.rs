@@ -1,4 +1,4 @@
-//! Recorded tuning spaces. A recording has the configs of a kernel and the measured cost of each on a device. It is
+//! Recorded tuning spaces. A recording has the configs of a kernel and the result of each config on one device. It is
 //! read from files of other tuners. A search can be replayed on a recording without the device.
 
 pub(crate) mod error;

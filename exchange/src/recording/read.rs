@@ -79,8 +79,7 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
 /// Limit of the cost of a config, in milliseconds. Sums of smaller costs stay finite.
 const MAX_MS: f64 = 1e100;
 
-/// The longest text of a recording, in bytes, after a compressed file is unpacked. Recordings of whole spaces have about ten
-/// megabytes.
+/// The longest text of a recording, in bytes, after unpacking. Recordings of whole spaces have about ten megabytes.
 const MAX_BYTES: u64 = 1 << 30;
 
 /// Reads the text of a file, and unpacks it if it is compressed.

@@ -34,7 +34,7 @@ pub struct ResultRow {
     pub invalidity: Invalidity,
     /// The reason in words; `None` if there is nothing to explain.
     pub reason: Option<String>,
-    /// With what the outputs were compared; `None` if they were not compared.
+    /// What the outputs were compared with; `None` if they were not compared.
     pub verified_against: Option<String>,
     /// Median time of one launch, in milliseconds; `None` if the config failed.
     pub time_ms: Option<f64>,

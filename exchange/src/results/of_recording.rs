@@ -1,4 +1,4 @@
-//! Converts a recording to results, so that a file of one format can be written in another one.
+//! Converts a recording to results, so a file of one format can be written in another format.
 
 use serde_json::Value;
 

@@ -80,8 +80,9 @@ pub fn of_trials(
     exported
 }
 
-/// The row of the baseline, if the baseline is a config of the space. The baseline has no trial, so its time is
-/// computed from the times of the other configs and their ratios to it.
+/// The row of the baseline. Every trial times a config together with the baseline, so the baseline normally has no
+/// trial of its own. Its time is the median of the other configs' times, each divided by the config's ratio to the
+/// baseline. `None` if the baseline is not a config of the space or has a trial.
 fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
     let config = &spec.baseline.config;
     let text = config.to_string();

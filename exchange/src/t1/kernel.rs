@@ -21,7 +21,7 @@ use crate::python::write::{condition, integer};
 /// Largest number of configs that are looked up in the written space, to check that it is the kernel's space.
 const LOOKED_UP: usize = 100_000;
 
-/// The text of a T1 file. `source` is the path of the kernel's source in the file.
+/// The text of a T1 file. `source` is the path of the kernel's source that is written into the file.
 ///
 /// # Errors
 /// Python or T1 cannot express the kernel with the same meaning.
@@ -113,8 +113,8 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
     })
 }
 
-/// Whether an expression depends on a parameter. An expression that does not must hold, because otherwise the kernel
-/// would have no config.
+/// Whether an expression depends on a parameter. A constraint that depends on no parameter is not written. It must
+/// hold, because otherwise the kernel would have no config.
 fn depends(expr: &Expr, scope: &LaunchScope<'_>) -> bool {
     let names = expr.names();
     let params = &scope.spec.params;
@@ -152,8 +152,8 @@ fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     all
 }
 
-/// Checks that the written space has the configs of the kernel's space, and the same number of them if both numbers are
-/// known.
+/// Checks that the written space has the configs of the kernel's space (at most [`LOOKED_UP`] of them are looked up),
+/// and that it has the same number of configs if both numbers are known.
 fn is_the_same(
     definition: &Definition,
     scope: &LaunchScope<'_>,

@@ -70,7 +70,7 @@ fn operating_system() -> &'static str {
 
 fn result(names: &[&str], row: &ResultRow) -> String {
     let config = names.iter().copied().zip(&row.values).collect();
-    // A config is correct only if its outputs were compared and are right. All other configs have correctness 0.
+    // A config has correctness 1 only if its outputs were found right. Every other config has correctness 0.
     let correctness = u8::from(row.invalidity == Invalidity::Correct);
     let times = json!({
         "compilation": row.compile_ms,

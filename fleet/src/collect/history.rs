@@ -63,7 +63,8 @@ fn gaps_of(journal: u64, segments: &[&Segment]) -> Vec<Gap> {
     gaps
 }
 
-/// The first sequence number for which two segments have different hashes of all records up to it.
+/// The fork of a journal, at the first sequence number for which two segments have different hashes of all records up
+/// to it. `None` if there is none.
 fn fork_of(journal: u64, segments: &[&Segment]) -> Option<Fork> {
     let mut chains: BTreeMap<u64, Hash> = BTreeMap::new();
     let mut forked: Option<u64> = None;

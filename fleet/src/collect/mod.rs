@@ -20,8 +20,8 @@ use crate::statement::Statement;
 use crate::store::ObjectStore;
 use crate::{object, segment, signed};
 
-/// The objects of a plan in a store. Stores with equal contents give equal values, whatever the order in which the
-/// objects were written.
+/// The valid objects of a plan in a store, and what is wrong with the others. The order in which the objects were
+/// written does not matter.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Collected {
@@ -62,8 +62,8 @@ pub struct Rejected {
 }
 
 /// Fetches and verifies all segments and statements of a plan. `now_unix_s` is this machine's time, in seconds since
-/// 1970; after the plan's expiry, all objects are rejected. `seen` records how much of each journal the store had, and
-/// is updated.
+/// 1970; after the plan's expiry, all objects are rejected. `seen` has the highest sequence number of each journal that
+/// earlier merges saw. `collect` compares the store with these numbers, and then updates them.
 ///
 /// # Errors
 /// The plan is invalid, or the store cannot be listed. An object that cannot be read is not an error; it is listed in
@@ -100,8 +100,8 @@ pub fn collect(
 }
 
 /// The valid segments of some journals, sorted by journal and sequence number. Invalid segments are skipped, because
-/// [`collect`] reports them. The plan's expiry is not checked, because a worker's clock may be wrong: only a merge
-/// enforces the expiry.
+/// [`collect`] reports them. The plan's expiry is not checked, because workers call this function, and a worker's clock
+/// may be wrong. [`collect`] enforces the expiry.
 ///
 /// # Errors
 /// The plan is invalid, or the store cannot be listed.
@@ -121,8 +121,8 @@ pub fn segments_of(
     Ok(segments)
 }
 
-/// The names of the objects below a prefix, without their signatures. A signature whose object is missing is added to
-/// [`Collected::rejected`].
+/// The names of the objects below a prefix, without the names of signatures. A signature whose object is missing is
+/// added to [`Collected::rejected`].
 fn list(
     store: &dyn ObjectStore,
     prefix: &str,
@@ -158,7 +158,7 @@ fn sort(segments: &mut [Segment]) {
 /// The bytes of a segment that [`collect`] returned, for example to keep a copy.
 ///
 /// # Errors
-/// The store does not have the segment any more, or has other bytes.
+/// The store does not have the segment any more, has other bytes, or does not answer.
 pub fn bytes_of(store: &dyn ObjectStore, segment: &Segment) -> Result<Vec<u8>, CollectError> {
     let name = segment.object();
     let bytes = store.get(&name, segment::MAX_SEGMENT_BYTES)?;
@@ -198,7 +198,7 @@ pub fn put_plan(
 /// do that.
 ///
 /// # Errors
-/// The store does not have the plan or its signature, or has another plan under this name.
+/// The store does not answer, does not have the plan or its signature, or has another text under this name.
 pub fn get_plan(store: &dyn ObjectStore, id: &str) -> Result<SignedPlan, CollectError> {
     let name = object::plan(id);
     let missing = |name: &str| CollectError::NoPlan { name: name.into() };

@@ -13,7 +13,7 @@ use crate::segment::Segment;
 /// Version of the file format.
 const SEEN_SCHEMA: u32 = 1;
 
-/// The highest sequence number of every journal that earlier merges saw.
+/// For every journal, the highest sequence number that earlier merges saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
     schema: u32,
@@ -86,7 +86,7 @@ impl Seen {
     }
 
     /// Compares the store's segments with earlier merges and returns the journals that have fewer records now. Then
-    /// keeps the higher sequence number of each journal.
+    /// stores the higher of the two sequence numbers of each journal.
     pub(super) fn update(&mut self, plan: &str, segments: &[Segment]) -> Vec<Rollback> {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for segment in segments {

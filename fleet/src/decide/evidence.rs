@@ -16,12 +16,11 @@ use crate::plan::{Plan, Stage};
 pub(super) struct Evidence<'a> {
     /// All proofs, by config.
     proofs: BTreeMap<&'a str, Vec<Proof<'a>>>,
-    /// From each source that proved a config, the config that it proved last. If some of these sources are finals, only
-    /// the configs of finals.
+    /// The config that each source proved last. If any final proved a config, only the configs that finals proved last.
     nominated: BTreeSet<&'a str>,
     /// Whether the nominated configs are winners of finals.
     by_final: bool,
-    /// Configs that a completed confirmation did not prove, and the source of that confirmation.
+    /// Configs that were tested and not proven, each with the first source (in order of sources) that did not prove it.
     refuted: BTreeMap<&'a str, &'a Source>,
     /// Whether any source has decided the task.
     decided: bool,
@@ -81,7 +80,7 @@ impl<'a> Evidence<'a> {
         match live.as_slice() {
             [] => self.none_left(),
             [config] => self.single(plan, config),
-            // Several finals chose different configs. The config that most observers have proven is taken.
+            // Several finals chose different configs. The decision uses the config that the most observers have proven.
             [..] if self.by_final => {
                 let observers = |config: &&str| Reverse(self.observers(plan, config).len());
                 let first = live
@@ -154,8 +153,8 @@ fn contradiction(proofs: &[Proof<'_>]) -> Option<&'static str> {
     }
 }
 
-/// The winner with the lowest speed-up. Its interval has the lowest low end and the highest high end of all proofs, and
-/// its grade is that of the weakest reference.
+/// The winner with the lowest speed-up; `None` without proofs. Its interval has the lowest low end and the highest high
+/// end of all proofs, and its grade (how outputs were verified) is the weakest grade of all proofs.
 fn least_favourable(proofs: &[Proof<'_>]) -> Option<Winner> {
     let figures = |winner: &Winner| match winner.verdict {
         Verdict::Proven {

@@ -16,14 +16,15 @@ pub(super) struct Finding<'a> {
     pub source: &'a Source,
     pub key: &'a TuningKey,
     pub stage: Stage,
-    /// The source's last decision.
+    /// The source's last decision; `None` if it has none.
     pub last: Option<&'a Winner>,
-    /// The winner of the last decision that proved a config.
+    /// The winner of the last decision that proved a config; `None` if no decision did.
     pub nominated: Option<&'a Winner>,
     /// All decisions that proved a config.
     pub proven: Vec<&'a Winner>,
-    /// Configs that were tested and not proven, either by a completed confirmation or by a session that was asked to
-    /// confirm them.
+    /// Configs that were tested and not proven: those that a completed confirmation did not prove, and, if the source
+    /// kept the baseline for any reason but an inconclusive confirmation, all configs that its element was asked to
+    /// try.
     pub refuted: BTreeSet<String>,
     /// Whether the source has a decision, or has completed the search.
     pub decided: bool,
@@ -59,14 +60,16 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// The kind of `plan` with the same device as the kind with index `kind` of the plan `of`.
+/// The index of the kind of `plan` that has the same device as the kind with index `kind` of the plan `of`; `None` if
+/// `plan` has no such kind.
 pub(super) fn same_kind(of: &Plan, kind: usize, plan: &Plan) -> Option<usize> {
     let device = &of.kinds.get(kind)?.device;
     plan.kinds.iter().position(|kind| kind.device == *device)
 }
 
-/// The findings of a source about the tasks of its element. `of` is the source's plan, and `plan` is the plan that is
-/// decided. Records of other tasks, devices, sources or specs are ignored.
+/// The findings of a source about the tasks of its element. `of` is the plan that the source belongs to, and `plan` is
+/// the plan that is decided. Records are ignored if their task is not one of the element, if their device is of another
+/// kind, or if their kernel has another spec or source text than in `plan`.
 pub(super) fn of<'a>(of: &Plan, plan: &Plan, observer: Observer<'a>) -> Vec<(Task, Finding<'a>)> {
     let Some(element) = of.element(observer.source.element) else {
         return Vec::new();
@@ -92,7 +95,8 @@ pub(super) fn of<'a>(of: &Plan, plan: &Plan, observer: Observer<'a>) -> Vec<(Tas
     findings
 }
 
-/// Whether a tuning key has a device of this kind, and the plan's spec and source of its kernel.
+/// Whether the device of a tuning key is of this kind, and the plan lists the key's kernel with the same spec and
+/// source.
 fn counts(plan: &Plan, kind: usize, key: &TuningKey) -> bool {
     let kernel = plan.kernel(key.kernel());
     let same = |kernel: &crate::KernelRef| {
@@ -156,7 +160,7 @@ fn is_of(winner: &Winner, key: &TuningKey) -> bool {
         && winner.device.to_string() == device_of(key)
 }
 
-/// The configs that this source began to confirm, with the sequence number of the first process of each confirmation.
+/// The configs that this source began to confirm, each with the sequence number of its first confirming process.
 fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
     let mut confirmed = BTreeMap::new();
     for (sequence, process) in observer.confirmations().filter(|(_, p)| p.key == key) {
@@ -166,9 +170,8 @@ fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
     confirmed
 }
 
-/// The tuning keys of findings, with the number of their distinct observers. The key with most observers is first. If
-/// several keys have equally many, the key with the smallest hash is first. Only sources that decided are counted as
-/// observers.
+/// The hashes of the tuning keys of findings, each with the number of distinct observers that decided the task under
+/// this key. The keys are sorted by this number, the largest first, and then by hash.
 pub(super) fn by_key(plan: &Plan, findings: &[Finding<'_>]) -> Vec<(Hash, usize)> {
     let mut sources: BTreeMap<Hash, Vec<&Source>> = BTreeMap::new();
     for finding in findings {

@@ -1,13 +1,13 @@
 //! Decides, for each kind of device, kernel and problem, what a set of observations proves.
 //!
-//! - An observation is used only if the device of its tuning key is of the right kind, and its spec and source are
-//!   those of the plan.
-//! - Observations of two tuning keys, for example of two driver versions, are never mixed. The key with the most
-//!   observers is decided.
+//! - An observation is used only if the device of its tuning key is of the right kind, and the key's spec and source
+//!   are those of the plan.
+//! - Observations of two tuning keys, for example of two driver versions, are never mixed. The decision uses the key
+//!   with the most observers.
 //! - Every completed confirmation is used. If one of them does not prove its config, that config cannot become a row.
-//!   So nobody can prove a config by repeating its confirmation until one succeeds.
-//! - Times of two sessions are never compared. If searches have different winners, one further session decides between
-//!   them.
+//!   So nobody can prove a config by repeating its confirmation until it succeeds.
+//! - Times of two sessions (a session is one attempt at an element) are never compared. If searches have different
+//!   winners, these winners race in one further session.
 
 mod evidence;
 mod finding;
@@ -37,19 +37,19 @@ pub struct TaskDecision {
     pub kernel: String,
     /// Canonical text of the problem.
     pub problem: String,
-    /// Hash of the tuning key that was decided; `None` if nothing was observed.
+    /// Hash of the tuning key whose observations the decision uses; `None` if nothing was observed.
     pub key: Option<Hash>,
     /// Other tuning keys of devices of this kind. Their observations are not used.
     pub left_out: Vec<LeftOut>,
     /// Numbers of the plan's elements that have this task and have not finished it in any attempt.
     pub unfinished: Vec<u32>,
-    /// The results of the sessions with the decided tuning key, sorted by observer.
+    /// The results of the sessions with the tuning key `key`, sorted by observer.
     pub sessions: Vec<SessionResult>,
     /// The decision.
     pub decision: Decision,
 }
 
-/// The result of one session for a task.
+/// The result for a task of one session (one attempt at an element).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionResult {
@@ -70,7 +70,8 @@ pub struct LeftOut {
     pub key: Hash,
     /// Number of distinct observers with this key.
     pub observers: usize,
-    /// The fields in which this key differs from the decided key, as `field: value (not value)`.
+    /// The fields in which this key differs from the key that the decision uses, as `FIELD: VALUE (not VALUE OF THAT
+    /// KEY)`.
     pub differs: Vec<String>,
 }
 
@@ -102,7 +103,8 @@ pub enum Decision {
         /// The distinct observers, sorted.
         observers: Vec<ObserverId>,
     },
-    /// A completed confirmation did not prove the config, or its observers contradict each other. The baseline stays.
+    /// A completed confirmation did not prove the config, or the observers of the config contradict each other. The
+    /// baseline stays.
     Stopped {
         /// The config.
         config: String,
@@ -167,7 +169,8 @@ struct Task {
     problem: String,
 }
 
-/// All tasks of the plans. A kind is its index in `plan`; tasks of other kinds are left out.
+/// All tasks of `plans`. `Task::kind` is an index into the kinds of `plan`. Tasks for kinds that `plan` does not have
+/// are left out.
 fn tasks<'a>(plans: impl Iterator<Item = &'a Plan>, plan: &Plan) -> BTreeSet<Task> {
     let mut tasks = BTreeSet::new();
     for of in plans {

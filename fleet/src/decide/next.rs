@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::{Decision, TaskDecision};
 use crate::plan::{Element, Plan, Stage, TaskRef};
 
-/// The elements of `stage` that decisions require, with at most `per_element` tasks each. For a search, these are the
-/// missing tasks. For a final, they are the tasks with several finalists. For a replication, each finalist is confirmed
-/// by one element for each observer that it still needs.
+/// Creates the elements of `stage` that the decisions require, with at most `per_element` tasks each. Search elements
+/// have the tasks that no source has finished. Final elements have the tasks with several finalists. Replication
+/// elements have the tasks whose config needs more observers; such a task is in one element for each observer that is
+/// missing.
 pub fn next(
     plan: &Plan,
     decisions: &[TaskDecision],

@@ -8,9 +8,9 @@ use crate::plan::Distinct;
 /// The properties that distinguish an observer from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObserverId {
-    /// The device's uuid, if it has one.
+    /// The device's UUID; `None` if it has none.
     pub uuid: Option<String>,
-    /// The host's name, if known.
+    /// The host's name; `None` if it is unknown.
     pub host: Option<String>,
     /// Fingerprint of the worker key.
     pub key: String,
@@ -33,8 +33,9 @@ impl ObserverId {
 
 /// A set of observers that are certainly distinct from each other, as large as possible, sorted.
 ///
-/// Two observers are distinct if their devices differ. Devices differ if their uuids differ, or if their hosts differ
-/// and one of them has no uuid. With [`Distinct::Key`], the worker keys must differ too.
+/// Two observers are distinct if they have different devices. Two devices that both have a UUID are different if the
+/// UUIDs differ. Otherwise they are different if their hosts differ. With [`Distinct::Key`], the worker keys must
+/// differ too. An observer without UUID and host is never part of the set.
 pub fn distinct_observers(
     observers: impl IntoIterator<Item = ObserverId>,
     by: Distinct,
@@ -42,7 +43,7 @@ pub fn distinct_observers(
     let observers: BTreeSet<ObserverId> = observers.into_iter().collect();
     let with_uuid = observers.iter().filter(|o| o.uuid.is_some());
     let hosts: BTreeSet<_> = with_uuid.filter_map(|o| o.host.as_ref()).collect();
-    // An observer without a uuid may be any device of its host.
+    // An observer without a UUID may be any device of its host.
     let device = |o: &ObserverId| match (&o.uuid, &o.host) {
         (Some(uuid), _) => Some((true, uuid.clone())),
         (None, Some(host)) if !hosts.contains(host) => Some((false, host.clone())),

@@ -176,7 +176,7 @@ fn searches_that_disagree_need_a_final_and_its_winner_is_taken() {
         matches!(&decided, Decision::Proven { config, .. } if config == "B=1"),
         "{decided:?}"
     );
-    // A second copy of the final chose another config. The config that more devices have proven is taken.
+    // A second copy of the final chose another config. The decision uses the config that more devices have proven.
     let copy = observed(&last, 0, 3, &session(&gemm(), "C=1", Ok(1_900_000)));
     let ignored = decision(&last, &plans, &[a.clone(), b.clone(), finals.clone(), copy]);
     assert_eq!(ignored, decided, "C=1 was not among the finalists");
@@ -280,7 +280,7 @@ fn keys_that_differ_in_any_one_field_are_never_mixed() {
     }
 }
 
-/// The key with another value in one field, and the right hash.
+/// The key with another value in one field, and with the hash of the changed fields.
 fn changed(key: &kiln_cache::TuningKey, field: &str) -> kiln_cache::TuningKey {
     let mut stored = serde_json::to_value(key).unwrap();
     let value = match field {
@@ -288,7 +288,7 @@ fn changed(key: &kiln_cache::TuningKey, field: &str) -> kiln_cache::TuningKey {
         _ => format!("{}9", key.field(field)),
     };
     stored["fields"][field] = value.into();
-    // The error message has the right hash.
+    // The error message contains the right hash.
     let error = serde_json::from_value::<kiln_cache::TuningKey>(stored.clone()).unwrap_err();
     let text = error.to_string();
     let hash = text.rsplit(' ').next().unwrap().to_owned();

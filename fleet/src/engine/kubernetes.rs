@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::shell::command;
 use super::{EngineError, Job, JobOptions, TRY_AGAIN};
 
-/// Largest number of completions of a job whose indexes are retried separately and some of which may fail
+/// Largest number of elements of a job that retries each index separately and that continues after indexes have failed
 /// (`maxFailedIndexes`).
 const MAX_ELEMENTS: usize = 10_000;
 /// Retries of an element after the first attempt.
@@ -31,7 +31,7 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
             // A node that is drained or fails is not the fault of the element.
             { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
             { "action": "Count", "onExitCodes": { "containerName": "element", "operator": "In",
-                // These elements were killed because they were out of memory (137) or asked to end (143).
+                // 137: killed because the memory was exhausted. 143: terminated by SIGTERM.
                 "values": [TRY_AGAIN, 137, 143] } },
             { "action": "FailIndex", "onExitCodes": { "containerName": "element", "operator": "NotIn",
                 "values": [0, TRY_AGAIN, 137, 143] } },

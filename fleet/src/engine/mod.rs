@@ -1,9 +1,9 @@
 //! Job files. A job file makes a scheduler run one command for every element of a plan.
 //!
-//! A scheduler runs the command for every element on a device of the right kind. Kiln makes no other assumptions. The
-//! scheduler may run elements in any order and more than once, even two copies of an element at the same time, and it
-//! may kill an element at any moment. Kiln never asks the scheduler which elements are done, because the store has that
-//! information. Exit code 0 means done, 75 means "try again elsewhere", and any other code means "do not try again".
+//! Kiln assumes only that the scheduler runs the command for every element on a device of the right kind. The scheduler
+//! may run elements in any order and more than once, even two copies of an element at the same time, and it may kill an
+//! element at any moment. The store, not the scheduler, records which elements are done. Exit code 0 means done, 75
+//! means "try again, later or on another device", and any other code means "do not try again".
 
 mod github;
 mod kubernetes;
@@ -39,7 +39,7 @@ pub enum Engine {
 pub struct JobOptions {
     /// Path of the plan on the nodes.
     pub plan_path: String,
-    /// Location of the store, as it is valid on the nodes.
+    /// Location of the store, as the nodes access it.
     pub store: String,
     /// Path of the worker's private key on the nodes.
     pub key: String,

@@ -1,8 +1,9 @@
 //! Slurm: a job array.
 //!
-//! Slurm restarts an element if its node fails, but not if its process fails. A user submits the missing elements
-//! again. Slurm cannot tell which elements are done: it loses submissions and ends of jobs if the controller fails, it
-//! runs two copies of an element after a network partition, and it reuses the numbers of jobs.
+//! Slurm restarts an element if its node fails, but not if its process fails. In that case the user submits the missing
+//! elements again. Slurm's records do not show which elements are done, because Slurm loses submissions and ends of
+//! jobs if the controller fails, runs two copies of an element after a network partition, and reuses the numbers of
+//! jobs.
 
 use super::ranges::ranges;
 use super::shell::command;
@@ -10,10 +11,10 @@ use super::{EngineError, Job, TRY_AGAIN, safe};
 
 /// The highest index of a job array by default (`MaxArraySize` 1001). Few sites raise this limit.
 const MAX_INDEX: u32 = 1000;
-/// Largest number of requeues of an element that asks for another device.
+/// Largest number of requeues of an element that exits with [`TRY_AGAIN`].
 const MAX_REQUEUES: u32 = 20;
-/// Time between the signal and the end of an element, in seconds. In this time the element publishes what it has
-/// measured.
+/// Time from the signal SIGTERM to the time limit of an element, in seconds. In this time the element publishes what it
+/// has measured.
 const GRACE_S: u32 = 60;
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {

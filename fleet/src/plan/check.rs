@@ -16,7 +16,7 @@ const MAX_SHARDS: u64 = 1 << 16;
 const MAX_CLAIMS: u64 = 1 << 24;
 /// Largest number of elements, and of tasks of one element.
 const MAX_ELEMENTS: u64 = 100_000;
-/// Largest number each of kinds, kernels and worker keys.
+/// Largest number of kinds, of kernels, and of worker keys.
 const MAX_NAMED: u64 = 10_000;
 
 /// An error for a plan of another schema. This check runs before the rest of the plan is parsed.

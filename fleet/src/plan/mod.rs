@@ -1,6 +1,6 @@
 //! Plans. A plan specifies what a fleet tunes, and when a result becomes a row of a table.
 //!
-//! A plan is canonical JSON. Its identity is the hash of that text. A merge accepts only results that are signed with
+//! A plan is canonical JSON. Its identity is the hash of its text. A merge accepts only results that are signed with
 //! one of the plan's worker keys.
 
 mod check;
@@ -34,10 +34,10 @@ pub struct Plan {
     pub expires_unix_s: u64,
     /// Number of distinct observers that must have proven a config before it becomes a row.
     pub replicas: u32,
-    /// When the proofs of two observers count as independent.
+    /// The criterion by which two observers are distinct.
     pub distinct: Distinct,
-    /// Number of claims that the plan's elements test together. Each element corrects its confirmations for this number
-    /// of tests.
+    /// Number of claims (a config is faster than its baseline) that all elements of the plan together can test. Each
+    /// element corrects its confirmations for this number of tests.
     pub claims: u32,
     /// Number of searches of each problem. The searches differ in their seeds.
     pub shards: u32,
@@ -59,8 +59,8 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distinct {
-    /// Two observers are distinct if they have different devices. Devices differ if their uuids differ, or if their
-    /// hosts differ and one of them has no uuid.
+    /// Two observers are distinct if they have different devices. Two devices that both have a UUID are different if
+    /// the UUIDs differ. Otherwise they are different if their hosts differ.
     Device,
     /// Two observers are distinct if they have different devices and different worker keys.
     Key,
@@ -86,7 +86,8 @@ pub struct Settings {
 pub struct Kind {
     /// The kind's name in reports and job files, as the user wrote it.
     pub name: String,
-    /// The first parts of `backend/arch/name`. A device is of this kind if its first parts are equal to these.
+    /// The first one, two or three parts of `backend/arch/name`. A device is of this kind if its first parts are equal
+    /// to these parts.
     pub device: String,
 }
 
@@ -130,7 +131,7 @@ pub struct Element {
     pub stage: Stage,
     /// Index of the kind of device that the element needs, in [`Plan::kinds`].
     pub kind: usize,
-    /// Number of the shard of the search that the element runs, from 0.
+    /// Which of the [`Plan::shards`] searches the element runs, from 0.
     pub shard: u32,
     /// The kernels and problems that the element tunes.
     pub tasks: Vec<TaskRef>,
@@ -159,7 +160,7 @@ impl Plan {
     /// Reads a plan from its canonical text.
     ///
     /// # Errors
-    /// The text has another schema, is not canonical, or is not a valid plan.
+    /// The text is larger than [`MAX_PLAN_BYTES`], has another schema, is not canonical, or is not a valid plan.
     pub fn parse(text: &str) -> Result<Plan, PlanError> {
         if text.len() > MAX_PLAN_BYTES {
             return Err(PlanError::TooLarge { bytes: text.len() });
@@ -194,12 +195,12 @@ impl Plan {
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 
-    /// The kernel with this name.
+    /// The kernel with this name; `None` if the plan does not have it.
     pub fn kernel(&self, name: &str) -> Option<&KernelRef> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// The element with this number, from 0.
+    /// The element with this number, from 0; `None` if the plan does not have it.
     pub fn element(&self, number: u32) -> Option<&Element> {
         self.elements.get(usize::try_from(number).ok()?)
     }

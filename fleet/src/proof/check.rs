@@ -17,7 +17,7 @@ pub struct RowClaim {
     pub problem: String,
     /// Canonical text of the config.
     pub config: String,
-    /// Symbol of the release entry.
+    /// Symbol of the kernel's entry function in a release build.
     pub symbol: String,
 }
 
@@ -192,7 +192,8 @@ fn too_few(
     };
     let wanted = of_row().map(|s| s.plan.replicas).chain([replicas]).max()?;
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-    // Observers of different tuning keys are not added up, because different keys mean different kinds of devices.
+    // Observers of different tuning keys are not added up, because they measured under different conditions, for
+    // example with different drivers.
     let mut by_tuning_key: BTreeMap<&str, Vec<ObserverId>> = BTreeMap::new();
     for counted in of_row() {
         let of_key = by_tuning_key.entry(&counted.statement.key).or_default();

@@ -1,6 +1,6 @@
 //! The file `tuned/KERNEL.proof`, which has the signed statements that prove a kernel's rows (a row is the config to
-//! launch for one problem on one device). Builds do not read it. A check in CI does, without the store and without a
-//! device.
+//! launch for one problem on one device). Builds do not read it. A check in CI reads it, and needs neither the store
+//! nor a device.
 //!
 //! ```text
 //! kiln proof 1
@@ -37,9 +37,9 @@ pub const MAX_PROOF_BYTES: usize = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     kernel: String,
-    /// Texts of plans without their final line feed, and the plans' signatures.
+    /// The signatures of plans. The key is the plan's text without its final line feed.
     plans: BTreeMap<String, String>,
-    /// Texts of statements without their final line feed, and the statements' signatures.
+    /// The signatures of statements. The key is the statement's text without its final line feed.
     statements: BTreeMap<String, String>,
 }
 
@@ -83,8 +83,8 @@ impl Proof {
         }
     }
 
-    /// Creates the proof of a kernel's rows from those statements that are about them, and the plans of these
-    /// statements. A statement whose plan is not in `plans` is left out.
+    /// Creates the proof of a kernel's rows from the statements about these rows and the plans of these statements. A
+    /// statement whose plan is not in `plans` is left out.
     ///
     /// # Errors
     /// A statement or its plan is invalid.

@@ -1,4 +1,4 @@
-//! A problem of a proof.
+//! A problem that the check of a proof found.
 
 use thiserror::Error;
 
@@ -7,7 +7,7 @@ use crate::plan::PlanError;
 use crate::sign::SignError;
 use crate::statement::StatementError;
 
-/// A problem of a proof.
+/// A problem that the check of a proof found.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProofProblem {

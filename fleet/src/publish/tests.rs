@@ -150,7 +150,7 @@ fn damage_costs_the_damaged_records_alone() {
         match attempt % 3 {
             0 => damaged[at] ^= 0x10,
             1 => drop(damaged.drain(at..damaged.len().min(at + 100))),
-            // The end is cut off, as a crash leaves a file.
+            // The end is cut off, as after a crash.
             _ => damaged.truncate(at),
         }
         fs::write(world.journal(), &damaged).unwrap();
@@ -196,7 +196,7 @@ fn a_rewritten_journal_is_published_from_its_start() {
     assert_eq!((collected.segments.len(), collected.forks.len()), (2, 0));
 }
 
-/// A store that accepts only every other object.
+/// A store that accepts only every third object.
 #[derive(Debug, Default)]
 struct Failing {
     store: Memory,

@@ -72,10 +72,10 @@ pub enum SegmentError {
         field: &'static str,
         /// The field's value in the header.
         said: String,
-        /// The value that the records have.
+        /// The value that follows from the records.
         found: String,
     },
-    /// A record was written by another version and cannot be decoded.
+    /// A record has a newer schema than this version reads, or cannot be decoded.
     #[error(
         "record {sequence} has schema {version}, this version decodes up to {RECORD_SCHEMA}: {why}\nhelp: merge with the `tune` that wrote it"
     )]
@@ -87,7 +87,7 @@ pub enum SegmentError {
         /// Why the record could not be decoded.
         why: String,
     },
-    /// A record has content that an honest writer never creates.
+    /// A record was decoded, but its content is invalid.
     #[error("record {sequence}: {source}\nhelp: its worker is broken or dishonest: revoke its key")]
     Record {
         /// The record's sequence number.

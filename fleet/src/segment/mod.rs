@@ -1,8 +1,8 @@
-//! Segments. A segment is a part of a journal (consecutive records, byte for byte) and a header that says where they
-//! come from.
+//! Segments. A segment is a part of a journal (consecutive records, byte for byte) with a header that names the origin
+//! of the records.
 //!
-//! A segment begins with one line of canonical JSON, which is the header. The frames of the journal follow. The name of
-//! a segment is the hash of all its bytes. Its signature is a separate object.
+//! A segment begins with one line of canonical JSON, which is the header. The frames of the journal follow (a frame is
+//! one encoded record). The name of a segment is the hash of all its bytes. Its signature is a separate object.
 
 mod error;
 mod parse;
@@ -36,7 +36,7 @@ pub struct Header {
     pub plan: String,
     /// Number of the element; 0 without a plan.
     pub element: u32,
-    /// The attempt at the element: 32 hexadecimal digits. A plan's element has a new random value in every attempt.
+    /// The attempt at the element: 32 hexadecimal digits. Every attempt at an element of a plan has a new random value.
     /// Without a plan, all segments of a journal normally have the same value.
     pub attempt: String,
     /// Identity of the journal, as 16 hexadecimal digits.

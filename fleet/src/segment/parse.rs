@@ -1,4 +1,4 @@
-//! Reads and checks segments. The bytes may come from anybody.
+//! Reads and checks segments. The bytes are not trusted.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), SegmentError> {
     Ok((header.map_err(|source| wrong(&source.to_string()))?, frames))
 }
 
-/// Checks that an honest writer could have created the header. Returns the journal's identity.
+/// Checks the fields of a header, and returns the journal's identity.
 pub(super) fn check(header: &Header) -> Result<u64, SegmentError> {
     let wrong = |why: &str| Err(SegmentError::Header { why: why.into() });
     if header.schema != SEGMENT_SCHEMA {
@@ -93,7 +93,8 @@ pub(super) fn check(header: &Header) -> Result<u64, SegmentError> {
     }
 }
 
-/// Checks that the frames follow the position `start` and each other, and returns the position of the last one.
+/// Checks that the frames from byte `offset` continue the journal after the position `start`, passes each frame to
+/// `sink`, and returns the position of the last frame.
 pub(super) fn follow(
     start: Position,
     frames: &[u8],

@@ -66,7 +66,8 @@ fn every_flipped_bit_and_every_cut_is_noticed() {
             Segment::parse(&damaged, &name),
             Err(SegmentError::Name { .. })
         ));
-        // A name that fits the changed bytes does not help, unless the changed header is valid too.
+        // With the name of the changed bytes, the segment is readable only if the change is in the header and leaves it
+        // valid.
         if let Ok(segment) = parse(&damaged) {
             assert!(bit / 8 < bytes.iter().position(|b| *b == b'\n').unwrap());
             assert_eq!(segment.records.len(), 10);
@@ -166,7 +167,7 @@ fn a_segment_that_is_too_large_is_refused_before_it_is_read() {
     let (frames, _) = encode_after(&many, Position::start(1)).unwrap();
     assert!(frames.len() > MAX_SEGMENT_BYTES);
     assert!(matches!(build(&frames), Err(SegmentError::TooLarge { .. })));
-    // A header that has no end and is larger than a header may be.
+    // A header without an end that is longer than the largest valid header.
     let endless = vec![b'{'; MAX_HEADER_BYTES * 2];
     assert!(matches!(parse(&endless), Err(SegmentError::Header { .. })));
 }

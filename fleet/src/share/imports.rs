@@ -17,8 +17,8 @@ use crate::store::{Folder, ObjectStore, StoreError};
 pub struct Imported {
     /// The tuning key with all its fields.
     pub key: TuningKey,
-    /// The observer: properties of the machine that measured, such as `host` and `uuid`. It is the observer of the
-    /// segment if the record of the run is missing.
+    /// The observer: properties of the machine that measured, such as `host` and `uuid`. If the record of the run is
+    /// missing, this is the observer in the segment's header.
     pub observer: BTreeMap<String, String>,
     /// Fingerprint of the key that signed the results.
     pub author: String,
@@ -73,8 +73,8 @@ impl Imports {
         &self.observations
     }
 
-    /// The results, grouped by key and observer. The order of the segments and where journals are cut into segments do
-    /// not change the result.
+    /// The results, grouped by key and observer. The result depends neither on the order of the segments nor on where
+    /// journals are cut into segments.
     pub fn results(&self) -> Vec<Imported> {
         // A tuning key is identified by the hash of its fields, so any source may supply it.
         let sources = || self.observations.sources();

@@ -1,10 +1,10 @@
 //! Shared journals, which belong to no plan. A user signs and publishes what a machine measured, and searches on other
 //! machines start from these results.
 //!
-//! The segments of shared journals lie below `seg/none/`. Otherwise they are like segments of a plan: journals byte for
-//! byte, named by their hash, each with a signature. The store has no list of the segments that it must contain. So a
-//! store can withhold a segment. Then a search lacks these results as a starting point, but a segment that was pulled
-//! once is kept.
+//! The segments of shared journals lie below `seg/none/`. Otherwise they are like the segments of a plan. Each is a
+//! part of a journal byte for byte, is named by its hash, and has a signature. The store has no list of the segments
+//! that it must contain. So a store can withhold a segment, and searches then cannot start from its results. A machine
+//! keeps a segment that it has pulled once.
 
 mod imports;
 mod pull;

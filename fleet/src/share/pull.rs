@@ -21,13 +21,13 @@ pub struct Pulled {
     pub records: usize,
     /// Number of segments that had been fetched before.
     pub known: usize,
-    /// Names of segments without a signature. Another machine is pushing them, or it was killed while it did.
+    /// Names of segments without a signature. Another machine is pushing them, or was killed during the push.
     pub unfinished: Vec<String>,
     /// Objects that were rejected, and why.
     pub rejected: Vec<Rejected>,
     /// Entries of the store that are not objects.
     pub ignored: Vec<String>,
-    /// Why segments are missing that could be here: a failure of the store or of the folder. `None` if there was none.
+    /// A failure of the store or of the folder because of which a segment was not fetched; `None` if there was none.
     pub stopped: Option<StoreError>,
 }
 
@@ -39,8 +39,8 @@ pub struct Pulled {
 /// atomically.
 ///
 /// # Errors
-/// If the store or the folder cannot be listed. A later failure is in [`Pulled::stopped`], next to what was fetched and
-/// what was rejected before it.
+/// The store or the folder cannot be listed. A later failure is not an error: it is in [`Pulled::stopped`], and the
+/// other fields list the segments that were fetched or rejected nevertheless.
 pub fn pull(
     store: &dyn ObjectStore,
     signers: &AllowedSigners,

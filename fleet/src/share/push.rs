@@ -46,7 +46,7 @@ pub enum PushError {
     Store(#[from] StoreError),
 }
 
-/// Publishes those records of a journal that the store does not yet have with a signature of `key`. `observer`
+/// Publishes those records of a journal that the store does not yet have in a segment signed with `key`. `observer`
 /// describes the machine that pushes. The device that measured is in the records.
 ///
 /// A push can be killed at any moment and repeated any number of times, also by several processes at once. It only adds
@@ -78,8 +78,8 @@ pub fn push(
         }
         publisher.publish_with(journal, &mut |records| report(Progress::Done(records)))
     };
-    // Every push of a journal uses the same attempt, so the next push after a killed one writes the same names and
-    // completes them.
+    // Every push of a journal uses the same attempt, so a push after a killed push writes the same names and completes
+    // what the killed push began.
     let usual = &object::name_of(format!("share {id:016x}").as_bytes())[..32];
     let (published, replaced) = match publish(usual) {
         Err(PublishError::Store(StoreError::Exists { name, .. })) => {
@@ -141,7 +141,7 @@ fn published(
     Ok(headers)
 }
 
-/// The position of the last record for which the segments have all earlier records too.
+/// The position of the last record up to which the segments have all records; `None` if they lack the first record.
 fn known(places: &[Position], headers: &[Header]) -> Option<Position> {
     let mut headers: Vec<&Header> = headers
         .iter()

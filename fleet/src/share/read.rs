@@ -7,14 +7,15 @@ use crate::sign::PublicKey;
 use crate::signed::{Signed, hash_in};
 use crate::store::ObjectStore;
 
-/// A segment, and the stored bytes of it and of its signature.
+/// A segment, its bytes and its signature, as they are stored.
 pub(super) struct SignedSegment {
     pub segment: Segment,
     pub bytes: Vec<u8>,
     pub signature: String,
 }
 
-/// Reads and verifies a segment that belongs to no plan. A key for which `may_sign` returns `false` is an error.
+/// Reads and verifies a segment that belongs to no plan. It is an error if `may_sign` returns `false` for the key that
+/// signed the segment.
 pub(super) fn signed(
     store: &dyn ObjectStore,
     name: &str,

@@ -1,4 +1,5 @@
-//! OpenSSH's `allowed_signers` files, which say who may sign what and until when (`man ssh-keygen`, ALLOWED SIGNERS).
+//! OpenSSH's `allowed_signers` files, which list who may sign for which namespaces, and from when until when (`man
+//! ssh-keygen`, ALLOWED SIGNERS).
 
 use super::{NAMESPACE, PublicKey, SignError};
 
@@ -27,7 +28,7 @@ impl AllowedSigners {
     /// authorities, or for algorithms other than ed25519.
     ///
     /// # Errors
-    /// A line is invalid. The error has its number.
+    /// A line is invalid. The error contains the line's number.
     pub fn parse(text: &str) -> Result<AllowedSigners, SignError> {
         let mut lines = Vec::new();
         for (number, line) in text.lines().enumerate().take(MAX_LINES) {
@@ -44,7 +45,8 @@ impl AllowedSigners {
         Ok(AllowedSigners { lines })
     }
 
-    /// The principal of `key`, if the key may sign for a fleet at the time `now_unix_s` (in seconds since 1970).
+    /// The principal of `key`; `None` if the key may not sign for a fleet at the time `now_unix_s` (in seconds since
+    /// 1970).
     pub fn who(&self, key: &PublicKey, now_unix_s: u64) -> Option<&str> {
         let mut lines = self.lines.iter();
         let valid = |line: &&Line| {

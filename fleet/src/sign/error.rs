@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::{MAX_SIGNATURE_BYTES, NAMESPACE};
 
 impl SignError {
-    /// The error for a key that could not be read: another algorithm, or another form.
+    /// The error for a key that could not be read, because its algorithm is not supported or its text is malformed.
     pub(super) fn of_key(source: ssh_key::Error) -> SignError {
         match source {
             ssh_key::Error::AlgorithmUnknown => SignError::Algorithm {
@@ -26,7 +26,7 @@ impl SignError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SignError {
-    /// The file of a private key could not be read.
+    /// The file of a key could not be read.
     #[error(
         "cannot read the key {path}: {source}\nhelp: make one with `ssh-keygen -t ed25519 -f {path} -N ''`"
     )]
@@ -117,7 +117,7 @@ pub enum SignError {
     Program {
         /// The file of the key.
         path: PathBuf,
-        /// What it says.
+        /// The message of `ssh-keygen`, or why it could not be run.
         why: String,
     },
     /// A line of an `allowed_signers` file is invalid.

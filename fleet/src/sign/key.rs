@@ -40,7 +40,7 @@ impl PublicKey {
         }
     }
 
-    /// The public part of a private key's file, which a passphrase does not lock.
+    /// Reads the public key from a private key's file. The public key is not encrypted, even if the private key is.
     pub(super) fn of_private(text: &str) -> Result<PublicKey, SignError> {
         let key = ssh_key::PrivateKey::from_openssh(without_blank_lines(text));
         let key = key.map_err(SignError::of_key)?;
@@ -95,7 +95,7 @@ impl PrivateKey {
     /// Reads an OpenSSH private key file, as `ssh-keygen -t ed25519 -N ''` writes it.
     ///
     /// # Errors
-    /// The file is unreadable, or the key is encrypted or of another algorithm.
+    /// The file is unreadable or not a private key, or the key is encrypted or of another algorithm.
     pub fn read(path: &Path) -> Result<PrivateKey, SignError> {
         let text = std::fs::read(path).map_err(|source| SignError::Read {
             path: path.into(),
@@ -168,7 +168,7 @@ pub fn random_name() -> String {
     format!("{:032x}", u128::from_le_bytes(bits))
 }
 
-/// The text of a key file without blank lines, spaces at the ends of lines, and carriage returns. CI secrets and
+/// Removes blank lines, and white space at both ends of each line, from the text of a key file. CI secrets and
 /// clipboards add them.
 fn without_blank_lines(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -1,4 +1,5 @@
-//! Who signs: a key in this process, or `ssh-keygen` with a key that only it can use.
+//! Signers of plans and segments. A signer signs in this process, or runs `ssh-keygen` if the private key has a
+//! passphrase or is held by an agent.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,14 @@ use super::{NAMESPACE, PrivateKey, PublicKey, SignError, verify};
 /// Signs plans and segments.
 #[derive(Clone, Debug)]
 pub enum Signer {
-    /// A key that was read.
+    /// A private key without a passphrase, which signs in this process.
     Key(PrivateKey),
-    /// A key that `ssh-keygen` uses, as git does: one in an agent, behind a passphrase, or on a security token.
+    /// A key with which `ssh-keygen` signs, as it does for git: a key in an agent, with a passphrase, or on a security
+    /// token.
     Program(ProgramKey),
 }
 
-/// A key that `ssh-keygen -Y sign` uses.
+/// A key with which `ssh-keygen -Y sign` signs.
 #[derive(Clone, Debug)]
 pub struct ProgramKey {
     path: PathBuf,
@@ -29,11 +31,12 @@ impl From<PrivateKey> for Signer {
 }
 
 impl Signer {
-    /// The signer for the key of a user: a private key's file, or the file of a public key that an agent has. A key
-    /// without a passphrase signs in this process. For any other key, `ssh-keygen` asks the agent, then the user.
+    /// Creates the signer for a user's key. `path` is the file of the private key, or the file of the public key if an
+    /// agent has the private key. A private key without a passphrase signs in this process. For any other key,
+    /// `ssh-keygen` asks the agent, then the user.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not an ed25519 key.
+    /// The file cannot be read, or is not an ed25519 key.
     pub fn read(path: &Path) -> Result<Signer, SignError> {
         let text = std::fs::read(path).map_err(|source| SignError::Read {
             path: path.into(),
@@ -56,7 +59,7 @@ impl Signer {
         }
     }
 
-    /// The key that verifies its signatures.
+    /// The public key that verifies this signer's signatures.
     pub fn public(&self) -> PublicKey {
         match self {
             Signer::Key(key) => key.public(),
@@ -64,10 +67,10 @@ impl Signer {
         }
     }
 
-    /// Signs bytes for the namespace `kiln-fleet`: the armored text that `ssh-keygen -Y sign` writes.
+    /// Signs bytes for the namespace `kiln-fleet`. The result is armored text, as `ssh-keygen -Y sign` writes it.
     ///
     /// # Errors
-    /// If no signature could be made.
+    /// No signature could be created.
     pub fn sign(&self, bytes: &[u8]) -> Result<String, SignError> {
         match self {
             Signer::Key(key) => key.sign(bytes),
@@ -86,14 +89,14 @@ impl ProgramKey {
         keygen
             .args(["-Y", "sign", "-n", NAMESPACE, "-f"])
             .arg(&self.path);
-        // It asks for a passphrase on the terminal, which is not its standard input.
+        // `ssh-keygen` asks for a passphrase on the terminal, so its standard input can carry the bytes to sign.
         keygen
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = keygen.spawn().map_err(|error| failed(error.to_string()))?;
         let input = child.stdin.take();
-        // A program that ends early says why in its output.
+        // A failed write is ignored, because a program that ends early reports the reason in its output.
         let _ = input.map(|mut input| input.write_all(bytes));
         let output = child
             .wait_with_output()

@@ -9,7 +9,7 @@ use super::{Listing, ObjectStore, StoreError, holds, name};
 
 /// Prefix of the names of files that are still being written.
 const TEMPORARY: &str = ".kiln-";
-/// Levels of folders below the listed folder that are searched for objects.
+/// Number of levels of folders below the listed folder that are searched for objects.
 const MAX_DEPTH: usize = 8;
 
 /// A store in a folder.
@@ -46,8 +46,8 @@ impl Folder {
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                 return holds(self, name, bytes).map(drop);
             }
-            // Some network file systems support neither hard links nor a rename that fails if the target exists. There
-            // the file replaces an existing one.
+            // Some network file systems support neither hard links nor a rename that fails if the target exists. On
+            // such file systems the new file replaces an existing file.
             Err(error) => {
                 let replaced = error.file.persist(&path);
                 replaced.map_err(|error| io_error("write", &path)(error.error))?;

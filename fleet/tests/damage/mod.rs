@@ -73,7 +73,7 @@ fn read(store: &dyn ObjectStore, name: &str) -> Vec<u8> {
     store.get(name, MAX_SEGMENT_BYTES).unwrap().unwrap()
 }
 
-/// Flips a bit of one object of six segments after the other.
+/// In each case, flips a bit of one object of six segments.
 pub fn flipped_bits_are_named(spoiled: &dyn Spoiled, cases: usize) {
     let flip = |bytes: &mut Vec<u8>, random: &mut Random| {
         let bit = random.below(bytes.len() as u64 * 8) as usize;
@@ -82,7 +82,7 @@ pub fn flipped_bits_are_named(spoiled: &dyn Spoiled, cases: usize) {
     is_named_and_costs_that_segment_alone(spoiled, cases, &flip);
 }
 
-/// Cuts the end of one object of six segments after the other.
+/// In each case, cuts off the end of one object of six segments.
 pub fn truncated_objects_are_named(spoiled: &dyn Spoiled, cases: usize) {
     let truncate = |bytes: &mut Vec<u8>, random: &mut Random| {
         bytes.truncate(random.below(bytes.len() as u64) as usize);
@@ -90,7 +90,7 @@ pub fn truncated_objects_are_named(spoiled: &dyn Spoiled, cases: usize) {
     is_named_and_costs_that_segment_alone(spoiled, cases, &truncate);
 }
 
-/// Damages one object of six segments after the other. A merge must report the damage and lose only that segment.
+/// In each case, damages one object of six segments. A merge must report the damage and lose only that segment.
 fn is_named_and_costs_that_segment_alone(
     spoiled: &dyn Spoiled,
     cases: usize,

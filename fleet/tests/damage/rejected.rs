@@ -1,4 +1,4 @@
-//! Objects that are sound and do not belong where they are.
+//! Tests with undamaged objects that a merge must reject.
 
 use kiln_fleet::collect::{Collected, Seen, collect};
 use kiln_fleet::segment::MAX_SEGMENT_BYTES;
@@ -15,7 +15,8 @@ fn rejected(collected: &Collected) -> Vec<&str> {
     rejected.map(|rejected| rejected.name.as_str()).collect()
 }
 
-/// Exchanges the bytes of two segments, with their signatures in every second case: both are rejected.
+/// Exchanges the bytes of two segments, and in every second case also their signatures. A merge must reject both
+/// segments.
 pub fn swapped_segments_are_named(spoiled: &dyn Spoiled, cases: usize) {
     let store = spoiled.store();
     let plan = six_searches(store);
@@ -47,7 +48,8 @@ pub fn swapped_segments_are_named(spoiled: &dyn Spoiled, cases: usize) {
     assert_eq!(collected(store, &plan).segments.len(), SEARCHES);
 }
 
-/// Signs a segment with a key that the plan does not have: it is rejected, with the fingerprint of that key.
+/// Signs a segment with a key that the plan does not have. A merge must reject the segment and report the fingerprint
+/// of that key.
 pub fn foreign_signatures_are_named(spoiled: &dyn Spoiled, cases: usize) {
     let store = spoiled.store();
     let plan = six_searches(store);
@@ -69,7 +71,8 @@ pub fn foreign_signatures_are_named(spoiled: &dyn Spoiled, cases: usize) {
     }
 }
 
-/// Collects after the expiry of a plan: every object is rejected, with both times. A second before it, all are accepted.
+/// Collects after the expiry of a plan. Every object must be rejected, and the reason must contain both times. One
+/// second before the expiry, all objects are accepted.
 pub fn objects_of_expired_plans_are_named(spoiled: &dyn Spoiled, cases: usize) {
     let store = spoiled.store();
     let plan = six_searches(store);
@@ -97,7 +100,8 @@ pub fn objects_of_expired_plans_are_named(spoiled: &dyn Spoiled, cases: usize) {
     }
 }
 
-/// Adds segments, signatures and statements that are larger than any is read: each is rejected, with the limit.
+/// Adds segments, signatures and statements that are larger than the limit. Each must be rejected, and the reason must
+/// contain the limit.
 pub fn objects_that_are_too_large_are_named(spoiled: &dyn Spoiled, cases: usize) {
     let store = spoiled.store();
     let plan = six_searches(store);

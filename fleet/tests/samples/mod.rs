@@ -35,7 +35,7 @@ pub fn problem(n: usize) -> String {
     format!("n={n}")
 }
 
-/// A device of the fake backend with the name number `n`, which is of kind `n` of the plans.
+/// A device of the fake backend with the number `n` in its name. It is of kind `n` of the sample plans.
 pub fn device(n: usize) -> DeviceKey {
     DeviceKey {
         backend: Backend::Fake,
@@ -293,7 +293,8 @@ pub fn frames(journal: u64, records: &[Record]) -> Vec<u8> {
     encode_after(records, Position::start(journal)).unwrap().0
 }
 
-/// A segment of a whole journal of device `n`, as if its signature was verified. The journal is `n + 1`.
+/// A segment with the whole journal of device `n`, as if its signature had been verified. The journal's identity is `n
+/// + 1`.
 pub fn observed(plan: &Plan, element: u32, n: usize, records: &[Record]) -> Segment {
     let journal = n as u64 + 1;
     let header = header(&plan.id(), element, observer(n), journal);

@@ -29,7 +29,7 @@ pub struct Setting {
     pub start_s: u64,
     /// Mean time between failures of a node.
     pub mtbf_s: u64,
-    /// Share of elements of which a network partition starts a second copy, in millionths.
+    /// Share of elements for which a network partition starts a second copy, in millionths.
     pub partitions_ppm: u64,
     /// Time between two publications of a node.
     pub publish_s: u64,
@@ -125,7 +125,8 @@ pub fn simulate(setting: Setting) -> Outcome {
     }
 }
 
-/// A node and the time from which it is free. Of several free nodes, the scheduler takes a random one.
+/// The time from which a node is free, a random number, and the node. The random number makes the scheduler choose
+/// randomly among nodes that are free at the same time.
 type Free = Reverse<(u64, u64, usize)>;
 
 /// A run of an element: when it can start, its number, and how many trials an earlier attempt published.

@@ -12,7 +12,7 @@ use crate::span::Resolution;
 /// Largest sum of predicted sample spans per request, in nanoseconds. The time limit is checked between requests.
 const REQUEST_NS: u64 = 500_000_000;
 
-/// Number of processes that may fail, if no side is known to be the cause, before the test is given up.
+/// The test is given up after this number of failed processes if no side is known to be the cause.
 const MAX_LOST: u32 = 3;
 
 /// Tests a claim on new data. Opens processes on `lab` until the claim is decided or the time limit is reached.
@@ -42,7 +42,7 @@ pub fn confirm(
 pub trait Sequential {
     /// The test's settings, which include the time limit and the clock's resolution.
     fn settings(&self) -> &ConfirmSettings;
-    /// The time of one block, in nanoseconds.
+    /// The expected time of one block, in nanoseconds.
     fn block_ns(&self) -> u64;
     /// The next process to run; `None` if the test is decided.
     fn next_process(&self) -> Option<ProcessPlan>;

@@ -7,10 +7,12 @@ use crate::order::BLOCK;
 use crate::sample::Sample;
 use crate::summary::median;
 
-/// A block is discarded if the clocks of its two sides differ by more than this share.
+/// A block is discarded if the clock rates of its two sides differ by more than this share.
 const CLOCK_SHARE: f64 = 0.01;
 
-/// The result of the blocks of one process. The log ratios are `None` if no block could be used.
+/// The result of the blocks of one process: the median log ratio of times and of clock cycles, and the numbers of all
+/// blocks and of discarded blocks. The ratios are `None` if no block could be used. The ratio of cycles is also `None`
+/// if the device does not report its clock rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Effect {
     pub(super) log_ratio: Option<f64>,
@@ -19,7 +21,7 @@ pub(super) struct Effect {
     pub(super) discarded: usize,
 }
 
-/// The effect that a process shows, which is the median of its steady blocks.
+/// The effect that a process shows, which is the median of its steady blocks (those that are not discarded).
 pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
     let mut times = Vec::new();
     let mut cycles = Vec::new();

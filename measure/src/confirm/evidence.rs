@@ -46,7 +46,7 @@ pub enum Doubt {
     BudgetSpent,
     /// A side failed, or several processes failed.
     Faulted(Fault),
-    /// Too many blocks ran at different clocks, or under a thermal or power limit.
+    /// Too many blocks ran at different clock rates, or under a thermal or power limit.
     UnsteadyClocks,
 }
 
@@ -85,9 +85,9 @@ pub struct TestStatistics {
     /// Distribution-free 95 % interval of that ratio, which is valid whenever the test stops. `None` with fewer than 6
     /// processes.
     pub interval: Option<Interval>,
-    /// The measured effect of each process: the logarithm of its ratio.
+    /// The measured effect of each process: the logarithm of its ratio, without the correction for the load order.
     pub log_ratios: Vec<f64>,
-    /// The estimated effect of the load order that was subtracted from each of these logarithms.
+    /// The estimated effect of the load order in each process. It is subtracted from the measured effect.
     pub order_effects: Vec<f64>,
     /// Quartiles of all samples of the defender; `None` without samples.
     pub defender: Option<Quartiles>,
@@ -95,7 +95,7 @@ pub struct TestStatistics {
     pub challenger: Option<Quartiles>,
     /// Number of blocks that were run.
     pub blocks: usize,
-    /// Number of these blocks that were discarded because of their clocks.
+    /// Number of these blocks that were discarded because of their clock rates or because the device was throttled.
     pub discarded_blocks: usize,
     /// The settings of the test, with the seed.
     pub settings: ConfirmSettings,

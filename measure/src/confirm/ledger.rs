@@ -1,10 +1,10 @@
 //! The effects of the processes of a claim, corrected for the effect of the load order.
 //!
-//! If the side that is loaded last is always 2 % faster, every pair of processes shows this: half the difference
-//! between the two processes is the effect of the order, with its sign. The pairs so far give an estimate of this
-//! effect, which is subtracted from the processes of the next pair. The test remains valid. A correction that is fixed
-//! before a pair adds to one of its processes what it subtracts from the other, so for equal sides the two chances of a
-//! win still add up to at most 1.
+//! If the side that is loaded last is always 2 % faster, every pair of processes shows this, because its two processes
+//! have reversed orders. Half the difference between the effects of the two processes is the effect of the order. The
+//! pairs so far give an estimate of this effect, which is subtracted from the processes of the next pair. The test
+//! remains valid. A correction that is fixed before a pair adds to one of its processes what it subtracts from the
+//! other, so for equal sides the two chances of a win still add up to at most 1.
 //!
 //! Without the correction, a true gain of 3 % is proven in one test of five if the order effect is 2 %. With it, such a
 //! gain is proven nearly always.
@@ -37,9 +37,9 @@ impl ClearedEffects {
         log_ratio - order_effect
     }
 
-    /// The estimated effect on the challenger's log ratio of being loaded last. It is the median of the whole pairs so
-    /// far. The more the pairs disagree, the more the median is shrunk towards zero (James and Stein's factor). A
-    /// single pair is shrunk by half.
+    /// The estimated effect on the challenger's log ratio of being loaded last. It is the median of the estimates of
+    /// the whole pairs so far. The more the pairs disagree, the more the median is shrunk towards zero (James and
+    /// Stein's factor). The estimate of a single pair is halved.
     fn order_effect(&self) -> f64 {
         let pairs = self.counted.chunks_exact(2);
         let halves: Vec<f64> = pairs

@@ -115,8 +115,8 @@ impl ClaimTest {
             cleared < bar && in_cycles.is_none_or(|cycles| cycles < bar)
         };
         // A slow mode in one process looks like an effect of the order. It is then subtracted from later processes, and
-        // one process of each pair would look much faster than it is. So a far win must also be one before the
-        // correction.
+        // one process of each pair would look much faster than it is. So a process is a far win only if it is one
+        // without the correction too.
         let far = FAR.max(self.settings.delta);
         self.wealth.bet(match () {
             () if !by_more_than(self.settings.delta) => Found::NoWin,

@@ -81,8 +81,8 @@ impl Board {
         u32::try_from(self.rounds).unwrap_or(u32::MAX)
     }
 
-    /// Whether an arm other than the leader is still in the race. An anchor that is timed only to express costs is not
-    /// a rival.
+    /// Whether the leader still has a rival. The anchor is a rival only during the first eight rounds and while it
+    /// still runs. After that it is timed only because costs are relative to it.
     pub(super) fn is_contested(&self) -> bool {
         let live = |lane: &usize| self.lanes[*lane].is_live();
         let mut rivals = (0..self.lanes.len())
@@ -171,7 +171,8 @@ impl Board {
         median(&self.log_ratios(lane, to)).map(f64::exp)
     }
 
-    /// The ratio of two lanes, computed through the leader, which ran in every round in which either of them ran.
+    /// The ratio of two lanes, computed from their ratios to the leader, which ran in every round in which either of
+    /// them ran. `None` if one of them has no ratio to the leader.
     fn ratio_by_leader(&self, lane: usize, to: usize) -> Option<f64> {
         Some(self.ratio(lane, self.leader)? / self.ratio(to, self.leader)?)
     }

@@ -1,8 +1,9 @@
 //! Race: eliminates slow arms at low cost. It selects the arms that are worth confirming, and makes no claim.
 //!
 //! Every round runs each live arm once, in a new random order. So drift, boost and other programs affect all arms
-//! equally. Times are compared only within a round. The leader is the reference: an arm whose ratios to the leader are
-//! far above 1 is dropped early, and an arm whose last eight ratios are all slightly above 1 is dropped a little later.
+//! equally. Times are compared only within a round. Each arm is compared with the leader. With the settings of the
+//! protocol, an arm is dropped after three rounds if all its ratios to the leader are above 1.10, and after eight
+//! rounds if the last eight ratios are all above 1.01.
 //!
 //! After some rounds the remaining arms move to a fresh process, because a process favours some arms for its whole
 //! lifetime. Every second process loads and allocates in the reverse order of the process before it, so the effect of
@@ -25,7 +26,7 @@ use rand::Rng;
 /// Largest sum of predicted sample spans per request, in nanoseconds. The time limit is checked between requests.
 const REQUEST_NS: u64 = 500_000_000;
 
-/// Number of consecutive processes that may fail if no arm is known to be the cause.
+/// The race fails after this number of consecutive failed processes if no arm is known to be the cause.
 const MAX_LOST: u32 = 3;
 
 /// Races the contenders of `card` against its incumbent and its anchor. `on_end` receives each arm when its fate is

@@ -97,7 +97,7 @@ pub struct RaceEntry {
 /// Why a race ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stopped {
-    /// Only one arm was left.
+    /// The leader had no rival left.
     Decided,
     /// All rounds were run.
     AllRounds,

@@ -6,7 +6,7 @@ use super::*;
 use crate::object;
 use crate::store::{Listing, StoreError};
 
-/// A store that fails after a number of writes, as if the process was killed.
+/// A store whose writes fail after a number of writes, as if the process had been killed.
 #[derive(Debug)]
 struct Stopping<'a> {
     store: &'a Memory,
@@ -114,7 +114,7 @@ fn a_folder_that_takes_nothing_ends_a_pull_and_what_was_rejected_is_still_named(
     let foreign = names(&store, ".seg").remove(0);
     a.run(1, 0, 5);
     a.push(&store);
-    // A file is in the way of the folder for the segments of a journal.
+    // A file exists at the path where the folder for the segments of a journal must be created.
     let folder = b.imports().join(object::segments(object::NO_PLAN));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(format!("{:016x}", a.id())), "").unwrap();

@@ -1,10 +1,11 @@
-//! Errors of requests: the server's message, without the parts of the request that the server repeats in it.
+//! Converts errors of requests. The result has the server's message without the parts of the request that the server
+//! repeats in it.
 
 use std::error::Error;
 
 use crate::store::StoreError;
 
-/// Longest text of a server that an error contains, in characters.
+/// Largest number of characters of a server's text that an error contains.
 const MAX_WORDS: usize = 300;
 
 /// Whether the error means that the object does not exist. A missing bucket is a failure, not a missing object.
@@ -43,7 +44,7 @@ fn deepest(error: &object_store::Error) -> &dyn Error {
     deepest
 }
 
-/// The text of the XML element `name` in a server's error.
+/// The text of the XML element `name` in a server's error; `None` if there is no such element.
 fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     let (inside, _) = rest.split_once(&format!("</{name}>"))?;

@@ -82,7 +82,7 @@ impl S3 {
                 .map_err(|_| unusable(format!("{variable} is not one of its settings")))?;
             builder = builder.with_config(key, *value);
         }
-        // An error means that the program has already installed a provider.
+        // An error means that the program has already installed a cryptography provider for TLS.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store = builder
             .with_bucket_name(&place.bucket)
@@ -105,8 +105,8 @@ impl S3 {
         self.runtime.block_on(request)
     }
 
-    /// Like [`holds`], but retries after other bytes. Some servers write an object in place, so while another process
-    /// writes it, a reader may see only a part of it.
+    /// Like [`holds`], but retries if the store returns other bytes. Some servers write an object in place. While
+    /// another process writes the object, a reader may see only a part of it.
     fn holds_at_last(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
         for pause in PAUSES {
             match holds(self, name, bytes) {

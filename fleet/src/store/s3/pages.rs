@@ -15,7 +15,7 @@ const PAGE: usize = 1000;
 #[derive(Debug, Default)]
 pub(super) struct Found {
     objects: Vec<ObjectMeta>,
-    /// Keys that the library cannot represent, because they have an empty word or control characters.
+    /// Keys that the library cannot represent, because a part of them is empty, `.` or `..`, or has control characters.
     odd_keys: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ fn options(from: &From, keys: usize) -> PaginatedListOptions {
     options
 }
 
-/// The key on which the library failed, if that is the reason of the error.
+/// The key that the library cannot represent; `None` if the error has another reason.
 fn odd_key(error: &Error) -> Option<String> {
     match error {
         Error::InvalidPath {
