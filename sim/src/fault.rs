@@ -102,7 +102,7 @@ pub enum FaultKind {
         /// The byte offset in shared memory.
         offset: u64,
     },
-    /// A read of data from an asynchronous copy before the wait for this copy.
+    /// A read of the target of an asynchronous copy before the kernel has waited for this copy.
     #[error("shared memory at {offset:#x} is read before the wait for its asynchronous copy")]
     BeforeWait {
         /// The byte offset in shared memory.
@@ -120,7 +120,7 @@ pub enum FaultKind {
         /// The file and line of that instruction, if known.
         line: Option<(String, u32)>,
     },
-    /// All warps of the block that have not ended wait.
+    /// Every warp of the block that has not ended waits, so the block cannot continue.
     #[error("every warp of the block waits: {what}")]
     Deadlock {
         /// The events that the warps wait for.

@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The file of a type's registers. `None` for 128 bits.
+/// The register file for values of a type. `None` for 128 bits.
 pub(super) fn file(ty: Type) -> Option<File> {
     match ty.bits() {
         1 => Some(File::Pred),
