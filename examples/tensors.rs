@@ -1,4 +1,4 @@
-//! Functions for operations on the tensors of other libraries: shapes, and a check of the launch.
+//! Functions that operations on the tensors of other libraries share: a check of shapes, and a check of the launch.
 
 use kiln::smoke::{self, Check, CheckOutcome, SmokeOptions};
 use kiln::spec::Problem;

@@ -11,7 +11,7 @@ pub struct Place {
     pub kernel: String,
     /// The instruction, in assembler syntax.
     pub instruction: String,
-    /// For machine code, the byte offset of the instruction. For PTX, the index of the statement in the text.
+    /// For machine code, the byte offset of the instruction. For PTX, the index of the decoded instruction.
     pub offset: u64,
     /// The file and line in the source, if the image has line tables.
     pub line: Option<(String, u32)>,
@@ -135,13 +135,13 @@ pub enum FaultKind {
         /// The name of the instruction or of the feature.
         what: String,
     },
-    /// The instruction breaks one of its own rules.
+    /// An instruction or the launch is invalid, for example because the block has too many threads.
     #[error("{what}")]
     Invalid {
-        /// The rule, as a sentence without a full stop.
+        /// The mistake, as a sentence without a full stop.
         what: String,
     },
-    /// The launch executed more warp instructions than the limit allows.
+    /// A block executed more warp instructions than the limit allows.
     #[error("the launch did not end within {instructions} warp instructions")]
     TooLong {
         /// The limit, in warp instructions.

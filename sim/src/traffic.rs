@@ -47,10 +47,11 @@ struct Spans {
     /// Number of different bytes.
     bytes: u64,
     sectors: u64,
-    /// The address of the last access. `end` and `next_sector` are the first byte and the first sector after all
-    /// accesses.
+    /// The address of the last access.
     last: u64,
+    /// The address of the first byte after all accesses.
     end: u64,
+    /// The number of the first sector after all accesses.
     next_sector: u64,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Trace {
     pub written: u32,
     /// The interval between barriers for which `writers` and `readers` are valid.
     pub interval: u32,
-    /// For each byte, the wave that wrote it.
+    /// For each byte, the wave that wrote it in this interval.
     pub writers: u32,
     pub writer_at: u32,
     pub readers: u32,

@@ -64,7 +64,7 @@ pub(super) struct Text {
     /// The address of the section in the image.
     pub address: u64,
     pub placed: Vec<Placed>,
-    /// For each word, the index of the instruction that begins there.
+    /// For each word, the index of the instruction that begins there, or `u32::MAX`.
     pub index: Vec<u32>,
     pub lines: Option<Lines>,
 }

@@ -19,7 +19,7 @@ pub(super) struct Reg {
     pub index: u32,
 }
 
-/// A special register whose value is constant for a warp (PTX ISA 10).
+/// A special register whose value does not change while a warp runs (PTX ISA 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Special {
     Tid(usize),

@@ -54,7 +54,7 @@ impl Module {
     /// error here, but ends any launch that reaches it.
     ///
     /// # Errors
-    /// If a line is not valid PTX. The error reports the first such line.
+    /// If the text is not valid PTX, or uses a name that it does not declare.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let ast = parse(text)?;
         let index = |name: &str| {

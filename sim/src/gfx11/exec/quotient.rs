@@ -117,7 +117,7 @@ fn fixup64(quotient: f64, d: f64, n: f64) -> f64 {
     }
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -18,7 +18,7 @@ const ONE_F16: u32 = 16;
 const ONE_BF16: u32 = 24;
 const ONES: u32 = 24;
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "setp" => set_predicate(m),

@@ -16,7 +16,7 @@ const RELU: u32 = 32;
 /// Rounds ties away from zero.
 const AWAY: u32 = 64;
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let &[to, from] = &m.types()[..] else {
         return None;

@@ -65,7 +65,7 @@ pub(super) fn rounded(x: f64, flags: u32) -> f32 {
     finish(round(x, SINGLE, direction(flags)) as f32, flags)
 }
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.types()[..] {
         [F32] => singles(m),

@@ -20,7 +20,7 @@ macro_rules! by_type {
     }};
 }
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     if matches!(m.parts.last(), Some(&"u16x2" | &"s16x2")) {
         return pairs(m);

@@ -183,7 +183,8 @@ impl<'a> Lower<'a> {
         reg
     }
 
-    /// The register of a special register whose value is constant for a warp.
+    /// The register that contains the value of a special register. `None` if the value changes while a warp runs, or if
+    /// the name is not a special register.
     pub(super) fn special(&mut self, name: &str) -> Option<Reg> {
         let special = special(name)?;
         if let Some(&(index, _)) = self
