@@ -1,4 +1,4 @@
-//! Functions for operations on the tensors of other libraries: shapes, and a check of the launch.
+//! Functions that operations on the tensors of other libraries share: a check of shapes, and a check of the launch.
 
 use kiln::smoke::{self, Check, CheckOutcome, SmokeOptions};
 use kiln::spec::Problem;
@@ -51,10 +51,10 @@ pub fn extents(
 }
 
 /// Repeats the launch that the launch function selects for a problem, on generated inputs. The check passes if the
-/// device's receipt is that of the intended launch and the outputs match the reference.
+/// device's receipt matches the intended launch and the outputs match the reference.
 ///
 /// # Errors
-/// Says what differs, or why the kernel cannot be launched.
+/// The error says what differs, or why the kernel cannot be launched.
 pub fn prove(kernel: &'static Kernel, device: &Device, problem: &Problem) -> Result<Check, String> {
     let choice = kernel.selection(device, problem).choice();
     let check = smoke::prove(kernel, device, choice, &SmokeOptions::default());

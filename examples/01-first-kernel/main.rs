@@ -12,8 +12,8 @@
 //! the receipt is that of the intended launch
 //! ```
 //!
-//! The kernel is ordinary CUDA, in `square.cu` next to this file. It reads `THREADS` as a macro, and the declaration
-//! below lists the values of `THREADS`. Nothing is tuned yet, so the baseline runs: the simplest correct config.
+//! The kernel is ordinary CUDA, in `square.cu` next to this file. It uses the macro `THREADS`, and the declaration
+//! below lists the macro's values. Nothing is tuned yet, so the baseline runs, the simplest correct config.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -41,7 +41,7 @@ unsafe extern "C" {
     fn square(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
 }
 
-/// The reference, in plain Rust. Outputs are compared with it. The reference of an `f32` kernel computes in `f64`.
+/// The reference, in plain Rust. Kiln compares outputs with it. The reference of an `f32` kernel computes in `f64`.
 fn square_reference(_n: u32, x: &[f32], y: &mut [f64]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y = f64::from(*x) * f64::from(*x);

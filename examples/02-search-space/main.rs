@@ -1,7 +1,7 @@
 //! # 2. The search space
 //!
-//! You learn how constraints reduce the product of all parameter values to the valid configs, how the grid, block and
-//! shared memory follow from a config and the problem sizes, and how to print both.
+//! You learn how constraints select the valid configs from all combinations of parameter values, and how the grid, the
+//! block and the shared memory follow from a config and the problem sizes.
 //!
 //! ```console
 //! $ cargo run --example 02-search-space
@@ -53,7 +53,7 @@ use kiln::{Buffer, Choice, Device, Stream, tuned_kernel};
         TILE * (TILE + PAD) * 4 <= device.shared_bytes_per_block,
     ),
     baseline(TILE = 16, STEP = 1, PAD = 0),
-    // Kiln computes the geometry from the config, so it can never contradict the config.
+    // Kiln computes the geometry from the config, so the geometry always matches the config.
     grid(cols.div_ceil(TILE), rows.div_ceil(TILE)),
     block(TILE, TILE / STEP),
     shared(TILE * (TILE + PAD) * 4),

@@ -14,9 +14,9 @@
 //! y[0] is 1.5
 //! ```
 //!
-//! Tune the kernel: search, verify, race, confirm, bake. (In your own crate the command is just `tune`. Here
-//! `--features course` makes the examples visible to it.) A config for this machine's processor is useless on other
-//! machines, so `tune` writes it to `target/`, and into the repository only if you pass `--write`.
+//! Tune the kernel (search, verify, race, confirm, bake). In your own crate the command is just `tune`. Here
+//! `--features course` makes the examples visible to it. A config for this machine's processor is useless on other
+//! machines, so `tune` writes the config to `target/`, and into the repository only if you pass `--write`.
 //!
 //! ```console
 //! $ cargo tune run --features course --kernel matvec
@@ -50,7 +50,7 @@ use std::process::ExitCode;
 
 use kiln::{Buffer, Device, tuned_kernel};
 
-// Each output is a sum of 512 products of numbers in [-1, 1). Any order of summation is acceptable.
+// Each output is a sum of 512 products of numbers in [-1, 1). The tolerance allows any order of summation.
 #[tuned_kernel(
     source = "matvec.cu",
     untuned = allow,

@@ -104,7 +104,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let own = &spec.problems[0];
     let prepared = prepare::get(kernel, stream.device(), Choice::Baseline, own)?;
 
-    // Small problems with every kind of incomplete tile, derived from the tile sizes; then the problem itself.
+    // Small problems, derived from the tile sizes, that have every kind of incomplete tile. Then the problem itself.
     let limits = stream.device().info().limits;
     let mut problems = verification_problems(&spec, &[], own, Some(&limits));
     problems.push(own.clone());
@@ -123,7 +123,7 @@ fn verify(
     problem: &Problem,
 ) -> Result<(), Box<dyn Error>> {
     let expected = Expected::by_reference(reference, spec, problem, 7)?;
-    // With `Fences`, an access next to a buffer ends the process here. With guard zones (`Zones`), a stray write is
+    // With `Fences`, an access next to a buffer ends the process at once. With guard zones (`Zones`), a stray write is
     // detected after the launch.
     let rig = Rig::new(stream, spec, problem, 7, Layout::Fences)?;
     let limits = stream.device().info().limits;
@@ -134,7 +134,7 @@ fn verify(
     Ok(())
 }
 
-/// Repeats the comparison as if the kernel had a relative error of 0.1 %, and expects that it fails.
+/// Repeats the comparison as if the kernel had a relative error of 0.1 %, and expects the comparison to fail.
 fn refuse(
     stream: &Stream,
     spec: &Arc<KernelSpec>,

@@ -103,7 +103,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             row.device, row.evidence
         );
 
-        // The launch function does not select a row on this stream. The stream records its launches.
+        // On this stream, the launch function launches `choice` and selects nothing. The stream records its launches.
         let forced = Arc::new(Forced::new(kernel, choice));
         let output = norms(&stream.forced(forced.clone()))?;
         for launch in forced.take_launched() {

@@ -4,8 +4,8 @@
 //! $ cargo run --example interop-cudarc --features cudarc
 //! ```
 //!
-//! The example needs an NVIDIA GPU, and prints a message without one. Nothing here is `unsafe`: Kiln's adapter asks
-//! cudarc how long a slice is, which stream wrote to it last, and when it may be freed.
+//! The example needs an NVIDIA GPU, and prints a message without one. Nothing here is `unsafe`, because Kiln's adapter
+//! asks cudarc how long a slice is, which stream wrote to it last, and when it may be freed.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Do this once per cudarc stream. The cudarc stream stays open as long as `stream` exists.
     let stream = cudarc_019::stream(theirs.clone())?;
-    // Before each launch, wait for other streams that use the slices. After it, report the launch to cudarc.
+    // The device waits for other streams that use the slices. cudarc registers the launch as a user of both.
     scale(
         &stream,
         1000,

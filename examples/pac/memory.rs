@@ -73,8 +73,8 @@ impl Extents {
         4 * (rows * wide(self.samples) + filters + wide(self.shifts) + indices)
     }
 
-    /// The largest chunk within the budget: all bands of as many channels as fit; otherwise one channel with all
-    /// amplitude bands and as many phase bands as fit; otherwise one phase band with as many amplitude bands as fit.
+    /// The largest chunk that fits: all bands of as many channels as possible, or else one channel with all amplitude
+    /// bands and as many phase bands as possible, or else one phase band and as many amplitude bands as possible.
     pub fn fit(&self, budget: u64) -> Result<Chunk, PacError> {
         let all = self.all;
         let one = Chunk {
@@ -103,7 +103,7 @@ impl Extents {
     }
 }
 
-/// The chunk of the largest number, at most `all`, that fits. If a number fits, all smaller numbers fit.
+/// `chunk(n)` for the largest `n` up to `all` that fits. If `n` fits, all smaller numbers must fit too.
 fn most(
     all: usize,
     chunk: impl Fn(usize) -> Chunk,

@@ -6,8 +6,8 @@ use crate::lanes::LANES;
 const BANKS: usize = 32;
 
 /// The bank conflicts of an access, in cycles beyond the minimum. The lanes of `mask` access `bytes` bytes each, at the
-/// offsets `at`. The warp is served in turns: consecutive lanes that together need 128 bytes. In each cycle a bank
-/// delivers one word, to every lane that needs this word.
+/// offsets `at`. The hardware serves the warp in turns. A turn consists of consecutive lanes that together access at
+/// most 128 bytes. In each cycle of a turn, each bank delivers one word, to every lane that needs this word.
 pub(crate) fn conflicts(at: &[u32; LANES], mask: u32, bytes: u32) -> u64 {
     let words = (bytes as usize).div_ceil(4).min(8);
     of_turns(at, mask, words, LANES / words.next_power_of_two())
@@ -35,7 +35,8 @@ fn of_units(at: &[u32; LANES], mask: u32, (shift, units): (u32, usize), turn: us
     let mut seen = [0u64; BANKS];
     for (number, lanes) in (1..).zip(at.chunks(turn)) {
         let mask = mask >> ((number - 1) * turn as u32);
-        // Inactive lanes can only make `are_apart` return `false`. The loop below then ignores them.
+        // `are_apart` also looks at inactive lanes. At worst it therefore returns `false`, and the loop below ignores
+        // these lanes.
         if are_apart(lanes, (shift, units)) {
             continue;
         }
@@ -60,8 +61,9 @@ fn of_units(at: &[u32; LANES], mask: u32, (shift, units): (u32, usize), turn: us
     sum
 }
 
-/// A quick test that a turn has no conflicts if all of its lanes are active. It is sufficient, not necessary: either
-/// all lanes access the same aligned 128 bytes, or each lane accesses one unit and all banks differ.
+/// A quick test for a turn without conflicts. Returns `true` if all lanes access the same aligned 128 bytes, or if each
+/// lane accesses one unit and no two lanes access the same bank. Other turns can also be without conflicts, but `false`
+/// is returned for them.
 #[inline(always)]
 fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
     let bytes = 4 * BANKS as u32;
@@ -75,7 +77,7 @@ fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
     together || units == 1 && banks.count_ones() == at.len() as u32
 }
 
-/// The maximum, over the banks, of the number of different units that the lanes of `mask` access.
+/// The number of different units that the lanes of `mask` access in one bank. If the banks differ, the largest number.
 #[inline(never)]
 fn most_different(at: &[u32], mask: u32, (shift, units): (u32, usize)) -> u64 {
     let banks = BANKS >> (shift - 2);

@@ -10,9 +10,10 @@ pub struct Counters {
     pub instructions: u64,
     /// Number of times that a warp arrived at a barrier.
     pub barriers: u64,
-    /// Number of executions of each instruction. The index is the one of [`crate::Program::instructions`].
+    /// Number of executions of each instruction, in the order of the code. There are [`crate::Program::instructions`]
+    /// elements.
     pub executed: Vec<u64>,
-    /// For each instruction, the sum of the active lanes over all executions.
+    /// For each instruction, the number of active lanes, summed over all executions.
     pub lanes: Vec<u64>,
     /// The memory traffic of each instruction.
     pub traffic: Vec<Traffic>,

@@ -11,7 +11,7 @@ pub struct Place {
     pub kernel: String,
     /// The instruction, in assembler syntax.
     pub instruction: String,
-    /// For machine code, the byte offset of the instruction. For PTX, the index of the statement in the text.
+    /// For machine code, the byte offset of the instruction. For PTX, the index of the decoded instruction.
     pub offset: u64,
     /// The file and line in the source, if the image has line tables.
     pub line: Option<(String, u32)>,
@@ -102,7 +102,7 @@ pub enum FaultKind {
         /// The byte offset in shared memory.
         offset: u64,
     },
-    /// A read of data from an asynchronous copy before the wait for this copy.
+    /// A read of the target of an asynchronous copy before the kernel has waited for this copy.
     #[error("shared memory at {offset:#x} is read before the wait for its asynchronous copy")]
     BeforeWait {
         /// The byte offset in shared memory.
@@ -120,7 +120,7 @@ pub enum FaultKind {
         /// The file and line of that instruction, if known.
         line: Option<(String, u32)>,
     },
-    /// All warps of the block that have not ended wait.
+    /// Every warp of the block that has not ended waits, so the block cannot continue.
     #[error("every warp of the block waits: {what}")]
     Deadlock {
         /// The events that the warps wait for.
@@ -135,13 +135,13 @@ pub enum FaultKind {
         /// The name of the instruction or of the feature.
         what: String,
     },
-    /// The instruction breaks one of its own rules.
+    /// An instruction or the launch is invalid, for example because the block has too many threads.
     #[error("{what}")]
     Invalid {
-        /// The rule, as a sentence without a full stop.
+        /// The mistake, as a sentence without a full stop.
         what: String,
     },
-    /// The launch executed more warp instructions than the limit allows.
+    /// A block executed more warp instructions than the limit allows.
     #[error("the launch did not end within {instructions} warp instructions")]
     TooLong {
         /// The limit, in warp instructions.

@@ -1,14 +1,16 @@
-//! For each instruction, caches the bank conflicts and the granules of its last access to shared memory.
+//! Caches the bank conflicts of each instruction's last access to shared memory, and the granules (the units of the
+//! race checks) that this access touched.
 //!
 //! Assume that the next access of an instruction differs from the last one by the same offset in every lane, and that
-//! this offset is a multiple of the access size. Then both accesses have the same conflicts, and their granules differ
-//! by that offset. Most executions of an instruction are such accesses, by other warps or in later iterations of a
-//! loop.
+//! this offset is a multiple of the access size (rounded up to a power of two, and to at least 4 bytes). Then both
+//! accesses have the same conflicts, and their granules differ by that offset. Most executions of an instruction are
+//! such accesses, by other warps or in later iterations of a loop.
 
 use crate::banks::conflicts;
 use crate::lanes::LANES;
 
-/// Maximum number of 64-bit words of granules in the cache. A wider access is computed each time.
+/// Maximum number of 64-bit words in a cached footprint. The granules of an access that needs more words are not
+/// cached.
 const MAX_WORDS: usize = 32;
 /// After this number of consecutive misses, the cache ignores further accesses of an instruction that do not match.
 pub(crate) const MAX_MISSES: u8 = 8;
@@ -25,9 +27,9 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// The granules that the access touches if its first lane accesses the offset `first`. The items are adjacent words
-    /// of 64 granules: the index of the word, and the bits of the touched granules. The index lies outside the memory
-    /// if the access reaches past either end of the address space.
+    /// The granules that the access touches if its first lane accesses the offset `first`. Each item is the index of a
+    /// word of 64 granules, and the bits of the touched granules in this word. If the access reaches past either end of
+    /// the address space, the index lies outside the memory.
     #[inline(always)]
     pub fn words(&self, first: u32) -> impl Iterator<Item = (usize, u64)> {
         let lowest = (first >> self.shift).wrapping_sub(self.below) & (u32::MAX >> self.shift);
@@ -83,7 +85,7 @@ struct Last {
 }
 
 impl Last {
-    /// Whether the cached conflicts and granules are valid for another access, too.
+    /// Whether the cached conflicts and granules are also valid for this access.
     #[inline(always)]
     fn is_like(&self, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
         let moved = at[0].wrapping_sub(self.at[0]);
@@ -91,7 +93,8 @@ impl Last {
         for (at, own) in at.iter().zip(&self.at) {
             different |= at.wrapping_sub(*own) ^ moved;
         }
-        // Such an offset changes neither which lanes share a granule nor which lanes share a bank.
+        // An offset that is a multiple of `unit` changes neither which lanes share a granule nor which lanes share a
+        // bank.
         let unit = bytes.next_power_of_two().max(4);
         different | moved & (unit - 1) == 0
     }

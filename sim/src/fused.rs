@@ -2,9 +2,9 @@
 //!
 //! If the target of the build has no fused instruction, `f32::mul_add` calls a library function for each lane. This
 //! module therefore checks at run time whether the processor has such an instruction, and uses it. Otherwise it
-//! computes in 64 bits: the product of two 32-bit floats is exact in 64 bits. The 64-bit sum, rounded to 32 bits, is
-//! the fused result, unless the sum lies exactly halfway between two 32-bit floats or the result is denormal. Such
-//! lanes are computed again with `f32::mul_add`.
+//! computes in 64 bits, because the product of two 32-bit floats is exact in 64 bits. The 64-bit sum, rounded to 32
+//! bits, is the fused result, unless the sum lies exactly halfway between two 32-bit floats or the result is denormal.
+//! Such lanes are computed again with `f32::mul_add`.
 
 use pulp::{Simd, WithSimd};
 
@@ -16,7 +16,7 @@ type Lanes = [u32; LANES];
 
 /// The significand bits of a 64-bit float that a 32-bit float does not have.
 const DROPPED: u64 = (1 << 29) - 1;
-/// The value of these bits halfway between two 32-bit floats.
+/// The value of these bits if the 64-bit float lies halfway between two 32-bit floats.
 const HALFWAY: u64 = 1 << 28;
 
 /// `a * b + c` of every lane, rounded once.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::{Counters, Fault, Launch, Memory, MemoryView, Order};
 
-/// Maximum length of a warp's turn in the orders that do not interrupt warps, in instructions.
+/// Maximum length of a warp's turn in the forward and the reversed order, in instructions.
 const WHOLE_TURN: u32 = 1 << 20;
 /// Maximum length of a warp's turn in a random order, in instructions.
 const LONGEST_RANDOM_TURN: u32 = 200;
@@ -51,8 +51,8 @@ pub trait Block {
     /// The number of warps of the block.
     fn warps(&self) -> usize;
 
-    /// Runs a warp for at most `turn` instructions. A waiting warp is stepped again with a turn of 0 whenever another
-    /// warp has made progress, and returns [`Progress::Waits`] as long as it must wait.
+    /// Runs a warp for at most `turn` instructions. After each turn of another warp, a waiting warp is stepped again
+    /// with a turn of 0. It returns [`Progress::Waits`] as long as it must wait.
     ///
     /// # Errors
     /// The fault that ends the launch.
@@ -68,7 +68,7 @@ pub trait Block {
 /// Runs all blocks of a launch, and returns the sum of their counters.
 ///
 /// # Errors
-/// The fault of one block. Blocks that have not started by then do not run.
+/// The fault of one block. Blocks that have not started when the fault occurs do not run.
 pub fn run<P: Program>(program: &P, launch: &Launch, memory: &Memory) -> Result<Counters, Fault> {
     run_blocks(program, launch, memory, (0..launch.blocks()).collect())
 }

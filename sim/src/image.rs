@@ -20,7 +20,7 @@ pub enum ImageError {
     /// The bytes are not a code object that the simulator can read.
     #[error(transparent)]
     CodeObject(#[from] gfx11::CodeObjectError),
-    /// The code object has no such kernel, or the simulator cannot execute it.
+    /// The code object has no kernel of this name, or the simulator cannot execute the kernel.
     #[error(transparent)]
     Gfx11Kernel(#[from] gfx11::KernelError),
     /// The text is not PTX that the simulator can parse.

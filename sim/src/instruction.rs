@@ -41,6 +41,6 @@ pub enum Class {
     Copy,
     /// Accesses to private memory.
     Private,
-    /// Instructions of unknown purpose.
+    /// Instructions that the simulator does not implement, and failing assertions.
     Unknown,
 }

@@ -1,4 +1,5 @@
-//! Values per lane of a warp, and conversions between values by lane and values by row.
+//! Arrays with one value per lane of a warp, and transpositions between the words of a lane and rows, which have one
+//! word per lane.
 
 use pulp::Simd;
 
@@ -10,8 +11,8 @@ pub(crate) const LANES: usize = 32;
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub T);
 
-/// An array of `f(lane)` for each lane. In contrast to `std::array::from_fn` and `map`, which the compiler calls as
-/// functions for arrays of this size, this loop is vectorised.
+/// An array of `f(lane)` for each lane. The compiler vectorises this loop. It does not vectorise `std::array::from_fn`
+/// and `map` for arrays of this size, because it does not inline them.
 #[inline(always)]
 pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     let mut out = [T::default(); LANES];
@@ -45,8 +46,8 @@ pub(crate) fn of_mask(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// Transposes the `N` words of each lane into `N` rows of all lanes. The words of a lane are usually adjacent in
-/// memory.
+/// Transposes the `N` words of each lane, which `of_lane` returns, into `N` rows with one word per lane. The words of a
+/// lane are usually adjacent in memory.
 #[inline(always)]
 pub(crate) fn spread<S: Simd, const N: usize>(
     simd: S,
@@ -93,7 +94,7 @@ fn spread_four<S: Simd>(
     }
 }
 
-/// Transposes four rows into groups of four lanes: lane `i` of a group receives its word of row `i`.
+/// Transposes four rows into eight groups of four lanes. Lane `i` of group `g` receives word `g` of row `i`.
 #[inline(always)]
 pub(crate) fn collect<S: Simd>(simd: S, rows: [[u32; EIGHT]; 4], lanes: &mut [u32; LANES]) {
     let groups = lanes.as_chunks_mut::<4>().0;
@@ -112,8 +113,8 @@ pub(crate) fn collect<S: Simd>(simd: S, rows: [[u32; EIGHT]; 4], lanes: &mut [u3
     }
 }
 
-/// Transposes groups of four lanes into four rows: row `i` has the words of lane `i` of each group, first of the even
-/// groups, then of the odd groups.
+/// Transposes eight groups of four lanes into four rows. Row `i` contains the word of lane `i` of each group, first for
+/// the even groups, then for the odd groups.
 #[inline(always)]
 pub(crate) fn apart<S: Simd>(simd: S, lanes: &[u32; LANES]) -> [[u32; EIGHT]; 4] {
     if S::F32_LANES != EIGHT {

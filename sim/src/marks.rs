@@ -1,8 +1,8 @@
-//! The state of shared memory as a few bits per granule, for a fast check of accesses.
+//! The state of shared memory as a few bits per granule (the unit of the race checks), for a fast check of accesses.
 //!
-//! Most accesses cannot take part in a race: reads of data written before the last barrier, and writes to granules that
-//! no thread has accessed since. The bits identify such accesses for all lanes of a warp at once. The check is
-//! conservative: an access that fails it may be correct, and is then checked in full.
+//! Most accesses cannot take part in a race. They read data that was written before the last barrier, or they write to
+//! granules that no thread has accessed since the last barrier. The bits identify such accesses for all lanes of a warp
+//! at once. An access that fails this fast check can be correct, so it is then checked in full.
 
 use std::ops::Range;
 
@@ -18,7 +18,8 @@ struct Word {
     written: u64,
     /// The target of an asynchronous copy that is not complete.
     pending: u64,
-    /// Written, complete, and not written again since the last barrier.
+    /// Written before the last barrier and not since. At that barrier, no asynchronous copy into the granule was
+    /// pending.
     readable: u64,
     /// Accessed since the last barrier. Forbidden granules always have this bit.
     touched: u64,
@@ -91,7 +92,8 @@ impl Marks {
         stopped == 0
     }
 
-    /// Records an access whose footprint is known. `first` is the offset that its first lane accesses.
+    /// Records an access whose footprint is known. `first` is the offset that its first lane accesses. Returns `false`
+    /// if the access needs a full check.
     #[inline(always)]
     pub fn touch_known(&mut self, known: &Footprint, first: u32, touch: Touch) -> bool {
         let mut stopped = 0;
@@ -198,7 +200,8 @@ impl Marks {
     }
 }
 
-/// Finds the word that all lanes access, and its granules. The result is `None` if the lanes access several words.
+/// Finds the index of the word that all lanes access, and the bits of the accessed granules. The result is `None` if
+/// the lanes access several words.
 struct InOneWord<'a> {
     at: &'a [u32; 32],
     shift: u32,

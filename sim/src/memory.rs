@@ -25,7 +25,7 @@ pub struct Memory {
 
 impl Memory {
     /// Allocates `bytes` zero bytes at a multiple of `align`, which must be a power of two, and returns the address. An
-    /// address is never used again.
+    /// address can be used again after the allocation with the highest address is freed.
     pub fn alloc_aligned(&self, bytes: usize, align: usize) -> u64 {
         let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
         let free = regions
@@ -151,8 +151,9 @@ impl Region {
         &self.words[offset / 4]
     }
 
-    /// The offsets of the lanes of a mask in this region, with 0 for the other lanes. `None` unless the region contains
-    /// `bytes` bytes at each address and each address is a multiple of `align`, a power of two up to 256.
+    /// The offset of each lane's address in this region, or 0 for lanes that are not in `mask`. `None` unless, for
+    /// every lane of `mask`, the region contains `bytes` bytes at the address and the address is a multiple of `align`,
+    /// a power of two up to 256.
     #[inline(always)]
     pub(crate) fn offsets(
         &self,

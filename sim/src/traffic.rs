@@ -47,10 +47,11 @@ struct Spans {
     /// Number of different bytes.
     bytes: u64,
     sectors: u64,
-    /// The address of the last access. `end` and `next_sector` are the first byte and the first sector after all
-    /// accesses.
+    /// The address of the last access.
     last: u64,
+    /// The address of the first byte after all accesses.
     end: u64,
+    /// The number of the first sector after all accesses.
     next_sector: u64,
 }
 
@@ -71,7 +72,7 @@ impl Spans {
     }
 }
 
-/// The last request of an instruction whose sectors were counted lane by lane, and the result.
+/// The last request of an instruction whose sectors were counted, and the counts.
 #[derive(Debug)]
 struct Last {
     addresses: [u64; 32],
@@ -97,8 +98,8 @@ impl Last {
     }
 }
 
-/// Counts requests to global memory. Most requests touch the same number of sectors as the last request of the same
-/// instruction, which is cached.
+/// Counts requests to global memory. Most requests touch as many sectors as the last request of the same instruction,
+/// so the counts of that request are cached.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     last: Vec<Option<Box<Last>>>,

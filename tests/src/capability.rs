@@ -1,8 +1,9 @@
-//! Decides whether a test is skipped: what it needs, whether that is available, and the message if not.
+//! Decides whether a test is skipped, from the list of the test's needs.
 //!
-//! If a compiler or a data set is missing, the test is skipped for users and fails if `CI=true`. If a GPU is missing,
-//! the test is always skipped. Each skip prints one line that starts with `skipped:`, and appends the line to
-//! `target/kiln-skips.txt`, where `cargo xtask test` counts it.
+//! If a tool is missing that CI machines have, such as a compiler, the test is skipped for users, and fails if
+//! `CI=true`. If something else is missing, such as a GPU or recorded data, the test is skipped in CI too. With
+//! `KILN_REQUIRE`, tests of the listed kinds of GPUs fail instead. Each skip prints one line that starts with
+//! `skipped:`, and appends the line to `target/kiln-skips.txt`, where `cargo xtask test` counts it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -149,8 +150,9 @@ impl Need {
         }
     }
 
-    /// Whether `KILN_REQUIRE` requires it. This variable lists devices, such as `cuda` or `cuda,hip`, whose tests must
-    /// not be skipped. It is for machines that were borrowed for their GPU, where a skip would look like a pass.
+    /// Whether `KILN_REQUIRE` requires this need. The variable lists kinds of devices, such as `cuda` or `cuda,hip`,
+    /// whose tests must not be skipped. It is for machines that were borrowed for their GPU, because there a skip would
+    /// look like a pass.
     fn is_required(self, devices: &str) -> bool {
         let needs = |device: &str| match device {
             "cuda" => matches!(self, Need::CudaDevice | Need::Nvrtc),
@@ -160,8 +162,8 @@ impl Need {
         devices.split(',').map(str::trim).any(needs)
     }
 
-    /// Whether CI passes without it. CI machines have no GPU, checkouts have no recorded data, only Debian has those
-    /// packages, and full measurements take hours.
+    /// Whether CI passes without this need. CI machines have no GPU, checkouts have no recorded data, some packages
+    /// exist only in Debian, and full measurements take hours.
     fn is_excusable(self) -> bool {
         matches!(
             self,
@@ -208,7 +210,7 @@ pub fn process_1(command: &Command) -> Command {
 /// Whether the test can continue. If `false`, the test must return at once. The skip has been printed and counted.
 ///
 /// # Panics
-/// If `CI=true` and a need is neither a GPU nor recorded data, because in CI a missing tool is a failure.
+/// If a need is not met although `CI=true` and CI machines have it, or although `KILN_REQUIRE` requires it.
 pub fn have(test: &str, needs: &[Need]) -> bool {
     for need in needs {
         let Err(reason) = need.probe() else { continue };
@@ -247,10 +249,11 @@ pub fn cuda_occupancy() -> Option<PathBuf> {
         .find(|folder| folder.join("cuda_occupancy.h").is_file())
 }
 
-/// The earlier versions of NVRTC that tests compile kernels with, beginning with the oldest supported version.
+/// Versions of NVRTC before the current one, with which tests compile kernels. The first one is the oldest supported
+/// version.
 pub const OLDER_NVRTC: [&str; 3] = ["12.1", "12.9", "13.0"];
 
-/// The folder into which `cargo xtask setup` unpacks an earlier version of NVRTC.
+/// The folder into which `cargo xtask setup` unpacks a version from [`OLDER_NVRTC`].
 pub fn older_nvrtc(version: &str) -> PathBuf {
     crate::command::workspace().join(format!("target/nvrtc-{version}"))
 }

@@ -15,9 +15,9 @@ pub fn tune_program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let mut build = cargo(&workspace());
-        // Builds `tune` as a part of the whole workspace, with the features that the suite uses. Other features would
-        // build it a second time. Cargo builds the programs of a package for its integration tests, and `program` is
-        // the integration test of `tune`.
+        // Builds `tune` as a part of the whole workspace, with the features that the suite uses. With other features,
+        // cargo would build `tune` a second time. Cargo builds the programs of a package for its integration tests, and
+        // `program` is the integration test of `tune`.
         build.args(["test", "--quiet", "--profile", profile()]);
         build.args(["--workspace", "--no-run", "--test", "program"]);
         build.args(["--message-format", "json-render-diagnostics"]);

@@ -54,7 +54,8 @@ fn blocks(markdown: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The files on a page, in order. A file is a block after a line that has only a path in backticks and a colon.
+/// The files on a page, in order: the path and the content of each. A file is a block after a line that has only a path
+/// in backticks and a colon.
 pub fn files(markdown: &str) -> Vec<(String, String)> {
     let name_above = |at: usize| {
         let above = markdown.lines().take(at).collect::<Vec<_>>();

@@ -1,5 +1,5 @@
-//! A stand-in for the CUDA driver. It is compiled with NVIDIA's own header, and tests Kiln's use of the driver without
-//! a GPU.
+//! Stand-ins for the CUDA driver and for NVML, so Kiln's use of both can be tested without a GPU. The stand-in for the
+//! driver is compiled with NVIDIA's own header.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

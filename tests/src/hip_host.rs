@@ -1,4 +1,5 @@
-//! The test library for the hip backend (`tests/hip-host`). Cargo builds it together with the tests.
+//! A library that implements HIP on the host processor (`tests/hip-host`), for tests of the hip backend. Cargo builds
+//! the library together with the tests.
 
 use std::path::Path;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A stand-in for AMD's run-time compiler. It compiles with clang.
+//! A stand-in for `libhiprtc`, AMD's run-time compiler. It compiles kernels with clang.
 
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::capability::recorded_data;
 
-/// All recorded spaces, by name.
+/// All recorded spaces, in the order of their file names.
 ///
 /// # Panics
 /// If there are no recorded spaces, or if one of them cannot be read.
@@ -54,7 +54,8 @@ pub fn searches(
     jobs.par_iter().map(search).collect()
 }
 
-/// For each recording, the median share of the optimum that the runs reach after `evals` configs.
+/// For each recording, the median over the runs of the share that a run reaches after `evals` configs. A share is the
+/// shortest time of the recording divided by the shortest time that the run has found, or 0 if the run has found none.
 pub fn shares(recordings: &[Recording], runs: &[SearchRun], evals: usize) -> Vec<f64> {
     let share = |recording: &Recording| {
         let best = recording.best_ms().unwrap_or_default();

@@ -38,7 +38,8 @@ impl Kind {
         }
     }
 
-    /// The program: the value of the variable, the one that `cargo xtask bars` installs, or one on the path.
+    /// The program: the value of `KILN_MOTO_SERVER` or `KILN_S3RVER`, the program that `cargo xtask bars` installs, or
+    /// a program on the path.
     pub fn program(self) -> Option<PathBuf> {
         let (variable, made) = match self {
             Kind::Moto => ("KILN_MOTO_SERVER", "target/s3/moto/bin/moto_server"),
@@ -81,7 +82,7 @@ impl Server {
                 .arg("--silent")
                 .arg("--directory")
                 .arg(folder.path().join("objects"))
-                // s3rver encrypts its page tokens with a cipher that newer versions of OpenSSL call legacy.
+                // s3rver encrypts its page tokens with a cipher that OpenSSL 3 calls legacy.
                 .env("NODE_OPTIONS", "--openssl-legacy-provider"),
         };
         let log = fs::File::create(folder.path().join("log")).expect("a file should be made");

@@ -31,7 +31,7 @@ const SOURCE: &str = "extern \"C\" __global__ void scale(unsigned n, const float
 }
 ";
 
-/// A search space that a search explores in a moment.
+/// A search space of 9 configs.
 pub const SMALL: &str = "THREADS in [64, 128, 256], ITEMS in [1, 2, 4]";
 /// A search space of 48 configs.
 pub const LARGE: &str =
@@ -117,8 +117,8 @@ impl ScalePackage {
         expect_code(keygen.arg(self.path(name)), 0);
     }
 
-    /// Writes a fake device with its own uuid, on which 256 threads and 4 items are fast. `fields` are added to its
-    /// script.
+    /// Writes the script of a fake device with its own UUID, on which 256 threads and 4 items are fast. `fields` are
+    /// added to the script.
     ///
     /// # Panics
     /// If `fields` is not a JSON object.

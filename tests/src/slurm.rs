@@ -134,20 +134,21 @@ impl Cluster {
         }
     }
 
-    /// Kills the process of a node's job, as the kernel does when memory is short. Returns `false` without such a
-    /// process.
+    /// Kills the process of a node's job, as the operating system does when memory is short. Returns `false` if the
+    /// node runs none.
     pub fn kill_task(&self, node: usize) -> bool {
         let task = self.steps(node).into_iter().find(|pid| is_tune(*pid));
         signal(task, "-KILL");
         task.is_some()
     }
 
-    /// Whether a node runs an element.
+    /// Whether a node works on an element (one part of a plan).
     pub fn has_task(&self, node: usize) -> bool {
         self.steps(node).into_iter().any(is_tune)
     }
 
-    /// Stops a node's daemon and everything that it runs, as a partition does: nothing answers, and nothing has died.
+    /// Stops a node's daemon and all processes that it runs, like a network failure. The node does not answer, but no
+    /// process has died.
     pub fn stop_node(&self, node: usize) {
         signal(self.pid(&name(node)), "-STOP");
         for step in self.steps(node) {
@@ -155,7 +156,7 @@ impl Cluster {
         }
     }
 
-    /// Lets the processes of a stopped node's jobs go on; its daemon stays cut off.
+    /// Continues the processes of a stopped node's jobs. The node's daemon remains stopped.
     pub fn continue_task(&self, node: usize) {
         for step in self.steps(node) {
             signal(Some(step), "-CONT");

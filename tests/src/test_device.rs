@@ -15,7 +15,7 @@ use crate::hip_host;
 /// for the hip backend on the host processor.
 pub const VARIABLE: &str = "KILN_TEST_DEVICE";
 
-/// The hip backend on a runtime of the host processor. It runs the tests for GPUs without a GPU.
+/// The value of [`VARIABLE`] for the hip backend on the host processor. With it, tests for GPUs run without a GPU.
 pub const HIP_HOST: &str = "hip-host";
 
 /// Opens the test device.
@@ -38,11 +38,11 @@ pub fn open() -> Result<Device, String> {
     })
 }
 
-/// A stream of the test device. `None` means that the cpu has no compiler, and that the test must return at once. The
-/// skip has been printed and counted.
+/// A stream of the test device. `None` means that this machine has no host compiler, and that the test must return at
+/// once. The skip has been printed and counted.
 ///
 /// # Panics
-/// If the variable is set and its device does not open, because a skip would look like a pass.
+/// If the device does not open. Such a test is not skipped, because a skip would look like a pass.
 pub fn stream(test: &str) -> Option<Stream> {
     if std::env::var_os(VARIABLE).is_none() && !have(test, &[Need::HostCompiler]) {
         return None;

@@ -106,7 +106,7 @@ fn manifest(name: &str) -> String {
     )
 }
 
-/// The unpacked packages, one folder per package. They are packed again if a source file is newer.
+/// The unpacked packages, one folder per package. They are packed again if a source file is newer than the packages.
 fn packaged() -> PathBuf {
     let folder = target_dir().join("throwaway/packages");
     fs::create_dir_all(&folder).expect("the folder of packages should be made");

@@ -163,7 +163,8 @@ fn count_sectors(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32],
     requests.count(traffic, at, addresses, exec, bytes.into());
 }
 
-/// Counts one request for each memory that the lanes access through generic addresses.
+/// Counts one request for each kind of memory (shared, private, global) that the lanes access through generic
+/// addresses.
 fn count_generic(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32], exec: u32) {
     let lanes_in = |aperture: u32| -> u32 {
         let there = lanes_of(exec).filter(|&lane| (addresses[lane] >> 32) as u32 == aperture);

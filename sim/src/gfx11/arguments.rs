@@ -7,12 +7,12 @@ use super::metadata::KernelMetadata;
 use super::space::{ARGUMENTS, PACKET};
 use crate::{Launch, Region};
 
-/// The value of bytes that the runtime does not write.
+/// The value of bytes that neither an argument nor a field of the packet fills.
 const POISON: u8 = 0xcd;
 /// The size of the segment is a multiple of this number of bytes.
 const ALIGN: usize = 64;
 
-/// The end of the last explicit (not hidden) argument, in bytes.
+/// The end of the last explicit (not hidden) argument, in bytes, rounded up to a multiple of 8.
 pub(super) fn explicit_bytes(kernel: &KernelMetadata) -> u32 {
     let explicit = kernel
         .arguments
@@ -24,7 +24,8 @@ pub(super) fn explicit_bytes(kernel: &KernelMetadata) -> u32 {
         .unwrap_or(0)
 }
 
-/// The kernel argument segment of a launch. It has the hidden arguments that the metadata lists. Padding is poison.
+/// The kernel argument segment of a launch, with the hidden arguments that the metadata lists. Padding contains
+/// [`POISON`].
 pub(super) fn segment(kernel: &KernelMetadata, launch: &Launch, dynamic_shared: u32) -> Region {
     let bytes = (kernel.argument_bytes as usize).next_multiple_of(ALIGN);
     let mut data = vec![POISON; bytes];

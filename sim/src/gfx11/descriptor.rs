@@ -6,13 +6,14 @@
 /// The size of a descriptor in bytes.
 pub(super) const BYTES: usize = 64;
 
-/// The rounding and denormal modes of floats, and their handling of NaNs.
+/// The modes of float arithmetic: the rounding, and the handling of denormals and NaNs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FloatMode {
-    /// The lowest four bits of MODE: rounding of 32 bits, then of 16 and 64 bits. 0 is to nearest even.
+    /// The lowest four bits of MODE: two bits for the rounding of 32-bit floats, then two for 16-bit and 64-bit floats.
+    /// 0 means to nearest even.
     pub round: u8,
-    /// The next four bits: denormals of 32 bits, then of 16 and 64 bits. Bit 0 keeps denormal inputs, bit 1 denormal
-    /// results.
+    /// The next four bits of MODE: two bits for denormals of 32-bit floats, then two for 16-bit and 64-bit floats. In
+    /// each pair, the lower bit keeps denormal inputs, and the upper bit keeps denormal results.
     pub denormals: u8,
     /// Whether a clamped NaN becomes 0.
     pub clamp_nan: bool,
@@ -32,7 +33,7 @@ pub(crate) struct Descriptor {
     /// For x, y and z, whether the index of the block follows the user registers.
     pub block_index: [bool; 3],
     pub block_info: bool,
-    /// The thread indices in v0: 0 for x; 1 for x and y; 2 for x, y and z.
+    /// The thread indices in v0: 0 means x, 1 means x and y, and 2 means x, y and z.
     pub thread_index: u32,
     /// `kernel_code_properties`: the values in the user registers.
     pub properties: u16,

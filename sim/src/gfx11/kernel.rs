@@ -68,7 +68,8 @@ impl Loaded {
     /// The kernel of this name.
     ///
     /// # Errors
-    /// If the code object has no such kernel, or if the kernel needs a feature that the simulator does not have.
+    /// If the code object has no such kernel, if the kernel's descriptor is damaged, or if the kernel needs a feature
+    /// that the simulator does not have.
     pub fn kernel(&self, name: &str) -> Result<Kernel, KernelError> {
         let metadata = self
             .object

@@ -28,7 +28,7 @@ fn extend(loaded: u32, old: u32, bytes: u8, signed: bool, part: Part) -> u32 {
     }
 }
 
-/// The words of a lane's data registers. They begin at the high half if the instruction specifies this.
+/// The words of a lane's data registers. With [`Part::High`], the value is the high half of the first register.
 #[inline]
 pub(super) fn data(w: &Wave, register: u8, lane: usize, bytes: u8, part: Part) -> [u32; 4] {
     let mut value = [0; 4];

@@ -2,10 +2,11 @@
 //!
 //! A byte may be read only after it was written. Between two barriers, if one wave writes a byte, no other wave may
 //! read or write this byte. There are two exceptions: a write that does not change the value, and two waves that both
-//! executed an atomic operation, which may have ordered them.
+//! executed an atomic operation since the last barrier, which may have ordered the waves.
 //!
-//! An access cannot race if no wave has written to its words since the last barrier. Such accesses are only appended to
-//! a log. The next access that may race transfers the log to the traces. The next barrier clears the log instead.
+//! A read cannot race if no wave has written to its words since the last barrier. A write cannot race if no wave has
+//! accessed its words since that barrier. Such accesses are only appended to a log. The next access that may race
+//! transfers the log to the traces. The next barrier clears the log instead.
 
 use super::lds_notes::{Kind, MAX_NOTES, Note, Noted, Request};
 use super::lds_trace::{Former, SEVERAL, Trace, UNTOUCHED, Who};
@@ -298,7 +299,7 @@ impl Lds {
         let former = self.note_writer(word, mask, same, who);
         let touch = match self.traces[word].written {
             u32::MAX => Touch::Write,
-            // Parts of the word may still be unwritten.
+            // Parts of the word may still be unwritten, so the word is only marked as accessed.
             _ => Touch::Read,
         };
         self.marks.touch_one(word, touch);
@@ -317,7 +318,8 @@ impl Lds {
         let former = Former::of(trace.writers, trace.writer_at, me, mask)
             .or_else(|| Former::of(trace.readers, trace.reader_at, me, mask));
         trace.written |= mask;
-        // A wave that writes the value that is already there does not conflict with other waves.
+        // A write that does not change the value does not conflict with reads by other waves. It is therefore recorded
+        // as a write by several waves.
         let writer = if same && trace.writers & mask != me & mask {
             u32::from(SEVERAL) * 0x0101_0101
         } else {

@@ -2,14 +2,15 @@
 
 use super::lds_trace::Who;
 
-/// Limits the log of a block to a few MiB. Transferring the log takes longer than appending to it.
+/// Maximum number of accesses in the log, so the log of a block has at most a few MiB. The limit is not lower because
+/// transferring the log takes longer than appending to it.
 pub(super) const MAX_NOTES: usize = 1 << 14;
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Read,
-    /// For each word of an access, the lanes whose write did not change the value.
+    /// `same` contains, for each word of a lane's access, the mask of the lanes whose write did not change the value.
     Write {
         same: [u32; 4],
     },

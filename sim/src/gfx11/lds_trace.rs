@@ -15,11 +15,11 @@ pub(super) const SEVERAL: u8 = 0xfe;
 /// The state of the four bytes of a word.
 #[derive(Clone, Copy)]
 pub(super) struct Trace {
-    /// The bytes that were written at any time, 0xff each. If all four were, only the marks record it.
+    /// The bytes that were written at any time, 0xff each. A write of the whole word may be recorded only in the marks.
     pub written: u32,
     /// The interval between barriers for which `writers` and `readers` are valid.
     pub interval: u32,
-    /// For each byte, the wave that wrote it.
+    /// For each byte, the wave that wrote it in this interval.
     pub writers: u32,
     pub writer_at: u32,
     pub readers: u32,

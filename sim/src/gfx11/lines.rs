@@ -7,7 +7,7 @@ use addr2line::gimli::{Dwarf, EndianSlice, Error, LittleEndian, SectionId};
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _};
 
-/// The debug sections of a code object. They are parsed only when a fault needs a line.
+/// The debug sections of a code object. They are parsed each time a line is requested.
 #[derive(Debug)]
 pub(super) struct Lines(BTreeMap<String, Vec<u8>>);
 

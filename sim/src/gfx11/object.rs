@@ -64,7 +64,7 @@ pub(super) struct Text {
     /// The address of the section in the image.
     pub address: u64,
     pub placed: Vec<Placed>,
-    /// For each word, the index of the instruction that begins there.
+    /// For each word, the index of the instruction that begins there, or `u32::MAX`.
     pub index: Vec<u32>,
     pub lines: Option<Lines>,
 }
@@ -103,7 +103,7 @@ impl CodeObject {
     /// Reads a code object, and decodes its instructions.
     ///
     /// # Errors
-    /// If the code object is damaged, or is not for gfx11.
+    /// If the code object is damaged, is not for gfx11, or needs a relocation that the simulator does not implement.
     pub fn parse(bytes: &[u8]) -> Result<CodeObject, CodeObjectError> {
         let elf: Elf<'_> = ElfFile64::parse(bytes).map_err(CodeObjectError::Elf)?;
         check_machine(&elf)?;

@@ -332,8 +332,8 @@ fn two(
     Ok(())
 }
 
-/// Counts a request and its bank conflicts, in cycles beyond the minimum. Lanes are served in groups that need 128
-/// bytes, and each bank delivers one word per cycle.
+/// Counts a request and its bank conflicts, in cycles beyond the minimum. Lanes are served in groups that access at
+/// most 128 bytes, and each bank delivers one word per cycle.
 pub(super) fn count(shared: &mut Shared<'_>, addresses: &Lanes, exec: u32, bytes: u8) {
     shared.traffic().shared_requests += 1;
     shared.traffic().shared_conflicts += conflicts(addresses, exec, bytes.into());
@@ -372,7 +372,7 @@ fn backward_permute(w: &mut Wave, one: &Share, exec: u32) {
     w.put(one.dst, &result, exec);
 }
 
-/// The lane that a byte index specifies. Higher bits are ignored.
+/// The lane that a byte offset specifies, which is four times the index of the lane. Higher bits are ignored.
 fn lane_of(index: u32, offset: u32) -> usize {
     (index.wrapping_add(offset) / 4 % 32) as usize
 }

@@ -58,7 +58,7 @@ const NONE: Access = Access {
 struct Cell {
     write: Access,
     reads: [Access; 2],
-    /// Whether the last write was atomic or volatile.
+    /// Whether the last write may synchronise threads ([`Intent::StrongWrite`]).
     strong: bool,
 }
 
@@ -138,8 +138,8 @@ impl Cells {
         match intent {
             Intent::Read => {
                 let [a, b] = &mut cell.reads;
-                // The new read replaces the older read of another warp, but each warp occupies only one of the two
-                // slots.
+                // The new read is stored in the first slot if this slot is empty, or if it contains a read by the same
+                // warp or a read that happened before. Otherwise the new read is stored in the second slot.
                 let place = if a.who.warp == now.who.warp || a.who.warp == NOBODY || !races(a) {
                     a
                 } else {
@@ -161,8 +161,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Whether the warp has already read this granule at its current clock. A write since then would have removed that
-    /// read.
+    /// Whether the same group of lanes has already read this granule at the current clock of its warp. A write since
+    /// then would have removed that read.
     #[inline(always)]
     fn is_repeated(&self, at: usize, now: Access) -> bool {
         let cell = &self.cells[at];
@@ -173,14 +173,14 @@ impl Cells {
             && (cell.write.who.warp != now.who.warp || cell.write.who.group == now.who.group)
     }
 
-    /// Completes an asynchronous copy, which is a write at the time of the wait.
+    /// Records the completion of an asynchronous copy as a write at the time of the wait.
     pub fn complete(&mut self, at: usize, now: Access) {
         self.prepare();
         self.cells[at].write = now;
     }
 
-    /// Synchronises through a flag: the warp learns the clocks that earlier warps published at the address, and adds
-    /// its own.
+    /// Synchronises a warp through the flag at `address`. The warp joins its clocks with the clocks that earlier warps
+    /// published there, and publishes the result.
     pub fn synchronise(&mut self, address: u64, warp: u8) {
         let warp = usize::from(warp);
         let clocks = &mut self.clocks[warp];

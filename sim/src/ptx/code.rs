@@ -19,7 +19,7 @@ pub(super) struct Reg {
     pub index: u32,
 }
 
-/// A special register whose value is constant for a warp (PTX ISA 10).
+/// A special register whose value does not change while a warp runs (PTX ISA 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Special {
     Tid(usize),
@@ -227,8 +227,8 @@ pub(super) enum Op {
         members: u32,
     },
     Barrier(Barrier),
-    /// `cp.async` from global to shared memory. It copies `source_bytes` bytes, and fills the rest of `bytes` with
-    /// zeros.
+    /// `cp.async` from global to shared memory. `source_bytes` is the register that contains the number of bytes to
+    /// copy. The rest of `bytes` is filled with zeros. `None` copies all `bytes`.
     Copy {
         to: Address,
         from: Address,
@@ -294,7 +294,7 @@ pub(super) struct Code {
     pub parameter_bytes: u32,
     /// The size of static shared memory on a GPU, in bytes.
     pub static_bytes: u32,
-    /// The size of static shared memory here, with the gaps between variables, in bytes.
+    /// The size of static shared memory in the simulator, including the gaps between variables, in bytes.
     pub shared_bytes: u32,
     /// The ranges of shared memory that belong to no variable.
     pub gaps: Vec<Range<u32>>,

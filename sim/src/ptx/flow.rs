@@ -26,7 +26,7 @@ pub(super) fn fill_joins(insts: &mut [Inst]) {
 
 struct Blocks {
     starts: Vec<u32>,
-    /// The successors of each block. The number of blocks stands for the end of the kernel.
+    /// The successors of each block. An index equal to the number of blocks stands for the end of the kernel.
     next: Vec<Vec<usize>>,
 }
 

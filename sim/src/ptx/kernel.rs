@@ -54,7 +54,7 @@ impl Module {
     /// error here, but ends any launch that reaches it.
     ///
     /// # Errors
-    /// If a line is not valid PTX. The error reports the first such line.
+    /// If the text is not valid PTX, or uses a name that it does not declare.
     pub fn parse(text: &str) -> Result<Module, ParseError> {
         let ast = parse(text)?;
         let index = |name: &str| {
@@ -189,7 +189,7 @@ impl<'a> Entry<'a> {
         self.code.max_threads
     }
 
-    /// The block size that `.reqntid` requires.
+    /// The block size that `.reqntid` requires, or `None` without this directive.
     pub fn required_threads(&self) -> Option<[u32; 3]> {
         self.code.required_threads
     }
@@ -212,7 +212,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The address and the size in bytes of a variable in global or constant memory.
+    /// The address and the size in bytes of a variable in global or constant memory. `None` if the module has no such
+    /// variable.
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         let all = self.module.variables.iter().zip(&self.addresses);
         let mut found = all.filter(|(variable, _)| variable.placed && variable.name == name);
@@ -333,7 +334,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// Registers with the values that are the same for all warps.
+    /// Registers that contain the values that are the same for all warps: constants, and special registers that depend
+    /// only on the launch.
     pub(super) fn template(&self, launch: &Launch, seed: u64) -> Regs {
         let code = &self.code;
         let mut regs = Regs::garbage(

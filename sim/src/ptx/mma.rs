@@ -40,7 +40,8 @@ pub(super) struct Mma {
 }
 
 impl Mma {
-    /// Decodes the implemented shapes: `m16n8k4` to `m16n8k32`, depending on the types.
+    /// Decodes the implemented shapes: `m16n8k4` to `m16n8k32`, depending on the types. Returns `None` for other
+    /// instructions.
     pub fn decode(m: &Mods) -> Option<Mma> {
         let sparse = m
             .parts

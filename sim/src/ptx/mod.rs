@@ -34,7 +34,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line} of the PTX: {message}")]
 pub struct ParseError {
-    /// The line in the text, from 1.
+    /// The line in the text, from 1. 0 if the line is not known.
     pub line: u32,
     /// The mistake, as a sentence without a full stop.
     pub message: String,

@@ -1,11 +1,12 @@
-//! A log of accesses to shared memory that race with no earlier access. The log is transferred to [`Cells`] when
-//! needed.
+//! A log of accesses to shared memory that race with no earlier access. The log is transferred to [`Cells`] before an
+//! access that may race is checked.
 
 use super::cells::{Access, Cells, Intent, Who};
 use super::regs::{LANES, lanes};
 use crate::marks::Touch;
 
-/// Limits the log of a block to a few MiB. Transferring the log takes longer than appending to it.
+/// Maximum number of accesses in the log, so the log of a block has at most a few MiB. The limit is not lower because
+/// transferring the log takes longer than appending to it.
 const MAX_NOTES: usize = 1 << 14;
 
 /// One access of a warp.

@@ -26,7 +26,7 @@ pub(super) fn pack(bits: u32, parts: usize) -> Option<Run> {
     })
 }
 
-/// One part of `a`, which begins at the bit in `flags`.
+/// One part of `a`, which begins at bit `flags`.
 pub(super) fn unpack(bits: u32, parts: usize) -> Option<Run> {
     Some(match (bits, parts) {
         (64, 2) => |r, x, m| map1(r, x, m, |a: u64| (a >> x.flags) as u32),

@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips a debug section. Lines come from `.loc` directives instead.
+    /// Skips a debug section. Source lines come from `.loc` directives instead.
     fn section(&mut self) -> Result<(), ParseError> {
         while !self.ended() && !self.take("}") {
             self.next();

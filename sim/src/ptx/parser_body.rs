@@ -93,8 +93,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.loc file line column`, optionally followed by `, function_name x, inlined_at file line column`. The first line
-    /// is used.
+    /// `.loc file line column`, optionally followed by `, function_name x, inlined_at file line column`. Only the first
+    /// file and line are recorded.
     fn location(&mut self, items: &mut Vec<Item<'a>>) -> Result<(), ParseError> {
         self.next();
         let file = self.integer("the number of a file")?;

@@ -1,6 +1,6 @@
 //! The product of a matrix with 16 rows and a matrix with 8 columns. The elements are distributed over the registers of
-//! a warp as for `mma.sync` (PTX ISA 9.7.14.5.7 to 9.7.14.5.10): four lanes have `RUN` consecutive elements of a row or
-//! a column.
+//! a warp as for `mma.sync` (PTX ISA 9.7.14.5.7 to 9.7.14.5.10). In each register, four consecutive lanes have elements
+//! of the same row of the first matrix, or of the same column of the second matrix.
 
 use std::ops::{AddAssign, Mul};
 
@@ -14,7 +14,7 @@ use crate::lanes::{apart, over};
 const ROWS: usize = 8;
 
 /// The first matrix in the layout of the registers, so no element moves between lanes. The indices are the register,
-/// the part of a lane, and the lane. Registers contain rows 0 to 7 and rows 8 to 15 alternately.
+/// the part of a lane's word, and the lane. Registers contain rows 0 to 7 and rows 8 to 15 alternately.
 pub(super) type Rows<T, const PARTS: usize, const REGISTERS: usize> =
     [[[T; LANES]; PARTS]; REGISTERS];
 /// The second matrix. Its row `k` is at index `k / PARTS` of part `k % PARTS`. Even columns precede odd columns.

@@ -39,7 +39,8 @@ impl Regs {
     }
 }
 
-/// The operands of an instruction on registers, as indices. The instruction determines the file of each index.
+/// The operands of an instruction on registers, as indices. The instruction determines to which register file each
+/// index belongs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Args {
     pub d: u32,
@@ -204,7 +205,8 @@ pub(super) fn test2<A: Cell, B: Cell>(regs: &Regs, x: &Args, f: impl Fn(A, B) ->
     bytes.iter().fold(0, |bits, bit| bits | bit)
 }
 
-/// Writes a predicate in the lanes of the mask. Writes to predicate 0 are ignored; it is the sink for `_`.
+/// Writes a predicate in the lanes of the mask. Writes to predicate 0 are ignored, because it stands for the
+/// destination `_`.
 #[inline(always)]
 pub(super) fn write_pred(regs: &mut Regs, d: u32, mask: u32, bits: u32) {
     if d != 0 {

@@ -1,9 +1,10 @@
 //! The shared memory of a block, and the state of each part of it: whether it was written, which asynchronous copy
 //! fills it, and which accesses were the last ones.
 //!
-//! An access cannot race if no thread has written to its granules since the last barrier of all warps. Such accesses
-//! are only appended to a log. The next access that may race transfers the log to the granules. The next barrier of all
-//! warps clears the log instead, because nothing before this barrier can race with later accesses.
+//! A read cannot race if no thread has written to its granules since the last barrier of all warps. A write cannot race
+//! if no thread has accessed its granules since that barrier. Such accesses are only appended to a log. The next access
+//! that may race transfers the log to the granules. The next barrier of all warps clears the log instead, because
+//! nothing before this barrier can race with later accesses.
 
 use std::ops::Range;
 
@@ -19,11 +20,11 @@ use crate::marks::{Marks, Touch};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     Kind(FaultKind),
-    /// A race with an earlier access, at this offset.
+    /// A race at this offset, and the origin of the earlier access.
     Race(u64, Who),
 }
 
-/// Asynchronous copies of a warp that are not complete.
+/// The asynchronous copies of one instruction of a warp that are not complete.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     who: Who,
@@ -222,7 +223,8 @@ impl Shared {
         }
     }
 
-    /// Records asynchronous copies that were checked as [`Intent::Copy`], with the copy group that each lane has open.
+    /// Records asynchronous copies that were checked as [`Intent::Copy`]. `groups` contains the number of each lane's
+    /// open copy group.
     pub fn begin_copies(
         &mut self,
         at: &[u64; LANES],
@@ -240,7 +242,8 @@ impl Shared {
         });
     }
 
-    /// Completes the copies of each lane whose group is below `groups`. They are writes at the time of the wait.
+    /// Completes the copies of the lanes in `mask` whose group is below the lane's number in `groups`. For the race
+    /// checks, a completed copy is a write at the time of the wait.
     pub fn complete(&mut self, warp: u8, mask: u32, groups: &[u32; LANES]) {
         let clock = self.cells.clock(warp);
         let (marks, notes, cells) = (&mut self.marks, &mut self.notes, &mut self.cells);
@@ -272,8 +275,8 @@ impl Shared {
         });
     }
 
-    /// Synchronises through a flag: the warp learns the clocks that earlier warps published at the address, and adds
-    /// its own.
+    /// Synchronises a warp through the flag at `address`. The warp joins its clocks with the clocks that earlier warps
+    /// published there, and publishes the result.
     pub fn synchronise(&mut self, address: u64, warp: u8) {
         self.notes.settle(&mut self.cells);
         self.cells.synchronise(address, warp);

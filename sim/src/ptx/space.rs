@@ -1,9 +1,10 @@
-//! Generic addresses. Shared, local and parameter memory have windows below every allocation (PTX ISA 5.1, "Generic
-//! addressing").
+//! Generic addresses. Shared, local and parameter memory have windows of addresses below the addresses of all
+//! allocations (PTX ISA 5.1, "Generic addressing").
 
 use super::code::Room;
 
-// The low halves are not valid addresses in the spaces, so a generic address that lost its high half faults.
+// The low 32 bits of these bases are not valid addresses in any space, so a generic address that was truncated to 32
+// bits faults.
 const SHARED: u64 = 0x0100_0100_0000;
 const LOCAL: u64 = 0x0200_0200_0000;
 const PARAM: u64 = 0x0300_0300_0000;

@@ -1,8 +1,8 @@
 //! A warp: its registers, and its groups of lanes that are at different instructions.
 //!
-//! Lanes that a branch separates join at the immediate post-dominator of the branch. The ISA promises that locks and
-//! loops on flags make progress among the lanes of a warp. A group therefore runs at most [`SLICE`] instructions before
-//! another group has its turn, and lanes that wait to join may then continue without the others.
+//! Lanes that a branch separates join at the immediate post-dominator of the branch. The ISA guarantees progress if
+//! lanes of one warp wait for each other in locks and loops on flags. A group therefore runs at most [`SLICE`]
+//! instructions before another group has its turn, and lanes that wait to join may then continue without the others.
 
 use super::flow::NOWHERE;
 use super::regs::Regs;
@@ -183,7 +183,7 @@ impl Warp {
         }
     }
 
-    /// Lets the lanes that wait at joins continue. Returns `false` if there are none.
+    /// Lets the lanes that wait at joins continue without the others. Returns `false` if no lane waits at a join.
     pub fn release(&mut self) -> bool {
         let mut freed = Vec::new();
         for group in &mut self.groups {

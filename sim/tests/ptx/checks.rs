@@ -129,7 +129,7 @@ fn a_copy_over_what_another_warp_still_reads_is_a_race() {
     let kind = fault(&format!(
         "{first}cp.async.ca.shared.global [%r7], [%rd9], 4;"
     ));
-    // With the other order of the warps, the read comes after the copy.
+    // Depending on the order of the warps, the read comes before or after the copy.
     assert!(
         matches!(kind, FaultKind::Race { .. } | FaultKind::BeforeWait { .. }),
         "{kind}"

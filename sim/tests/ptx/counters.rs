@@ -66,7 +66,7 @@ fn conflicts_of_shared_stores() {
 fn instructions_are_counted_once_per_group_of_lanes() {
     let counters =
         count("setp.lt.u32 %p1, %r1, 4;\n@%p1 bra $l;\nmov.u32 %r2, 1;\n$l:\nbar.sync 0;\n");
-    // Three instructions of the frame, then setp, bra, mov, bar and ret.
+    // The three instructions with which every test kernel begins, then setp, bra, mov, bar and ret.
     assert_eq!(counters.instructions, 8);
     assert_eq!(counters.executed.iter().sum::<u64>(), 8);
     assert_eq!(counters.barriers, 1);

@@ -137,7 +137,8 @@ fn more_memory_than_there_is_is_refused_and_nothing_else_breaks(subject: &Subjec
 }
 
 fn memory_is_free_again_when_it_is_dropped(subject: &Subject) -> Outcome {
-    // The sum of the allocations exceeds the memory of any device, but only one exists at a time.
+    // Only one allocation exists at a time. Their sum exceeds the memory of the device, or 8 GiB if the device has
+    // more.
     let bytes = 64 << 20;
     let total = subject
         .device

@@ -200,7 +200,7 @@ fn family(device: &Device) -> &'static str {
 }
 
 impl Check {
-    /// The unexpected failure of the check on a device, if any. If the device differs by design, passing is the
+    /// The unexpected failure of the check on a device, if any. If the device fails the check by design, passing is the
     /// failure.
     fn verdict(&self, device: Device) -> Option<String> {
         let family = family(&device);

@@ -12,7 +12,7 @@ const BUDGET: LayerBudget = LayerBudget {
     looked_at: 1 << 20,
 };
 
-/// If the product of all values is at most this large, the configs are also counted one by one.
+/// If the product of the numbers of values is at most this large, the configs are also counted one by one.
 const MAX_PRODUCT: u128 = 4096;
 
 pub(super) fn check(bytes: &[u8]) {
@@ -28,7 +28,7 @@ pub(super) fn check(bytes: &[u8]) {
     }
 }
 
-/// Uses an expression as a constraint on four parameters, one of each kind.
+/// Uses an expression as a constraint on four parameters, whose values have different types.
 pub(super) fn check_expression(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -105,7 +105,8 @@ fn reads_back(definition: &Definition) {
     assert_eq!(again.to_t1().as_deref(), Ok(written.as_str()));
 }
 
-/// Checks that the space equals the one found by testing every config, and that its configs are numbered consistently.
+/// Checks that a small space has as many configs as are found by testing every config, and that the configs of every
+/// space are numbered consistently.
 fn counts(definition: &Definition) {
     let Some(set) = solved(definition) else {
         return;

@@ -1,4 +1,5 @@
-//! A simple evaluator of Python expressions for one config, which evaluates in order, with short-circuiting.
+//! A simple evaluator of Python expressions for one config. Like Python, it evaluates from left to right and stops as
+//! soon as the result of `and` or `or` is known.
 
 use kiln_exchange::definition::Definition;
 use kiln_exchange::definition::Literal;
@@ -111,7 +112,7 @@ fn truth(value: &Literal) -> bool {
     }
 }
 
-/// Applies a function to values. Texts are represented by their index among the arguments.
+/// Applies a function to values. A text is represented by the index of the first equal text among the arguments.
 fn apply(function: Function, arguments: &[Literal]) -> Option<Literal> {
     if matches!(function, Function::Not | Function::Truth) {
         let truth = truth(&arguments[0]);

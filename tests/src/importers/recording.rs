@@ -62,7 +62,7 @@ fn is_whole(recording: &Recording) {
     }
 }
 
-/// The result of each config. The key is the spelling of the config's values.
+/// The result of each config. The key contains the name of each parameter and the text of its value.
 fn by_config(recording: &Recording) -> BTreeMap<BTreeMap<&str, &str>, RecordedTrial> {
     let params = recording.space.params();
     let config = |index: usize| {

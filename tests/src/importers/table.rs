@@ -32,7 +32,8 @@ fn says_where(error: &BakedError) {
     assert!(text.len() < 1_000, "a message as long as the file: {text}");
 }
 
-/// Checks that rows that fit a kernel's spec resolve, and that other rows report how they differ.
+/// Checks that a row that fits a kernel's spec resolves to its own problem and config. Other rows must not cause a
+/// panic.
 fn rows_are_judged(table: &BakedTable) {
     let catalogue = kiln_kernels::catalogue();
     let Some(kernel) = catalogue

@@ -77,7 +77,8 @@ fn double(w: &Wave, one: &Compare, n: usize) -> Lanes64 {
     over(&w.lanes64(one.src[n]), |bits| bits & !clear ^ flip)
 }
 
-/// The bit of a class: signalling NaN, quiet NaN, -infinity, -normal, -denormal, -0, then +0 to +infinity.
+/// The bit of a float's class. The classes from bit 0 on are signalling NaN, quiet NaN, -infinity, -normal, -denormal,
+/// -0, and then +0 to +infinity.
 fn class(bits: u64, mantissa: u32, exponent: u32) -> u32 {
     let fraction = bits & ((1 << mantissa) - 1);
     let power = bits >> mantissa & ((1 << exponent) - 1);

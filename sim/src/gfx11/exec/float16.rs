@@ -84,7 +84,7 @@ fn med3(a: f64, b: f64, c: f64) -> f64 {
     max(min(a, b), min(max(a, b), c))
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

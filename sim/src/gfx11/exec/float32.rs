@@ -46,7 +46,7 @@ fn fmac(w: &mut Wave, i: &Vector) {
     w.set_f32(i, fma32(&a, &b, &c));
 }
 
-/// `v_min_f32`: the minimum. A NaN operand is ignored, and -0 is below +0.
+/// `v_min_f32`: the minimum. A NaN operand is ignored, except for signalling NaNs in IEEE mode. -0 is below +0.
 #[inline(always)]
 pub(super) fn min(ieee: bool, a: f32, b: f32) -> f32 {
     if let Some(nan) = not_a_number(ieee, a, b) {
@@ -56,7 +56,7 @@ pub(super) fn min(ieee: bool, a: f32, b: f32) -> f32 {
     if less { a } else { b }
 }
 
-/// `v_max_f32`: the maximum. A NaN operand is ignored, and +0 is above -0.
+/// `v_max_f32`: the maximum. A NaN operand is ignored, except for signalling NaNs in IEEE mode. +0 is above -0.
 #[inline(always)]
 pub(super) fn max(ieee: bool, a: f32, b: f32) -> f32 {
     if let Some(nan) = not_a_number(ieee, a, b) {
@@ -66,7 +66,8 @@ pub(super) fn max(ieee: bool, a: f32, b: f32) -> f32 {
     if greater { a } else { b }
 }
 
-/// The minimum or maximum if an operand is NaN, otherwise `None`. In IEEE mode a signalling NaN is the result.
+/// The minimum or maximum if an operand is NaN, otherwise `None`. In IEEE mode, the result of a signalling NaN is this
+/// NaN, made quiet.
 #[inline(always)]
 fn not_a_number(ieee: bool, a: f32, b: f32) -> Option<f32> {
     let signals = |x: f32| ieee && x.is_nan() && x.to_bits() & 1 << 22 == 0;
@@ -102,7 +103,7 @@ fn fraction(x: f32) -> f32 {
     (x - x.floor()).min(f32::from_bits(0x3f7f_ffff))
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -55,7 +55,7 @@ fn max(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -14,7 +14,7 @@ use crate::lanes::{each, over};
 pub(super) fn ldexp(x: f64, n: i32) -> f64 {
     let mut value = x;
     let mut left = n.clamp(-4200, 4200);
-    // On the way to denormals, all steps except the last are exact, if only the last step leaves the normal range.
+    // Every step except the last must be exact, so only the last step may leave the normal range.
     while left > 1000 {
         value *= 2f64.powi(1000);
         left -= 1000;
@@ -62,7 +62,7 @@ pub(super) fn mantissa(x: f64) -> f64 {
     f64::from_bits(normal.to_bits() & !(0x7ff << 52) | 1022 << 52)
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -57,12 +57,12 @@ fn med3<T: Ord>(a: T, b: T, c: T) -> T {
     low.max(high.min(c))
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {
         MovB32 => |w, i| {
-            // A move has only the modifiers of floats.
+            // The only modifiers of a move are those of floats.
             let a = if i.modified { w.f32(i, 0) } else { w.b32(i, 0) };
             w.set_b32(i, &a);
         },
@@ -252,7 +252,7 @@ fn bytes(a: u32, b: u32) -> impl Iterator<Item = (u8, u8)> {
     a.to_le_bytes().into_iter().zip(b.to_le_bytes())
 }
 
-/// Counts the set bits of a mask that belong to lower lanes.
+/// Counts the set bits of a mask that belong to lower lanes, and adds the second operand.
 fn mbcnt(w: &mut Wave, i: &Vector, below: impl Fn(u32) -> u32) {
     let (a, b) = (w.b32(i, 0), w.b32(i, 1));
     let mut count = [0; 32];

@@ -41,7 +41,7 @@ fn permlane(w: &mut Wave, i: &Vector, across: usize) {
     w.put(i.dst, &result, exec);
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,8 +1,9 @@
 //! The steps of a division.
 //!
-//! AMD, "RDNA3 Instruction Set Architecture": `V_DIV_SCALE_*`, `V_DIV_FMAS_*`, `V_DIV_FIXUP_*`. This document scales
-//! the result of `V_DIV_FMAS_F32` by 2^32. The scaling in `V_DIV_SCALE_F32` requires 2^64 or 2^-64, depending on the
-//! size of the quotient, and AMD's later documents specify these factors.
+//! AMD, "RDNA3 Instruction Set Architecture": `V_DIV_SCALE_*`, `V_DIV_FMAS_*`, `V_DIV_FIXUP_*`. According to this
+//! document, `V_DIV_FMAS_F32` multiplies its result by 2^32. The scaling in `V_DIV_SCALE_F32` requires 2^64 or 2^-64,
+//! depending on the size of the quotient. Documents that AMD published later specify these factors, and the simulator
+//! uses them.
 
 use super::Handler;
 use super::float_parts::{ldexp, ldexp32};
@@ -116,7 +117,7 @@ fn fixup64(quotient: f64, d: f64, n: f64) -> f64 {
     }
 }
 
-/// The function that executes an instruction of this class, or `None`.
+/// The function that executes an instruction of this class, or `None` for other instructions.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -247,7 +247,7 @@ pub(super) fn clamped(value: f64, nan_is_zero: bool) -> f64 {
     match value.is_nan() {
         true if nan_is_zero => 0.0,
         true => value,
-        // The minimum is positive zero.
+        // A zero of either sign becomes +0.
         false if value <= 0.0 => 0.0,
         false => value.min(1.0),
     }

@@ -1,9 +1,10 @@
 //! Matrix products of a wave.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", section 7.9 ("Wave Matrix Multiply Accumulate"), for waves of 32 lanes.
-//! Lane `l` has row `l % 16` of A, or column `l % 16` of B, in both halves of the wave. Register `r` of C and D has row
-//! `2 * r + l / 16`, column `l % 16`. The document does not specify the order of summation. The simulator adds the
-//! products in 32 bits, in ascending order of `k`.
+//! In the registers of A, lane `l` has row `l % 16`. In the registers of B, it has column `l % 16`. Both halves of the
+//! wave have the same values of A and B. In register `r` of C and D, lane `l` has the element in row `2 * r + l / 16`
+//! and column `l % 16`. The document does not specify the order of summation. The simulator adds the products in 32
+//! bits, in ascending order of `k`, the index that A's columns and B's rows share.
 
 use pulp::{Simd, WithSimd};
 

@@ -58,7 +58,7 @@ pub(super) fn sop1(words: &mut Words<'_>) -> Decoded {
     }))
 }
 
-/// Decodes SOPK into the instruction that it abbreviates. The destination register is the first source.
+/// Decodes SOPK into the instruction that it abbreviates. The destination register is also the first source.
 pub(super) fn sopk(words: &mut Words<'_>) -> Decoded {
     use ScalarOp::*;
     let word = words.first();

@@ -14,7 +14,8 @@ struct First {
     dpp: Option<Box<Dpp>>,
 }
 
-/// Reads the DPP word after an instruction whose first source announces one. Adds the modifiers of DPP16 to `mods`.
+/// Reads the DPP word that follows an instruction if the code `source` of the first source requires one. Adds the
+/// modifiers of DPP16 to `mods`.
 fn first(
     words: &mut Words<'_>,
     source: u32,
@@ -44,7 +45,8 @@ fn first(
     })
 }
 
-/// A vector register of a short encoding. For 16-bit types, registers from 128 are the high halves of registers from 0.
+/// A vector register of a short encoding. For 16-bit types, the numbers from 128 on mean the high halves of the
+/// registers from 0 on.
 fn halved(src: Src, ty: Type, bit: u32, mods: &mut Modifiers) -> Src {
     match src {
         Src::Vector(register) if ty.is_half() && register >= 128 => {

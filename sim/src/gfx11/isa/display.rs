@@ -21,7 +21,7 @@ impl fmt::Display for Instruction {
                     .into_iter()
                     .zip(types)
                     .map(|(src, &ty)| operand(src, ty.registers()));
-                // These instructions write their register only once.
+                // The syntax of these instructions contains the register only once.
                 let once = usize::from(matches!(one.name, "s_addk_i32" | "s_mulk_i32"));
                 operands.extend(sources.skip(once));
                 line(one.name, &operands)

@@ -48,7 +48,7 @@ pub(crate) enum Instruction {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scalar {
     pub op: ScalarOp,
-    /// The mnemonic. A SOPK instruction has a mnemonic of its own.
+    /// The mnemonic. If the instruction is encoded as SOPK, it differs from the name of `op`.
     pub name: &'static str,
     pub dst: u8,
     pub a: Src,
@@ -62,9 +62,9 @@ pub(crate) struct Scalar {
 pub(crate) struct Flow {
     pub op: FlowOp,
     pub immediate: u16,
-    /// The register of a wait that has a register operand.
+    /// The register operand of `s_getreg_b32`, `s_setreg_b32`, and waits.
     pub register: u8,
-    /// The index of the branch target.
+    /// The index of the branch target, or the value that `s_setreg_imm32_b32` writes.
     pub target: u32,
 }
 
@@ -199,7 +199,7 @@ pub(crate) struct Flat {
     pub op: FlatOp,
     pub segment: Segment,
     pub dst: u8,
-    /// The register of the address, or `None` without one.
+    /// The register of the address, or `None` if the instruction has no address register.
     pub address: Option<u8>,
     pub data: u8,
     pub base: Option<u8>,
@@ -212,6 +212,6 @@ pub(crate) struct Flat {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {
     pub word: u32,
-    /// The unknown part, if the instruction itself is known.
+    /// The unknown part: the whole instruction, or a property of a known instruction.
     pub what: &'static str,
 }

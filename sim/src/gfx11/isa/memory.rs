@@ -63,7 +63,7 @@ pub(crate) enum ShareKind {
     One(Access),
     /// An atomic operation that returns the previous value.
     Returning(Access),
-    /// An access at two addresses. Offsets are in elements times the stride.
+    /// An access at two addresses. An offset is multiplied by the element size and by the stride.
     Two {
         load: bool,
         bytes: u8,

@@ -3,7 +3,7 @@
 use super::instruction::Instruction;
 use super::operand::UnknownOperand;
 
-/// The words from an instruction on.
+/// The words of the code, from the current instruction to the end.
 pub(super) struct Words<'a> {
     pub words: &'a [u32],
     /// Number of words that the instruction has used so far.
@@ -23,7 +23,7 @@ impl Words<'_> {
         Ok(word)
     }
 
-    /// The literal, if one of the operands announces it.
+    /// The literal, which is the next word, if one of the operands is 255. Otherwise `None`.
     pub fn literal(&mut self, operands: &[u32]) -> Result<Option<u32>, UnknownOperand> {
         match operands.contains(&255) {
             true => self.next().map(Some),

@@ -11,14 +11,14 @@ const AND: u32 = 1;
 const OR: u32 = 2;
 const XOR: u32 = 3;
 const FTZ: u32 = 4;
-/// Bits of `flags` for the result of `set`: all bits if neither is set, 1.0 as `f32`, or (both bits) 1.0 as `f16` or
-/// `bf16`.
+/// The two bits of `flags` ([`ONES`]) that select what `set` writes if the comparison is true: 1.0 as `f32`, `f16` or
+/// `bf16`. If neither bit is set, `set` writes a word of ones.
 const ONE: u32 = 8;
 const ONE_F16: u32 = 16;
 const ONE_BF16: u32 = 24;
 const ONES: u32 = 24;
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "setp" => set_predicate(m),
@@ -141,7 +141,7 @@ fn combined(r: &Regs, x: &Args, bits: u32) -> u32 {
     }
 }
 
-/// Writes both destinations of `setp` (9.7.6.2). `q` receives the opposite of the comparison.
+/// Writes both destinations of `setp` (9.7.6.2). `q` is computed from the negated comparison.
 #[inline(always)]
 fn to_predicates(r: &mut Regs, x: &Args, mask: u32, bits: u32) {
     let (p, q) = (combined(r, x, bits), combined(r, x, !bits));

@@ -16,7 +16,7 @@ const RELU: u32 = 32;
 /// Rounds ties away from zero.
 const AWAY: u32 = 64;
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let &[to, from] = &m.types()[..] else {
         return None;
@@ -59,7 +59,7 @@ trait Int: Cell {
     fn value(self) -> i128;
     fn truncated(bits: u64) -> Self;
     fn clamped(value: i128) -> Self;
-    /// The integer that is nearest to an integral number. A NaN gives 0.
+    /// Converts an integral number, and clamps it to the range of the type. A NaN gives 0.
     fn near(x: f64) -> Self;
     const MIDDLE: u64;
     const WIDE: bool;
@@ -227,7 +227,8 @@ fn from_floats(to: Type, from: Type) -> Option<Run> {
     over_floats!(from, |A| from_float::<A>(to)?)
 }
 
-/// A NaN gives 0, or only the top bit if the source is `f64` or the result has 64 bits (9.7.9.21).
+/// Converts a float to an integer. The result of a NaN is 0. If the source is `f64` or the result has 64 bits, only the
+/// top bit of the result of a NaN is set (9.7.9.21).
 fn from_float<A: Float + 'static>(to: Type) -> Option<Run> {
     over_ints!(to, |D| |r, x, m| {
         map1(r, x, m, |a: A| {

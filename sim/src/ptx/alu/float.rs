@@ -65,7 +65,7 @@ pub(super) fn rounded(x: f64, flags: u32) -> f32 {
     finish(round(x, SINGLE, direction(flags)) as f32, flags)
 }
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.types()[..] {
         [F32] => singles(m),
@@ -156,8 +156,8 @@ fn fused(r: &mut Regs, x: &Args, mask: u32) {
     write::<u32>(r, x.d, mask, &out);
 }
 
-/// `min` and `max` (9.7.3.11 and 9.7.3.12). If one operand is NaN, the other is the result, except with `.NaN`. -0 <
-/// +0.
+/// `min` and `max` (9.7.3.11 and 9.7.3.12). If one operand is NaN, the other is the result, except with `.NaN`. -0 is
+/// less than +0.
 fn extremes(m: &Mods, flags: u32) -> Option<Alu> {
     let three = m.parts.len() > 2 && m.has("three");
     if three || m.has("abs") {
@@ -268,8 +268,9 @@ fn sum_parts(a: f64, b: f64) -> (f64, f64) {
     two_sum(a, b)
 }
 
-/// Rounds an `f64` operation in a direction: the rounded result and its error determine the neighbour. The error of a
-/// product that is subnormal is lost, so the last bit of such a result may be wrong.
+/// Rounds the result of an `f64` operation in the direction of `flags`. `near` is the result rounded to nearest. The
+/// sign of `error` determines whether the neighbour of `near` is returned instead. The error of a subnormal product is
+/// lost, so the last bit of such a product may be wrong.
 fn directed((near, error): (f64, f64), flags: u32) -> f64 {
     if error == 0.0 || !near.is_finite() || error.is_nan() {
         return near;

@@ -20,7 +20,7 @@ macro_rules! by_type {
     }};
 }
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     if matches!(m.parts.last(), Some(&"u16x2" | &"s16x2")) {
         return pairs(m);
@@ -122,7 +122,7 @@ fn counting(m: &Mods, ty: Type) -> Option<Alu> {
         ("clz", B(64)) => |r, x, m| map1(r, x, m, u64::leading_zeros),
         ("bfind", U(32)) => |r, x, m| map1(r, x, m, |a: u32| found(u64::from(a), 32, x.flags)),
         ("bfind", U(64)) => |r, x, m| map1(r, x, m, |a: u64| found(a, 64, x.flags)),
-        // For a negative number, the result is the most significant bit that differs from the sign.
+        // For a negative number, the result is the position of the most significant bit that differs from the sign bit.
         ("bfind", S(32)) => |r, x, m| {
             map1(r, x, m, |a: i32| {
                 found(u64::from((a ^ a >> 31) as u32), 32, x.flags)

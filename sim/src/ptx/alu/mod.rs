@@ -75,7 +75,7 @@ impl<'a> Mods<'a> {
     }
 }
 
-/// The decoded instruction, or `None` if it does more than use registers.
+/// The decoded instruction, or `None` if it does more than use registers or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "setp" | "set" | "selp" | "slct" => compare::decode(m),

@@ -10,7 +10,7 @@ use super::{Alu, Mods, flagged};
 use crate::ptx::regs::{Run, map1, map2};
 use crate::ptx::types::Type::{self, F32, F64};
 
-/// The decoded instruction, or `None` if it belongs to another class.
+/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let ty = m.ty()?;
     let flags = modifiers(m) & !3;
@@ -66,7 +66,7 @@ fn divide(a: f32, b: f32, flags: u32) -> f32 {
     finish((a / b) as f32, flags)
 }
 
-/// `div.approx` (9.7.3.8). A divisor above 2^126 gives 0, or NaN if the dividend is infinite.
+/// `div.approx` (9.7.3.8). A finite divisor whose magnitude is above 2^126 gives 0, or NaN if the dividend is infinite.
 fn divide_approximately(a: f32, b: f32, flags: u32) -> f32 {
     let large = f64::from(b).abs() > 126f64.exp2() && b.is_finite();
     match large && !a.is_nan() {

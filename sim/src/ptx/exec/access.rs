@@ -90,7 +90,7 @@ pub(super) fn addresses(regs: &Regs, address: &Address) -> [u64; LANES] {
     }
 }
 
-/// The state space of an access. A generic access whose lanes are all in global memory is a global access.
+/// The state space of an access. A generic access whose addresses are all in global memory is a global access.
 pub(super) fn room(address: &Address, at: &[u64; LANES], mask: u32) -> Room {
     match address.room {
         Room::Generic if lanes(mask).all(|lane| resolve(at[lane]).0 == Room::Global) => {
@@ -107,7 +107,8 @@ pub(super) fn aligned(address: u64, bytes: u32, lane: usize) -> Result<(), Troub
     }
 }
 
-/// The allocation that contains an access. It tries the allocation of the previous lane first.
+/// The allocation that contains an access, and the offset of the access in it. `last` is the allocation of the previous
+/// lane, which is tried first.
 #[inline(always)]
 pub(super) fn region<'m>(
     memory: &'m MemoryView,

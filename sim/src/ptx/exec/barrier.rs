@@ -60,7 +60,8 @@ impl PtxBlock<'_> {
         Ok(())
     }
 
-    /// Completes barriers that only waited for warps that have ended. Returns `true` if the warp can continue.
+    /// Tries again to complete the barriers at which lanes of the warp wait, because the missing warps may have ended
+    /// since. Returns `true` if the warp can continue.
     pub(super) fn pass_barrier(&mut self, warp: usize) -> Result<bool, Fault> {
         for id in 0..self.barriers.len() {
             if self.barriers[id].lanes[warp] != 0 && self.complete(id)? {
@@ -70,8 +71,8 @@ impl PtxBlock<'_> {
         Ok(false)
     }
 
-    /// Completes a barrier if everyone has arrived: the specified number of threads, or all warps that have not ended.
-    /// A warp has arrived if all of its lanes that have not ended have arrived.
+    /// Completes a barrier if the specified number of threads has arrived or, if no number is specified, all warps that
+    /// have not ended. A warp has arrived if all of its lanes that have not ended have arrived.
     fn complete(&mut self, id: usize) -> Result<bool, Fault> {
         let arrivals = &self.barriers[id];
         let here = |warp: usize| {

@@ -157,7 +157,7 @@ fn store(bytes: &mut [u8], at: usize, row: &[u16; 8]) {
 }
 
 /// The offsets of the matrices' rows. Lane `8 i + j` supplies the address of row `j` of matrix `i`, and each row has 16
-/// bytes. Offsets of matrices that the instruction does not load are meaningless.
+/// bytes. Offsets of matrices that the instruction does not access are meaningless.
 fn rows(
     s: &mut Surroundings,
     regs: &Regs,

@@ -12,7 +12,8 @@ use crate::ptx::regs::{LANES, lanes};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
 
-/// Counts an access. Accesses to shared memory are not counted here, but where they are checked.
+/// Counts an access to global or private memory. Accesses to shared memory are counted where they are checked. A
+/// generic access is not counted if any of its addresses is outside global memory.
 fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, bytes: u32) {
     match room {
         Room::Global => s.count_global(at, mask, bytes),

@@ -239,7 +239,8 @@ impl PtxBlock<'_> {
         }
     }
 
-    /// Tries to execute the warp-wide instruction of every group that waits at one.
+    /// Tries the warp-wide instructions at which groups wait, one after another, until one executes. Returns `false` if
+    /// none can execute.
     fn all_together(&mut self, warp: usize) -> Result<bool, Fault> {
         for at in 0..self.warps[warp].groups.len() {
             let together = matches!(self.warps[warp].groups[at].state, State::Together(_));
@@ -251,7 +252,8 @@ impl PtxBlock<'_> {
     }
 
     /// Executes the warp-wide instruction of a group if all lanes of its member masks have arrived. Lanes of other
-    /// groups take part if they are at the same instruction. For `bar.warp.sync`, any `bar.warp.sync` is sufficient.
+    /// groups take part if they are at the same instruction. For `bar.warp.sync`, lanes that are at another
+    /// `bar.warp.sync` have arrived too.
     fn one_together(&mut self, warp: usize, at: usize) -> Result<bool, Fault> {
         let code = &*self.kernel.code;
         let w = &mut self.warps[warp];
@@ -334,7 +336,7 @@ impl PtxBlock<'_> {
     }
 }
 
-/// Runs instructions that only use registers and only advance the group. Returns their number.
+/// Runs the next instructions of a group as long as they are [`Op::Alu`], and at most `limit`. Returns their number.
 #[inline(always)]
 fn on_registers(
     code: &Code,
@@ -369,7 +371,8 @@ fn count(counters: &mut Counters, inst: &Inst, regs: &Regs, group: &Group) -> u3
     active
 }
 
-/// Whether all lanes that have not ended execute the instruction together, and all of their member masks match.
+/// Whether all lanes that have not ended execute the instruction together, and their member masks are equal and contain
+/// all of them.
 #[inline(always)]
 fn all_are_here(w: &Warp, members: u32, active: u32) -> bool {
     if active == 0 || active != w.alive || w.groups.len() != 1 {
@@ -483,7 +486,8 @@ fn data(s: &mut Surroundings, w: &mut Warp, _: &Code, op: &Op, active: u32) -> R
 }
 
 fn clock(s: &Surroundings, w: &mut Warp, d: super::code::Reg, upper: bool, active: u32) {
-    // The clock is a number of instructions: those of the launch before this turn of the warp.
+    // The clock is the number of instructions that the block executed before this turn of the warp, plus the number of
+    // times that the block has executed this instruction.
     let now = s.counters.executed[s.pc as usize] + s.counters.instructions;
     match d.file {
         super::code::File::Long => {

@@ -7,7 +7,7 @@ use crate::ptx::code::{Atomic, MatrixOp, Shuffle, Together};
 use crate::ptx::regs::{LANES, Regs, lanes, write, write_pred};
 use crate::ptx::warp::Warp;
 
-/// Executes the instruction for the lanes of a member mask that has arrived.
+/// Executes the instruction for the lanes in `mask`, which have arrived and have the same member mask.
 pub(super) fn together(
     s: &mut Surroundings,
     w: &mut Warp,
@@ -92,7 +92,7 @@ fn shuffle(regs: &mut Regs, way: Shuffle, [d, p, a, b, c]: [u32; 5], mask: u32) 
         let most = here & segment | clamp & !segment;
         let least = here & segment;
         let (from, valid) = match way {
-            // In this mode, `maxLane` is a lower bound.
+            // In this mode, the ISA's `maxLane` (here `most`) is a lower bound.
             Shuffle::Up => (
                 here.wrapping_sub(step),
                 here as i32 - step as i32 >= most as i32,

@@ -191,8 +191,8 @@ pub(super) fn store_shared(
     Ok(())
 }
 
-/// The allocation that contains the accesses of all lanes of the mask, and their offsets. `None` if they are not
-/// aligned.
+/// The allocation that contains the accesses of all lanes of the mask, and their offsets. `None` if no single
+/// allocation contains them, or if one of them is not aligned.
 #[inline(always)]
 pub(super) fn common<'m>(
     memory: &'m MemoryView,

@@ -54,7 +54,8 @@ struct Lower<'a> {
     scopes: Vec<Scope<'a>>,
     /// The instruction index of each label, once it is known.
     labels: Vec<Option<u32>>,
-    /// The functions that are being inlined, each with the label that follows its call.
+    /// The functions that are being inlined, each with the label that follows its call. The first one is the kernel,
+    /// which has no such label.
     calls: Vec<(&'a str, Option<u32>)>,
     /// The offsets of the module's shared variables that the kernel uses.
     shared: HashMap<&'a str, u32>,
@@ -225,7 +226,7 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Inlines a call. The parameters of the function become variables of the caller.
+    /// Inlines a call. Each parameter of the function is bound to a variable of the caller.
     fn call(
         &mut self,
         name: &'a str,

@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The file of a type's registers. `None` for 128 bits.
+/// The register file for values of a type. `None` for 128 bits.
 pub(super) fn file(ty: Type) -> Option<File> {
     match ty.bits() {
         1 => Some(File::Pred),
@@ -183,7 +183,8 @@ impl<'a> Lower<'a> {
         reg
     }
 
-    /// The register of a special register whose value is constant for a warp.
+    /// The register that contains the value of a special register. `None` if the value changes while a warp runs, or if
+    /// the name is not a special register.
     pub(super) fn special(&mut self, name: &str) -> Option<Reg> {
         let special = special(name)?;
         if let Some(&(index, _)) = self

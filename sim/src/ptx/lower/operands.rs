@@ -88,7 +88,7 @@ impl<'a> Lower<'a> {
         self.fitting(reg, file, name)
     }
 
-    /// A wider register supplies its low bits (9.4.1). A narrower register is an error, except for special registers.
+    /// A wider register supplies its low bits (9.4.1). A narrower register is extended with zeros.
     fn fitting(&mut self, reg: Reg, file: File, name: &str) -> Result<Reg, ParseError> {
         if reg.file == file {
             return Ok(reg);
@@ -137,8 +137,8 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The register of a destination, and the instruction that extends the result if the register is wider than the
-    /// type.
+    /// The register to which an instruction writes its result. If the destination is wider than the type, this is a new
+    /// register, and the second value is the destination. [`Self::extend`] then fills the destination.
     pub(super) fn destination(
         &mut self,
         operand: &Operand<'a>,
@@ -205,7 +205,8 @@ impl<'a> Lower<'a> {
             return Ok(Address { room, base, offset });
         };
         if let Some((found, value)) = self.variable(name, *offset) {
-            // A variable determines the state space: `ld.param` of a call's argument reads the caller's memory.
+            // The variable determines the state space, not the instruction, because `ld.param` of a call's argument
+            // reads a variable of the caller.
             let base = self.constant(File::Long, value);
             return Ok(Address {
                 room: found,

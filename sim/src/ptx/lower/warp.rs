@@ -20,7 +20,7 @@ impl<'a> Lower<'a> {
         Ok(self.destination(operand, U32)?.0.index)
     }
 
-    /// The destinations `d` or `d|p`. Without `p` the result is predicate 0, which ignores writes.
+    /// The destinations `d` or `d|p`. Without `p`, the second index is that of predicate 0, which ignores writes.
     fn pair(&mut self, operand: &Operand<'a>) -> Result<(u32, u32), ParseError> {
         match operand {
             Operand::Pair(d, p) => Ok((self.word_destination(d)?, self.predicate(p)?)),
