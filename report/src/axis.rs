@@ -8,7 +8,7 @@ pub(super) enum Quantity {
     /// A duration in nanoseconds, shown in a suitable unit. The axis is logarithmic if the values span a factor of
     /// ten or more.
     Time,
-    /// Nanoseconds since the start of a run, shown in seconds. The axis is never logarithmic.
+    /// Time since the start of a run, in nanoseconds, shown in seconds. The axis is never logarithmic.
     Clock,
     /// A ratio to the time of the baseline. The axis is logarithmic if the values span a factor of ten or more.
     Speedup,
@@ -39,8 +39,7 @@ const DECADE: f64 = 10.0;
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
 
 impl Axis {
-    /// Creates an axis that contains all finite values, with a small margin on both sides. It has a length even if
-    /// there is only one value, or none.
+    /// Creates an axis that contains all finite values. It has a length even if there is only one value, or none.
     pub(super) fn over(values: impl IntoIterator<Item = f64>, quantity: Quantity) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (lo, hi) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {

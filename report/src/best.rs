@@ -19,8 +19,8 @@ pub struct BestConfig {
     pub median_ns: u64,
     /// Shortest time of a launch, in nanoseconds.
     pub min_ns: u64,
-    /// The config's time divided by the baseline's time, in millionths. Both were measured in the same session.
-    /// `None` if the race did not measure the baseline.
+    /// The config's time divided by the baseline's time, in millionths. Both were measured in the same race. `None` if
+    /// the race did not measure the baseline.
     pub ratio_ppm: Option<u64>,
     /// Number of samples from which the median is computed. It is small if the config left the race early.
     pub samples: u32,
@@ -30,8 +30,8 @@ pub struct BestConfig {
     pub run: Option<u64>,
 }
 
-/// Returns the best valid configs, best first. They are sorted by their ratio to the baseline, as in the search, and
-/// then by time.
+/// Returns the best valid configs, at most [`MAX_ROWS`]. They are sorted by their ratio to the baseline, which is also
+/// their cost in the search, and then by time.
 pub(super) fn best(trials: &[&Trial]) -> Vec<BestConfig> {
     let one = |trial: &&Trial| {
         let summary = trial.outcome.summary()?;

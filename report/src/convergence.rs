@@ -17,7 +17,8 @@ const MAX_TITLED: usize = 400;
 /// The trials of one task in one run, in order. A trial is one config with its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Convergence {
-    /// The best time that earlier runs measured under the same tuning key, in nanoseconds.
+    /// The best time that earlier runs measured under the same tuning key, in nanoseconds; `None` if they measured
+    /// none.
     pub before_ns: Option<u64>,
     /// The trials, in the order in which they ended.
     pub points: Vec<ConvergencePoint>,
@@ -30,10 +31,10 @@ pub struct ConvergencePoint {
     pub trial: u64,
     /// When the trial ended, in nanoseconds since the run began.
     pub end_ns: u64,
-    /// Median time of a launch in nanoseconds, if the config is valid.
+    /// Median time of a launch in nanoseconds; `None` if the config failed.
     pub time_ns: Option<u64>,
-    /// The best time after this trial, in nanoseconds, including those of earlier runs. `None` if no config was valid
-    /// so far.
+    /// The best time so far, in nanoseconds, over this trial, all trials before it, and earlier runs. `None` if no
+    /// config was valid so far.
     pub best_ns: Option<u64>,
     /// The name of the outcome.
     pub outcome: &'static str,
@@ -41,7 +42,8 @@ pub struct ConvergencePoint {
     pub config: String,
 }
 
-/// The quantity on the horizontal axis of a convergence chart.
+/// The quantity on the horizontal axis of a convergence chart: the number of the trial, or the time since the run
+/// began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Over {
     Trials,

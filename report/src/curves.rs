@@ -15,7 +15,7 @@ use kiln_exchange::curves::{Curves, SearchRun};
 /// Maximum number of points per curve.
 const MAX_POINTS: usize = 200;
 
-/// Number of colours. The curves of further strategies repeat the colours and are dashed.
+/// Number of colours. If there are more strategies, the other curves use the same colours and are dashed.
 const COLOURS: usize = 7;
 
 /// The figures of searches on recorded spaces.
@@ -49,17 +49,17 @@ pub struct StrategyCurve {
     pub errors: usize,
     /// The best time as a function of the number of tried configs.
     pub points: Vec<CurvePoint>,
-    /// The time that the strategy itself takes per search, in nanoseconds; the median over searches.
+    /// Time that the strategy itself took per search, in nanoseconds, as the median over searches.
     pub strategy_ns: u64,
 }
 
-/// The best time after a number of configs; the median over searches. If a search has found no valid config yet, its
-/// time is infinite.
+/// The best time after a number of configs, as the median over searches. The time of a search that has found no valid
+/// config yet is infinite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CurvePoint {
     /// Number of configs tried.
     pub evals: usize,
-    /// Median best time in nanoseconds. `None` while fewer than half of the searches have found a valid config.
+    /// Median best time in nanoseconds. `None` unless more than half of the searches have found a valid config.
     pub median_ns: Option<u64>,
 }
 

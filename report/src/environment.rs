@@ -7,8 +7,8 @@ use maud::{Markup, html};
 
 use super::figures::{RunFigures, TaskFigures};
 
-/// The fields of the tuning key on which results depend, except kernel and problem: the name in the key, and the name
-/// on the page.
+/// The fields of the tuning key that the page shows as conditions: the name in the key, and the name on the page. The
+/// tuning key contains everything on which a result depends.
 const CONDITIONS: [(&str, &str); 9] = [
     ("compiler", "compiler"),
     ("compiler_version", "compiler version"),
@@ -111,8 +111,7 @@ pub(super) fn own(task: &TaskFigures, tasks: &[TaskFigures]) -> Vec<(String, Str
 /// Formats seconds since 1970 as a date and a time of day in UTC.
 pub(super) fn utc(unix_s: u64) -> String {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    // The inverse of the algorithm "days from civil". Its years begin in March, so a leap day is the last day of a
-    // year.
+    // This is the algorithm "civil from days". Its years begin in March, so a leap day is the last day of a year.
     let era_day = days + 719_468;
     let era = era_day / 146_097;
     let day_of_era = era_day % 146_097;

@@ -11,10 +11,11 @@ use super::svg::{WIDTH, breakable, short};
 /// The decision of a task, and the speed-ups measured in the confirming processes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DecisionFigures {
-    /// The sealed decision (stored together with its measurements). `None` if nothing was decided.
+    /// The decision, as the cache stores it together with the statistics on which it is based. `None` if nothing was
+    /// decided.
     pub winner: Option<Winner>,
     /// The finalist: the config that was compared with the baseline in fresh processes, whether or not it was proven
-    /// faster.
+    /// faster. `None` if the decision was made without such a comparison.
     pub finalist: Option<String>,
     /// The speed-up of the finalist over the baseline in each fresh process: the median over the blocks of the
     /// process.
@@ -23,8 +24,8 @@ pub struct DecisionFigures {
 
 impl DecisionFigures {
     /// Combines a decision with the confirmation on which it is based. If the winner is proven, this is the winner's
-    /// last confirmation. If the baseline was kept, it is the last confirmation of any config. Confirmations that
-    /// began after run `latest` are ignored.
+    /// last confirmation. If the baseline was kept after a confirmation, it is the last confirmation of any config.
+    /// Confirmations of runs after run `latest` are ignored.
     pub(super) fn new(
         winner: Option<Winner>,
         confirmations: &[ConfirmProcess],

@@ -66,8 +66,8 @@ pub struct TaskFigures {
     /// Number of trials of earlier runs under the same tuning key. All figures include these trials, except the
     /// points of the convergence curve.
     pub earlier_trials: u64,
-    /// The baseline's time in nanoseconds. For each trial, it is the config's time divided by the config's ratio to
-    /// the baseline, which was measured in the same session. This is the median over trials.
+    /// The baseline's time in nanoseconds: the median, over trials, of the config's time divided by the config's ratio
+    /// to the baseline, which was measured in the same race. `None` if no trial has such a ratio.
     pub baseline_ns: Option<u64>,
     /// The best time by trial and by time since the start of the run.
     pub convergence: Convergence,
@@ -77,7 +77,8 @@ pub struct TaskFigures {
     pub histogram: Option<Histogram>,
     /// The importance of each parameter for the time.
     pub importance: Importance,
-    /// The best time for each pair of values of two parameters, for the most important parameters.
+    /// Heat maps: the best time for each pair of values of two parameters, for every pair of the most important
+    /// parameters.
     pub heat_maps: Vec<HeatMap>,
     /// The decision and the measurements on which it is based.
     pub evidence: DecisionFigures,

@@ -1,4 +1,5 @@
-//! The page about the plan of a fleet: progress, results by kind of device, and devices that disagree.
+//! The page about the plan of a fleet (the searches and confirmations that many machines share): progress, results by
+//! kind of device, and devices that disagree.
 
 use kiln_exchange::fleet::{PlanStatus, SessionStatus, TaskState, TaskStatus};
 use maud::{Markup, html};
@@ -144,7 +145,7 @@ fn cell(task: Option<&TaskStatus>, replicas: u32) -> Markup {
     html! { td class="n" data-v=(speedup.ppm) title=(config) { (speedup) ", " (task.devices) " devices" } }
 }
 
-/// Draws the tasks whose sessions contradict each other.
+/// Draws the tasks whose sessions contradict each other. A session is the work of one device on a task.
 fn disputes(status: &PlanStatus) -> Markup {
     let disputed: Vec<&TaskStatus> = status
         .tasks

@@ -9,13 +9,14 @@ use super::importance::clipped;
 use super::params::{Params, VariedParam};
 use super::svg::{WIDTH, short};
 
-/// Number of parameters, the most important ones, of which every pair gets a heat map.
+/// Number of the most important parameters. Every pair of them has a heat map.
 const PARAMS: usize = 3;
 
 /// Maximum number of rows or columns of a heat map. If a parameter has more values, neighbouring values are grouped.
 const MAX_VALUES: usize = 12;
 
-/// The colour scale cividis, from slow to fast. Its order is visible to colour-blind readers and in grey.
+/// The colour scale cividis, from slow to fast. Its brightness increases evenly, so colour-blind readers can read it,
+/// also in grey.
 const COLOURS: [[f64; 3]; 6] = [
     [0.0, 32.0, 77.0],
     [49.0, 68.0, 107.0],

@@ -64,7 +64,7 @@ pub struct ParamImportance {
 }
 
 impl Importance {
-    /// Estimates the importance from the valid ones of some trials.
+    /// Estimates the importance from those of `trials` that are valid.
     pub(super) fn new(trials: &[&Trial]) -> Importance {
         let valid = chosen(trials);
         let params = Params::of(&valid.iter().map(|(trial, _)| *trial).collect::<Vec<_>>());
@@ -110,14 +110,15 @@ impl Importance {
     }
 }
 
-/// The valid trials with the logarithms of their costs. At most [`MAX_TRIALS`], evenly spaced in the order of costs.
+/// The valid trials with the logarithms of their costs. If there are more than [`MAX_TRIALS`], an even selection in the
+/// order of costs.
 fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
     let summaries = trials
         .iter()
         .filter_map(|trial| Some((*trial, trial.outcome.summary()?)));
     let mut valid: Vec<_> = summaries.collect();
-    // A ratio was measured next to the baseline. Plain times were measured one after another, and the speed of the
-    // machine may have changed meanwhile.
+    // Ratios are used if all trials have one, because config and baseline were measured alternately. Plain times of
+    // different trials are less comparable, because the speed of the machine may have changed in between.
     let paired = valid
         .iter()
         .all(|(_, summary)| summary.ratio_ppm.is_some_and(|ppm| ppm > 0));

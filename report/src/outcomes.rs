@@ -33,11 +33,11 @@ pub enum Group {
     Compiler,
     /// The device did not accept the launch.
     Refused,
-    /// The kernel was launched and is wrong.
+    /// The kernel was launched, and its outputs or accesses are wrong.
     Wrong,
     /// The launch did not finish, or ended its worker process.
     Lost,
-    /// The measurement failed, or Kiln itself did.
+    /// The measurement failed, or Kiln itself failed.
     Kiln,
 }
 

@@ -82,7 +82,7 @@ fn section(rows: &[&ProfileRow]) -> Markup {
     }
 }
 
-/// The name of a row in charts and tables: the target and the config.
+/// The name of a row in charts and tables: the target, and the role of the config, such as the baseline.
 fn name(row: &ProfileRow) -> String {
     format!("{}, {}", row.target, row.what)
 }
@@ -185,7 +185,7 @@ fn figures(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
     }
 }
 
-/// How many blocks of the launch were executed. Empty if all were.
+/// A text that states how many blocks of the launch were executed. Empty if all of them were.
 fn part(profile: &Profile) -> String {
     match profile.executed_blocks == profile.blocks {
         true => String::new(),

@@ -61,8 +61,8 @@ pub struct UnknownStrategy {
 /// chooses, because the time may end earlier. It tries larger spaces in random order.
 const ORDERED: usize = 2_000;
 
-/// Creates a strategy by its name, one of [`NAMES`]. `budget` is the number of configs that the search can try. If it
-/// covers the whole space, `auto` tries all configs.
+/// Creates a strategy by its name, one of [`NAMES`]. `budget` is the maximum number of configs that the caller will
+/// try. If it covers the whole space, `auto` tries all configs.
 ///
 /// # Errors
 /// [`UnknownStrategy`] if there is no strategy with this name.
@@ -75,8 +75,8 @@ pub fn by_name<'a>(
     with_guide(name, space, budget, rng, &Guide::default())
 }
 
-/// Creates a strategy by its name, like [`by_name`]. Only `auto` uses the guide, which has earlier results for the
-/// same kernel and the constants of the model.
+/// Creates a strategy by its name, like [`by_name`]. `guide` holds the constants of the model and earlier results for
+/// the same kernel. Only `auto` uses it.
 ///
 /// # Errors
 /// [`UnknownStrategy`] if there is no strategy with this name.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Results of the same kernel on another device or problem. The configs are those of the space to be searched.
+/// Results of the same kernel on another device or for another problem, for configs of the space to be searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prior {
     /// The cost of each config that was tried, by the index of the config in the space to be searched. `None` if it

@@ -2,7 +2,8 @@
 //! proven.
 
 /// If the expected improvement is below this share of the best cost, a trial is not worthwhile. One percent is about
-/// the smallest difference that is proven in practice, and this is a one-in-ten chance of such an improvement.
+/// the smallest difference that is proven in practice, and a one-in-ten chance of such an improvement is an expected
+/// improvement of this share.
 pub const MIN_OUTLOOK: f64 = 1e-3;
 
 /// Number of configs in a row whose expected improvement must be below [`MIN_OUTLOOK`] before the search stops.

@@ -201,13 +201,14 @@ impl Learner {
         self.slope < MIN_SLOPE
     }
 
-    /// Assumes that a config has its predicted value. This reduces variances and changes no prediction.
+    /// Assumes that a config has its predicted value. This reduces the variances of similar candidates and changes no
+    /// prediction.
     pub(super) fn suppose(&mut self, index: usize, state: &SearchState<'_>) {
         let point = self.point(index, state);
         self.process.extend(&[point], &self.candidates);
     }
 
-    /// Removes the assumptions: keeps only the first `len` results.
+    /// Keeps only the first `len` results. This removes the assumptions that [`suppose`](Self::suppose) added.
     pub(super) fn truncate(&mut self, len: usize) {
         self.process.truncate(len);
     }

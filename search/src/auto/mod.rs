@@ -108,8 +108,8 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// Creates a search that tries all of `space`. It gives no estimate of the remaining improvement, so it is not
-    /// stopped early.
+    /// Creates a search that tries all configs of `space`. It returns no estimate of the remaining improvement, so it
+    /// is never stopped early.
     pub fn exhausting(space: &'a dyn SpaceView, rng: ChaCha8Rng, guide: &Guide) -> Self {
         Self {
             ends_early: false,
@@ -117,13 +117,13 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// Marks the earlier result as doubtful. Returns true the first time.
+    /// Marks the earlier result as doubtful. Returns true only the first time; false if there is no earlier result.
     fn doubts(&mut self) -> bool {
         self.recall.as_mut().is_some_and(Recall::doubt)
     }
 
-    /// Adds configs that are spread over the space to those that are tried next. Until now, only the best configs of
-    /// an earlier result were tried, which are not a sample of the space.
+    /// Replaces the configs that are tried next by `n` configs that are spread over the space. So far, only the best
+    /// configs of an earlier result were tried, which are not a sample of the space.
     fn spread(&mut self, n: usize) {
         self.first = start::first(self.space, &self.encoder, &self.ledger, &[], n);
         if let Some(recall) = &mut self.recall {

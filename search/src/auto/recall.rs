@@ -3,7 +3,7 @@
 use crate::Prior;
 use crate::ledger::TrialLedger;
 
-/// Number of choices after which the earlier result is no longer used.
+/// Number of choices after which the best configs of the earlier result are no longer tried.
 const MAX_TURNS: usize = 42;
 
 /// The best configs of an earlier result, in order.
@@ -19,8 +19,8 @@ pub(super) struct Recall {
 }
 
 impl Recall {
-    /// Uses the first earlier result. One config in `every` is taken from its ranking. `None` if there is no earlier
-    /// result, or if `every` is 0.
+    /// Ranks the configs of the first earlier result, of which one is tried in every `every` choices. `None` if there
+    /// is no earlier result, or if `every` is 0.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
         let ranked = priors.first()?.ranked();
         (every > 0).then_some(Self {
@@ -48,7 +48,9 @@ impl Recall {
         self.others.extend(others);
     }
 
-    /// Returns the next best config of the earlier result, if it is the turn of the earlier result.
+    /// Counts one choice. In every choice whose number is a multiple of `every`, returns the best config of the earlier
+    /// result that was not tried yet. `None` in other choices, after [`MAX_TURNS`] choices, and if the earlier result
+    /// is doubted and its best configs are not good.
     pub(super) fn turn(&mut self, ledger: &TrialLedger) -> Option<usize> {
         self.turns += 1;
         if !self.turns.is_multiple_of(self.every)
@@ -67,7 +69,8 @@ impl Recall {
         None
     }
 
-    /// Whether the median cost of the tried best configs is lower than the lower quartile of the other configs.
+    /// Whether the median cost of the tried best configs is lower than the lower quartile of the configs that are
+    /// spread over the space.
     fn is_good(&self, ledger: &TrialLedger) -> bool {
         let costs = |indices: &[usize]| {
             let known = indices.iter().filter_map(|&index| ledger.result(index));

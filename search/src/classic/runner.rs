@@ -9,7 +9,7 @@ use crate::ledger::TrialLedger;
 use crate::space::SpaceView;
 use crate::strategy::{Strategy, Told};
 
-/// If this many proposals in a row contain only tried configs, a random config is tried.
+/// If this many proposals in a row contain only configs that were tried before, a random config is tried.
 const MAX_KNOWN: usize = 100;
 
 /// A strategy that runs a classic algorithm.

@@ -49,7 +49,8 @@ pub struct Settings {
     /// Number of configs that are spread over the space after those of an earlier result, to check whether that
     /// result applies.
     pub contrast: f64,
-    /// Weight, as a number of results, of the prior that an earlier result predicts the values with a slope of 1.
+    /// Weight, as a number of results, of the prior assumption that the costs follow an earlier result with a slope of
+    /// 1.
     pub trust: f64,
 }
 
