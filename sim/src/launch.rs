@@ -1,5 +1,8 @@
 //! The parameters of a launch, and the order in which its blocks and warps run.
 
+/// Maximum number of warp instructions of a block, unless `max_instructions` of the kernel is changed.
+pub(crate) const MAX_INSTRUCTIONS: u64 = 1 << 32;
+
 /// The parameters of one launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {

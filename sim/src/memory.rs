@@ -4,34 +4,37 @@
 //! kernel reads some value that was written, and never causes undefined behaviour in the host program.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::FaultKind;
 use crate::lanes::LANES;
 
-/// The address of the first allocation. It is above 4 GiB, so a pointer truncated to 32 bits faults.
-const FIRST: u64 = 0x7e00_0000_0000;
+/// The address of the first allocation. It is above 4 GiB, so a pointer truncated to 32 bits faults, and above the
+/// generic addresses of shared, local and parameter memory. More than 100 TiB of the 47-bit addresses follow it.
+const FIRST: u64 = 0x1000_0000_0000;
 /// Number of unused bytes after each allocation, so an overrun faults instead of reaching the next allocation.
 const GAP: u64 = 1 << 20;
 /// The base of each allocation is a multiple of this number of bytes.
 const ALIGN: u64 = 256;
 
-/// Global memory. The allocations are far apart, and each is exactly as long as requested.
+/// Global memory. The allocations are far apart, and each is exactly as long as requested. No address is used twice,
+/// so an access to freed memory is always an error.
 #[derive(Debug, Default)]
 pub struct Memory {
     regions: RwLock<BTreeMap<u64, Arc<Region>>>,
+    /// Number of bytes after [`FIRST`] that were ever allocated, with their gaps.
+    used: AtomicU64,
 }
 
 impl Memory {
-    /// Allocates `bytes` zero bytes at a multiple of `align`, which must be a power of two, and returns the address. An
-    /// address can be used again after the allocation with the highest address is freed.
+    /// Allocates `bytes` zero bytes at a multiple of `align`, which must be a power of two, and returns the address.
     pub fn alloc_aligned(&self, bytes: usize, align: usize) -> u64 {
+        let align = ALIGN.max(align as u64);
+        let bytes_with_gap = bytes as u64 + GAP + align;
+        let used = self.used.fetch_add(bytes_with_gap, Ordering::Relaxed);
+        let base = (FIRST + used).next_multiple_of(align);
         let mut regions = self.regions.write().unwrap_or_else(PoisonError::into_inner);
-        let free = regions
-            .last_key_value()
-            .map_or(FIRST, |(base, region)| base + region.bytes as u64 + GAP);
-        let base = free.next_multiple_of(ALIGN.max(align as u64));
         regions.insert(base, Arc::new(Region::new(base, bytes)));
         base
     }
@@ -245,5 +248,21 @@ impl Region {
         let merged = |old: u32| Some(old & !mask | value & mask);
         // The closure always returns `Some`, so the update cannot fail.
         let _ = self.words[word].fetch_update(Ordering::Relaxed, Ordering::Relaxed, merged);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_address_is_used_again_after_its_allocation_is_freed() {
+        let memory = Memory::default();
+        let first = memory.alloc(64);
+        assert!(memory.free(first));
+        let second = memory.alloc_aligned(64, 4096);
+        assert!(second > first && second % 4096 == 0);
+        let stale = memory.read(first, &mut [0; 4]);
+        assert!(matches!(stale, Err(FaultKind::OutOfBounds { .. })));
     }
 }

@@ -423,6 +423,26 @@ fn shared_memory_is_checked_for_bounds_and_for_what_was_written() {
 }
 
 #[test]
+fn a_block_that_runs_too_long_ends_at_the_limit() {
+    let device = device();
+    let a = device.memory.alloc(64 * 4);
+    let launch = Launch {
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        shared_bytes: 0,
+        arguments: pack(&[P(a), W(32)]),
+        order: Order::Forward,
+    };
+    let mut kernel = device.kernel("touch");
+    let instructions = run(&kernel, &launch, &device.memory).unwrap().instructions;
+    kernel.max_instructions = instructions;
+    run(&kernel, &launch, &device.memory).unwrap();
+    kernel.max_instructions = instructions - 1;
+    let fault = fault(run(&kernel, &launch, &device.memory));
+    assert!(matches!(fault.kind, FaultKind::TooLong { .. }), "{fault}");
+}
+
+#[test]
 fn traps_deadlocks_and_stores_to_constants_are_faults() {
     let device = device();
     let out = device.memory.alloc(1024);

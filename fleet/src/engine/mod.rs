@@ -108,7 +108,7 @@ pub enum EngineError {
     },
     /// There are more elements than one job of the scheduler can have.
     #[error(
-        "{engine} takes {most} elements in one job, there are {elements}\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
+        "{engine} takes {most} elements in one job, from the first to the last one there are {elements}\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
     )]
     TooMany {
         /// The scheduler.

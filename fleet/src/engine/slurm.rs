@@ -83,8 +83,8 @@ fn indexes(job: &Job<'_>) -> Result<(u32, Vec<u32>), EngineError> {
     if last - first > MAX_INDEX {
         return Err(EngineError::TooMany {
             engine: "Slurm",
-            elements: job.elements.len(),
-            most: 1000,
+            elements: (last - first) as usize + 1,
+            most: MAX_INDEX as usize + 1,
         });
     }
     Ok((

@@ -97,6 +97,16 @@ impl<'a> GfxBlock<'a> {
         }
     }
 
+    /// Ends a block that executes too many instructions, for example an endless loop.
+    fn check_length(&self, wave: usize) -> Result<(), Fault> {
+        let instructions = self.kernel.max_instructions;
+        if self.shared.counters.instructions <= instructions {
+            return Ok(());
+        }
+        let kind = FaultKind::TooLong { instructions };
+        Err(self.fault(kind.into(), wave, self.shared.at))
+    }
+
     /// Releases the waves that wait at the barrier, if all waves have arrived.
     fn release(&mut self) {
         let barrier = self.barrier;
@@ -292,6 +302,7 @@ impl Block for GfxBlock<'_> {
         if self.waves[warp].standing == Standing::Runs {
             let ended = self.run(warp, turn);
             ended.map_err(|(trouble, at)| self.fault(trouble, warp, at))?;
+            self.check_length(warp)?;
             self.release();
         }
         Ok(match self.waves[warp].standing {

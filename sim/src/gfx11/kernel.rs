@@ -10,6 +10,7 @@ use super::isa::packed::PackedOp;
 use super::isa::program_flow::FlowOp;
 use super::metadata::KernelMetadata;
 use super::object::CodeObject;
+use crate::launch::MAX_INSTRUCTIONS;
 use crate::{Class, FaultKind, InstructionInfo, Memory, Place};
 
 /// A code object that is loaded into the memory of a device.
@@ -109,6 +110,7 @@ impl Loaded {
             descriptor,
             first,
             handlers,
+            max_instructions: MAX_INSTRUCTIONS,
         })
     }
 }
@@ -134,6 +136,8 @@ pub struct Kernel {
     /// The index of the kernel's first instruction.
     pub(super) first: u32,
     pub(super) handlers: Vec<Option<Handler>>,
+    /// Maximum number of wave instructions of a block. A block that exceeds it ends with [`FaultKind::TooLong`].
+    pub max_instructions: u64,
 }
 
 impl Kernel {

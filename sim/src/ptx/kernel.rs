@@ -10,10 +10,9 @@ use super::lower::lower;
 use super::parser::parse;
 use super::regs::{LANES, Regs};
 use super::syntax::{Init, Space};
+use crate::launch::MAX_INSTRUCTIONS;
 use crate::{Class, Fault, FaultKind, InstructionInfo, Launch, Memory, Place};
 
-/// Maximum number of warp instructions of a block, unless [`Kernel::max_instructions`] is changed.
-const MAX_INSTRUCTIONS: u64 = 1 << 32;
 /// Maximum number of threads of a block.
 const MAX_THREADS: u64 = 1024;
 

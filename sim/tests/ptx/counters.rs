@@ -28,6 +28,18 @@ fn sectors_of_global_loads() {
     assert_eq!(load(0, 12), 1);
 }
 
+#[test]
+fn a_generic_store_to_two_memories_is_one_request_for_each() {
+    // Lanes 0 to 15 write 64 bytes of global memory, the others write shared memory.
+    let body = "mul.wide.u32 %rd3, %r1, 4;\nadd.s64 %rd4, %rd1, %rd3;\n\
+        mov.u64 %rd21, tile;\ncvta.shared.u64 %rd20, %rd21;\nadd.s64 %rd22, %rd20, %rd3;\n\
+        setp.lt.u32 %p1, %r1, 16;\nselp.b64 %rd5, %rd4, %rd22, %p1;\nst.u32 [%rd5], %r1;";
+    let counters = count(body);
+    let total = counters.total();
+    assert_eq!((total.global_requests, total.global_sectors), (1, 2));
+    assert_eq!((total.shared_requests, total.private_requests), (1, 0));
+}
+
 fn conflicts(shift: &str, width: &str, regs: &str) -> u64 {
     let body = format!(
         "mov.u32 %r5, tile;\n{shift}\nadd.u32 %r7, %r5, %r6;\nst.shared{width} [%r7], {regs};"

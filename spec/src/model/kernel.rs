@@ -132,7 +132,8 @@ pub struct Work {
 pub enum Reference {
     /// The path of a Rust function with the kernel's arguments. It computes the outputs in higher precision.
     Rust(String),
-    /// A `__global__` function of the same source. It runs on the `cpu` device with the baseline's geometry.
+    /// A `__global__` function of the same source. It is launched on the device under test, with the geometry of the
+    /// baseline.
     Entry(String),
 }
 

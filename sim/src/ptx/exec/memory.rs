@@ -4,7 +4,7 @@ use super::access::{
     Surroundings, Trouble, addresses, aligned, at_lane, extended, get, kind_at, read, region, room,
     set, write,
 };
-use super::whole;
+use super::{count, whole};
 use crate::FaultKind;
 use crate::ptx::cells::Intent;
 use crate::ptx::code::{Access, Room};
@@ -13,11 +13,27 @@ use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
 
 /// Counts an access to global or private memory. Accesses to shared memory are counted where they are checked. A
-/// generic access is not counted if any of its addresses is outside global memory.
+/// generic access is counted here, as one request for each kind of memory that its lanes access.
 fn count_access(s: &mut Surroundings, room: Room, at: &[u64; LANES], mask: u32, bytes: u32) {
     match room {
         Room::Global => s.count_global(at, mask, bytes),
         Room::Local => s.traffic().private_requests += 1,
+        Room::Generic => {
+            let lanes_in = |room| -> u32 {
+                let there = lanes(mask).filter(|&lane| resolve(at[lane]).0 == room);
+                there.map(|lane| 1 << lane).sum()
+            };
+            let global = lanes_in(Room::Global);
+            if global != 0 {
+                s.count_global(at, global, bytes);
+            }
+            let shared = lanes_in(Room::Shared);
+            if shared != 0 {
+                let offsets = at.map(|address| resolve(address).1);
+                count::shared(s.traffic(), &offsets, shared, bytes);
+            }
+            s.traffic().private_requests += u64::from(lanes_in(Room::Local) != 0);
+        }
         _ => {}
     }
 }
