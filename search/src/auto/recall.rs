@@ -20,7 +20,7 @@ pub(super) struct Recall {
 
 impl Recall {
     /// Ranks the configs of the first earlier result, of which one is tried in every `every` choices. `None` if there
-    /// is no earlier result, or if `every` is 0.
+    /// are no earlier results, or if `every` is 0.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
         let ranked = priors.first()?.ranked();
         (every > 0).then_some(Self {

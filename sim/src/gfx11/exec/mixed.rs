@@ -7,8 +7,7 @@
 use half::f16;
 
 use super::convert::f16_bits;
-use super::packed::limit;
-use super::packed_operands::{set, source};
+use super::packed_operands::{limit, set, source};
 use crate::fused::fma32;
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::isa::operand::Src;

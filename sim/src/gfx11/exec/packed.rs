@@ -3,8 +3,7 @@
 //! AMD, "RDNA3 Instruction Set Architecture", VOP3P.
 
 use super::float16::{fma, max, min, narrow, wide};
-use super::packed_operands::{parts, set, source};
-use super::vector::clamped;
+use super::packed_operands::{limit, parts, set, source};
 use super::{mixed, wmma};
 use crate::FaultKind;
 use crate::gfx11::isa::instruction::Packed;
@@ -54,15 +53,6 @@ fn three(w: &mut Wave, one: &Packed, f: impl Fn(u16, u16, u16) -> u16) {
         u32::from(low) | u32::from(f(a.1 as u16, b.1 as u16, c.1 as u16)) << 16
     });
     set(w, one, &value);
-}
-
-/// The clamp modifier of an instruction, for its float results.
-#[inline(always)]
-pub(super) fn limit(w: &Wave, one: &Packed) -> impl Fn(f64) -> f64 + use<> {
-    let (clamp, nan_is_zero) = (one.clamp, w.mode.clamp_nan);
-    move |x| {
-        if clamp { clamped(x, nan_is_zero) } else { x }
-    }
 }
 
 #[inline(always)]

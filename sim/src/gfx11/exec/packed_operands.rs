@@ -1,6 +1,6 @@
 //! Operands of VOP3P instructions.
 
-use super::vector::{permuted, written};
+use super::vector::{clamped, permuted, written};
 use crate::gfx11::isa::instruction::Packed;
 use crate::gfx11::wave::{Lanes, Wave};
 
@@ -10,6 +10,15 @@ pub(super) fn source(w: &Wave, one: &Packed, n: usize) -> Lanes {
     match &one.dpp {
         Some(dpp) if n == 0 => permuted(&value, dpp, w.exec()),
         _ => value,
+    }
+}
+
+/// The clamp modifier of an instruction, for its float results.
+#[inline(always)]
+pub(super) fn limit(w: &Wave, one: &Packed) -> impl Fn(f64) -> f64 + use<> {
+    let (clamp, nan_is_zero) = (one.clamp, w.mode.clamp_nan);
+    move |x| {
+        if clamp { clamped(x, nan_is_zero) } else { x }
     }
 }
 
