@@ -19,8 +19,8 @@ pub(super) struct Recall {
 }
 
 impl Recall {
-    /// Ranks the configs of the first earlier result, of which one is tried in every `every` choices. `None` if there
-    /// are no earlier results, or if `every` is 0.
+    /// Ranks the configs of the first earlier result, of which one is tried in every `every` choices. `None` if
+    /// `priors` is empty, or if `every` is 0.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
         let ranked = priors.first()?.ranked();
         (every > 0).then_some(Self {
