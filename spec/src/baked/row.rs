@@ -276,10 +276,10 @@ impl Row {
                 canonical,
             ),
             (
-                is_canonical(&self.baseline),
+                is_baseline(&self.baseline),
                 "baseline",
                 &self.baseline,
-                canonical,
+                "`entry:config`",
             ),
             (
                 EntryPath::parse(&self.entry).is_some(),
@@ -350,6 +350,13 @@ pub(super) fn is_plain(text: &str) -> bool {
 fn is_canonical(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"_=,:.-".contains(&b);
     text.len() <= 4096 && text.bytes().all(allowed)
+}
+
+/// Whether a text is `entry:config`. The entry may be an instance of a template in a namespace, for example
+/// `rows::normalise<T, WARPS>`. The canonical text of a config has no colon.
+fn is_baseline(text: &str) -> bool {
+    let parts = text.rsplit_once(':');
+    parts.is_some_and(|(entry, config)| EntryPath::parse(entry).is_some() && is_canonical(config))
 }
 
 /// Whether a text is a C identifier (`[A-Za-z_][A-Za-z0-9_]*`) with at most 255 bytes.

@@ -121,7 +121,7 @@ impl S3 {
     /// place keeps the part that it received. No reader accepts this part, so the next writer replaces it.
     fn has_part_of(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
         let found = self.get(name, bytes.len())?;
-        Ok(found.is_some_and(|found| found.len() < bytes.len() && bytes.starts_with(&found)))
+        Ok(found.is_some_and(|found| bytes.starts_with(&found)))
     }
 
     /// Reads an object. If a server writes objects in place, the body may end early while another process writes the
@@ -182,7 +182,9 @@ impl ObjectStore for S3 {
         match self.holds_at_last(name, bytes) {
             Ok(true) => return Ok(()),
             Ok(false) => {}
-            Err(StoreError::Exists { .. }) if self.has_part_of(name, bytes)? => {}
+            Err(StoreError::Exists {
+                found, expected, ..
+            }) if found < expected && self.has_part_of(name, bytes)? => {}
             Err(error) => return Err(error),
         }
         let path = self.path(name);

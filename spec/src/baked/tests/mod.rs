@@ -101,6 +101,42 @@ fn two_devices_in_either_order_give_the_same_bytes() {
 }
 
 #[test]
+fn rows_of_template_instances_in_namespaces_read_back() {
+    let mut spec = gemm();
+    for entry in [
+        "tiles::gemm<T, BLOCK_M>",
+        "gemm<float, 256>",
+        "a::b::gemm<BLOCK_M / 2, tiles::wide>",
+    ] {
+        spec.entry = entry.into();
+        spec.baseline.entry = entry.into();
+        let rows = [row(&spec, L4, SMALL, WINNER)];
+        let back = parse(&table(&rows).to_text()).unwrap();
+        assert_eq!(back, table(&rows));
+        assert!(
+            back.rows().next().unwrap().resolve(&spec).is_ok(),
+            "{entry}"
+        );
+    }
+    let mut wrong = row(&gemm(), L4, SMALL, WINNER);
+    for baseline in ["gemm", "gemm<T:A=1", "gemm T:A=1", ":A=1", "gemm:A=1 "] {
+        wrong.baseline = baseline.into();
+        let mut table = BakedTable::new("gemm");
+        let refused = table.replace_device(&wrong.device, [wrong.clone()]);
+        assert!(
+            matches!(
+                refused,
+                Err(BakedError::Value {
+                    key: "baseline",
+                    ..
+                })
+            ),
+            "{baseline}"
+        );
+    }
+}
+
+#[test]
 fn every_row_is_one_line_that_names_its_device() {
     let spec = gemm();
     let text = table(&[

@@ -101,6 +101,12 @@ fn candidates() -> Vec<Case> {
             .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { nothing(); }\nextern")
             .runs(RUN)
             .says("tune: scale (n=10000): the reference entry `simple` does not work: compile failed: `simple_<hash>` does not compile: src/scale.cu:1:92: error: use of undeclared identifier 'nothing'"),
+        case("a template in a namespace, from the search to its rows")
+            .edit(LIB, "source = \"scale.cu\"", "source = \"scale.cu\", entry = \"tiles::scale<float, THREADS>\"")
+            .edit(SOURCE, "extern \"C\" __global__", "namespace tiles { template <class T, unsigned THREADS> __global__")
+            .prepare("echo '}' >> src/scale.cu")
+            .runs("$TUNE run --device cpu --trials 2 --budget full --write && $TUNE smoke --device cpu && $TUNE bake --check")
+            .prints("1 kernels, 1 baked rows: up to date"),
         case("no candidate is right")
             .edit(SOURCE, "2.0f", "(ITEMS == 2 || THREADS > 32 ? 3.0f : 2.0f)")
             .runs(RUN)
