@@ -9,7 +9,7 @@
 //!
 //! The unit of replication is the process, not the launch. The reason is that the placement of code and buffers changes
 //! the time of a kernel by up to a percent for the lifetime of its process, and more launches do not average this out.
-//! So slow kernels and large effects get fewer blocks per process, but never fewer than six processes.
+//! So slow kernels and large effects get fewer blocks per process, but a proof always needs at least six processes.
 
 mod drive;
 mod effect;

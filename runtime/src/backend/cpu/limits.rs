@@ -52,7 +52,7 @@ impl CpuOptions {
     /// The defaults, with the number of threads from `KILN_CPU_THREADS` if it is set.
     ///
     /// # Errors
-    /// [`DeviceError::Setting`] if the variable is not a number of threads.
+    /// [`DeviceError::Setting`] if the variable is not a number from 1 to 1024.
     pub fn from_env() -> Result<CpuOptions, DeviceError> {
         let mut options = CpuOptions::default();
         if let Ok(text) = std::env::var("KILN_CPU_THREADS") {

@@ -1,5 +1,6 @@
-//! Batches of timed launches. A batch is recorded, so the host queues one recording instead of each launch. So even a
-//! kernel that takes less time than the host needs to queue a launch is timed at the kernel's own rate.
+//! Batches of timed launches. The host records a batch and queues the recording, instead of queueing each launch.
+//! Therefore even a kernel that runs for less time than the host needs to queue a launch is timed at the kernel's own
+//! rate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,8 +60,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Times a batch with `recorded`, or with `queued` if the batch cannot be recorded. After the first queued batch,
-    /// all later batches are queued.
+    /// Times a batch with `recorded`. If there is no batch, or if the batch cannot be recorded, times the launches with
+    /// `queued`. After the first batch that cannot be recorded, all later batches are queued.
     ///
     /// # Errors
     /// The error of the batch that ran; an error after which the device cannot be used; the error of a batch that
