@@ -7,9 +7,9 @@
 //! a part of the stake. The sum of the two is again such a wealth (V. Vovk and R. Wang, "E-values: calibration,
 //! combination and applications", 2021).
 //!
-//! **Coin.** A process that finds the challenger faster by more than delta is a win. A win multiplies the wealth of
-//! this bet by [`ON_WIN`], and any other process multiplies it by [`ON_LOSS`]. If the chance of a win is at most 1/2,
-//! the expected factor is at most 1.
+//! **Coin.** A process that finds the challenger faster by more than delta (the smallest relevant difference, normally
+//! 1 %) is a win. A win multiplies the wealth of this bet by [`ON_WIN`], and any other process multiplies it by
+//! [`ON_LOSS`]. If the chance of a win is at most 1/2, the expected factor is at most 1.
 //!
 //! **Far.** A process that finds the challenger faster by more than [`FAR`] is a far win. It multiplies the wealth of
 //! the other bet by [`ON_FAR_WIN`], and any other process multiplies it by [`ON_NO_FAR_WIN`]. If the claim is wrong, at

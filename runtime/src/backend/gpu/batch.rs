@@ -60,8 +60,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Times a batch with `recorded`. If there is no batch, or if the batch cannot be recorded, times the launches with
-    /// `queued`. After the first batch that cannot be recorded, all later batches are queued.
+    /// Times a batch with `recorded`. If `batch` is `None` or cannot be recorded, times the launches with `queued`.
+    /// After the first batch that cannot be recorded, all later batches are queued.
     ///
     /// # Errors
     /// The error of the batch that ran; an error after which the device cannot be used; the error of a batch that
