@@ -49,7 +49,8 @@ pub(crate) enum Untimed {
     Failed(DeviceError),
 }
 
-/// Whether a device's batches are recorded. The first batch decides this for all batches.
+/// Whether a device's batches are recorded. The first batch whose recording is tried decides this for all later
+/// batches. A batch whose sets of arguments do not fit into one recording is always queued.
 ///
 /// A recorded batch and a queued batch take different times. If one process used both, equal kernels would seem to
 /// have different speeds.
