@@ -53,7 +53,7 @@ pub struct TaskStatus {
     pub speedup: Option<Speedup>,
     /// Numbers of the elements that have this task and have not finished it.
     pub unfinished_elements: Vec<u32>,
-    /// The result of each session.
+    /// The result of each session. A session is one attempt at an element.
     pub sessions: Vec<SessionStatus>,
 }
 

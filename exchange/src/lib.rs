@@ -7,6 +7,7 @@
 //! | [`t1`] | T1, the problem definitions of the FAIR auto-tuning papers | [`Definition`](definition::Definition) | a kernel's spec, a definition |
 //! | [`t4`] | T4 results files, version 1.0.0 | [`Recording`](recording::Recording) | [`Results`] |
 //! | [`kernel_tuner`] | cache files of Kernel Tuner | [`Recording`](recording::Recording) | [`Results`] |
+//! | [`curves`] | what `tune replay --curves` writes | [`Curves`](curves::Curves) | search runs |
 //! | [`profiles`] | what `tune inspect --profile --json` prints | [`ProfileRow`](profiles::ProfileRow)s | profiles |
 //! | [`fleet`] | what `tune fleet status --json` prints | [`PlanStatus`](fleet::PlanStatus) | a plan's state |
 //! | [`python`] | Python expressions | [`PythonExpr`](python::PythonExpr) | expressions of a spec |

@@ -14,8 +14,8 @@ use crate::error::LabError;
 use crate::machine;
 use crate::worker::{ProcessCompiler, WorkerLimits};
 
-/// A device for which a command compiles and on which it starts workers. The process of the command itself launches
-/// nothing.
+/// A device that a command uses: the command compiles for it and starts worker processes that launch kernels on it. The
+/// command's own process launches nothing.
 pub struct DeviceSession<'d> {
     /// The name of the device on the command line.
     pub name: &'d str,

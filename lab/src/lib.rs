@@ -3,7 +3,8 @@
 //! A [`device_session::DeviceSession`] opens a device for a command. A [`candidate::Workshop`] compiles the candidates
 //! of a kernel for that device. A [`Bench`] holds the settings of the worker processes, which load the candidates. With
 //! such processes, [`verify`] compares the candidates' outputs with the [`mod@reference`], and a [`WorkerLab`] times
-//! the candidates for the races of `kiln-measure`. The process of the command itself never loads a kernel.
+//! the candidates for the races of `kiln-measure`. The process of the command itself loads a kernel only to profile it
+//! on a simulated GPU.
 #![forbid(unsafe_code)]
 
 pub mod atomic_file;

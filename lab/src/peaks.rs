@@ -23,7 +23,7 @@ const MATRIX_FLOPS_PER_CYCLE: u64 = 2 * 8192;
 const BOOST_PERCENT: u64 = 110;
 
 /// The roofline of a device: upper bounds that no launch can exceed. A quantity that the driver does not report has no
-/// bound.
+/// bound. AMD GPUs and the fake device have no bounds.
 pub fn roofline(info: &DeviceInfo) -> Roofline {
     match info.key.backend {
         Backend::Cpu => of_cpu(info),

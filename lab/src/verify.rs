@@ -1,5 +1,6 @@
 //! Verifies every candidate before it is timed. The candidate is launched on small problems of every ragged class
-//! (sizes below, at and just above a tile, for example) and on the tuned problem, each with two seeds.
+//! (sizes below, at and just above a tile, for example) and on the tuned problem, each with two seeds. Only finalists
+//! are launched on problems with more than 16 MiB of data, unless the kernel has no small problems.
 
 use std::time::Duration;
 

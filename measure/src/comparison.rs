@@ -2,10 +2,10 @@
 //! version.
 //!
 //! A comparison tests two claims on the same processes: "the earlier kernel is faster" and "the present kernel is
-//! faster". Each is a [`ClaimTest`] with all its guarantees: fresh processes in pairs with reversed orders, ABBA or
-//! BAAB blocks, and a bet on every process. If a run has `m` comparisons, each claim needs the wealth 100·m. So the
-//! chance that a whole run has a false *slower* is at most 1 %, and so is the chance of a false *faster*, whenever the
-//! comparisons stop.
+//! faster". Each is a [`ClaimTest`] with all its guarantees: fresh processes in pairs (the second of a pair loads and
+//! allocates the two kernels in the reverse order), ABBA or BAAB blocks, and a bet on every process. If a run has `m`
+//! comparisons, each claim needs the wealth 100·m. So the chance that a whole run has a false *slower* is at most 1 %,
+//! and so is the chance of a false *faster*, whenever the comparisons stop.
 //!
 //! If neither claim is proven, the ruling is *same* if the interval of the ratio excludes a change of
 //! [`ComparisonSettings::margin`] or more. Otherwise it is *open*.
@@ -43,7 +43,7 @@ impl ComparisonSettings {
     }
 }
 
-/// The ruling of a comparison.
+/// The ruling of a comparison. Delta is the smallest relevant difference, [`ConfirmSettings::delta`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Ruling {
     /// It is proven that the present side is slower by more than delta in the median process.

@@ -23,8 +23,8 @@ const HEADROOM_PERCENT: u64 = 200;
 /// The resolution of a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resolution {
-    /// One tick of the clock, in nanoseconds. On a CUDA GPU it is 10,000, which is the error of the time of a batch of
-    /// launches. For the CPU time of a thread it is 1.
+    /// One tick of the clock, in nanoseconds. Kiln assumes 10,000 on a CUDA GPU and 20,000 on an AMD GPU, which covers
+    /// the error of the time of a batch of launches. For the CPU time of a thread it is 1.
     pub tick_ns: u64,
 }
 

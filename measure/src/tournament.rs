@@ -22,8 +22,9 @@ const MAX_ELITES: usize = 8;
 /// An arm is not in the play-off if its time divided by the best arm's time is above this.
 const ELITE_RATIO: f64 = 1.05;
 
-/// Largest number of rounds of a batch, and of the play-off. Batches only have to select the arms of the play-off, and
-/// a batch and the play-off together use more processes than one race of 24 rounds.
+/// Maximum number of rounds of a batch, and of the play-off. A single race has up to 24. Fewer are enough here: a batch
+/// only selects the arms of the play-off, and the rounds of a batch and of the play-off are spread over six processes,
+/// whereas the 24 rounds of a single race share three.
 const MAX_ROUNDS: u32 = 16;
 
 /// Rounds in one process of the play-off. The remaining arms are so close that their placement in a process matters

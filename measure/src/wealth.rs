@@ -7,9 +7,9 @@
 //! a part of the stake. The sum of the two is again such a wealth (V. Vovk and R. Wang, "E-values: calibration,
 //! combination and applications", 2021).
 //!
-//! **Coin.** A process that finds the challenger faster by more than delta is a win. A win multiplies the wealth of
-//! this bet by [`ON_WIN`], and any other process multiplies it by [`ON_LOSS`]. If the chance of a win is at most 1/2,
-//! the expected factor is at most 1.
+//! **Coin.** A process that finds the challenger faster by more than delta (the smallest relevant difference, normally
+//! 1 %) is a win. A win multiplies the wealth of this bet by [`ON_WIN`], and any other process multiplies it by
+//! [`ON_LOSS`]. If the chance of a win is at most 1/2, the expected factor is at most 1.
 //!
 //! **Far.** A process that finds the challenger faster by more than [`FAR`] is a far win. It multiplies the wealth of
 //! the other bet by [`ON_FAR_WIN`], and any other process multiplies it by [`ON_NO_FAR_WIN`]. If the claim is wrong, at
@@ -22,7 +22,8 @@
 //! the pair to the other and changes the sign of the effect. So the chances p and q of a win satisfy p + q <= 1, and
 //! the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1. The chances of a far win in the two
 //! processes add up to at most 2/8, so the same is true for the other bet. Thus the wealth is a supermartingale *from
-//! pair to pair*, and a claim is proven only after whole pairs.
+//! pair to pair*, and a claim is proven only after whole pairs. A proof also requires that the interval that is
+//! reported with it excludes equal times, which needs at least six wins.
 //!
 //! If the orders of all processes were independent, the bound would have little margin. A load-order effect of 2 %
 //! would then make each process of identical kernels a win with a chance of 0.42, and 0.15 % of such kernels would be
@@ -158,7 +159,7 @@ impl Wealth {
     }
 
     /// The state of the test. The claim is unproven at a wealth of [`RUINED`], after the largest number of processes,
-    /// and as soon as winning all remaining processes could not reach the required wealth.
+    /// and as soon as far wins in all remaining processes could not prove the claim.
     pub fn standing(&self) -> Standing {
         if self.is_proof() {
             return Standing::Proven;

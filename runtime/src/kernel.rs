@@ -81,7 +81,7 @@ pub struct BakedRow {
     pub symbols: ConstSymbols,
     /// The launch plan for the row's own problem.
     pub plan: LaunchPlan,
-    /// The strength of the evidence that the config is faster than the baseline.
+    /// The kind of evidence that supports the config.
     pub evidence: Evidence,
     /// A precompiled image, with which the row's device needs no compiler. `None` if the table has no image for the
     /// row.

@@ -12,7 +12,8 @@ use thiserror::Error;
 pub struct Hasher(blake3::Hasher);
 
 impl Hasher {
-    /// A hasher for one purpose. Hashes of different domains differ even if their fields are equal.
+    /// A hasher for the purpose that `domain` names. Hashes for different purposes differ even if their fields are
+    /// equal.
     pub fn new(domain: &str) -> Hasher {
         let mut hasher = Hasher(blake3::Hasher::new());
         hasher.field(domain.as_bytes());

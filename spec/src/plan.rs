@@ -185,7 +185,7 @@ impl KernelSpec {
     }
 
     /// Total size in bytes of all slice arguments for a problem. Lengths that depend on the config use the baseline's
-    /// config.
+    /// config. If the problem lacks a type parameter, an element of that type counts as 4 bytes.
     ///
     /// # Errors
     /// If a length has no value or is negative.

@@ -97,8 +97,10 @@ impl Journal {
     /// Appends records, and returns the position of each. When the call returns, all of the records are on disk.
     ///
     /// # Errors
-    /// The disk is full, another program changed the file, or a record is invalid. Then none of the records is written.
-    /// Only if the final sync fails, the content of the disk is unknown.
+    /// The disk is full, another program changed the file, a record is invalid, or the journal is
+    /// [broken](JournalError::Broken). Then none of the records is written, with two exceptions: if the final sync
+    /// fails, or if partly written records cannot be removed, the content of the disk is unknown and the journal is
+    /// broken from then on.
     pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
         let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;

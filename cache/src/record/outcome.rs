@@ -268,9 +268,10 @@ impl Outcome {
         )
     }
 
-    /// Whether the outcome is final. If the compiler or Kiln failed, the next run tries the config again. If the config
-    /// may be the cause (a compiler crash, a compile timeout, an internal error), the outcome of attempt number
-    /// [`ATTEMPTS`] is final. If the cause is external, there is no limit.
+    /// Whether the outcome is final, so later runs do not try the config again. An outcome with an external cause (the
+    /// compiler was killed, the device was lost, a disk is full) is never final. A compiler crash, a compile timeout or
+    /// an internal error, whose cause may be the config, is final at attempt number [`ATTEMPTS`]. All other outcomes
+    /// are final.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
             Outcome::CompilerLost { crashed: false, .. }

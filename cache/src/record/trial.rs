@@ -120,7 +120,8 @@ pub struct Trial {
     pub attempt: u32,
     /// How the outputs were verified.
     pub grade: ReferenceGrade,
-    /// The position of the trial in its run; `None` in records of earlier versions, and if nothing was launched.
+    /// The position of the trial in its run; `None` if the trial was recorded by an earlier version, copied from
+    /// another cache, or made by a check that only compiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<TrialPlace>,
 }

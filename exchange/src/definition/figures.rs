@@ -11,8 +11,9 @@ pub fn valid(set: &ConfigSet) -> BigUint {
     set.len().into()
 }
 
-/// The sum of the indices of all valid configs in the Cartesian product of the values. The first parameter varies
-/// slowest, and each digit of an index is the position of a value in its parameter's list.
+/// The sum of the indices of all valid configs. The index of a config is its position in the Cartesian product of all
+/// values, in which the first parameter varies slowest. It is a mixed-radix number with one digit per parameter: the
+/// position of the config's value in the parameter's list.
 pub fn index_sum(definition: &Definition, set: &ConfigSet) -> BigUint {
     let mut sum = BigUint::ZERO;
     let mut weight = BigUint::from(1u32);

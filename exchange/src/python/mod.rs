@@ -1,6 +1,7 @@
-//! Python expressions in definitions of search spaces. The supported syntax is arithmetic, comparisons (also chained
-//! ones), `and`, `or`, `not`, `in`, conditional expressions, `min`, `max`, `abs` and `pow`. The values of parameters
-//! can also use lists, `range` and comprehensions. No Python code is executed, and any other syntax is an error.
+//! Python expressions in definitions of search spaces. Supported are literals, names, arithmetic, comparisons
+//! (including chained ones), `and`, `or`, `not`, `in` with a list or tuple, conditional expressions, and the functions
+//! `min`, `max`, `abs`, `pow` and `bool`. Where an expression lists the values of a parameter, it may also use lists,
+//! `list`, `range` and comprehensions. Anything else is an error. No Python code is executed.
 
 mod ast;
 mod error;

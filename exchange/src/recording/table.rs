@@ -29,7 +29,8 @@ pub(crate) struct RecordedTable {
     pub(crate) device: Option<String>,
 }
 
-/// The positions of the values of a config in the parameters' lists. `values` has one text per parameter.
+/// For each parameter, the position of the config's value in the parameter's list of values. `values` contains the
+/// config's values as texts, one per parameter.
 pub(crate) fn positions(
     params: &[RecordedParam],
     lookup: &[HashMap<String, u32>],

@@ -82,7 +82,7 @@ pub fn of_trials(
 
 /// The row of the baseline. Every trial times a config together with the baseline, so the baseline normally has no
 /// trial of its own. Its time is the median of the other configs' times, each divided by the config's ratio to the
-/// baseline. `None` if the baseline is not a config of the space or has a trial.
+/// baseline. `None` if the baseline is not a config of the space, if it has a trial, or if no trial has a ratio to it.
 fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
     let config = &spec.baseline.config;
     let text = config.to_string();

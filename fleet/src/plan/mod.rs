@@ -75,7 +75,7 @@ pub struct Settings {
     pub budget_ns: Option<u64>,
     /// Name of the search strategy.
     pub strategy: String,
-    /// The cache regime of the measurements, for example `cold`; `None` for each kernel's own regime.
+    /// The cache regime of the measurements, `cold` or `hot`; `None` for the default of the device's backend.
     pub regime: Option<String>,
     /// Seed of all random choices.
     pub seed: u64,

@@ -3,8 +3,8 @@
 //!
 //! The segments of shared journals lie below `seg/none/`. Otherwise they are like the segments of a plan. Each is a
 //! part of a journal byte for byte, is named by its hash, and has a signature. The store has no list of the segments
-//! that it must contain. So a store can withhold a segment, and searches then cannot start from its results. A machine
-//! keeps a segment that it has pulled once.
+//! that it must contain. So a store can withhold a segment without being detected, and searches then cannot start from
+//! the results in that segment. A machine keeps every segment that it has pulled.
 
 mod imports;
 mod pull;

@@ -28,7 +28,7 @@ pub struct ProcessRecord {
     pub samples: Vec<Sample>,
 }
 
-/// The decision about a claim.
+/// The decision about a claim. Delta is the smallest relevant difference, [`ConfirmSettings::delta`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Decision {
     /// The claim is proven: the challenger is faster by more than delta in the median process.

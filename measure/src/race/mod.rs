@@ -1,9 +1,11 @@
 //! Race: eliminates slow arms at low cost. It selects the arms that are worth confirming, and makes no claim.
 //!
 //! Every round runs each live arm once, in a new random order. So drift, boost and other programs affect all arms
-//! equally. Times are compared only within a round. Each arm is compared with the leader. With the settings of the
-//! protocol, an arm is dropped after three rounds if all its ratios to the leader are above 1.10, and after eight
-//! rounds if the last eight ratios are all above 1.01.
+//! equally. There is one exception: with the settings of the protocol, an anchor that takes more than four times as
+//! long as the leader runs in only three rounds. Times are compared only within a round. Each arm is compared with the
+//! leader. With the settings of the protocol, an arm is dropped after two rounds or more if all its ratios to the
+//! leader are above 4, after three rounds or more if all are above 1.10, and after eight rounds or more if the last
+//! eight are all above 1.01. The anchor is never dropped.
 //!
 //! After some rounds the remaining arms move to a fresh process, because a process favours some arms for its whole
 //! lifetime. Every second process loads and allocates in the reverse order of the process before it, so the effect of

@@ -100,7 +100,8 @@ impl ArtifactCache {
         Ok(artifact)
     }
 
-    /// The artifact that is stored under a key; `None` if there is none. Removes the file if it is damaged.
+    /// The artifact that is stored under a key. `None` if there is none, or if the folder belongs to another user or
+    /// other users can write to it. Removes the file if it is damaged.
     pub fn get(&self, key: CompileKey) -> Option<Artifact> {
         if !key.kept || !is_private(&self.folder) {
             return None;

@@ -124,8 +124,9 @@ impl Stream {
         }
     }
 
-    /// A handle of the same queue. Launch functions that receive the handle launch the forced choice (a baked row or
-    /// the baseline) instead of selecting one.
+    /// A handle of the same queue. If the launch function of the kernel for which `forced` was created receives the
+    /// handle, it launches the forced choice (a baked row or the baseline) instead of selecting one. All other launch
+    /// functions select as usual.
     ///
     /// Smoke tests use such handles to run every baked row on any device. Programs can use them to pin a row.
     pub fn forced(&self, forced: Arc<Forced>) -> Stream {
@@ -169,7 +170,7 @@ impl Stream {
         self.device.raw_stream(self.handle)
     }
 
-    /// The forced choice; `None` if launch functions select as usual.
+    /// The forced choice, which applies to one kernel; `None` if all launch functions select as usual.
     #[inline]
     pub fn what_is_forced(&self) -> Option<&Forced> {
         self.forced.as_deref()

@@ -27,7 +27,8 @@ pub enum Selection {
         /// The row's index.
         row: usize,
     },
-    /// The row of the tuned problem that is nearest to the requested one.
+    /// A row for another problem. It is the row of the nearest problem that was tuned on this device, or else of the
+    /// nearest problem that was tuned on another device of the same architecture.
     Nearest {
         /// The row's index.
         row: usize,
@@ -55,13 +56,13 @@ pub enum Selection {
 pub enum BaselineReason {
     /// The kernel has no baked row for any device.
     NothingBaked,
-    /// The kernel has no baked row for this backend and architecture.
+    /// The kernel has no baked row with accepted evidence for this backend and architecture.
     NoRowForDevice,
     /// The kernel has rows for this architecture, but none for the element types of this problem.
     NoRowForTypes,
     /// The kernel has rows for this architecture, but none of them can be launched for this problem on this device.
     NoValidRow {
-        /// The nearest row.
+        /// The first of these rows in the order of selection.
         row: usize,
         /// The reason why that row cannot be launched.
         why: String,

@@ -4,8 +4,9 @@
 //!
 //! 1. the row for exactly this device and problem
 //! 2. the row for this problem on another device of the same backend and architecture
-//! 3. the row of the nearest tuned problem on this architecture
-//! 4. the baseline
+//! 3. the row of another problem on this device, the nearest problem first
+//! 4. the row of another problem on another device of the same backend and architecture, the nearest problem first
+//! 5. the baseline
 //!
 //! A config of another backend or architecture is never selected. Rows are ignored if their evidence is neither
 //! `proven` nor accepted by the kernel's author.

@@ -33,8 +33,8 @@ use stand_in::StandIn;
 pub struct SmokeOptions {
     /// The seed of the inputs and the nonces.
     pub seed: u64,
-    /// Maximum work of a launch, in operations and bytes. If a row's own problem exceeds it, a small verification
-    /// problem is launched instead.
+    /// Maximum work of a launch. It limits three numbers: the declared operations, the declared bytes, and the bytes of
+    /// all slices. If a row's own problem exceeds it, a small verification problem is launched instead.
     pub max_work: u64,
     /// Whether to launch rows of absent GPUs on simulations of these GPUs instead of on the cpu device. This needs
     /// the feature `sim`, the compiler for the GPU, and a simulator that implements the row's instructions. Other

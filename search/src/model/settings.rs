@@ -40,11 +40,11 @@ pub struct Settings {
     pub candidates: f64,
     /// Prior mean of the logarithm of the weight of an earlier result's trend.
     pub trend_mean: f64,
-    /// Number of configs that are tried first if there are earlier results; these are the best configs of the earlier
-    /// results.
+    /// Number of configs that are tried first if there are priors (results of the same kernel on another device or for
+    /// another problem). They are the best configs of the priors.
     pub recalled: f64,
-    /// One config in this many is the next best of an earlier result, as long as these turn out to be good. 0 for
-    /// none.
+    /// One in this many of the first choices is the next best config of an earlier result, unless that result does not
+    /// explain the measured costs and its best configs are not good. 0 for none.
     pub recall_every: f64,
     /// Number of configs that are spread over the space after those of an earlier result, to check whether that
     /// result applies.

@@ -2,9 +2,9 @@
 //!
 //! An entry has an additional pointer parameter for each such argument, after the kernel's own parameters. The entry
 //! does not use this pointer. The launch copies the data to the variable before it starts the entry. On the `cpu`
-//! device, the unit exports a function that copies the data. For GPUs, the unit contains a text
-//! `kiln_constants_<entry>` for each entry, which the host reads. The text has one line per variable, with the index
-//! of the argument, the number of bytes to copy and the variable's symbol.
+//! device, the translation unit exports a function that copies the data. For GPUs, the translation unit contains a text
+//! `kiln_constants_<entry>` for each entry, which the host reads. The text has one line per variable, with the index of
+//! the argument, the number of bytes to copy and the variable's symbol.
 
 use std::fmt::Write as _;
 

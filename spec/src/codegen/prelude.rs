@@ -69,8 +69,8 @@ macro_rules! prelude {
     };
 }
 
-/// The headers for the `cpu` device, as pairs of the name relative to the include folder and the text. All other
-/// headers come from the standard library of the host.
+/// The headers for the `cpu` device. Each pair is a header's name (relative to the include folder) and its text. The
+/// system headers that these include come from the host.
 pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cpu.h" = "kiln_cpu.h",
     "cpu/base.h" = "cpu/base.h",

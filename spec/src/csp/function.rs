@@ -8,8 +8,8 @@ pub enum Function {
     Neg,
     /// Negation of a boolean.
     Not,
-    /// Whether `x` satisfies a constraint. In Kiln, only `true` does. In Python, every value does that converts to
-    /// `True`.
+    /// Whether `x` satisfies a constraint. In Kiln, only `true` does. In Python, every value that converts to `True`
+    /// does.
     Truth,
     /// The absolute value.
     Abs,

@@ -13,7 +13,7 @@ use super::register::Values;
 pub struct LayerBudget {
     /// Maximum size of the states and the edges between them, in words of 8 bytes.
     pub kept: u64,
-    /// Maximum number of values that are tried.
+    /// Maximum number of values that are tried, summed over all states.
     pub looked_at: u64,
 }
 

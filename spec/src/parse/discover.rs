@@ -19,7 +19,7 @@ use syn::{Attribute, Item, Meta, Token};
 use super::{ParsedKernel, kernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 
-/// In which folder rustc looks for the modules that a file declares.
+/// The folder in which rustc looks for the modules that a file declares, relative to the folder of that file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleLayout {
     /// The same folder. This applies to `lib.rs`, `main.rs`, `mod.rs` and files that `#[path]` names.

@@ -19,7 +19,8 @@ pub struct ConditionalFrame {
 pub struct OpenConditionals(Vec<ConditionalFrame>);
 
 impl OpenConditionals {
-    /// Opens a group. `guard` is the name in `#ifndef NAME`, if the group begins with this condition.
+    /// Opens a group. `guard` is the name in `#ifndef NAME` or `#if !defined(NAME)`, if the group begins with such a
+    /// condition.
     pub fn open(&mut self, group: usize, guard: Option<String>) {
         let branch = 0;
         self.0.push(ConditionalFrame {

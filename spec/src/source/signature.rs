@@ -68,7 +68,7 @@ impl SourceScan {
     /// Every difference between the arguments of a spec and the parameters of an entry, in all definitions of the
     /// entry.
     ///
-    /// Names may differ. These types match:
+    /// Names may differ. Apart from equal types, these types match:
     ///
     /// - a pointer to vectors (`float4*`) and a slice of their elements that declares `#[align(..)]`
     /// - a pointer to a type parameter of the source and a slice of the type parameter with the same name

@@ -82,8 +82,9 @@ impl PlanState {
         proven.collect()
     }
 
-    /// For each task that keeps the baseline, the first conclusive result of a session that kept it. Such a result
-    /// claims no speed-up, so one session is enough.
+    /// For each task that keeps the baseline, the first conclusive result of a session (one attempt at an element) that
+    /// kept the baseline. Such a result claims no speed-up, so one session is enough. Tasks without such a result are
+    /// left out.
     pub fn kept(&self) -> Vec<Winner> {
         let stays = |task: &&TaskDecision| {
             matches!(task.decision, Decision::Kept | Decision::Stopped { .. })

@@ -71,7 +71,7 @@ impl Prediction {
 }
 
 /// Bakes the model's choice for every problem for which the target has no measured row. The model makes no choice for a
-/// kernel on which it does not beat random order.
+/// kernel on which it does not beat random order, or for which there are too few measurements to test it.
 ///
 /// # Errors
 /// If the cache, a table or a temporary folder cannot be read or written.

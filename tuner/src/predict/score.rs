@@ -9,7 +9,8 @@ pub struct Score {
     pub configs: usize,
     /// Spearman's rank correlation: 1 for the same order, 0 for chance, -1 for the reverse.
     pub rank_correlation: f64,
-    /// Number of configs at the beginning of the order that are compared with random order: a twentieth of all.
+    /// Number of configs at the beginning of the order that are compared with random order: a twentieth of all configs,
+    /// but at least one.
     pub first: usize,
     /// The fastest measured time, divided by the best time among the `first` configs of the predicted order.
     pub share: f64,

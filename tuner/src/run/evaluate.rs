@@ -152,8 +152,8 @@ impl<'a> Evaluator<'a> {
 impl Evaluator<'_> {
     /// Evaluates a batch of configs and returns their costs. The configs are compiled in parallel and then verified one
     /// after another. On the cpu each config races right after its verification; on other devices the whole batch races
-    /// together. Configs with a stored result are not run again. Configs for which `until` leaves no time are missing
-    /// from the result.
+    /// together. Configs with a stored final outcome are not run again. Configs for which `until` leaves no time are
+    /// missing from the result.
     ///
     /// The trial of a config that races alone is stored before the next config is launched, so a run that is killed
     /// repeats at most one trial. A run that is killed while configs race together repeats the batch.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use kiln_cache::{Cache, CacheError, Trial, TuningKey};
 
-/// Copies the trials with final outcomes into the cache, for configs that have no trial there. All trials must be from
+/// Copies the trials with final outcomes into the cache, for configs that have no trial in it. All trials must be from
 /// this device, because times of different devices are never compared.
 ///
 /// # Errors

@@ -124,8 +124,9 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
     Ok(())
 }
 
-/// The rows of a kernel for a device, with one row per decided problem. A kept baseline gets a row too, so a build does
-/// not use the config of another problem for a problem whose best version is the baseline.
+/// The rows of a kernel for a device, with one row per decided problem. A kept baseline gets a row too if the search
+/// was complete, so a build does not use the config of another problem for a problem whose best version is the
+/// baseline.
 ///
 /// # Errors
 /// If the cache cannot be read.

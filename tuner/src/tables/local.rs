@@ -1,5 +1,6 @@
 //! Local tables, which are not committed. If `KILN_TUNED` is set to their folder, a build uses them instead of the
-//! committed tables. They therefore contain the committed rows and, in addition, the rows of this machine's cpu.
+//! committed tables. They therefore contain the committed rows and, in addition, the rows of this machine's cpu and of
+//! the fake device.
 
 use std::fs;
 use std::io;

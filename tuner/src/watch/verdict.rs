@@ -145,15 +145,15 @@ impl Gate {
     /// Whether a row fails the command.
     ///
     /// With `--fail-above`, a row fails if its kernel is proven slower and the upper end of the interval reaches the
-    /// threshold, because a slow-down of that size cannot be excluded. A current kernel that does not work always
-    /// fails.
+    /// threshold, because a slow-down of that size cannot be excluded. With `--fail-inconclusive`, a row also fails if
+    /// its comparison has no clear result. A current kernel that does not work always fails.
     pub fn fails(&self, row: &WatchRow) -> bool {
         match row.verdict {
             WatchVerdict::Failed => true,
             WatchVerdict::Slower => self.fail_above.is_some_and(|share| {
                 let measured = row.measured.as_ref();
                 let interval = measured.and_then(|measured| measured.interval);
-                // A proof needs at least 8 processes, which always give an interval.
+                // A proof needs at least 6 processes, which always give an interval.
                 interval.is_none_or(|interval| interval.high >= 1.0 + share)
             }),
             other => self.fail_inconclusive && other.is_open(),

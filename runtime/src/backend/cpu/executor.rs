@@ -122,7 +122,8 @@ impl Executor {
     }
 
     /// Launches `launches` times and alternates between the sets of arguments. For each launch, takes the CPU time of
-    /// the thread that used the most. Returns the sum of these times, in nanoseconds.
+    /// the thread that used the most. Returns the sum of these times, in nanoseconds. If the entry was never launched,
+    /// one more launch runs first, which determines whether the thread pool is used and is not part of the sum.
     pub fn time(
         &self,
         entry: &Arc<CpuEntry>,

@@ -26,7 +26,8 @@ pub struct CpuOptions {
     pub max_threads: u32,
     /// Maximum shared memory per block, in bytes. Smoke tests raise it (up to 256 KiB) for rows of other devices.
     pub shared_bytes: u32,
-    /// Size of the stack of one GPU thread in kernels with barriers, in bytes; at least 4096.
+    /// Size of the stack of one GPU thread in kernels with barriers, in bytes. A value below 4096 has the effect of
+    /// 4096.
     pub stack_bytes: usize,
     /// Whether to bind every thread, including the one that opens the device, to its own processor. This is for
     /// measuring.
@@ -52,7 +53,7 @@ impl CpuOptions {
     /// The defaults, with the number of threads from `KILN_CPU_THREADS` if it is set.
     ///
     /// # Errors
-    /// [`DeviceError::Setting`] if the variable is not a number of threads.
+    /// [`DeviceError::Setting`] if the variable is not a number from 1 to 1024.
     pub fn from_env() -> Result<CpuOptions, DeviceError> {
         let mut options = CpuOptions::default();
         if let Ok(text) = std::env::var("KILN_CPU_THREADS") {

@@ -281,7 +281,7 @@ pub enum ReceiptOutcome {
     Honest,
     /// No receipt is written.
     Missing,
-    /// The nonce of the previous launch.
+    /// The receipt has the nonce of the previous launch.
     OldNonce,
     /// The receipt has this symbol hash.
     Symbol(u64),

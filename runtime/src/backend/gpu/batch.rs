@@ -1,5 +1,6 @@
-//! Batches of timed launches. A batch is recorded, so the host queues one recording instead of each launch. So even a
-//! kernel that takes less time than the host needs to queue a launch is timed at the kernel's own rate.
+//! Batches of timed launches. The host records a batch and queues the recording, instead of queueing each launch.
+//! Therefore even a kernel that runs for less time than the host needs to queue a launch is timed at the kernel's own
+//! rate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,7 +49,8 @@ pub(crate) enum Untimed {
     Failed(DeviceError),
 }
 
-/// Whether a device's batches are recorded. The first batch decides this for all batches.
+/// Whether a device's batches are recorded. The first batch whose recording is tried decides this for all later
+/// batches. A batch whose sets of arguments do not fit into one recording is always queued.
 ///
 /// A recorded batch and a queued batch take different times. If one process used both, equal kernels would seem to
 /// have different speeds.
@@ -59,8 +61,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Times a batch with `recorded`, or with `queued` if the batch cannot be recorded. After the first queued batch,
-    /// all later batches are queued.
+    /// Times a batch with `recorded`. If `batch` is `None` or cannot be recorded, times the launches with `queued`.
+    /// After the first batch that cannot be recorded, all later batches are queued.
     ///
     /// # Errors
     /// The error of the batch that ran; an error after which the device cannot be used; the error of a batch that

@@ -11,10 +11,10 @@ use crate::device::error::DeviceError;
 /// The folder that contains the driver's list.
 pub(super) const LISTED: &str = "/sys/class/kfd/kfd/proc";
 
-/// The IDs of the other processes that have a queue.
+/// The IDs of the processes that have a queue, except this process.
 ///
 /// # Errors
-/// [`DeviceError::Unsupported`] if the list does not exist.
+/// [`DeviceError::Unsupported`] if the list cannot be read.
 pub(super) fn others(listed: &Path) -> Result<Vec<u32>, DeviceError> {
     let folders = fs::read_dir(listed).map_err(|error| DeviceError::Unsupported {
         what: format!(

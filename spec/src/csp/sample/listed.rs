@@ -42,8 +42,8 @@ pub struct ListedSet {
 }
 
 impl RelaxedSet {
-    /// A list of valid configs that depends only on the seed and the set. If `with` is a valid config, the list
-    /// contains it.
+    /// Creates a list of valid configs, which depends only on the arguments and the set. If `with` is a valid config,
+    /// the list contains it.
     ///
     /// # Errors
     /// If hardly any config of the set satisfies the constraints that were left out.

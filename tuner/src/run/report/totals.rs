@@ -1,4 +1,5 @@
-//! The totals of a run: how many problems were proven faster and by how much, and how many kept their baselines.
+//! The totals of a run: for how many problems a faster config was proven and how much faster on average, how many kept
+//! their baselines, and how many have no decision.
 
 use std::fmt;
 
