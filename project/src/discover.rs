@@ -246,6 +246,7 @@ impl<'a> Walk<'a> {
                 })?;
         let accepts = parsed.attr.evidence.iter().map(|given| given.value);
         let accepts = accepts.collect();
+        let may_be_untuned = parsed.attr.untuned.is_some();
         check_source(&parsed, &scan)
             .into_result(())
             .map_err(|wrong| rendered(&wrong, &file, text))?;
@@ -260,6 +261,7 @@ impl<'a> Walk<'a> {
             package: self.package.clone(),
             tuned: self.root.join("tuned"),
             accepts,
+            may_be_untuned,
         })
     }
 

@@ -33,6 +33,8 @@ pub struct TunedKernel {
     pub tuned: PathBuf,
     /// The kinds of evidence that the program accepts in a row, in addition to `proven`.
     pub accepts: Vec<Evidence>,
+    /// Whether the kernel may have no rows (`untuned = allow`).
+    pub may_be_untuned: bool,
 }
 
 impl TunedKernel {

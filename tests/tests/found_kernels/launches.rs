@@ -178,7 +178,9 @@ fn every_launch_is_the_intended_one() {
 
 #[test]
 fn sizes_of_the_grid_alone_come_first_and_the_kernel_does_not_get_them() {
-    let Some(stream) = stream("sizes_of_the_grid_alone_come_first_and_the_kernel_does_not_get_them") else {
+    let Some(stream) =
+        stream("sizes_of_the_grid_alone_come_first_and_the_kernel_does_not_get_them")
+    else {
         return;
     };
     let x = Buffer::from_slice(&stream, &[1.0_f32; 2 * 3 * 5]).unwrap();
@@ -212,7 +214,9 @@ fn a_grid_without_blocks_is_no_error_and_launches_nothing() {
 
 #[test]
 fn an_argument_that_follows_from_the_config_is_worked_out_at_every_launch() {
-    let Some(stream) = stream("an_argument_that_follows_from_the_config_is_worked_out_at_every_launch") else {
+    let Some(stream) =
+        stream("an_argument_that_follows_from_the_config_is_worked_out_at_every_launch")
+    else {
         return;
     };
     // 50 rows have two tiles of 32, and 100 rows have four. The third launch uses the remembered selection of the
@@ -229,7 +233,8 @@ fn an_argument_that_follows_from_the_config_is_worked_out_at_every_launch() {
 
 #[test]
 fn the_length_of_what_blocks_leave_can_be_asked_for_and_is_checked() {
-    let Some(stream) = stream("the_length_of_what_blocks_leave_can_be_asked_for_and_is_checked") else {
+    let Some(stream) = stream("the_length_of_what_blocks_leave_can_be_asked_for_and_is_checked")
+    else {
         return;
     };
     let x = Buffer::from_slice(&stream, &[1.0_f32; 300]).unwrap();

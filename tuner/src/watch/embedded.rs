@@ -44,6 +44,7 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedEr
         package: "kiln".into(),
         tuned: PathBuf::new(),
         accepts: Vec::new(),
+        may_be_untuned: true,
     })
 }
 

@@ -21,6 +21,11 @@ fn tables() -> Vec<Case> {
             .prepare("$TUNE init")
             .runs("KILN_STRICT=1 $TUNE bake --check")
             .says("1 kernels (1 not baked), 0 baked rows: not up to date\nhelp: run `tune run -k scale` on the GPU it is for; for this machine's cpu, `tune run -k scale --device cpu --write`"),
+        case("a strict check of a kernel that may be untuned")
+            .prepare("$TUNE init")
+            .edit(LIB, "problems(", "untuned = allow, problems(")
+            .runs("KILN_STRICT=1 $TUNE bake --check")
+            .prints("1 kernels (1 not baked), 0 baked rows: up to date"),
         case("a kernel that is not baked, listed")
             .prepare("$TUNE init")
             .runs("$TUNE list")

@@ -105,7 +105,7 @@ fn candidates() -> Vec<Case> {
             .edit(LIB, "source = \"scale.cu\"", "source = \"scale.cu\", entry = \"tiles::scale<float, THREADS>\"")
             .edit(SOURCE, "extern \"C\" __global__", "namespace tiles { template <class T, unsigned THREADS> __global__")
             .prepare("echo '}' >> src/scale.cu")
-            .runs("$TUNE run --device cpu --trials 2 --budget full --write && $TUNE smoke --device cpu && $TUNE bake --check")
+            .runs("copy=$(mktemp -d) && cp -r . $copy && cd $copy && $TUNE run --device cpu --trials 2 --budget full --write && $TUNE smoke --device cpu && $TUNE bake --check && rm -r $copy")
             .prints("1 kernels, 1 baked rows: up to date"),
         case("no candidate is right")
             .edit(SOURCE, "2.0f", "(ITEMS == 2 || THREADS > 32 ? 3.0f : 2.0f)")
