@@ -4,7 +4,8 @@
 //! The order is breadth first: every kernel should have a decision before any kernel has a second one. The first
 //! problem of each kernel comes first. If time remains, the first problems that are still undecided get a second turn.
 //! Then come the other problems. The problems of kernels for which a much faster config is proven come before those of
-//! other kernels. Finally, the tasks that ran out of time get a second turn.
+//! other kernels. Finally, the tasks that are still undecided get a second turn, and after them the tasks with a proven
+//! config whose search ran out of time.
 
 use std::collections::{BTreeMap, VecDeque};
 
