@@ -111,10 +111,11 @@ impl Budget {
         }
     }
 
-    /// Whether one of `shares` equal parts of the remaining time is at least a tenth of a task's equal part of the
-    /// whole budget. With less time, another turn would end before it measured anything.
-    pub fn is_worth_a_turn(&self, shares: usize, all_tasks: usize) -> bool {
-        let (Some(total), Some(left)) = (self.total, self.slice(1, shares).confirm_left()) else {
+    /// Whether the time that a second turn would get is at least a tenth of a task's equal part of the whole budget.
+    /// With less time, the turn would end before it measured anything.
+    pub fn is_worth_a_turn(&self, turn: Turn, all_tasks: usize) -> bool {
+        let slice = self.slice(turn.weight, turn.shares());
+        let (Some(total), Some(left)) = (self.total, slice.confirm_left()) else {
             return true;
         };
         let share = total / u32::try_from(all_tasks.max(1)).unwrap_or(u32::MAX);
@@ -168,6 +169,17 @@ impl Slice {
 mod tests {
     use super::*;
 
+    /// A second turn of this weight, before that many others.
+    fn again(weight: usize, behind: usize) -> Turn {
+        Turn {
+            task: 0,
+            number: 0,
+            again: true,
+            weight,
+            behind,
+        }
+    }
+
     #[test]
     fn every_task_gets_a_part_and_no_more_than_there_is() {
         let budget = Budget::start(Some(Duration::from_secs(300)));
@@ -186,9 +198,12 @@ mod tests {
         check(1, 5, &|left| left / 5);
         check(3, 7, &|left| left.mul_f64(3.0 / 7.0));
         check(1, 1_000, &|_| MIN_SHARE);
-        assert!(budget.is_worth_a_turn(5, 5) && budget.is_worth_a_turn(5, 1));
-        assert!(Budget::start(None).is_worth_a_turn(1, 1));
-        assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_turn(1, 1_000));
+        assert!(budget.is_worth_a_turn(again(1, 4), 5) && budget.is_worth_a_turn(again(1, 9), 2));
+        assert!(!budget.is_worth_a_turn(again(1, 40), 2));
+        // The last task gets all that is left, whatever its weight is.
+        assert!(budget.is_worth_a_turn(again(16, 0), 1));
+        assert!(Budget::start(None).is_worth_a_turn(again(1, 0), 1));
+        assert!(!Budget::start(Some(Duration::ZERO)).is_worth_a_turn(again(1, 0), 1_000));
         assert!(Budget::start(None).slice(1, 1).may_search());
         assert!(!Budget::start(Some(Duration::ZERO)).slice(1, 1).may_search());
     }

@@ -201,7 +201,7 @@ fn all(
     let mut agenda = Agenda::new(kernels.collect());
     let mut preparations_ns = Vec::new();
     while let Some(turn) = agenda.next_turn() {
-        if turn.again && !budget.is_worth_a_turn(turn.shares(), tasks.len()) {
+        if turn.again && !budget.is_worth_a_turn(turn, tasks.len()) {
             continue;
         }
         let share = Share {
