@@ -1,6 +1,7 @@
 //! The places of stores: a folder, and a bucket on each S3 server that is installed.
 
 use std::fs;
+use std::time::Duration;
 
 use kiln_fleet::ObjectStore;
 use kiln_tests::capability::{Need, have};
@@ -113,7 +114,14 @@ impl Spoiled for Spoilable<'_> {
                 fs::create_dir_all(path.parent().unwrap()).unwrap();
                 fs::write(path, bytes).unwrap();
             }
-            Place::Server(server) => server.put(&format!("{}/{name}", self.prefix), bytes),
+            Place::Server(server) => {
+                server.put(&format!("{}/{name}", self.prefix), bytes);
+                // s3rver may return the earlier bytes for a moment after it has acknowledged new ones.
+                let found = || self.store.get(name, bytes.len()).ok().flatten();
+                while found().as_deref() != Some(bytes) {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
         }
     }
 
