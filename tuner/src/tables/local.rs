@@ -117,7 +117,7 @@ mod tests {
             config: "THREADS=64".into(),
             evidence: Evidence::Predicted,
             speedup: None,
-            baseline: "THREADS=32".into(),
+            baseline: "add:THREADS=32".into(),
             symbol: "add_0123456789abcdef".into(),
             plan: LaunchPlan {
                 grid: [1; 3],
