@@ -132,7 +132,7 @@ impl Need {
             Need::Parallel if is_on_path("parallel") => Ok(()),
             Need::Parallel => Err("no GNU parallel: apt-get install parallel".into()),
             Need::Faketime if is_on_path("faketime") => Ok(()),
-            Need::Faketime => Err("no faketime: apt-get install faketime".into()),
+            Need::Faketime => Err("no faketime: run `cargo xtask setup`".into()),
             Need::S3 if cfg!(feature = "s3") => Ok(()),
             Need::S3 => Err("built without the feature s3; `cargo xtask bars 53` builds it".into()),
             Need::S3Server(kind) => match kind.program() {

@@ -167,7 +167,7 @@ impl Worker {
     }
 
     /// Sends a request and waits for its reply. The deadline does not include time during which the worker was ready to
-    /// run but got no processor (see `patience.rs`).
+    /// run but got no processor, or during which this process was stopped (see `patience.rs`).
     ///
     /// # Errors
     /// If the worker dies, replies with a failure, or does not reply within the deadline. A worker that died or missed
@@ -181,11 +181,7 @@ impl Worker {
         if sent.is_err() {
             return Err(self.lost());
         }
-        let mut reply = self.replies.recv_timeout(deadline);
-        while let (Err(RecvTimeoutError::Timeout), Some(more)) = (&reply, patience.left()) {
-            reply = self.replies.recv_timeout(more);
-        }
-        match reply {
+        match patience.receive(&self.replies) {
             Ok(Ok(Some(Reply::Failed { arm, outcome }))) => {
                 Err(WorkerError::Failed { arm, outcome })
             }

@@ -1,15 +1,29 @@
-//! Deadlines of requests to workers. They are extended on a busy machine.
+//! Deadlines of requests to workers. They are extended on a busy machine, and while this process is stopped.
 //!
 //! A deadline distinguishes a kernel that hangs from a kernel that is slow. On a busy machine, a worker may wait for a
 //! processor while the time passes, and a correct config would be stored as hung. Linux reports that waiting time for
 //! each thread, as the second number of `/proc/<pid>/task/<tid>/schedstat` (`Documentation/scheduler/sched-stats.rst`).
 //! The deadline is extended by the waiting time, up to a limit.
+//!
+//! This process may also be stopped while a worker runs: by Ctrl-Z, by SIGSTOP, or by a scheduler. Its clock then shows that
+//! the deadline has passed, although the reply may already be in the pipe. Therefore the time is counted in slices, and
+//! a slice that took much longer than planned is not counted.
 
 use std::fs;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// The deadline is extended by at most this multiple of itself, so an endless loop ends even on a busy machine.
 const MAX_EXTENSION: u32 = 8;
+
+/// The longest slice in which time is counted.
+const MAX_SLICE: Duration = Duration::from_secs(1);
+
+/// If a slice ends this much later than planned, this process did not run.
+const STOPPED: Duration = Duration::from_secs(1);
+
+/// Maximum number of slices of a request that are not counted.
+const MAX_STOPS: u32 = 60;
 
 /// A remaining time that is shorter than this is treated as zero.
 const MIN_WAIT: Duration = Duration::from_millis(10);
@@ -17,7 +31,6 @@ const MIN_WAIT: Duration = Duration::from_millis(10);
 /// The deadline of one request.
 pub(super) struct Patience {
     pid: u32,
-    start: Instant,
     deadline: Duration,
     waited_before: Duration,
 }
@@ -27,16 +40,50 @@ impl Patience {
     pub(super) fn begin(pid: u32, deadline: Duration) -> Patience {
         Patience {
             pid,
-            start: Instant::now(),
             deadline,
             waited_before: waited_for_a_processor(pid),
         }
     }
 
-    /// The time that remains; `None` if the deadline has passed.
-    pub(super) fn left(&self) -> Option<Duration> {
+    /// Waits for a reply until the deadline has passed.
+    ///
+    /// # Errors
+    /// No reply arrived in time, or the sender has ended.
+    pub(super) fn receive<T>(&self, replies: &Receiver<T>) -> Result<T, RecvTimeoutError> {
+        self.receive_by(|slice| replies.recv_timeout(slice), Instant::now)
+    }
+
+    /// Like [`Self::receive`], with a function that waits for a reply, and with a clock.
+    fn receive_by<T>(
+        &self,
+        mut wait: impl FnMut(Duration) -> Result<T, RecvTimeoutError>,
+        now: impl Fn() -> Instant,
+    ) -> Result<T, RecvTimeoutError> {
+        let (mut counted, mut stops) = (Duration::ZERO, 0);
+        while let Some(left) = self.left(counted) {
+            let slice = left.min(MAX_SLICE);
+            let start = now();
+            match wait(slice) {
+                Err(RecvTimeoutError::Timeout) => {
+                    let was_stopped = now() - start > slice + STOPPED && stops < MAX_STOPS;
+                    match was_stopped {
+                        true => stops += 1,
+                        false => counted += slice,
+                    }
+                }
+                reply => return reply,
+            }
+        }
+        Err(RecvTimeoutError::Timeout)
+    }
+
+    /// The time that remains after `counted`; `None` if the deadline has passed.
+    fn left(&self, counted: Duration) -> Option<Duration> {
+        if counted < self.deadline {
+            return Some(self.deadline - counted);
+        }
         let waited = waited_for_a_processor(self.pid).saturating_sub(self.waited_before);
-        left(self.deadline, waited, self.start.elapsed())
+        left(self.deadline, waited, counted)
     }
 }
 
@@ -61,6 +108,8 @@ fn waited_for_a_processor(pid: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -75,6 +124,42 @@ mod tests {
             Some(MAX_EXTENSION * SECOND)
         );
         assert_eq!(left(SECOND, 60 * SECOND, 9 * SECOND), None);
+    }
+
+    /// The number of slices until the deadline of 4 s passes, if each of the first `stops` slices takes a minute.
+    fn slices(stops: usize) -> usize {
+        let patience = Patience::begin(std::process::id(), 4 * SECOND);
+        let (start, passed, slices) = (Instant::now(), Cell::new(Duration::ZERO), Cell::new(0));
+        let wait = |slice: Duration| {
+            let stopped = slices.get() < stops;
+            slices.set(slices.get() + 1);
+            passed.set(passed.get() + if stopped { 60 * SECOND } else { slice });
+            Err::<(), _>(RecvTimeoutError::Timeout)
+        };
+        let reply = patience.receive_by(wait, || start + passed.get());
+        assert_eq!(reply, Err(RecvTimeoutError::Timeout));
+        slices.get()
+    }
+
+    #[test]
+    fn a_deadline_does_not_pass_while_this_process_is_stopped() {
+        // The tests run while others do, so the process may also have waited for a processor.
+        assert!(slices(0) >= 4);
+        assert!(slices(3) >= 7);
+        assert!(slices(1_000) >= 60);
+    }
+
+    #[test]
+    fn a_reply_is_received_before_the_deadline() {
+        let (sender, replies) = std::sync::mpsc::channel();
+        sender.send(7).unwrap();
+        let patience = Patience::begin(std::process::id(), SECOND);
+        assert_eq!(patience.receive(&replies), Ok(7));
+        drop(sender);
+        assert_eq!(
+            patience.receive(&replies),
+            Err(RecvTimeoutError::Disconnected)
+        );
     }
 
     #[test]

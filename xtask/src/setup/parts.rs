@@ -219,7 +219,7 @@ pub(super) fn folders() -> Vec<&'static str> {
 
 /// The other tools: compilers for GPUs and their headers, Python tools with which tests exchange files, and optional
 /// tools from Debian.
-fn others() -> [Part; 14] {
+fn others() -> [Part; 15] {
     [
         // NVIDIA's compiler as a library, which needs no GPU. It includes the CUDA headers.
         Part::wheels(
@@ -291,6 +291,8 @@ fn others() -> [Part; 14] {
         Part::of_slurm("/usr/sbin/slurmctld", "slurmctld"),
         Part::of_slurm("/usr/sbin/slurmd", "slurmd"),
         Part::optional("/usr/bin/parallel", &["parallel"]),
+        // Gives a node a wrong clock.
+        Part::optional("/usr/bin/faketime", &["faketime"]),
     ]
 }
 
