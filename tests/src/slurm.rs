@@ -142,11 +142,6 @@ impl Cluster {
         task.is_some()
     }
 
-    /// Whether a node works on an element (one part of a plan).
-    pub fn has_task(&self, node: usize) -> bool {
-        self.steps(node).into_iter().any(is_tune)
-    }
-
     /// Stops a node's daemon and all processes that it runs, like a network failure. The node does not answer, but no
     /// process has died.
     pub fn stop_node(&self, node: usize) {

@@ -74,6 +74,10 @@ impl Attempt {
         read.is_ok_and(|bytes| bytes > 0)
     }
 
+    fn runs(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|ended| ended.is_none())
+    }
+
     fn signal(&self, signal: Signal) {
         let group = Pid::from_child(&self.child);
         kill_process_group(group, signal).expect("it should run");
@@ -164,9 +168,11 @@ fn a_killed_element_of_fast_trials_loses_few_of_them_however_long_the_period_is(
             "a",
             &json!({"noise": {}, "rules": [{"compile": {"slow_ms": 15}}]}),
         );
-        fleet.plan("--replicas 1 --trials 250");
-        let attempt = Attempt::start(&fleet, "10m");
+        // Every config, so that the search does not stop after the first ones.
+        fleet.plan("--replicas 1 --trials all");
+        let mut attempt = Attempt::start(&fleet, "10m");
         while fleet.records().is_empty() {
+            assert!(attempt.runs(), "it should publish before it ends");
             std::thread::sleep(Duration::from_millis(5));
         }
         std::thread::sleep(Duration::from_millis(150 * kill));
