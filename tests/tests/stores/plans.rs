@@ -1,9 +1,16 @@
 //! Runs a whole plan on every store.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stdout};
+use kiln_tests::scale_package::FASTEST;
+use serde_json::{Value, json};
 
 use crate::package::Package;
 use crate::places::{self, Place};
+use crate::samples::cases;
 
 #[test]
 fn a_plan_is_worked_on_and_merged_through_every_store() {
@@ -45,6 +52,68 @@ fn a_plan_is_worked_on_and_merged_through_every_store() {
         assert_eq!(states(&merged), ["proven"; 2], "{}: {merged}", place.name());
         let table = std::fs::read_to_string(package.files.path("mine/tuned/scale.toml")).unwrap();
         assert_eq!(table.matches("evidence = \"proven\"").count(), 2, "{table}");
+    }
+}
+
+#[test]
+fn elements_that_are_killed_at_any_moment_lose_no_acknowledged_trial_in_any_store() {
+    let test = "elements_that_are_killed_at_any_moment_lose_no_acknowledged_trial_in_any_store";
+    if !have(test, &[Need::HostCompiler, Need::SshKeygen]) {
+        return;
+    }
+    for place in places::all(test) {
+        let package = Package::new(&place);
+        let slow = json!({"noise": {}, "rules": [{"compile": {"slow_ms": 100}}]});
+        package.files.device("a", &slow);
+        let plan = "--store STORE --replicas 1 --trials 9 --budget full --sign ROOT/key-a";
+        package.run(
+            "a",
+            &format!("fleet plan --kind fake {plan} -o ROOT/fleet.plan"),
+        );
+        let work = |element: usize| {
+            let words = format!(
+                "fleet work ROOT/fleet.plan --element {element} --store STORE --device fake:ROOT/a.json --publish-every 1s"
+            );
+            package.tune("a", &words)
+        };
+        let mut acknowledged = 0;
+        for kill in 0..cases(3, 20) {
+            let mut attempt = work(0)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(150 * kill as u64));
+            // It may have ended by itself.
+            let _ = attempt.kill();
+            let said = attempt.wait_with_output().unwrap().stdout;
+            let said = String::from_utf8_lossy(&said).into_owned();
+            let last = said.lines().filter_map(|line| {
+                line.strip_prefix("acknowledged ")?
+                    .split(' ')
+                    .nth(1)?
+                    .parse()
+                    .ok()
+            });
+            acknowledged += last.max().unwrap_or(0_u64);
+        }
+        for element in 0..2 {
+            expect_code(&mut work(element), 0);
+        }
+        let status = package.json("a", "fleet status ROOT/fleet.plan --store STORE", 0);
+        let records = status["records"].as_u64().unwrap();
+        assert!(
+            records >= acknowledged,
+            "{}: {records} of {acknowledged}",
+            place.name()
+        );
+        // A server that writes in place may keep a part of an object: it is named, and the rest is merged.
+        let mut merge = package.tune("a", "fleet merge ROOT/fleet.plan --store STORE --json");
+        let merged: Value = serde_json::from_str(&stdout(&merge.output().unwrap())).unwrap();
+        assert_eq!(states(&merged), ["proven"; 2], "{}: {merged}", place.name());
+        for task in merged["tasks"].as_array().unwrap() {
+            assert_eq!(task["config"], FASTEST, "{}: {task}", place.name());
+        }
     }
 }
 
