@@ -1,11 +1,11 @@
-//! Checks that the data of a problem fits the memory of the device.
+//! Checks that the data of a problem fits in the memory of the device.
 
 use kiln_spec::{DeviceLimits, KernelSpec, Problem};
 
 use super::error::FootprintError;
 
-/// Checks that the data of a problem fits nine tenths of the device's memory, before anything is allocated. A device
-/// that does not report its memory (0 bytes) accepts every problem.
+/// Checks, before anything is allocated, that the data of a problem fits in nine tenths of the device's memory. If the
+/// device does not report its memory (0 bytes), every problem passes.
 ///
 /// # Errors
 /// If the data does not fit, or its size cannot be computed.

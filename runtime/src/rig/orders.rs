@@ -7,8 +7,8 @@ use crate::device::{DeviceError, Function, Schedule};
 use super::{Expected, Rig, RigError};
 
 impl Rig {
-    /// Like [`Self::check`]. If an output is wrong, this also checks whether the kernel never writes some of its
-    /// elements, which is reported as a different fault.
+    /// Like [`Self::check`]. If an output is wrong, this also checks whether the kernel left elements of an output
+    /// unwritten, and reports that as a different fault.
     ///
     /// # Errors
     /// The errors of [`Self::check`] and [`Self::check_written`].

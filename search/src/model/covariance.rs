@@ -1,8 +1,8 @@
-//! The covariance of the costs of two configs. It is a product of one factor per feature, read from tables, plus a
-//! term for the trends of earlier results.
+//! The covariance of the costs of two configs. It is a product of factors, one per feature, plus a term for the trends
+//! of earlier results. The factors are read from tables.
 //!
 //! A factor is `1 - share + share * matern(distance / length)`. With a share of 1, two configs that are far apart in
-//! the feature are independent. With a share below 1, such configs still have in common the effects of all other
+//! the feature are independent. With a share below 1, such configs remain correlated through all other
 //! features. The product therefore models both the effects of single features and their interactions.
 
 use super::factor::Factor;

@@ -65,8 +65,8 @@ impl CpuModule {
         Ok(module)
     }
 
-    /// Maximum number of threads that may run the object at the same time. It is 1 if the copies would have to share
-    /// a variable.
+    /// Maximum number of threads that may run the object at the same time. Each thread needs its own loaded copy of
+    /// the object. If the copies would have to share a variable, there is only one.
     pub fn most_threads(&self) -> usize {
         self.copies.len()
     }

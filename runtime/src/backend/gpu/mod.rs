@@ -93,8 +93,8 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
         bytes: usize,
     ) -> Result<(), Self::Failure>;
 
-    /// Drops memory or a module after nothing uses it any more, that is, after the work queued so far is done and the
-    /// last recording is dropped.
+    /// Drops memory or a module once nothing uses it any more, that is, once the work queued so far is done and the
+    /// last recording has been dropped.
     fn free(&self, what: impl Send + 'static) {
         let freed = &self.kept().freed;
         freed.free(Box::new(what), || self.wait().is_ok());
