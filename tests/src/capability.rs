@@ -121,7 +121,13 @@ impl Need {
                 Some(_) => Ok(()),
                 None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
             },
-            Need::Schemas if schemas("kubernetes-validate").is_file() => Ok(()),
+            Need::Schemas
+                if ["kubernetes-validate", "check-jsonschema"]
+                    .iter()
+                    .all(|program| schemas(program).is_file()) =>
+            {
+                Ok(())
+            }
             Need::Schemas => Err("no schemas of Kubernetes: run `cargo xtask setup`".into()),
             Need::SshKeygen if is_on_path("ssh-keygen") => Ok(()),
             Need::SshKeygen => Err("no ssh-keygen on the path".into()),

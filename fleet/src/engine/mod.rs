@@ -108,7 +108,7 @@ pub enum EngineError {
     },
     /// There are more elements than one job of the scheduler can have.
     #[error(
-        "{engine} takes {most} elements in one job, from the first to the last one there are {elements}\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
+        "{engine} takes {most} elements in one job, there are {elements}\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
     )]
     TooMany {
         /// The scheduler.
@@ -117,6 +117,18 @@ pub enum EngineError {
         elements: usize,
         /// The largest number that one job can have.
         most: usize,
+    },
+    /// The numbers of the elements are too far apart for the indexes of a Slurm job array.
+    #[error(
+        "a job array of Slurm has indexes 0 to {max_index}, and elements {first} to {last} do not fit\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
+    )]
+    TooFarApart {
+        /// The number of the first element.
+        first: u32,
+        /// The number of the last element.
+        last: u32,
+        /// The highest index of a job array.
+        max_index: u32,
     },
     /// An option is empty, or has characters that a job file cannot have.
     #[error(

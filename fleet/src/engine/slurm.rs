@@ -81,10 +81,11 @@ fn indexes(job: &Job<'_>) -> Result<(u32, Vec<u32>), EngineError> {
     let first = job.elements.first().copied().unwrap_or_default();
     let first = if last > MAX_INDEX { first } else { 0 };
     if last - first > MAX_INDEX {
-        return Err(EngineError::TooMany {
-            engine: "Slurm",
-            elements: (last - first) as usize + 1,
-            most: MAX_INDEX as usize + 1,
+        let max_index = MAX_INDEX;
+        return Err(EngineError::TooFarApart {
+            first,
+            last,
+            max_index,
         });
     }
     Ok((

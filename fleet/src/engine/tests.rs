@@ -129,7 +129,16 @@ fn elements_above_the_highest_index_of_an_array_are_counted_from_the_first() {
         "{slurm}"
     );
     let far = render(&plan, Engine::Slurm, &[0, 2000], &JobOptions::default());
-    assert!(matches!(far, Err(EngineError::TooMany { .. })));
+    assert!(matches!(
+        far,
+        Err(EngineError::TooFarApart {
+            first: 0,
+            last: 2000,
+            max_index: 1000
+        })
+    ));
+    let most: Vec<u32> = (0..=1000).collect();
+    render(&plan, Engine::Slurm, &most, &JobOptions::default()).unwrap();
 }
 
 #[test]

@@ -31,9 +31,12 @@ impl PublicKey {
     /// keys).
     pub fn parse(line: &str) -> Result<PublicKey, SignError> {
         let key = ssh_key::PublicKey::from_openssh(line.trim());
-        let key = PublicKey(key.map_err(SignError::of_key)?);
-        match key.0.algorithm() {
-            Algorithm::Ed25519 | Algorithm::SkEd25519 => Ok(key),
+        PublicKey::checked(key.map_err(SignError::of_key)?)
+    }
+
+    fn checked(key: ssh_key::PublicKey) -> Result<PublicKey, SignError> {
+        match key.algorithm() {
+            Algorithm::Ed25519 | Algorithm::SkEd25519 => Ok(PublicKey(key)),
             other => Err(SignError::Algorithm {
                 algorithm: other.to_string(),
             }),
@@ -44,7 +47,7 @@ impl PublicKey {
     pub(super) fn of_private(text: &str) -> Result<PublicKey, SignError> {
         let key = ssh_key::PrivateKey::from_openssh(without_blank_lines(text));
         let key = key.map_err(SignError::of_key)?;
-        PublicKey::parse(&PublicKey(key.public_key().clone()).to_openssh()?)
+        PublicKey::checked(key.public_key().clone())
     }
 
     pub(super) fn of(data: KeyData) -> PublicKey {

@@ -103,7 +103,8 @@ impl ProgramKey {
             .map_err(|error| failed(error.to_string()))?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
-            return Err(failed(said.trim().replace("\r\n", "; ")));
+            let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
+            return Err(failed(lines.join("; ")));
         }
         let signature = String::from_utf8_lossy(&output.stdout).into_owned();
         verify(bytes, &signature, &self.public)?;

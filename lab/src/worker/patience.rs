@@ -87,9 +87,9 @@ impl Patience {
     }
 }
 
-fn left(deadline: Duration, waited: Duration, elapsed: Duration) -> Option<Duration> {
+fn left(deadline: Duration, waited: Duration, counted: Duration) -> Option<Duration> {
     let extension = waited.min(deadline.saturating_mul(MAX_EXTENSION));
-    let left = deadline.saturating_add(extension).saturating_sub(elapsed);
+    let left = deadline.saturating_add(extension).saturating_sub(counted);
     (left >= MIN_WAIT).then_some(left)
 }
 

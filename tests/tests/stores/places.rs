@@ -118,9 +118,11 @@ impl Spoiled for Spoilable<'_> {
                 server.put(&format!("{}/{name}", self.prefix), bytes);
                 // s3rver may return the earlier bytes for a moment after it has acknowledged new ones.
                 let found = || self.store.get(name, bytes.len()).ok().flatten();
-                while found().as_deref() != Some(bytes) {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
+                let is_there = (0..2_000).any(|tried| {
+                    std::thread::sleep(Duration::from_millis(tried.min(5)));
+                    found().as_deref() == Some(bytes)
+                });
+                assert!(is_there, "{name} does not change");
             }
         }
     }

@@ -77,13 +77,14 @@ fn elements_that_are_killed_at_any_moment_lose_no_acknowledged_trial_in_any_stor
             package.tune("a", &words)
         };
         let mut acknowledged = 0;
-        for kill in 0..cases(3, 20) {
+        let kills = cases(3, 20);
+        for kill in 0..kills {
             let mut attempt = work(0)
                 .stdout(Stdio::piped())
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
-            std::thread::sleep(Duration::from_millis(150 * kill as u64));
+            std::thread::sleep(Duration::from_millis((2000 * kill / kills) as u64));
             // It may have ended by itself.
             let _ = attempt.kill();
             let said = attempt.wait_with_output().unwrap().stdout;

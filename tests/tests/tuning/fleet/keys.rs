@@ -1,6 +1,7 @@
 //! Plans and results that are signed with keys that only `ssh-keygen` can use.
 
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr};
@@ -21,9 +22,11 @@ impl Agent {
         let mut agent = Command::new("ssh-agent");
         agent.args(["-D", "-a", &socket]).stdout(Stdio::null());
         let process = agent.spawn().expect("ssh-agent should start");
-        while !fleet.path("agent").exists() {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        let listens = (0..2_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            fleet.path("agent").exists()
+        });
+        assert!(listens, "ssh-agent should listen");
         Agent { process, socket }
     }
 

@@ -1,6 +1,6 @@
 //! `tune fleet status`: reports the progress of a plan from the content of the store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use kiln_exchange::fleet::{PlanStatus, TaskState};
@@ -16,7 +16,7 @@ use crate::fleet::state::PlanState;
 pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
     let plan = signer::read_current(&args.plan.plan)?;
     let store = super::store(&args.plan.store)?;
-    let signers = signers(args, &plan.plan().package);
+    let signers = signers(args, &plan.plan().package)?;
     let check = |signers: &PathBuf| signer::check(&plan.signed, &plan.path, signers);
     let who = signers.as_ref().map(check).transpose()?;
     let state = PlanState::read(&*store, &plan, signers.as_deref(), &mut Seen::default())?;
@@ -33,14 +33,17 @@ pub(super) fn run(args: &StatusArgs) -> Result<ExitCode, Failure> {
 
 /// The file of allowed signers: the file on the command line, or the package's file if it exists. `None` if there is
 /// neither, because the status can also be read on a machine without the package.
-fn signers(args: &StatusArgs, package: &str) -> Option<PathBuf> {
-    let given = args.allowed_signers.as_deref();
-    let project = super::project_of(package, args.manifest_path.as_deref());
-    let of_package = || {
-        let path = super::allowed_signers(None, &project.ok()?);
-        path.is_file().then_some(path)
+fn signers(args: &StatusArgs, package: &str) -> Result<Option<PathBuf>, Failure> {
+    if let Some(given) = &args.allowed_signers {
+        return Ok(Some(given.clone()));
+    }
+    let manifest_path = args.manifest_path.as_deref();
+    let project = match super::project_of(package, manifest_path) {
+        Err(error) if manifest_path.is_some() => return Err(error),
+        project => project.ok(),
     };
-    given.map(Path::to_owned).or_else(of_package)
+    let path = project.map(|project| super::allowed_signers(None, &project));
+    Ok(path.filter(|path| path.is_file()))
 }
 
 fn text(status: &PlanStatus, state: &PlanState) -> String {
