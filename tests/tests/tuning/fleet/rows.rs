@@ -30,6 +30,9 @@ fn whoever_signed_the_earlier_plan_is_checked(fleet: &Fleet) {
         let said = stderr(&expect_code(&mut fleet.tune(&words), 1));
         assert!(said.contains("is not signed by anybody in "), "{said}");
     }
+    let words = "fleet status ROOT/next.plan --store STORE --manifest-path ROOT/none/Cargo.toml";
+    let said = stderr(&expect_code(&mut fleet.tune(words), 1));
+    assert!(said.contains("none/Cargo.toml"), "{said}");
     // Away from the package there is nobody to compare with, and the table says so.
     let mut away = fleet.tune("fleet status ROOT/next.plan --store STORE");
     let said = stdout(&expect_code(away.current_dir(fleet.root()), 0));
