@@ -9,7 +9,7 @@ use kiln_fleet::{
 use super::{FleetError, kind};
 use crate::error::Failure;
 use crate::run::clock::{nanoseconds, unix_s};
-use crate::run::pipeline::claims_of;
+use crate::run::turns::claims_of;
 use crate::task;
 use kiln_project::Project;
 

@@ -12,6 +12,7 @@ pub mod earlier;
 mod error;
 pub mod evaluate;
 pub mod interrupted;
+pub mod observer;
 mod options;
 pub mod own_trials;
 pub mod pipeline;
@@ -21,6 +22,7 @@ mod searching;
 mod series;
 pub mod space_view;
 pub mod tuning;
+pub mod turns;
 
 pub use error::ForeignRecording;
 pub use options::RunOptions;

@@ -1,33 +1,30 @@
 //! The main flow of a run, from top to bottom: list the tasks, tune each task within its share of the budget, bake,
 //! report.
 //!
-//! Each step is a function from one type to the next. [`task::plan`] lists the tasks, [`tuning::tune`] takes one task
-//! from its baseline to a stored decision, and [`bake::bake`] writes proven winners into the tables that the macro
-//! reads.
+//! Each step is a function from one type to the next. [`task::plan`] lists the tasks, [`turns::take_all`] tunes them one
+//! after another, and [`bake::bake`] writes proven winners into the tables that the macro reads.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use kiln::device::DeviceInfo;
 use kiln::{Kernel, device::DeviceBackend};
 use kiln_cache::Cache;
-use kiln_cache::record::{RunEnded, RunSettings, Verdict, printable};
+use kiln_cache::record::{RunEnded, RunSettings, printable};
 use kiln_spec::Backend;
 
 use crate::error::Failure;
 use crate::progress::Reporter;
 use crate::run::RunOptions;
-use crate::run::agenda::{Agenda, MAX_TURNS, TaskStanding};
-use crate::run::budget::{Budget, Share};
+use crate::run::budget::Budget;
 use crate::run::clock::{RunClock, nanoseconds, unix_s};
 use crate::run::context::RunContext;
 use crate::run::earlier;
+use crate::run::observer::observer;
 use crate::run::pulled;
-use crate::run::report::{RunReport, RunTotals, TaskReport, TaskState};
-use crate::run::tuning;
+use crate::run::report::{RunReport, RunTotals, TaskReport};
+use crate::run::turns::{self, claims_of};
 use crate::tables::bake;
-use crate::task::{self, Conditions, Task};
+use crate::task::{self, Conditions};
 use kiln_lab::NotChecked;
 use kiln_lab::check::{CheckDevice, CheckPlace, CheckSite};
 use kiln_lab::device_session::DeviceSession;
@@ -36,7 +33,6 @@ use kiln_lab::regime::Regime;
 use kiln_lab::scratch::Scratch;
 use kiln_lab::threads;
 use kiln_measure::claims::Claims;
-use kiln_measure::wealth::FAR;
 use kiln_project::Project;
 
 /// The inputs of a run.
@@ -123,14 +119,9 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     };
 
     run.reporter.run_started(tasks.len(), run.options.budget);
-    let (reports, launches) = all(&context, &tasks, &budget)?;
+    let (reports, launches) = turns::take_all(&context, &tasks, &budget)?;
     run.reporter.run_finished();
     finish(run, &context, &conditions, number, reports, launches)
-}
-
-/// The number of claims (statements that a config is faster than the baseline) that a run of this many tasks may make.
-pub fn claims_of(tasks: usize) -> u32 {
-    u32::try_from(tasks * MAX_TURNS).unwrap_or(u32::MAX)
 }
 
 /// Bakes the proven configs, records the end of the run, and creates the report.
@@ -188,86 +179,6 @@ fn check_device(backend: Backend) -> Option<Result<CheckDevice, NotChecked>> {
     }
 }
 
-/// Tunes the tasks one after another, in the order of the [`Agenda`]. Returns the reports and the number of timed
-/// launches.
-fn all(
-    context: &RunContext<'_>,
-    tasks: &[Task<'_>],
-    budget: &Budget,
-) -> Result<(Vec<TaskReport>, u64), Failure> {
-    let mut launches = 0;
-    let mut reports: Vec<Option<TaskReport>> = tasks.iter().map(|_| None).collect();
-    let kernels = tasks.iter().map(|task| task.kernel.label.clone());
-    let mut agenda = Agenda::new(kernels.collect());
-    let mut preparations_ns = Vec::new();
-    while let Some(turn) = agenda.next_turn() {
-        if turn.again && !budget.is_worth_a_turn(turn, tasks.len()) {
-            continue;
-        }
-        let share = Share {
-            budget,
-            turn,
-            preparation: mean(&preparations_ns),
-        };
-        let (mut report, launched) = one(context, &tasks[turn.task], share)?;
-        if report.state != TaskState::NotSearched {
-            context.reporter.task_finished(&report.one_line());
-        }
-        launches += launched;
-        if report.spent.elapsed_ns > 0 {
-            preparations_ns.push(report.spent.other_ns());
-        }
-        if let Some(earlier) = &reports[turn.task] {
-            report.spent += earlier.spent;
-        }
-        agenda.note(turn.task, standing(&report));
-        reports[turn.task] = Some(report);
-    }
-    Ok((reports.into_iter().flatten().collect(), launches))
-}
-
-/// The mean of some times in nanoseconds; zero if there are none.
-fn mean(times_ns: &[u64]) -> Duration {
-    let count = u64::try_from(times_ns.len()).unwrap_or(u64::MAX).max(1);
-    Duration::from_nanos(times_ns.iter().sum::<u64>() / count)
-}
-
-/// The state of a task after a turn, from which the agenda chooses the next turn.
-fn standing(report: &TaskReport) -> TaskStanding {
-    let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
-    match (&report.state, verdict) {
-        (TaskState::NotSearched, _) => TaskStanding::NotBegun,
-        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => {
-            TaskStanding::Proven {
-                large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
-            }
-        }
-        (TaskState::Unfinished, _) => TaskStanding::Undecided,
-        _ => TaskStanding::Done,
-    }
-}
-
-/// Handles one turn of a task. The task is tuned, unless an earlier run decided it or no time remains.
-fn one(
-    context: &RunContext<'_>,
-    task: &Task<'_>,
-    share: Share<'_>,
-) -> Result<(TaskReport, u64), Failure> {
-    let key = task.key.hash();
-    let winner = context.cache.winner(key)?;
-    let state = match (&winner, context.cache.search_done(key)?) {
-        (Some(_), Some(_)) => TaskState::Known,
-        _ if share.budget.is_spent() => TaskState::NotSearched,
-        _ => {
-            return tuning::tune(context, share.turn.number, task, share);
-        }
-    };
-    let mut report = TaskReport::new(task, state);
-    report.winner = winner;
-    tuning::count(context.cache, context.info, task, &mut report)?;
-    Ok((report, 0))
-}
-
 /// The settings of the run that are stored in its record.
 fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
     let options = run.options;
@@ -282,20 +193,4 @@ fn settings(run: &RunInputs<'_>, regime: Regime) -> RunSettings {
         jobs: options.jobs as u64,
         observer: observer(run.device.info()),
     }
-}
-
-/// The field `host` of an observer: its name, and the name of this machine.
-pub fn host() -> (String, String) {
-    let name = rustix::system::uname();
-    let name = name.nodename().to_string_lossy().into_owned();
-    ("host".to_owned(), name)
-}
-
-/// The observer: fields that identify the machine and the individual device that measures.
-pub fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
-    let known = info.instance.clone().into_iter().chain([host()]);
-    let known = known.filter(|(_, value)| !value.is_empty());
-    known
-        .map(|(name, value)| (name, printable(&value)))
-        .collect()
 }

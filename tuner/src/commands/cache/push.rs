@@ -12,7 +12,7 @@ use crate::cli::PushArgs;
 use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
 use crate::fleet::{FleetError, signer};
-use crate::run::pipeline::host;
+use crate::run::observer::host;
 
 pub(super) fn run(args: &PushArgs, folder: &Path) -> Result<ExitCode, Failure> {
     let journal = Cache::view(folder)?.journal();

@@ -1,0 +1,22 @@
+//! The fields that identify the machine and the device that measure.
+
+use std::collections::BTreeMap;
+
+use kiln::device::DeviceInfo;
+use kiln_cache::record::printable;
+
+/// The field `host` of an observer: its name, and the name of this machine.
+pub fn host() -> (String, String) {
+    let name = rustix::system::uname();
+    let name = name.nodename().to_string_lossy().into_owned();
+    ("host".to_owned(), name)
+}
+
+/// The observer: fields that identify the machine and the individual device that measures.
+pub fn observer(info: &DeviceInfo) -> BTreeMap<String, String> {
+    let known = info.instance.clone().into_iter().chain([host()]);
+    let known = known.filter(|(_, value)| !value.is_empty());
+    known
+        .map(|(name, value)| (name, printable(&value)))
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! The turns of a run: which task is tuned next, and for how long.
+
+use std::time::Duration;
+
+use kiln_cache::record::Verdict;
+
+use crate::error::Failure;
+use crate::run::agenda::{Agenda, MAX_TURNS, TaskStanding};
+use crate::run::budget::{Budget, Share};
+use crate::run::context::RunContext;
+use crate::run::report::{TaskReport, TaskState};
+use crate::run::tuning;
+use crate::task::Task;
+use kiln_measure::wealth::FAR;
+
+/// The number of claims (statements that a config is faster than the baseline) that a run of this many tasks may make.
+pub fn claims_of(tasks: usize) -> u32 {
+    u32::try_from(tasks * MAX_TURNS).unwrap_or(u32::MAX)
+}
+
+/// Tunes the tasks one after another, in the order of the [`Agenda`]. Returns the reports and the number of timed
+/// launches.
+pub fn take_all(
+    context: &RunContext<'_>,
+    tasks: &[Task<'_>],
+    budget: &Budget,
+) -> Result<(Vec<TaskReport>, u64), Failure> {
+    let mut launches = 0;
+    let mut reports: Vec<Option<TaskReport>> = tasks.iter().map(|_| None).collect();
+    let kernels = tasks.iter().map(|task| task.kernel.label.clone());
+    let mut agenda = Agenda::new(kernels.collect());
+    let mut preparations_ns = Vec::new();
+    while let Some(turn) = agenda.next_turn() {
+        if turn.again && !budget.is_worth_a_turn(turn, tasks.len()) {
+            continue;
+        }
+        let share = Share {
+            budget,
+            turn,
+            preparation: mean(&preparations_ns),
+        };
+        let (mut report, launched) = one(context, &tasks[turn.task], share)?;
+        if report.state != TaskState::NotSearched {
+            context.reporter.task_finished(&report.one_line());
+        }
+        launches += launched;
+        if report.spent.elapsed_ns > 0 {
+            preparations_ns.push(report.spent.other_ns());
+        }
+        if let Some(earlier) = &reports[turn.task] {
+            report.spent += earlier.spent;
+        }
+        agenda.note(turn.task, standing(&report));
+        reports[turn.task] = Some(report);
+    }
+    Ok((reports.into_iter().flatten().collect(), launches))
+}
+
+/// The mean of some times in nanoseconds; zero if there are none.
+fn mean(times_ns: &[u64]) -> Duration {
+    let count = u64::try_from(times_ns.len()).unwrap_or(u64::MAX).max(1);
+    Duration::from_nanos(times_ns.iter().sum::<u64>() / count)
+}
+
+/// The state of a task after a turn, from which the agenda chooses the next turn.
+fn standing(report: &TaskReport) -> TaskStanding {
+    let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
+    match (&report.state, verdict) {
+        (TaskState::NotSearched, _) => TaskStanding::NotBegun,
+        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => {
+            TaskStanding::Proven {
+                large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
+            }
+        }
+        (TaskState::Unfinished, _) => TaskStanding::Undecided,
+        _ => TaskStanding::Done,
+    }
+}
+
+/// Handles one turn of a task. The task is tuned, unless an earlier run decided it or no time remains.
+fn one(
+    context: &RunContext<'_>,
+    task: &Task<'_>,
+    share: Share<'_>,
+) -> Result<(TaskReport, u64), Failure> {
+    let key = task.key.hash();
+    let winner = context.cache.winner(key)?;
+    let state = match (&winner, context.cache.search_done(key)?) {
+        (Some(_), Some(_)) => TaskState::Known,
+        _ if share.budget.is_spent() => TaskState::NotSearched,
+        _ => {
+            return tuning::tune(context, share.turn.number, task, share);
+        }
+    };
+    let mut report = TaskReport::new(task, state);
+    report.winner = winner;
+    tuning::count(context.cache, context.info, task, &mut report)?;
+    Ok((report, 0))
+}
