@@ -91,7 +91,7 @@ pub struct ResolvedRow {
 }
 
 impl KernelSpec {
-    /// The baseline as rows contain it: `entry:config`.
+    /// The text by which rows identify the baseline: `entry:config`.
     pub fn baseline_text(&self) -> String {
         format!("{}:{}", self.baseline.entry, self.baseline.config)
     }
@@ -105,7 +105,7 @@ impl Row {
             .is_some_and(|(entry, config)| entry == self.entry && config == self.config)
     }
 
-    /// The command that renews the row, as the end of a `help:` line.
+    /// The command that renews the row. It is the end of a `help:` line.
     pub fn renewal(&self, kernel: &str) -> String {
         let backend = self.device.backend;
         match self.evidence {
