@@ -66,7 +66,7 @@ impl Record {
     /// Checks that the record is well formed and that its fields do not contradict each other.
     ///
     /// # Errors
-    /// A text is empty, too long or unprintable, or a proven verdict has no valid confirmation or has a speed-up
+    /// A text is empty, too long or unprintable; a proven verdict has no valid confirmation; or its speed-up lies
     /// outside its interval.
     pub fn check(&self) -> Result<(), RecordError> {
         match self {

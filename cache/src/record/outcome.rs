@@ -37,9 +37,9 @@ pub struct MaxError {
     pub got: Real,
     /// The reference's value of the element.
     pub want: Real,
-    /// The error, in the measure that the tolerance specifies.
+    /// The absolute difference between the two values.
     pub error: Real,
-    /// The error that the tolerance allows.
+    /// The largest difference that the tolerance allows for this element.
     pub bound: Real,
     /// The source of the expected value.
     #[serde(default, skip_serializing_if = "Against::is_reference")]
