@@ -146,8 +146,8 @@ impl Row {
     }
 
     /// Parses the problem and the config of a fresh row, and checks the row against the spec. The texts must be
-    /// canonical, the config must be in the search space, and the launch plan must be the one that the spec computes.
-    /// Constraints over `device.*` and launch plans that depend on the device are not checked.
+    /// canonical, the config must be in the search space or be the baseline, and the launch plan must be the one that
+    /// the spec computes. Constraints over `device.*` and launch plans that depend on the device are not checked.
     ///
     /// # Errors
     /// The first difference. Call this only for fresh rows, because a stale row may belong to another spec.
