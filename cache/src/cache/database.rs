@@ -50,8 +50,9 @@ impl FoundDatabase {
     }
 }
 
-/// Opens the database. If it is damaged or a newer version wrote it, sets it aside and creates a new one. If the
-/// operating system reports an error, uses a store in memory.
+/// Opens the database. If it is damaged or a newer version wrote it, sets it aside and creates a new one. If that
+/// fails, or if the operating system reports an error, uses a store in memory. A database that stays locked is an
+/// error.
 pub(super) fn find(
     path: &Path,
     options: &OpenOptions<'_>,

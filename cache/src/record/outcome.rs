@@ -256,7 +256,8 @@ impl Outcome {
         matches!(self, Outcome::Measured(_))
     }
 
-    /// Whether the launch ended a worker, so it counts towards the quarantine.
+    /// Whether the launch counts as a strike: it exhausted the memory, exceeded its deadline, or lost the worker or the
+    /// device. A config that is already quarantined also counts.
     pub fn is_strike(&self) -> bool {
         matches!(
             self,
