@@ -16,8 +16,8 @@ use crate::warning::Warning;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
-/// For each of this number of bytes, the deadline is extended by one millisecond. A database of 100 MB gets twelve more
-/// seconds, about ten times as long as it needs.
+/// The deadline is extended by one millisecond for every `BYTES_PER_MS` bytes of the database. So 100 MB get twelve
+/// more seconds, which is about ten times as long as they need.
 const BYTES_PER_MS: u64 = 8 << 10;
 
 /// The database, and how it was found.
