@@ -3,9 +3,9 @@
 //! Slurm restarts an element if its node fails, but not if its process fails. In that case the user submits the missing
 //! elements again.
 //!
-//! Slurm's records do not show reliably which elements are done. If the controller fails, Slurm can lose submitted jobs
-//! and the ends of jobs. After a network partition it runs two copies of an element. It also reuses the numbers of
-//! jobs.
+//! Slurm's records do not show reliably which elements are done. If the controller fails, Slurm can lose track of
+//! submitted jobs and of jobs that ended. After a network partition it runs two copies of an element. It also reuses
+//! the numbers of jobs.
 
 use super::ranges::ranges;
 use super::shell::command;

@@ -48,6 +48,7 @@ impl SourceText {
     /// Reads `root_name` and inlines its local includes. `reader` is called for each file. The names that it receives
     /// are relative to the same root, with `/` between components and without `.` or `..`.
     ///
+    /// # Errors
     /// If a file cannot be read, if the text is too large or cannot be split into tokens, or if the name of an included
     /// file is a macro. Also if an include is circular, is nested too deeply or leaves the root.
     pub fn load(root_name: &str, reader: &mut Reader<'_>) -> Result<SourceText, SourceError> {
