@@ -31,7 +31,7 @@ pub enum CacheError {
         /// The system's error.
         source: io::Error,
     },
-    /// Anybody may write to the cache's folder. This is not allowed, because the folder has code that Kiln runs.
+    /// Anybody may write to the cache's folder. This is not allowed, because Kiln runs code from this folder.
     #[error(
         "the cache folder {path} has mode {mode:o}: anybody may change it\nhelp: `chmod o-w {path}`"
     )]
@@ -72,7 +72,7 @@ pub enum CacheError {
         /// Hash of the key.
         key: Hash,
     },
-    /// The cache was opened only for reading.
+    /// The cache was opened only for reading, and the operation would have changed it.
     #[error("the cache {path} was opened for reading alone")]
     ReadOnly {
         /// The cache's folder.

@@ -1,4 +1,4 @@
-// y = x * x over n floats, one element a thread.
+// y = x * x over n floats, one element per thread.
 //
 // Tunable parameters:
 //   THREADS  threads of a block

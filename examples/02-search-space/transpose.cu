@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(TILE * (TILE / STEP))
 transpose(unsigned int rows, unsigned int cols, const float* __restrict__ x, float* __restrict__ y)
 {
     static_assert(TILE % STEP == 0, "a thread moves a whole number of elements");
-    // TILE * (TILE + PAD) floats: as many bytes as `shared(..)` in the spec.
+    // TILE * (TILE + PAD) floats. `shared(..)` in the spec declares this size in bytes.
     extern __shared__ float tile[];
     const unsigned int height = TILE / STEP;
 

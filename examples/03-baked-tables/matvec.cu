@@ -1,8 +1,8 @@
-// y = a * x: a is rows x cols, row-major; a thread a row.
+// y = a * x. a is rows x cols, row-major. Each thread computes one row.
 //
 // Tunable parameters:
 //   THREADS  threads of a block
-//   LANES    partial sums that a thread keeps: additions of one sum wait for each other, those of several do not
+//   LANES    partial sums per thread: additions to one sum wait for each other, additions to different sums do not
 
 extern "C" __global__ void __launch_bounds__(THREADS)
 matvec(unsigned int rows, unsigned int cols, const float* __restrict__ a, const float* __restrict__ x,

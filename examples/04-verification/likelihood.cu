@@ -13,7 +13,8 @@ likelihood(unsigned int n, unsigned int classes, const unsigned int* __restrict_
     for (int item = 0; item < ITEMS; ++item) {
         const unsigned int i = first + item * THREADS;
         if (i < n) {
-            // Labels are below `classes`: the caller's promise, and what `#[fill(below(classes))]` makes.
+            // Labels are below `classes`. The caller guarantees this, and `#[fill(below(classes))]` generates such
+            // labels.
             p[i] = __expf(log_p[label[i]]);
         }
     }

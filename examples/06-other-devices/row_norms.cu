@@ -1,4 +1,5 @@
-// y[row] = sqrt of the sum of squares of a row of x, which is rows x cols, row-major; a block a row.
+// y[row] is the square root of the sum of squares of a row of x, which is rows x cols, row-major. Each block computes
+// one row.
 //
 // Tunable parameters:
 //   THREADS  threads of a block, any number

@@ -43,9 +43,10 @@ pub struct TaskStatus {
     pub problem: String,
     /// The state of the task.
     pub state: TaskState,
-    /// The config that is proven, stopped, or must be proven by another device; `None` in other states.
+    /// The config that is proven, that another device must prove, or that a confirmation did not prove; `None` in the
+    /// other states.
     pub config: Option<String>,
-    /// Why the config is stopped; `None` in other states.
+    /// Why the config cannot become a row; `None` unless the state is [`TaskState::Stopped`].
     pub why: Option<String>,
     /// Number of distinct devices that have proven the config.
     pub devices: usize,

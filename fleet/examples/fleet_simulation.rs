@@ -1,5 +1,5 @@
-//! Simulates a fleet whose nodes fail and whose network partitions. Segments, union and decisions are those of the
-//! crate.
+//! Simulates a fleet whose nodes fail and whose network partitions. The simulation uses the crate's own segments, union
+//! and decisions.
 //!
 //! `cargo run --release -p kiln-fleet --example fleet_simulation` prints, for several numbers of nodes, how long a plan
 //! takes and how much work is lost or done twice.

@@ -6,7 +6,7 @@
 //!
 //! The crate opens no device. The only process that it starts is `ssh-keygen`, which signs if the private key has a
 //! passphrase or is held by an agent. The crate trusts only the holders of the plan's keys, and it does not trust any
-//! single device. A row of a table (the config to launch for one problem on one device) is proven only if enough
+//! single device. A row of a table is the config to launch for one problem on one device. It is proven only if enough
 //! distinct devices have proven it. The plan specifies how many, and whether they must also have different keys.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,8 +1,8 @@
 //! Publishes a journal while it grows.
 //!
-//! When [`Publisher::publish`] returns, the store has acknowledged the segments of all undamaged records up to the
-//! sequence number [`Published::last`], and the segments' signatures. Readers ignore a segment without a signature, and
-//! the next call publishes it again.
+//! When [`Publisher::publish`] returns, the store has acknowledged the segments, with their signatures, of all records
+//! up to the sequence number [`Published::last`]. Records that are damaged or that a merge cannot read are left out.
+//! Readers ignore a segment without a signature, and the next call publishes it again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -123,13 +123,13 @@ impl<'s> Publisher<'s> {
         self.at = position;
     }
 
-    /// Publishes the records of a journal that this publisher has not yet published. Damaged records and an unfinished
-    /// last record are skipped. A journal that was rewritten has a new identity, so it is published from its start. A
-    /// journal that does not exist is not an error.
+    /// Publishes the records of a journal that this publisher has not yet published. Damaged records, records that a
+    /// merge cannot read, and an unfinished last record are skipped. A journal that was rewritten has a new identity,
+    /// so it is published from its start. A journal that does not exist is not an error.
     ///
     /// # Errors
-    /// The journal is unreadable, or the store does not accept a segment. Segments that were published before the error
-    /// stay published.
+    /// The journal is unreadable, a segment cannot be created or signed, or the store does not accept it. Segments that
+    /// were published before the error stay published.
     pub fn publish(&mut self, journal: &Path) -> Result<Published, PublishError> {
         self.publish_with(journal, &mut |_| {})
     }

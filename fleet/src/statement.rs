@@ -42,8 +42,8 @@ pub struct Statement {
     pub problem: String,
     /// Canonical text of the config.
     pub config: String,
-    /// Symbol of the kernel's entry function in a release build. The symbol contains the hashes of source, spec and
-    /// config.
+    /// Symbol of the kernel's entry function in a release build. The symbol contains a hash that covers the source, the
+    /// target, the entry and the config.
     pub symbol: String,
     /// Hash of the tuning key, as 32 hexadecimal digits.
     pub key: String,

@@ -199,8 +199,8 @@ impl BakedRows {
         Ok(())
     }
 
-    /// The path of the row's image. `None` if the row has no image. An image that differs from the baked one is an
-    /// error.
+    /// The path of the row's image; `None` if the row has no image. It is an error if the file differs from the baked
+    /// image.
     fn image(&mut self, site: &DeclarationSite, row: &Row) -> Result<Option<PathBuf>, UnusableRow> {
         let Some(Image { file, target, hash }) = &row.image else {
             return Ok(None);

@@ -30,7 +30,7 @@ pub(crate) struct DeclarationSite {
 }
 
 impl DeclarationSite {
-    /// The position of the attribute that is being expanded.
+    /// The site of the kernel whose attribute is being expanded.
     pub(crate) fn of_call() -> DeclarationSite {
         let manifest_dir = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let file = proc_macro::Span::call_site().local_file();
@@ -46,8 +46,8 @@ impl DeclarationSite {
         site
     }
 
-    /// The site of a declaring file. `file` may be `None` in an editor's analyser. Then the site is the folder of the
-    /// package's manifest.
+    /// The site of a kernel that `file` declares. In an editor's analyser, `file` may be `None`; the folder of the
+    /// package's manifest is then used instead of the file's folder.
     pub(crate) fn new(
         file: Option<&Path>,
         manifest_dir: &Path,

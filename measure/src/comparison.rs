@@ -96,8 +96,8 @@ impl SideComparison {
         self.ruling.as_ref()
     }
 
-    /// The evidence so far. Its ratio is the present side's time divided by the earlier side's time, so above 1 is
-    /// slower.
+    /// The evidence so far. Its ratio is the present side's time divided by the earlier side's time; above 1, the
+    /// present side is slower.
     pub fn evidence(&self) -> TestStatistics {
         self.faster.verdict().evidence
     }

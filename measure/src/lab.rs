@@ -8,9 +8,9 @@ use super::fault::Fault;
 use super::sample::Sample;
 use super::span::Resolution;
 
-/// How to set up a fresh process. Both orders have the same arms. An arm that is loaded or allocated second can be
-/// systematically faster. Therefore the orders are random, and the second process of a pair has the reverse of the
-/// first one's orders.
+/// How to set up a fresh process. Both orders contain the same arms. An arm that is loaded or allocated second can be
+/// systematically faster. Therefore the orders are random, and the second process of a pair reverses the orders of the
+/// first one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// The order in which to load the arms' code.

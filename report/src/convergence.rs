@@ -17,8 +17,8 @@ const MAX_TITLED: usize = 400;
 /// The trials of one task in one run, in order. A trial is one config with its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Convergence {
-    /// The best time that earlier runs measured under the same tuning key, in nanoseconds; `None` if they measured
-    /// none.
+    /// The best time that earlier runs measured under the same tuning key, in nanoseconds; `None` if no config
+    /// was measured under it before.
     pub before_ns: Option<u64>,
     /// The trials, in the order in which they ended.
     pub points: Vec<ConvergencePoint>,

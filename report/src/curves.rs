@@ -1,4 +1,4 @@
-//! The page about searches on recorded spaces, which reads the file that `tune replay --curves` writes.
+//! The page about searches on recorded spaces. It shows the content of a file that `tune replay --curves` wrote.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! The page about profiles, which `tune inspect --profile --json` writes. A profile counts the instructions of a
-//! launch.
+//! The page about profiles. It shows the output of `tune inspect --profile --json`. A profile counts the instructions
+//! of a launch.
 
 use kiln_exchange::profiles::{CLASSES, Executed, FIGURES, MachineCode, Profile, ProfileRow};
 use maud::{Markup, html};

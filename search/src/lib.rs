@@ -58,11 +58,12 @@ pub struct UnknownStrategy {
 }
 
 /// If the budget covers a whole space of at most this many configs, `auto` tries all configs in an order that a model
-/// chooses, because the time may end earlier. It tries larger spaces in random order.
+/// chooses, because the time may end earlier. If the budget covers a larger space, `auto` tries all configs in random
+/// order.
 const ORDERED: usize = 2_000;
 
 /// Creates a strategy by its name, one of [`NAMES`]. `budget` is the maximum number of configs that the caller will
-/// try. If it covers the whole space, `auto` tries all configs.
+/// try. If the budget covers the whole space, `auto` tries all configs.
 ///
 /// # Errors
 /// [`UnknownStrategy`] if there is no strategy with this name.

@@ -151,7 +151,8 @@ impl KernelSpec {
     /// The launch plan of the tuned entry for a config and a problem.
     ///
     /// # Errors
-    /// If an extent has no value or is outside its range. [`LaunchPlan::check`] checks the limits of the device.
+    /// If an extent or the shared memory has no value or is outside its range. [`LaunchPlan::check`] checks the limits
+    /// of the device.
     pub fn plan(
         &self,
         config: &Config,
@@ -188,7 +189,7 @@ impl KernelSpec {
     /// config. If the problem lacks a type parameter, an element of that type counts as 4 bytes.
     ///
     /// # Errors
-    /// If a length has no value or is negative.
+    /// If a length has no value or does not fit 64 bits, or if the total does not fit 64 bits.
     pub fn footprint_bytes(&self, problem: &Problem) -> Result<u64, PlanError> {
         let mut total: i128 = 0;
         for slice in self.slices() {
@@ -207,7 +208,7 @@ impl KernelSpec {
     /// The length of a slice, in elements, for a config and a problem.
     ///
     /// # Errors
-    /// If the length has no value or is negative.
+    /// If the length has no value, is negative or does not fit 64 bits.
     pub fn slice_len(
         &self,
         len: &Expr,
@@ -296,7 +297,7 @@ impl Geometry {
     /// The launch plan of this geometry, with the names of `scope`.
     ///
     /// # Errors
-    /// If an extent has no value or is outside its range.
+    /// If an extent or the shared memory has no value or is outside its range.
     pub fn plan(&self, scope: &dyn Scope) -> Result<LaunchPlan, PlanError> {
         let shared_bytes = match &self.shared_bytes {
             None => 0,

@@ -2,8 +2,11 @@
 //!
 //! Kernels often fail if a size is smaller than a tile, just above a tile, or prime. For each dimension, this module
 //! derives the tile sizes from the divisors of the dimension in the geometry and the constraints. Each dimension then
-//! has four classes of sizes: one element, less than a tile, whole tiles, and tiles with a remainder. The problems
-//! mix the classes of different dimensions, so that most pairs of classes occur within [`MAX_PROBLEMS`] problems.
+//! has four classes of sizes: one element, less than a tile, whole tiles, and tiles with a remainder. A dimension that
+//! is only a switch (its declared sizes are 0 and 1, for example) keeps its declared sizes instead.
+//!
+//! The problems mix the classes of different dimensions, so that most pairs of classes occur within [`MAX_PROBLEMS`]
+//! problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

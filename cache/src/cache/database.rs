@@ -16,8 +16,8 @@ use crate::warning::Warning;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
-/// The deadline is extended by one millisecond per this number of bytes. So a database of 100 MB gets twelve more
-/// seconds, of which it needs about a tenth.
+/// The deadline is extended by one millisecond for every `BYTES_PER_MS` bytes of the database. So 100 MB get twelve
+/// more seconds, which is about ten times as long as they need.
 const BYTES_PER_MS: u64 = 8 << 10;
 
 /// The database, and how it was found.
@@ -50,8 +50,9 @@ impl FoundDatabase {
     }
 }
 
-/// Opens the database. If it is damaged or a newer version wrote it, sets it aside and creates a new one. If the
-/// operating system reports an error, uses a store in memory.
+/// Opens the database. If it is damaged or a newer version wrote it, sets it aside and creates a new one. If that
+/// fails, or if the operating system reports an error, uses a store in memory. A database that stays locked is an
+/// error.
 pub(super) fn find(
     path: &Path,
     options: &OpenOptions<'_>,

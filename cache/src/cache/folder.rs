@@ -9,10 +9,10 @@ pub(super) const JOURNAL: &str = "journal.kiln";
 pub(super) const STORE: &str = "store.sled";
 /// Name of the folder of artifacts in the cache's folder.
 pub(super) const ARTIFACTS: &str = "artifacts";
-/// Name of the folder in the cache's folder that has the results that were pulled from other machines.
+/// Name of the folder, in the cache's folder, that contains the results pulled from other machines.
 pub(super) const IMPORTS: &str = "imports";
 
-/// Size of a file, or of all files in a folder, in bytes; 0 if it does not exist.
+/// Size of a file, or of all files in a folder, in bytes; 0 if the path does not exist.
 pub(super) fn bytes_under(path: &Path) -> io::Result<u64> {
     let metadata = match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),

@@ -37,7 +37,7 @@ impl Cache {
         })
     }
 
-    /// Counts the entries of the cache.
+    /// Counts the entries of the cache, and measures the sizes of its files.
     ///
     /// # Errors
     /// The cache cannot be read.
@@ -68,7 +68,7 @@ impl Cache {
     /// Replaces the journal atomically by one that has only the records that are still needed.
     ///
     /// # Errors
-    /// The new journal could not be written. The old one is unchanged.
+    /// The cache was opened only for reading, or the new journal could not be written. The old journal is unchanged.
     pub fn compact(&self) -> Result<(), CacheError> {
         let mut inner = self.lock();
         let Inner { journal, store, .. } = &mut *inner;
@@ -86,7 +86,8 @@ impl Cache {
     /// that were set aside because a newer version wrote them are kept.
     ///
     /// # Errors
-    /// Something could not be removed.
+    /// The cache was opened only for reading, a file could not be removed, or the empty journal or database could not
+    /// be created.
     pub fn clear(&self) -> Result<(), CacheError> {
         let mut inner = self.lock();
         let Inner { journal, store, .. } = &mut *inner;

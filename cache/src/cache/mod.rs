@@ -1,8 +1,8 @@
 //! The cache is one interface to the journal and the store. Only one `tune` at a time has the cache open for writing.
 //!
-//! Every call that writes first appends its records to the journal. When the call returns, they are on disk. Reads go
-//! to the store. If the store fails during a run, it is replaced by one in memory that is rebuilt from the journal, and
-//! the run continues.
+//! Every call that writes first appends its records to the journal. When the call returns, these records are on disk.
+//! Reads go to the store. If the store fails during a run, it is replaced by a store in memory that is rebuilt from the
+//! journal, and the run continues.
 
 mod database;
 mod folder;
@@ -86,8 +86,8 @@ impl Cache {
         Ok((cache, warnings))
     }
 
-    /// Reads only the journal in `folder`, without a lock and without changing anything. So a cache can be viewed while
-    /// another `tune` writes it. The view does not have damaged records.
+    /// Reads only the journal in `folder`, without a lock and without changing anything. A cache can therefore be
+    /// viewed while another `tune` writes to it. The view leaves out damaged records.
     ///
     /// # Errors
     /// The journal cannot be read, or a newer version wrote it. A missing journal gives an empty view.
@@ -129,7 +129,7 @@ impl Cache {
         self.lock().journal.as_ref().map(Journal::id)
     }
 
-    /// Sequence number of the journal's last record; 0 if it has none, and in a view.
+    /// Sequence number of the journal's last record; 0 if the journal has no records, and in a view.
     pub fn last_record(&self) -> u64 {
         self.lock().journal.as_ref().map_or(0, Journal::last)
     }

@@ -34,7 +34,7 @@ impl<'a> OpenOptions<'a> {
         OpenOptions::default()
     }
 
-    /// Opens the database in a child process first. A child that does not respond can be killed.
+    /// First opens the database in a child process, which can be killed if the database makes it hang.
     #[must_use]
     pub fn probe(mut self, command: ProbeCommand) -> Self {
         self.probe = Some(command);

@@ -64,7 +64,7 @@ impl Cache {
         })
     }
 
-    /// The processes of the confirmation number `series` of a finalist, in order.
+    /// The processes of one confirmation of a finalist, in order. `series` is the number of the confirmation.
     ///
     /// # Errors
     /// The error of [`Self::trial`].

@@ -63,8 +63,8 @@ impl Cache {
         self.record(vec![Record::RunEnded(ended.fitted())])
     }
 
-    /// Stores a tuning key with all its fields. This must happen before the first trial under the key, so the fields
-    /// can be read later and not only their hash.
+    /// Stores a tuning key with all its fields. Call this before the first trial under the key. Records contain only
+    /// the hash of a key, and this record makes its fields readable later.
     ///
     /// # Errors
     /// Nothing could be recorded.
@@ -79,7 +79,8 @@ impl Cache {
     /// this record remains and is a strike.
     ///
     /// # Errors
-    /// Nothing could be recorded. Then the config must not be launched.
+    /// Nothing could be recorded, for example because the tuning key was not stored. The config must then not be
+    /// launched.
     pub fn begin(&self, trial: &TrialId) -> Result<Begin, CacheError> {
         self.require_key(trial.key)?;
         let strikes = self.strikes(trial)?;

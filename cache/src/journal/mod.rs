@@ -98,9 +98,9 @@ impl Journal {
     ///
     /// # Errors
     /// The disk is full, another program changed the file, a record is invalid, or the journal is
-    /// [broken](JournalError::Broken). Then none of the records is written, with two exceptions: if the final sync
-    /// fails, or if partly written records cannot be removed, the content of the disk is unknown and the journal is
-    /// broken from then on.
+    /// [broken](JournalError::Broken). In these cases none of the records is written. There are two exceptions. If the
+    /// final sync fails, or if partly written records cannot be removed, the content of the disk is unknown, and the
+    /// journal is broken from then on.
     pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
         let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;

@@ -24,9 +24,9 @@ use crate::key::TuningKey;
 
 /// Version of the records and of the journal's frames. A journal with a higher version is rejected with an error.
 ///
-/// A field that was added after the first release is optional, and it is left out if it is `None`. So this version
-/// reads the records of earlier versions, earlier versions read the records of this one, and the version stays the
-/// same. A new kind of record, or a new meaning of a field, needs a higher version.
+/// A field that was added after the first release is optional, and is left out if it is `None`. Such a field does not
+/// need a higher version: this version reads records without it, and earlier versions ignore it. A new kind of record,
+/// or a new meaning of a field, needs a higher version.
 pub const RECORD_SCHEMA: u32 = 1;
 
 /// One record of the journal.
@@ -66,7 +66,7 @@ impl Record {
     /// Checks that the record is well formed and that its fields do not contradict each other.
     ///
     /// # Errors
-    /// A text is empty, too long or unprintable, or a proven verdict has no valid confirmation or has a speed-up
+    /// A text is empty, too long or unprintable; a proven verdict has no valid confirmation; or its speed-up lies
     /// outside its interval.
     pub fn check(&self) -> Result<(), RecordError> {
         match self {

@@ -37,9 +37,9 @@ pub struct MaxError {
     pub got: Real,
     /// The reference's value of the element.
     pub want: Real,
-    /// The error, in the measure that the tolerance specifies.
+    /// The absolute difference between the two values.
     pub error: Real,
-    /// The error that the tolerance allows.
+    /// The largest difference that the tolerance allows for this element.
     pub bound: Real,
     /// The source of the expected value.
     #[serde(default, skip_serializing_if = "Against::is_reference")]
@@ -256,7 +256,8 @@ impl Outcome {
         matches!(self, Outcome::Measured(_))
     }
 
-    /// Whether the launch ended a worker, so it counts towards the quarantine.
+    /// Whether the launch counts as a strike: it exhausted the memory, exceeded its deadline, or lost the worker or the
+    /// device. A config that is already quarantined also counts.
     pub fn is_strike(&self) -> bool {
         matches!(
             self,

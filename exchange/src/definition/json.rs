@@ -12,7 +12,7 @@ use super::model::{DefinedConstraint, Definition, Param};
 use crate::lines::{line_of, without_position};
 use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 
-/// The fields of a file that are read. They borrow the file's text, so errors can report lines.
+/// The fields that are read from a file. They borrow the file's text, so errors can report lines.
 #[derive(Deserialize)]
 struct DefinitionFile<'a> {
     #[serde(default)]

@@ -18,7 +18,7 @@ use crate::recording::table::{
     FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
-/// The parts of a file that are read. They borrow the text, so errors can report lines.
+/// The fields that are read from a file. They borrow the file's text, so errors can report lines.
 #[derive(Deserialize)]
 struct CacheFile<'a> {
     #[serde(default)]

@@ -1,6 +1,6 @@
-//! Python expressions in definitions of search spaces. Supported are literals, names, arithmetic, comparisons
+//! Python expressions in definitions of search spaces. The supported syntax is literals, names, arithmetic, comparisons
 //! (including chained ones), `and`, `or`, `not`, `in` with a list or tuple, conditional expressions, and the functions
-//! `min`, `max`, `abs`, `pow` and `bool`. Where an expression lists the values of a parameter, it may also use lists,
+//! `min`, `max`, `abs`, `pow` and `bool`. If an expression lists the values of a parameter, it may also use lists,
 //! `list`, `range` and comprehensions. Anything else is an error. No Python code is executed.
 
 mod ast;

@@ -85,7 +85,7 @@ impl Parser {
         }
     }
 
-    /// Records that the expression that was parsed last becomes part of a new one, next to an operand with this number
+    /// Updates the height: the last parsed expression becomes part of a larger one, whose other operand has this number
     /// of levels.
     fn taller(&mut self, beside: usize) -> Result<(), ParseError> {
         self.height = self.height.max(beside) + 1;

@@ -1,5 +1,6 @@
-//! Writes expressions of a spec as Python expressions that have the same value for every config. In a spec, `/` rounds
-//! towards zero, `%` has the sign of the dividend, and some expressions have no value, such as a division by zero.
+//! Writes expressions of a spec as Python expressions that have the same value for every config. The two languages
+//! differ: in a spec, `/` rounds towards zero, `%` has the sign of the dividend, and an expression such as a division
+//! by zero has no value.
 
 use kiln_spec::expr::{BinaryOp, BuiltinFunction, UnaryOp};
 use kiln_spec::model::ElemType;

@@ -12,7 +12,7 @@ pub(crate) fn is_results(text: &str) -> bool {
     seen.results && !seen.cache
 }
 
-/// Whether the top level has the names that decide.
+/// Which of the two names that identify the format are at the top level.
 #[derive(Default)]
 struct TopLevel {
     results: bool,

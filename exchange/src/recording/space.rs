@@ -90,8 +90,9 @@ impl RecordedSpace {
     }
 }
 
-/// For each parameter of a target space: the index of the same parameter in the source space and, for each value that
-/// it has there, the position of the value in the target space.
+/// For each parameter of a target space: the index of the same parameter in the source space, and for each source value
+/// its position in the target space. The index is `None` if the source lacks the parameter, and a position is `None` if
+/// the target lacks the value.
 pub(crate) struct ParamMap(Vec<(Option<usize>, Vec<Option<u32>>)>);
 
 impl ParamMap {

@@ -16,7 +16,8 @@ use crate::plan::{Plan, Stage};
 pub(super) struct Evidence<'a> {
     /// All proofs, by config.
     proofs: BTreeMap<&'a str, Vec<Proof<'a>>>,
-    /// The config that each source proved last. If any final proved a config, only the configs that finals proved last.
+    /// The config that each source proved last. If a final (an element that races the winners of searches) proved a
+    /// config, only finals are considered.
     nominated: BTreeSet<&'a str>,
     /// Whether the nominated configs are winners of finals.
     by_final: bool,

@@ -22,9 +22,9 @@ pub(super) struct Finding<'a> {
     pub nominated: Option<&'a Winner>,
     /// All decisions that proved a config.
     pub proven: Vec<&'a Winner>,
-    /// Configs that were tested and not proven: those that a completed confirmation did not prove, and, if the source
-    /// kept the baseline for any reason but an inconclusive confirmation, all configs that its element was asked to
-    /// try.
+    /// Configs that were tested and not proven. These are the configs that a completed confirmation did not prove. If
+    /// the source kept the baseline for a reason other than an inconclusive confirmation, they also include all configs
+    /// that its element was asked to try.
     pub refuted: BTreeSet<String>,
     /// Whether the source has a decision, or has completed the search.
     pub decided: bool,

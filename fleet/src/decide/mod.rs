@@ -70,8 +70,8 @@ pub struct LeftOut {
     pub key: Hash,
     /// Number of distinct observers with this key.
     pub observers: usize,
-    /// The fields in which this key differs from the key that the decision uses, as `FIELD: VALUE (not VALUE OF THAT
-    /// KEY)`.
+    /// The fields in which this key differs from the key that the decision uses. Each text is `FIELD: VALUE (not
+    /// OTHER)`, in which `OTHER` is the value in the used key.
     pub differs: Vec<String>,
 }
 

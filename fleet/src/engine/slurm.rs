@@ -1,9 +1,11 @@
 //! Slurm: a job array.
 //!
 //! Slurm restarts an element if its node fails, but not if its process fails. In that case the user submits the missing
-//! elements again. Slurm's records do not show which elements are done, because Slurm loses submissions and ends of
-//! jobs if the controller fails, runs two copies of an element after a network partition, and reuses the numbers of
-//! jobs.
+//! elements again.
+//!
+//! Slurm's records do not show reliably which elements are done. If the controller fails, Slurm can lose track of
+//! submitted jobs and of jobs that ended. After a network partition it runs two copies of an element. It also reuses
+//! the numbers of jobs.
 
 use super::ranges::ranges;
 use super::shell::command;

@@ -19,7 +19,7 @@ pub const PLAN_SCHEMA: u32 = 1;
 /// Largest text of a plan, in bytes.
 pub const MAX_PLAN_BYTES: usize = 16 << 20;
 
-/// What a fleet tunes, and when a result becomes a row of a table (the config to launch for one problem on one device).
+/// Specifies what a fleet tunes, and when a result becomes a row (the config to launch for one problem on one device).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Version of the format: [`PLAN_SCHEMA`].

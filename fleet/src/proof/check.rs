@@ -39,8 +39,8 @@ struct Accepted {
 }
 
 /// Checks a kernel's proof against the rows that its table marks as proven, and returns all problems. At least
-/// `replicas` distinct observers must have proven each row, or more if the plan of a statement requires more.
-/// `now_unix_s` (in seconds since 1970) decides which of `signers` are valid.
+/// `replicas` distinct observers must have proven each row, or more if the plan of a statement requires more. Only the
+/// keys in `signers` that are valid at `now_unix_s` (in seconds since 1970) may have signed plans.
 ///
 /// A statement stays valid after its plan has expired, because a repository is used for years. The expiry only limits
 /// what a merge accepts.

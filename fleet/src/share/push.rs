@@ -53,8 +53,8 @@ pub enum PushError {
 /// segments, and the next push adds those that are missing.
 ///
 /// # Errors
-/// The journal is unreadable, or the store does not answer. Segments that were published before the error stay
-/// published.
+/// The journal is unreadable, a segment cannot be created or signed, or the store does not answer. Segments that were
+/// published before the error stay published.
 pub fn push(
     store: &dyn ObjectStore,
     key: &Signer,

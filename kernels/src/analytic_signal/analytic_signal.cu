@@ -1,8 +1,8 @@
-// Phase and amplitude of the analytic signal of every row: x + i H(x), where the Hilbert transform H(x) is a filter with
-// odd taps alone, H(x)[n] = sum of taps[k] (x[n - d] - x[n + d]) with d = 2 k + 1. A row is followed by zeros up to `period`
-// samples, and then by itself again, as a Fourier transform of that length sees it.
+// Phase and amplitude of the analytic signal x + i H(x) of every row. The Hilbert transform H(x) is a filter that has
+// taps only at odd distances: H(x)[n] = sum of taps[k] (x[n - d] - x[n + d]) with d = 2 k + 1. A row is extended with
+// zeros to `period` samples and then continued periodically, as in a Fourier transform of that length.
 //
-// A block is of one row, and of THREADS * ITEMS neighbouring samples.
+// A block processes THREADS * ITEMS neighbouring samples of one row.
 //
 // Tunable parameters: THREADS, ITEMS, SPREAD, STAGED_TAPS and UNROLL, as in folded_fir.cuh.
 
@@ -51,7 +51,7 @@ analytic_signal(unsigned int rows, unsigned int samples, unsigned int period, un
     }
 }
 
-// A thread a sample, tap by tap.
+// The simplest version: one thread per sample, tap by tap.
 extern "C" __global__ void __launch_bounds__(128)
 analytic_signal_simple(unsigned int rows, unsigned int samples, unsigned int period, unsigned int pairs,
                        const float* __restrict__ signal, const float* __restrict__ taps, float* __restrict__ phase,

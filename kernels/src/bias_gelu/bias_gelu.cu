@@ -1,12 +1,12 @@
-// y = gelu(x + bias) along each row of a row-major matrix of rows x cols elements of type T; form 1 is the exact one, 2 the
-// approximation by a hyperbolic tangent.
+// y = gelu(x + bias) along each row of a row-major matrix of rows x cols elements of type T. Form 1 is the exact
+// function, and form 2 is the approximation with a hyperbolic tangent.
 //
 // Tunable parameters:
 //   THREADS       threads that share a row
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
-//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
-//   ITEMS         runs that a thread takes between two loop checks
-//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
+//   VECTOR_WIDTH  elements that a thread moves at once, if rows begin at multiples of VECTOR_WIDTH
+//   ITEMS         runs of VECTOR_WIDTH elements per thread between two loop checks
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "../common/gelu.cuh"
 #include "../common/rows.cuh"

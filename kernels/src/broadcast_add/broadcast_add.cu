@@ -1,12 +1,12 @@
-// c = a + b over a row-major matrix of rows x cols elements of type T, where b is as large as a, or one row, one column
-// or one element that stands for all of them: b_rows is rows or 1, b_cols is cols or 1.
+// c = a + b over a row-major matrix of rows x cols elements of type T. b is b_rows x b_cols, where b_rows is rows or 1,
+// and b_cols is cols or 1. A single row or column of b is used for all rows or columns of a.
 //
 // Tunable parameters:
 //   THREADS       threads that share a row
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
-//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
-//   ITEMS         runs that a thread takes between two loop checks
-//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
+//   VECTOR_WIDTH  elements that a thread moves at once, if rows begin at multiples of VECTOR_WIDTH
+//   ITEMS         runs of VECTOR_WIDTH elements per thread between two loop checks
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "../common/rows.cuh"
 

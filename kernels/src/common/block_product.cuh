@@ -1,27 +1,28 @@
 #pragma once
-// The product of two tiles in shared memory, spread over the warps of a block: sum += a * b in floats, a of BLOCK_M x
-// BLOCK_K elements of type T, row-major, and b of BLOCK_K x BLOCK_N, as LAYOUT_B says.
+// The product of two tiles in shared memory, computed by the warps of a block: sum += a * b in floats. a has BLOCK_M x
+// BLOCK_K elements of type T and is row-major. b has BLOCK_K x BLOCK_N elements in the layout LAYOUT_B.
 //
 // Tunable parameters:
-//   BLOCK_M, BLOCK_N, BLOCK_K  the tiles
+//   BLOCK_M, BLOCK_N, BLOCK_K  the extents of the tiles
 //   WARPS_M, WARPS_N           warps along the rows and columns of the product
-//   TILES                      1: by tiles of 16 x 16, on tensor cores where there are any; 0: by fused multiply-adds
-//   LANES_M                    lanes of a warp along the rows of the product, where TILES is 0
+//   TILES                      1: by tiles of 16 x 16, on tensor cores if the GPU has them; 0: by fused multiply-adds
+//   LANES_M                    lanes of a warp along the rows of the product, if TILES is 0
 
 #include "kiln.cuh"
 
 #define THREADS (32 * WARPS_M * WARPS_N)
 
-// The part of the product that a warp holds.
+// The part of the product that a warp computes.
 #define WARP_M (BLOCK_M / WARPS_M)
 #define WARP_N (BLOCK_N / WARPS_N)
 
-// Elements of 16 bytes: what a copy moves, and what rows are padded with, so that they begin in other banks.
+// The number of elements in 16 bytes. A copy moves this many at once, and rows are padded with this many, so that
+// consecutive rows begin in different banks.
 static __device__ constexpr int CHUNK = 16 / (int)sizeof(T);
 static __device__ constexpr int LEADING_A = BLOCK_K + CHUNK;
 static __device__ constexpr int LEADING_B = BLOCK_N + CHUNK;
 
-// How b lies in shared memory.
+// The layout of b in shared memory.
 static __device__ constexpr kiln::layout LAYOUT_B = TILES ? kiln::right_layout : kiln::layout::row_major;
 
 static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0, "warps tile the block");
@@ -31,7 +32,7 @@ static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 
 #if TILES
 
-// This thread's elements of the product, as tiles hold them.
+// The elements of the product that this thread holds, as tiles.
 struct Product {
     static constexpr int ROWS = WARP_M / 16, COLS = WARP_N / 16;
     kiln::tile_acc sum[ROWS][COLS];
@@ -50,7 +51,7 @@ struct Product {
     __device__ __forceinline__ static int first_row() { return (int)(kiln::warp() / WARPS_N) * WARP_M; }
     __device__ __forceinline__ static int first_col() { return (int)(kiln::warp() % WARPS_N) * WARP_N; }
 
-    // What a warp multiplies at one k: its rows of `a` and its columns of `b`.
+    // The operands of a warp for one step along k: its rows of `a` and its columns of `b`.
     struct Fragments {
         kiln::tile_a<T> left[ROWS];
         kiln::tile_b<T> right[COLS];
@@ -72,7 +73,7 @@ struct Product {
 
     __device__ __forceinline__ void add(const T* a, const T* b)
     {
-        // The fragments of the next k are on their way while those of this one are multiplied.
+        // Load the fragments of the next step while those of this step are multiplied.
         Fragments fragments[2];
         fragments[0].load(a, b, 0);
 #pragma unroll
@@ -108,7 +109,7 @@ struct Product {
 
 #else
 
-// This thread's elements of the product: a micro-tile of neighbouring ones.
+// The elements of the product that this thread holds: COLS neighbouring columns of ROWS rows.
 struct Product {
     static constexpr int LANES_N = 32 / LANES_M;
     static constexpr int ROWS = WARP_M / LANES_M, COLS = WARP_N / LANES_N;
@@ -125,7 +126,8 @@ struct Product {
         }
     }
 
-    // Rows of different lanes alternate: the elements of `a` that a warp reads at once are LEADING_A apart, in other banks.
+    // The rows of different lanes alternate. The elements of `a` that a warp reads at once are therefore LEADING_A
+    // apart, in different banks.
     __device__ __forceinline__ static int at_row(int row)
     {
         return (int)(kiln::warp() / WARPS_N) * WARP_M + row * LANES_M + (int)(kiln::lane() / LANES_N);
@@ -163,7 +165,7 @@ struct Product {
     template <int ALIGNED>
     __device__ __forceinline__ void store(T* to, size_t leading, int rows, int cols) const
     {
-        // Elements of a lane's row that are written at once.
+        // The number of elements of a lane's row that are written at once.
         constexpr int WIDTH = ALIGNED < COLS ? ALIGNED : COLS;
 #pragma unroll
         for (int row = 0; row < ROWS; ++row) {
@@ -184,8 +186,8 @@ struct Product {
 
 #endif
 
-// Writes as much of the block's product as there are rows and columns left to `to`, whose rows are `leading` elements apart:
-// neighbours together where rows begin at multiples of 16 bytes.
+// Writes the part of the block's product that lies inside the matrix to `to`, whose rows are `leading` elements apart.
+// If all rows begin and end at multiples of 16 bytes, CHUNK elements are written at once.
 static __device__ __forceinline__ void store(const Product& product, T* to, size_t leading, unsigned int rows_left,
                                              unsigned int cols_left)
 {

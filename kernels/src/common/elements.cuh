@@ -1,11 +1,12 @@
 #pragma once
-// What kernels do to each element: a block takes THREADS * ITEMS * VECTOR_WIDTH neighbouring elements.
+// Code for kernels that process single elements. A block processes THREADS * ITEMS * VECTOR_WIDTH neighbouring
+// elements.
 
 #include "run.cuh"
 
-// Calls `body(width, at)` for the elements of this thread: runs of `width` elements from `at` on, which is a multiple of
-// it. Runs lie THREADS apart, so that neighbours read neighbours. In every block but the last no thread has to look
-// where n ends.
+// Calls `body(width, at)` for the runs of this thread: `width` elements from index `at` on, which is a multiple of
+// `width`. Neighbouring threads get neighbouring runs, so that they access neighbouring memory. Only the last block
+// checks where n ends.
 template <class Body>
 static __device__ __forceinline__ void for_elements(size_t n, Body body)
 {

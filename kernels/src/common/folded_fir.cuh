@@ -1,22 +1,24 @@
 #pragma once
-// Convolution with taps that mirror each other around the middle, for both halves at once: to every sum of a thread the
-// products of tap k with what lies 1 + STEP * k samples ahead and behind, folded into one number.
+// Convolution with a filter that is symmetric or antisymmetric around its middle. Both halves are processed at once:
+// for each tap k, `fold` combines the samples 1 + STEP * k positions ahead and behind into one number. The product of
+// this number and the tap is added to the sum.
 //
 // The kernel's parameters:
 //   THREADS      threads of a block
-//   ITEMS        samples of a thread; a block has THREADS * ITEMS neighbouring ones
-//   SPREAD       which of them are a thread's: SPREAD_strided, every THREADS-th, or SPREAD_contiguous, neighbours
-//   STAGED_TAPS  taps that are staged in shared memory at once, with the signal under them; 0: none is staged
+//   ITEMS        samples per thread; a block processes THREADS * ITEMS neighbouring samples
+//   SPREAD       the samples of a thread: SPREAD_strided, every THREADS-th sample; SPREAD_contiguous, neighbouring
+//                samples
+//   STAGED_TAPS  taps that are staged in shared memory at once, with the samples that they need; 0 for no staging
 //   UNROLL       taps between two loop checks
 
-// The place of one of a thread's samples in its block.
+// The index in the block of one of a thread's samples.
 static __device__ __forceinline__ int place_of(int item)
 {
     return SPREAD == SPREAD_strided ? item * THREADS + (int)threadIdx.x : (int)threadIdx.x * ITEMS + item;
 }
 
-// Adds `count` taps. `first` is the block's first sample. A signal gives any sample, also before the first and after the
-// last, with signal.at(n), and those from 0 to samples - 1 with signal.from[n].
+// Adds the products of `count` taps to the sums. `first` is the block's first sample. `signal.at(n)` returns any
+// sample, also before the first and after the last one. `signal.from[n]` is valid only from 0 to samples - 1.
 template <int STEP, class Signal, class Fold>
 static __device__ __forceinline__ void add_folded(float (&sums)[ITEMS], const Signal& signal, int first,
                                                   const float* __restrict__ taps, unsigned int count, Fold fold)

@@ -1,10 +1,10 @@
 #pragma once
-// What kernels do along rows: THREADS threads share a row, in steps of THREADS * ITEMS * VECTOR_WIDTH elements.
+// Code for kernels that process rows. THREADS threads share a row, in steps of THREADS * ITEMS * VECTOR_WIDTH elements.
 
 #include "run.cuh"
 
-// Calls `body(width, col)` for the columns of a row that this thread takes: runs of `width` elements from `col` on.
-// Runs are longer than one element only where every row begins at a multiple of VECTOR_WIDTH.
+// Calls `body(width, col)` for the columns of a row that this thread processes: runs of `width` elements from `col` on.
+// Runs are longer than one element only if every row begins at a multiple of VECTOR_WIDTH.
 template <class Body>
 static __device__ __forceinline__ void for_columns(unsigned int cols, Body body)
 {

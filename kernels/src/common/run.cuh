@@ -1,9 +1,9 @@
 #pragma once
-// Runs of neighbouring elements, moved in one memory operation and computed in floats.
+// Runs: neighbouring elements that are moved in one memory operation and computed in floats.
 
 #include "kiln.cuh"
 
-// The length of a run, as a type: what a generic lambda can take.
+// The length of a run as a type, so that a generic lambda can take it as an argument.
 template <int W> struct Width {
     static constexpr int value = W;
 };
@@ -26,7 +26,7 @@ static __device__ __forceinline__ void store_run(Element* __restrict__ to, const
 }
 
 #if defined(HINT)
-// The same for an output that the kernel does not read again.
+// Like store_run, for an output that the kernel does not read again.
 template <int W>
 static __device__ __forceinline__ void store_output(T* __restrict__ to, const Run<W>& run)
 {
@@ -34,7 +34,7 @@ static __device__ __forceinline__ void store_output(T* __restrict__ to, const Ru
 }
 #endif
 
-// `combine` of two runs, element by element.
+// Combines two runs element by element.
 template <int W, class Combine>
 static __device__ __forceinline__ Run<W> combined(const Run<W>& a, const Run<W>& b, Combine combine)
 {
@@ -46,7 +46,7 @@ static __device__ __forceinline__ Run<W> combined(const Run<W>& a, const Run<W>&
     return result;
 }
 
-// `map` of each element.
+// Applies `map` to each element.
 template <int W, class Map>
 static __device__ __forceinline__ Run<W> mapped(const Run<W>& run, Map map)
 {
@@ -58,8 +58,8 @@ static __device__ __forceinline__ Run<W> mapped(const Run<W>& run, Map map)
     return result;
 }
 
-// `combine` of each place of `apart` with what `run` has there. Places are kept apart to the end of a row, so that no
-// combination waits for another one of its run.
+// Combines each element of `run` with the partial result at the same position of `apart`. The partial results stay
+// separate until the end of a row, so that no combination waits for another one of its run.
 template <int N, int W, class Combine>
 static __device__ __forceinline__ void combine_into(Run<N>& apart, const Run<W>& run, Combine combine)
 {
@@ -69,7 +69,7 @@ static __device__ __forceinline__ void combine_into(Run<N>& apart, const Run<W>&
     }
 }
 
-// The places of a run combined, in pairs that are half of it apart.
+// Combines all elements of a run into one number, in pairs that are half a run apart.
 template <int W, class Combine>
 static __device__ __forceinline__ float folded(Run<W> apart, Combine combine)
 {

@@ -1,21 +1,23 @@
 #pragma once
-// A sum of products of tiles that come from global memory, through STAGES pairs of tiles in dynamic shared memory: while
-// one pair is multiplied, the next ones are copied.
+// A sum of products of tiles from global memory. STAGES pairs of tiles are in dynamic shared memory: while one pair is
+// multiplied, the next pairs are copied.
 //
-// Tunable parameters, besides those of block_product.cuh:
-//   STAGES  pairs of tiles in shared memory: STAGES * (BLOCK_M * (BLOCK_K + CHUNK) + BLOCK_K * (BLOCK_N + CHUNK)) elements
+// Tunable parameters, in addition to those of block_product.cuh:
+//   STAGES  pairs of tiles in shared memory: STAGES * (BLOCK_M * (BLOCK_K + CHUNK) + BLOCK_K * (BLOCK_N + CHUNK))
+//           elements
 
 #include "block_product.cuh"
 
-// Neighbouring elements in global memory: the first `count` of them are there, the others are zero.
+// Neighbouring elements in global memory. Only the first `count` of them exist; the others are treated as zero.
 struct Piece {
     const T* from;
     unsigned int count;
 };
 
-// The first row that a thread copies, of `place` = its number / ACROSS, if a row has ACROSS pieces of 16 bytes and one of
-// padding. Eight neighbouring threads write to shared memory at once. If they copy more than one row, these lie ACROSS
-// apart, so that they share no bank: piece p of row r is in the banks from 4 * ((ACROSS + 1) * r + p) on.
+// The first row that a thread copies. `place` is the thread's number / ACROSS; a row has ACROSS pieces of 16 bytes and
+// one piece of padding. Eight neighbouring threads write to shared memory at once. If these threads copy more than one
+// row, the rows are ACROSS apart, so that they share no bank: piece p of row r begins at bank 4 * ((ACROSS + 1) * r +
+// p).
 template <int ACROSS, int DOWN>
 static __device__ __forceinline__ int first_row_of(int place)
 {
@@ -28,7 +30,7 @@ static __device__ __forceinline__ int first_row_of(int place)
     return place;
 }
 
-// A piece of a tile that lies row by row, on its way.
+// The copy of one piece of a tile that is stored row by row.
 template <kiln::layout LAYOUT> struct PieceCopy {
     static constexpr int ROWS = 1;
     kiln::staged_copy<CHUNK, T> copy;
@@ -40,7 +42,7 @@ template <kiln::layout LAYOUT> struct PieceCopy {
     }
 };
 
-// The pieces of a pair of rows.
+// The copy of the pieces of a pair of rows.
 template <> struct PieceCopy<kiln::layout::row_pairs> {
     static constexpr int ROWS = 2;
     kiln::staged_pair_copy<CHUNK, T> copy;
@@ -52,12 +54,13 @@ template <> struct PieceCopy<kiln::layout::row_pairs> {
     }
 };
 
-// Copies a tile of ROWS x COLS elements, of which `piece(row, col)` gives CHUNK at a time. `whole` says that each piece is
-// there or is not, and that it is aligned to 16 bytes; it is the same for all threads. What lies between begin() and end()
-// runs beside the copy of whole pieces.
+// Copies a tile of ROWS x COLS elements. `piece(row, col)` returns CHUNK elements at a time. If `whole` is true, every
+// piece exists completely or not at all, and is aligned to 16 bytes; `whole` is the same for all threads. The copy of
+// whole pieces continues while the code between begin() and end() runs.
 //
-// A step of the product spends its instructions here unless every turn's place is known at compile time: the number of
-// turns is a constant, and the path of single elements is a loop of its own that is not unrolled.
+// The number of turns is a constant, so that all indices are known at compile time. Otherwise a step of the product
+// would spend its instructions on these indices. For the same reason, single elements are copied in a separate loop
+// that is not unrolled.
 template <kiln::layout LAYOUT, int ROWS, int COLS, int LEADING> class TileCopy {
     using Copy = PieceCopy<LAYOUT>;
     static constexpr int ACROSS = COLS / CHUNK, DOWN = THREADS / ACROSS * Copy::ROWS, TURNS = (ROWS + DOWN - 1) / DOWN;
@@ -75,7 +78,7 @@ template <kiln::layout LAYOUT, int ROWS, int COLS, int LEADING> class TileCopy {
         return (int)kiln::tile_offset<LAYOUT>(row, col, LEADING);
     }
 
-    // Calls `body(turn, row)` for each of this thread's rows, or pairs of rows.
+    // Calls `body(turn, row)` for each row, or pair of rows, that this thread copies.
     template <class Body> __device__ __forceinline__ static void for_rows(Body body)
     {
 #pragma unroll
@@ -113,8 +116,8 @@ public:
     }
 };
 
-// The sum over `steps` of the products of the tiles that `a(step, row, col)` and `b(step, row, col)` say piece by piece, for
-// a col that is a multiple of CHUNK.
+// The sum over `steps` steps of the products of two tiles. `a(step, row, col)` and `b(step, row, col)` return the
+// pieces of the tiles. `col` is a multiple of CHUNK.
 template <class A, class B>
 static __device__ __forceinline__ Product sum_of_products(unsigned int steps, A a, bool whole_a, B b, bool whole_b)
 {
@@ -153,7 +156,7 @@ static __device__ __forceinline__ Product sum_of_products(unsigned int steps, A 
         __syncthreads();
 #else
         kiln::copy_wait<STAGES - 2>();
-        // All have multiplied the pair of the last step: the next one may take its place.
+        // Wait until all threads have multiplied the pair of the last step. The next pair may then replace it.
         __syncthreads();
         const unsigned int next = step + STAGES - 1;
         if (next < steps) {

@@ -1,18 +1,18 @@
-// Two-dimensional convolution of one image with a 15 x 15 filter: y is height x width floats, x the (height + 14) x (width +
-// 14) that it is made of, both row-major. The parameters are those of the recorded spaces of Kernel Tuner's convolution.
+// Two-dimensional convolution of one image with a 15 x 15 filter. y is height x width floats, and x is (height + 14) x
+// (width + 14), both row-major. The parameters are those of the spaces that Kernel Tuner recorded for its convolution.
 //
 // Tunable parameters:
 //   block_size_x, block_size_y  threads of a block
-//   tile_size_x, tile_size_y    outputs of a thread along each axis, a block apart; where block_size_x is 1, rows of
-//                               neighbours, which a host keeps in its vector registers
+//   tile_size_x, tile_size_y    outputs of a thread along each axis, as far apart as a block is wide. If block_size_x
+//                               is 1, the outputs of a row are neighbours, which a CPU keeps in its vector registers
 //   filter_width, filter_height the filter: 15 x 15
 //   use_shmem                   whether the block's part of x goes through shared memory
-//   use_padding                 whether its rows are padded there against bank conflicts
-//   read_only                   whether x is read through the read-only cache, where it does not go through shared memory
+//   use_padding                 whether the rows of that part are padded against bank conflicts
+//   read_only                   whether x is read through the read-only cache, if use_shmem is 0
 
 #include "kiln.cuh"
 
-// The simplest version: one thread an element of y. Launched with blocks of 16 x 16.
+// The simplest version: one thread per element of y. It is launched with blocks of 16 x 16.
 extern "C" __global__ void __launch_bounds__(256)
 conv2d_naive(unsigned int height, unsigned int width, const float* __restrict__ x, const float* __restrict__ filter,
              float* __restrict__ y)

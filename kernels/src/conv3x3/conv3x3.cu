@@ -1,11 +1,11 @@
-// Convolution with 3 x 3 filters, stride 1 and a border of zeros, channels last: x is images x height x width x channels,
-// weight is 3 x 3 x channels x filters, y is images x height x width x filters elements of type T, added up in floats. It is
-// a product of matrices that are never written down: a row for each output pixel, a column for each filter, and nine times
-// the channels to add up.
+// Convolution with 3 x 3 filters, stride 1 and a border of zeros, with channels last. x is images x height x width x
+// channels, weight is 3 x 3 x channels x filters, and y is images x height x width x filters elements of type T,
+// accumulated in floats. The convolution is a product of matrices that are never stored. They have one row per output
+// pixel, one column per filter, and nine times the number of channels as their inner dimension.
 //
 // Tunable parameters: those of common/staged_product.cuh. BLOCK_M counts pixels, BLOCK_N filters, BLOCK_K channels.
-//   WALK  0: the block's warps share its tile; else a block is one thread, which goes over its tile in parts of WALK pixels
-//         and 256 / WALK filters, for processors that run threads one after another
+//   WALK  0: the warps of a block share its tile. Otherwise a block is one thread, which processes its tile in parts of
+//         WALK pixels and 256 / WALK filters, for processors that run threads one after another
 
 #include "../common/run.cuh"
 #if !WALK
@@ -14,7 +14,7 @@
 #define THREADS 1
 #endif
 
-// The simplest version: one thread an element of y.
+// The simplest version: one thread per element of y.
 extern "C" __global__ void __launch_bounds__(256)
 conv3x3_naive(unsigned int images, unsigned int height, unsigned int width, unsigned int channels, unsigned int filters,
               const T* __restrict__ x, const T* __restrict__ weight, T* __restrict__ y)
@@ -44,10 +44,11 @@ conv3x3_naive(unsigned int images, unsigned int height, unsigned int width, unsi
 
 #if WALK
 
-// Filters of a part: its sums are 16 registers of 64 bytes.
+// The number of filters of a part. The sums of a part fill 16 registers of 64 bytes.
 static __device__ constexpr int COLS = 256 / WALK;
 
-// `count` channels from `from` on as floats, and zeros for the others of BLOCK_K; nothing is read where there is no pixel.
+// Writes `count` channels from `from` on as floats, and zeros for the rest of BLOCK_K channels. If the pixel is outside
+// the image, writes only zeros and reads nothing.
 static __device__ __forceinline__ void gather(float* to, const T* from, bool inside, unsigned int count)
 {
     if (inside && count == BLOCK_K) {
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void gather(float* to, const T* from, bool ins
     }
 }
 
-// Adds to the sums the products of `count` channels: `weights(i)` are those of channel i.
+// Adds the products of `count` channels to the sums. `weights(i)` returns the weights of channel i.
 template <class Weights>
 static __device__ __forceinline__ void add_channels(Run<COLS> (&sum)[WALK], const float (&gathered)[WALK][BLOCK_K],
                                                     unsigned int count, Weights weights)
@@ -74,7 +75,7 @@ static __device__ __forceinline__ void add_channels(Run<COLS> (&sum)[WALK], cons
     }
 }
 
-// y for WALK pixels from `first_pixel` on and COLS filters from `first_filter` on, as many as there are.
+// Computes y for at most WALK pixels from `first_pixel` on and at most COLS filters from `first_filter` on.
 static __device__ __forceinline__ void part(unsigned int pixels, unsigned int height, unsigned int width, unsigned int channels,
                                             unsigned int filters, const T* __restrict__ x, const T* __restrict__ weight,
                                             T* __restrict__ y, unsigned int first_pixel, unsigned int first_filter)

@@ -1,7 +1,7 @@
-// Every channel filtered by every band's zero-phase filter: y[n] = taps[0] x[n] + sum of taps[k] (x[n + k] + x[n - k]).
-// Before its first and after its last sample a signal goes on as its own reflection through that sample.
+// Filters every channel with every band's zero-phase filter: y[n] = taps[0] x[n] + sum of taps[k] (x[n + k] + x[n -
+// k]). Before its first and after its last sample, a signal is continued by its reflection through that sample.
 //
-// A block is of one band and channel, and of THREADS * ITEMS neighbouring samples.
+// A block processes THREADS * ITEMS neighbouring samples of one channel, with the filter of one band.
 //
 // Tunable parameters: THREADS, ITEMS, SPREAD, STAGED_TAPS and UNROLL, as in folded_fir.cuh.
 
@@ -52,7 +52,7 @@ fir_bandpass(unsigned int channels, unsigned int samples, unsigned int bands, un
     }
 }
 
-// A thread a sample, tap by tap.
+// The simplest version: one thread per sample, tap by tap.
 extern "C" __global__ void __launch_bounds__(128)
 fir_bandpass_simple(unsigned int channels, unsigned int samples, unsigned int bands, unsigned int reach,
                     const float* __restrict__ signal, const unsigned int* __restrict__ reaches,

@@ -1,24 +1,24 @@
 #pragma once
-// Attention by blocks of one thread, which has QUERIES queries: for processors that run threads one after another. Its
-// vectors run along the queries while scores are computed, and along the dimensions while values are added up, so that
-// nothing is ever added across a vector.
+// Attention for processors that run threads one after another. A block is one thread, which computes QUERIES queries.
+// Vectors run along the queries while scores are computed, and along the dimensions while values are added, so that the
+// elements of a vector are never added to each other.
 //
-// Shared memory: 2 * (BLOCK_K + QUERIES) * HEAD_DIM floats: keys, values, queries and sums.
+// Shared memory: 2 * (BLOCK_K + QUERIES) * HEAD_DIM floats for keys, values, queries and sums.
 
 #include "keys.cuh"
 #include "softmax_row.cuh"
 
-// Floats of two of the processor's registers, and how many such pairs hold sums at once.
+// The number of floats in a pair of the processor's vector registers, and the number of pairs that hold sums at once.
 #if defined(__AVX512F__)
 static __device__ constexpr int PAIR = 32, PAIRS = 8;
 #else
 static __device__ constexpr int PAIR = 16, PAIRS = 4;
 #endif
 
-// A float for each query.
+// One float per query.
 using PerQuery = kiln::vec<float, QUERIES>;
 
-// The first `here` rows of a tile as floats; the others are zero.
+// Writes the first `here` rows of a tile as floats, and zeros for the other rows.
 static __device__ __forceinline__ void widen(float* to, const __half* from, unsigned int here)
 {
     unsigned int i = 0;
@@ -30,7 +30,7 @@ static __device__ __forceinline__ void widen(float* to, const __half* from, unsi
     }
 }
 
-// Scores of the first `here` keys of a tile; LEAST where a query may not look.
+// Computes the scores of the first `here` keys of a tile. If a query must not attend to a key, the score is LEAST.
 static __device__ __forceinline__ void score(PerQuery* scores, const PerQuery* queries, const float* k_tile,
                                              unsigned int here, unsigned int first_query, unsigned int first_key,
                                              unsigned int causal)
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void score(PerQuery* scores, const PerQuery* q
     }
 }
 
-// Adds the values of a tile, each times its weight, to sums that are scaled first.
+// Scales the sums by `factors`, and adds the first `here` values of a tile, each times its weight.
 static __device__ __forceinline__ void add_values(float (*sums)[HEAD_DIM], const PerQuery& factors, const PerQuery* weights,
                                                   const float* v_tile, unsigned int here)
 {

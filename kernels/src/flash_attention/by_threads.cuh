@@ -1,12 +1,12 @@
 #pragma once
-// Attention by fused multiply-adds: a thread has one query, keys and values are floats in shared memory.
+// Attention by fused multiply-adds. Each thread has one query, and keys and values are in shared memory as floats.
 //
 // Shared memory: 2 * BLOCK_K * HEAD_DIM floats.
 
 #include "keys.cuh"
 #include "softmax_row.cuh"
 
-// Sums that are kept apart, so that no addition waits for the last one.
+// The number of partial sums. They are separate, so that no addition waits for the previous one.
 static __device__ constexpr int APART = 16;
 
 static __device__ __forceinline__ float dot(const float* a, const float* b)

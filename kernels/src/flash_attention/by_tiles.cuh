@@ -1,6 +1,6 @@
 #pragma once
-// Attention by tiles of 16 x 16: a warp has QUERIES queries. Scores and weights stay in registers (FlashAttention-2,
-// section 3.3): tiles of scores become left tiles of the product with the values.
+// Attention by tiles of 16 x 16. Each warp has QUERIES queries. Scores and weights stay in registers (FlashAttention-2,
+// section 3.3): the tiles of scores become left tiles of the product with the values.
 //
 // Shared memory: STAGES * 2 * BLOCK_K * (HEAD_DIM + 8) halves for keys and values.
 
@@ -19,11 +19,12 @@ struct Strip {
     kiln::tile_a<__half> q[DIM_TILES];
     kiln::tile_acc out[DIM_TILES];
     kiln::tile_acc scores[KEY_TILES];
-    // Of the rows of which this lane has elements. Sums are of this lane's elements alone until the end.
+    // The softmax of the rows of which this lane holds elements. Until the end, a sum covers only the elements of this
+    // lane.
     SoftmaxRow row[HELD_ROWS];
 };
 
-// Scores of the strips' queries and BLOCK_K keys.
+// Computes the scores of the strips' queries for BLOCK_K keys.
 static __device__ __forceinline__ void score(Strip (&strips)[STRIPS], const __half* k_tile)
 {
 #pragma unroll
@@ -34,7 +35,7 @@ static __device__ __forceinline__ void score(Strip (&strips)[STRIPS], const __ha
         }
 #pragma unroll
         for (int d = 0; d < DIM_TILES; ++d) {
-            // Keys are rows in memory, columns here.
+            // Keys are rows in memory, but columns of this product.
             kiln::tile_b<__half> keys;
             kiln::tile_load_shared<kiln::layout::col_major>(keys, k_tile + key * 16 * LEADING + d * 16, LEADING);
 #pragma unroll
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void score(Strip (&strips)[STRIPS], const __ha
     }
 }
 
-// Takes the keys that a query does not see out of the scores of those from `first` on.
+// For the keys from `first` on, replaces the score by LEAST if a query must not attend to the key.
 static __device__ __forceinline__ void hide(Strip& strip, unsigned int first_query, unsigned int first, unsigned int seq,
                                             unsigned int causal)
 {
@@ -61,7 +62,7 @@ static __device__ __forceinline__ void hide(Strip& strip, unsigned int first_que
     }
 }
 
-// Makes weights of the scores, and scales what was added up so far to the new maximum.
+// Turns the scores into weights, and rescales the sums so far to the new maximum.
 static __device__ __forceinline__ void weigh(Strip& strip, float scale)
 {
     float largest[HELD_ROWS], factors[HELD_ROWS];
@@ -98,7 +99,7 @@ static __device__ __forceinline__ void weigh(Strip& strip, float scale)
     }
 }
 
-// Adds the weighted values.
+// Adds the values, each times its weight, to the outputs.
 static __device__ __forceinline__ void gather(Strip (&strips)[STRIPS], const __half* v_tile)
 {
 #pragma unroll
@@ -120,7 +121,7 @@ static __device__ __forceinline__ void gather(Strip (&strips)[STRIPS], const __h
     }
 }
 
-// What a warp does with BLOCK_K keys and values from `first` on.
+// Processes BLOCK_K keys and values from `first` on for the queries of a warp.
 static __device__ __forceinline__ void take(Strip (&strips)[STRIPS], const __half* k_tile, unsigned int first_query,
                                             unsigned int first, unsigned int seq, unsigned int causal, float scale)
 {
@@ -128,7 +129,7 @@ static __device__ __forceinline__ void take(Strip (&strips)[STRIPS], const __hal
 #pragma unroll
     for (int s = 0; s < STRIPS; ++s) {
         const unsigned int query = first_query + s * 16;
-        // Only at the end of what the first query sees is there anything to hide from any of them.
+        // Hide keys only if some of them are beyond the keys that the strip's first query attends to.
         if (first + BLOCK_K > keys_of(query + 1, seq, causal)) {
             hide(strips[s], query, first, seq, causal);
         }
@@ -180,7 +181,7 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
     const unsigned int block_first = blockIdx.x * WARPS * QUERIES;
     const unsigned int first_query = block_first + kiln::warp() * QUERIES;
     const unsigned int rounds = kiln::div_ceil(keys_of(block_first + WARPS * QUERIES, seq, causal), BLOCK_K);
-    // Keys that any of this warp's queries sees.
+    // The number of keys that any of this warp's queries attends to.
     const unsigned int keys = first_query < seq ? keys_of(first_query + QUERIES, seq, causal) : 0;
     const float scale = rsqrtf((float)HEAD_DIM) * LOG2_E;
 
@@ -209,7 +210,7 @@ static __device__ __forceinline__ void attend(unsigned int seq, unsigned int cau
         __syncthreads();
 #else
         kiln::copy_wait<STAGES - 2>();
-        // All are done with the round before: its place may be taken.
+        // Wait until all warps have finished the round before. Its stage may then be overwritten.
         __syncthreads();
         if (round + STAGES - 1 < rounds) {
             fetch(round + STAGES - 1);

@@ -1,5 +1,5 @@
 #pragma once
-// Keys and values of BLOCK_K positions, staged in shared memory: as halves for tiles, as floats for threads.
+// Keys and values of BLOCK_K positions in shared memory: as halves for by_tiles.cuh, as floats for by_threads.cuh.
 
 #include "kiln.cuh"
 
@@ -21,7 +21,7 @@ static __device__ __forceinline__ void copy_rows(__half* to, const __half* from,
     }
 }
 
-// The same as floats, at once.
+// Like copy_rows, but converts the elements to floats, and has copied them when it returns.
 static __device__ __forceinline__ void widen_rows(float* to, const __half* from, unsigned int first, unsigned int seq)
 {
 #pragma unroll
@@ -36,7 +36,7 @@ static __device__ __forceinline__ void widen_rows(float* to, const __half* from,
     }
 }
 
-// Keys that the queries below `end` may look at.
+// The number of keys that the queries below `end` may attend to.
 static __device__ __forceinline__ unsigned int keys_of(unsigned int end, unsigned int seq, unsigned int causal)
 {
     return causal == 2 && end < seq ? end : seq;

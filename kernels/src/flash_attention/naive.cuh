@@ -1,6 +1,7 @@
 #pragma once
-// The simplest version: a block of 128 threads for each query. In each round a thread scores one key; then each adds up its
-// columns of the output, of which there are 256 at most.
+// The simplest version: a block of 128 threads for each query. In each round, a thread computes the score of one key.
+// It then adds the weighted values of all keys of the round, in its columns of the output. There are at most 256
+// columns.
 
 #include "kiln.cuh"
 #include "softmax_row.cuh"

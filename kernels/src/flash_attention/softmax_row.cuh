@@ -1,8 +1,8 @@
 #pragma once
-// The softmax of a row that comes piece by piece (M. Milakov and N. Gimelshein, arXiv:1805.02867): what was added up is
-// scaled anew whenever the maximum grows. Scores are in units of log 2: weights are powers of two.
+// The softmax of a row whose scores arrive in pieces (M. Milakov and N. Gimelshein, arXiv:1805.02867). The sums so far
+// are rescaled whenever the maximum grows. Scores are in units of log 2, so weights are powers of two.
 
-// Below every score, so that nothing is ever subtracted from infinity.
+// The maximum of an empty row. It is finite, so that nothing is ever subtracted from infinity.
 static __device__ constexpr float LEAST = -3.4e38f;
 
 static __device__ constexpr float LOG2_E = 1.44269504f;
@@ -13,7 +13,7 @@ struct SoftmaxRow {
 
     __device__ __forceinline__ static SoftmaxRow empty() { return SoftmaxRow{LEAST, 0.0f}; }
 
-    // Takes the maximum of the next piece in; gives the factor for what was added up so far.
+    // Updates the maximum with that of the next piece. Returns the factor by which the sums so far must be multiplied.
     __device__ __forceinline__ float grow(float next)
     {
         const float before = largest;

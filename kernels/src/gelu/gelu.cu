@@ -1,10 +1,11 @@
-// y = gelu(x) over n elements of type T; form 1 is the exact one, 2 the approximation by a hyperbolic tangent.
+// y = gelu(x) over n elements of type T. Form 1 is the exact function, and form 2 is the approximation with a
+// hyperbolic tangent.
 //
 // Tunable parameters:
 //   VECTOR_WIDTH  elements that a thread moves at once
 //   THREADS       threads of a block
-//   ITEMS         runs that a thread takes, THREADS runs apart so that neighbours read neighbours
-//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
+//   ITEMS         runs per thread, THREADS runs apart, so that neighbouring threads access neighbouring memory
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "../common/elements.cuh"
 #include "../common/gelu.cuh"

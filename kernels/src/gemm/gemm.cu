@@ -2,17 +2,17 @@
 //
 // Tunable parameters:
 //   BLOCK_M, BLOCK_N   the tile of c that a block computes
-//   BLOCK_K            how far along k one pair of shared tiles reaches
+//   BLOCK_K            the extent along k of the tiles in shared memory
 //   THREAD_M, THREAD_N the tile of c that a thread computes; they divide BLOCK_M and BLOCK_N
 //   VECTOR_WIDTH       floats that a thread moves at once: 1, 2 or 4; divides BLOCK_K and THREAD_N
 //   UNROLL             steps along k between two loop checks
-//   WALK               0: every thread has one tile of THREAD_M x THREAD_N, and a block (BLOCK_M / THREAD_M) *
-//                      (BLOCK_N / THREAD_N) threads, in one dimension; 1: a block is one thread that goes from tile to
+//   WALK               0: every thread has one tile of THREAD_M x THREAD_N, and a block has (BLOCK_M / THREAD_M) *
+//                      (BLOCK_N / THREAD_N) threads, in one dimension. 1: a block is one thread that goes from tile to
 //                      tile, for processors that run threads one after another
 
 #include "../common/run.cuh"
 
-// The simplest version: one thread an element of c. Launched with blocks of 16 x 16.
+// The simplest version: one thread per element of c. It is launched with blocks of 16 x 16.
 extern "C" __global__ void __launch_bounds__(256)
 gemm_naive(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a,
            const float* __restrict__ b, float* __restrict__ c)
@@ -33,8 +33,9 @@ gemm_naive(unsigned int m, unsigned int n, unsigned int k, const float* __restri
 
 #define THREADS 1
 
-// The rows and columns of c from (row, col) on that a micro-tile has, as many as there are. `from` is where column 0 of
-// the tile of b is; `added` says that c has the sum of what came before.
+// Computes the micro-tile of c that begins at (row, col); parts of it outside c are left out. `from` points to the
+// micro-tile's first column in the shared tile of b. If `added` is true, c already contains the sums of the steps
+// before.
 static __device__ __forceinline__ void micro_tile(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a,
                                                   const float* __restrict__ from, unsigned int count, bool added,
                                                   float* __restrict__ c, unsigned int row, unsigned int col)
@@ -44,7 +45,7 @@ static __device__ __forceinline__ void micro_tile(unsigned int m, unsigned int n
     const bool whole = row + THREAD_M <= m && col + THREAD_N <= n;
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i) {
-        // Rows beyond the last are computed as the last one, and not written.
+        // Rows beyond the last one are computed like the last one, but not written.
         left[i] = a + (size_t)min(row + i, m - 1) * k;
         sum[i] = kiln::splat<THREAD_N>(0.0f);
         float* to = c + (size_t)(row + i) * n + col;
@@ -80,7 +81,7 @@ static __device__ __forceinline__ void walk(unsigned int m, unsigned int n, unsi
 
     const unsigned int first_row = blockIdx.y * BLOCK_M, first_col = blockIdx.x * BLOCK_N;
     const unsigned int rows = min(m - first_row, (unsigned int)BLOCK_M), cols = min(n - first_col, (unsigned int)BLOCK_N);
-    // Once also where k is 0: c is zero then.
+    // Run once even if k is 0, because c must then become zero.
     for (unsigned int first_k = 0; first_k == 0 || first_k < k; first_k += BLOCK_K) {
         const unsigned int count = min(k - first_k, (unsigned int)BLOCK_K);
         for (unsigned int i = 0; i < count; ++i) {
@@ -105,12 +106,12 @@ static __device__ __forceinline__ void walk(unsigned int m, unsigned int n, unsi
 #define THREADS_N (BLOCK_N / THREAD_N)
 #define THREADS ((BLOCK_M / THREAD_M) * THREADS_N)
 
-// The tile of a is stored with k outermost, so that a thread's rows lie side by side. The padding
-// spreads those stores over shared memory banks and keeps rows aligned.
+// The tile of a is stored with k as the outermost dimension, so that a thread's rows are adjacent. The padding spreads
+// these stores over the banks of shared memory, and keeps rows aligned.
 #define PADDED_M (BLOCK_M + 4)
 
-// VECTOR_WIDTH floats of a row of `cols` floats from column `col` on; zero beyond its end. `aligned`:
-// every row begins at a multiple of VECTOR_WIDTH.
+// Loads VECTOR_WIDTH floats from column `col` of a row of `cols` floats, with zeros beyond its end. `aligned` is true
+// if every row begins at a multiple of VECTOR_WIDTH.
 static __device__ __forceinline__ Run<VECTOR_WIDTH> load_row(const float* __restrict__ row, unsigned int col,
                                                              unsigned int cols, bool aligned)
 {
@@ -125,7 +126,7 @@ static __device__ __forceinline__ Run<VECTOR_WIDTH> load_row(const float* __rest
     return run;
 }
 
-// Stores such floats; not those beyond the end of the row.
+// Stores VECTOR_WIDTH floats from column `col` of a row on, except those beyond its end.
 static __device__ __forceinline__ void store_row(float* __restrict__ row, unsigned int col, unsigned int cols, bool aligned,
                                                  const Run<VECTOR_WIDTH>& run)
 {
@@ -161,8 +162,8 @@ gemm(unsigned int m, unsigned int n, unsigned int k, const float* __restrict__ a
     const unsigned int first_row = blockIdx.y * BLOCK_M;
     const unsigned int first_col = blockIdx.x * BLOCK_N;
     const unsigned int thread_row = thread / THREADS_N * THREAD_M;
-    // A thread's columns are runs of VECTOR_WIDTH, and those of its neighbours lie between them: a warp reads and writes whole
-    // lines.
+    // A thread's columns are runs of VECTOR_WIDTH. Neighbouring threads have neighbouring runs, so that a warp reads
+    // and writes whole cache lines.
     const auto thread_col = [=](int col) {
         return (col / VECTOR_WIDTH * THREADS_N + thread % THREADS_N) * VECTOR_WIDTH + col % VECTOR_WIDTH;
     };

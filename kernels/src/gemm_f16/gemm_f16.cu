@@ -1,11 +1,11 @@
-// c = a * b, row-major: a is m x k, b is k x n, c is m x n elements of a 16-bit type T, added up in floats.
+// c = a * b, row-major: a is m x k, b is k x n, c is m x n elements of a 16-bit type T, accumulated in floats.
 //
 // Tunable parameters: those of common/staged_product.cuh, and
-//   GROUP_M  blocks along m that follow each other before the next ones along n: what they read of b is still in the cache
+//   GROUP_M  consecutive blocks along m before the next ones along n; they read the same part of b from the cache
 
 #include "../common/staged_product.cuh"
 
-// The simplest version: one thread an element of c. Launched with blocks of 16 x 16.
+// The simplest version: one thread per element of c. It is launched with blocks of 16 x 16.
 extern "C" __global__ void __launch_bounds__(256)
 gemm_f16_naive(unsigned int m, unsigned int n, unsigned int k, const T* __restrict__ a, const T* __restrict__ b,
                T* __restrict__ c)
@@ -22,7 +22,7 @@ gemm_f16_naive(unsigned int m, unsigned int n, unsigned int k, const T* __restri
     c[(size_t)row * n + col] = kiln::from_float<T>(sum);
 }
 
-// How many elements from `first` on are below `end`.
+// The number of elements from `first` on that are below `end`.
 static __device__ __forceinline__ unsigned int left(unsigned int first, unsigned int end)
 {
     return first < end ? end - first : 0;
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 gemm_f16(unsigned int m, unsigned int n, unsigned int k, const T* __restrict__ a, const T* __restrict__ b,
          T* __restrict__ c)
 {
-    // Groups of GROUP_M rows of blocks; the last one may have fewer.
+    // Blocks are numbered in groups of GROUP_M rows of blocks. The last group may have fewer rows.
     const unsigned int blocks_m = kiln::div_ceil(m, BLOCK_M), blocks_n = kiln::div_ceil(n, BLOCK_N);
     const unsigned int group = blockIdx.x / (GROUP_M * blocks_n) * GROUP_M;
     const unsigned int within = blockIdx.x % (GROUP_M * blocks_n);

@@ -4,16 +4,16 @@
 // Tunable parameters:
 //   THREADS       threads that share a row
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
-//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
-//   ITEMS         runs that a thread takes between two loop checks
-//   METHOD        METHOD_passes: one pass for the mean, one for the squares of what is left; METHOD_joined: one pass for
-//                 both, partial means and squares joined (T. Chan, G. Golub and R. LeVeque, "Updating formulae and a
-//                 pairwise algorithm for computing sample variances", 1979)
-//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
+//   VECTOR_WIDTH  elements that a thread moves at once, if rows begin at multiples of VECTOR_WIDTH
+//   ITEMS         runs of VECTOR_WIDTH elements per thread between two loop checks
+//   METHOD        METHOD_passes: one pass for the mean, and one for the squared differences from it; METHOD_joined: one
+//                 pass for both, which joins partial means and sums of squares (T. Chan, G. Golub and R. LeVeque,
+//                 "Updating formulae and a pairwise algorithm for computing sample variances", 1979)
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "../common/rows.cuh"
 
-// The moments of some elements: how many, their mean, and the sum of squares of their differences from it.
+// The moments of some elements: their number, their mean, and the sum of their squared differences from the mean.
 struct Moments {
     float count;
     float mean;
@@ -24,7 +24,7 @@ struct Join {
     __device__ __forceinline__ Moments operator()(Moments a, Moments b) const
     {
         const float count = a.count + b.count;
-        // Where both are empty, so is the result.
+        // If both are empty, the result is empty too.
         const float share = b.count / fmaxf(count, 1.0f);
         const float apart = b.mean - a.mean;
         return Moments{count, a.mean + apart * share, a.squares + b.squares + apart * apart * a.count * share};
@@ -47,7 +47,7 @@ template <int W> static __device__ __forceinline__ Moments moments_of(const Run<
     return moments;
 }
 
-// The moments of a row, for all threads that share it.
+// The moments of a row. Every thread that shares the row gets them.
 static __device__ __forceinline__ Moments look_at(const T* __restrict__ row, unsigned int cols)
 {
     Moments moments = {0.0f, 0.0f, 0.0f};
@@ -81,7 +81,7 @@ layer_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restr
 {
     static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
     const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
-    // Threads without a row go through the barriers all the same.
+    // Threads without a row take part in the barriers too.
     const unsigned int length = row < rows ? cols : 0;
     x += (size_t)row * cols;
     y += (size_t)row * cols;

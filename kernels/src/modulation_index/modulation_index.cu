@@ -1,31 +1,32 @@
-// Tort's modulation index of every pair of a phase band and an amplitude band: how far the mean amplitudes of the
-// phase's bins are from being all the same, as the Kullback-Leibler divergence from the uniform distribution over log(bins).
-// Surrogate s takes the amplitude of sample (t + shift[s]) mod samples next to the phase of sample t.
+// Tort's modulation index of every pair of a phase band and an amplitude band. It measures how far the mean amplitudes
+// of the phase's bins are from equal: their Kullback-Leibler divergence from the uniform distribution, divided by
+// log(bins). Surrogate s pairs the amplitude of sample (t + shift[s]) mod samples with the phase of sample t.
 //
-// A block is of one phase band, channel and surrogate, and of AMP_BANDS amplitude bands. Each thread has a histogram of its
-// own in shared memory, so that nothing is added atomically and the result does not depend on the order of threads.
+// A block processes one phase band, channel and surrogate, and AMP_BANDS amplitude bands. Each thread has its own
+// histogram in shared memory, so that no addition is atomic and the result does not depend on the order of threads.
 //
 // Tunable parameters:
-//   AMP_BANDS  amplitude bands of a block: the phase is read and binned once for all of them
+//   AMP_BANDS  amplitude bands of a block; the phase is read and binned once for all of them
 //   THREADS    threads of a block: a power of two
-//   SUM_BYTES  what a thread's histogram is in: 4, float, folded into double every 128 samples, or 8, double
-//   LAYOUT     LAYOUT_striped, threads side by side in every cell of the histogram, which shared memory's banks
-//              want, or LAYOUT_packed, the amplitude bands of a bin side by side, which vector units want
+//   SUM_BYTES  bytes of a number in a thread's histogram: 4 (float, added to a double every 128 samples) or 8 (double)
+//   LAYOUT     LAYOUT_striped: all threads' copies of a cell are adjacent, which suits the banks of shared memory;
+//              LAYOUT_packed: the amplitude bands of a bin are adjacent, which suits vector units
 //   UNROLL     samples of a thread between two loop checks
 
 #include "kiln.cuh"
 
-// The bin of a phase in radians. A fused multiply-add, rounded once, gives the same bin on every device.
+// The bin of a phase in radians. A fused multiply-add rounds only once and so gives the same bin on every device.
 static __device__ __forceinline__ unsigned int bin_of(float phase, unsigned int bins)
 {
     const float place = fmaf(phase, (float)bins * 0.15915494f, (float)bins * 0.5f);
     return (unsigned int)fminf(fmaxf(place, 0.0f), (float)(bins - 1));
 }
 
-// The part of 1 - MI that a bin with this share of the amplitude has, times -log(bins).
+// The term of a bin with this share of the amplitude. The sum of all terms, divided by log(bins), is MI - 1.
 static __device__ __forceinline__ double entropy_of(double share) { return share > 0.0 ? share * log(share) : 0.0; }
 
-// The index, of the sum of entropy_of over the bins. One bin says nothing, and neither do amplitudes that are all zero.
+// The index, computed from the sum of entropy_of over the bins. It is 0 for a single bin, and if all amplitudes are
+// zero.
 static __device__ __forceinline__ float index_of(double entropy, double total, unsigned int bins)
 {
     return total > 0.0 && bins > 1 ? (float)(1.0 + entropy / log((double)bins)) : 0.0f;
@@ -37,7 +38,7 @@ typedef float Sum;
 typedef double Sum;
 #endif
 
-// Where a bin of an amplitude band is among a histogram's cells, and where a thread's copy of a cell is.
+// The index of a bin of an amplitude band among a histogram's cells, and the index of a thread's copy of a cell.
 static __device__ __forceinline__ unsigned int cell_of(unsigned int band, unsigned int bin, unsigned int bins)
 {
     return LAYOUT == LAYOUT_striped ? band * bins + bin : bin * AMP_BANDS + band;
@@ -47,7 +48,8 @@ static __device__ __forceinline__ unsigned int slot_of(unsigned int cell, unsign
     return LAYOUT == LAYOUT_striped ? cell * THREADS + thread : thread * cells + cell;
 }
 
-// Adds the threads' copies of every cell to the block's. Each thread begins with another copy: neighbours read neighbours.
+// Adds the threads' copies of every cell to the block's totals. Each thread begins with a different copy, so that
+// neighbouring threads read neighbouring memory.
 template <class Copy>
 static __device__ __forceinline__ void fold(double* totals, const Copy* copies, unsigned int cells)
 {
@@ -81,13 +83,13 @@ modulation_index(unsigned int channels, unsigned int samples, unsigned int phase
     const float* amps[AMP_BANDS];
 #pragma unroll
     for (unsigned int i = 0; i < AMP_BANDS; ++i) {
-        // Bands beyond the last are the last again, and not written.
+        // Bands beyond the last one repeat the last one, and are not written.
         const unsigned int band = first_band + i < amp_bands ? first_band + i : amp_bands - 1;
         amps[i] = amp + ((size_t)band * channels + channel) * samples;
     }
     const unsigned int by = shift[surrogate] % samples;
     const unsigned int wraps = samples - by;
-    // A sum of at most 128 floats of one sign errs by less than 128 * 2^-24.
+    // A sum of at most 128 floats of one sign has a relative error below 128 * 2^-24.
     const unsigned int step = SUM_BYTES == 4 && samples > 128 * THREADS ? 128 * THREADS : samples;
 
     for (unsigned int i = thread; i < cells + bins; i += THREADS) {
@@ -118,7 +120,7 @@ modulation_index(unsigned int channels, unsigned int samples, unsigned int phase
         first = end;
     }
 
-    // Means, then shares of their sum, then entropies: all of them in double, in place.
+    // Replace the totals in double precision and in place: by means, by shares of the means' sum, by entropies.
     for (unsigned int cell = thread; cell < cells; cell += THREADS) {
         const double count = total_counts[LAYOUT == LAYOUT_striped ? cell % bins : cell / AMP_BANDS];
         totals[cell] = count > 0.0 ? totals[cell] / count : 0.0;
@@ -148,7 +150,8 @@ modulation_index(unsigned int channels, unsigned int samples, unsigned int phase
     }
 }
 
-// A thread a pair, and nothing shared between them: each reads its phase and its amplitude once, from first to last.
+// The simplest version: one thread per pair of bands. Threads share nothing, and each reads its phase and its amplitude
+// once, from first to last.
 #define SIMPLE_THREADS 32
 extern "C" __global__ void __launch_bounds__(SIMPLE_THREADS)
 modulation_index_simple(unsigned int channels, unsigned int samples, unsigned int phase_bands, unsigned int amp_bands,

@@ -3,12 +3,12 @@
 // Tunable parameters:
 //   THREADS       threads that share a row
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
-//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
-//   ITEMS         runs that a thread takes between two loop checks
+//   VECTOR_WIDTH  elements that a thread moves at once, if rows begin at multiples of VECTOR_WIDTH
+//   ITEMS         runs of VECTOR_WIDTH elements per thread between two loop checks
 
 #include "../common/rows.cuh"
 
-// A row's elements combined, for all threads that share it.
+// Combines the elements of a row. Every thread that shares the row gets the result.
 template <class Combine>
 static __device__ __forceinline__ float reduced(const T* __restrict__ row, unsigned int cols, float none, Combine combine)
 {
@@ -25,7 +25,7 @@ reduce(unsigned int rows, unsigned int cols, unsigned int operation, const T* __
 {
     static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
     const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
-    // Threads without a row go through the barriers all the same.
+    // Threads without a row take part in the barriers too.
     const unsigned int length = row < rows ? cols : 0;
     x += (size_t)row * cols;
     const float result = operation == 1 ? reduced(x, length, 0.0f, kiln::add())

@@ -4,9 +4,9 @@
 // Tunable parameters:
 //   THREADS       threads that share a row
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
-//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
-//   ITEMS         runs that a thread takes between two loop checks
-//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
+//   VECTOR_WIDTH  elements that a thread moves at once, if rows begin at multiples of VECTOR_WIDTH
+//   ITEMS         runs of VECTOR_WIDTH elements per thread between two loop checks
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "../common/rows.cuh"
 
@@ -16,7 +16,7 @@ rms_norm(unsigned int rows, unsigned int cols, float epsilon, const T* __restric
 {
     static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
     const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
-    // Threads without a row go through the barriers all the same.
+    // Threads without a row take part in the barriers too.
     const unsigned int length = row < rows ? cols : 0;
     x += (size_t)row * cols;
     y += (size_t)row * cols;

@@ -3,28 +3,28 @@
 // Tunable parameters:
 //   THREADS       threads that share a row
 //   ROWS          rows of a block; a block has THREADS x ROWS threads
-//   VECTOR_WIDTH  elements that a thread moves at once, where rows begin at a multiple of it
-//   ITEMS         runs that a thread takes between two loop checks
-//   METHOD        METHOD_passes: one pass for the maximum, one for the sum, one to write; METHOD_online: the first two in
-//                 one, the sum scaled anew whenever the maximum grows (M. Milakov and N. Gimelshein, "Online normalizer
-//                 calculation for softmax", arXiv:1805.02867)
-//   KEEP          1: the exponentials are kept in shared memory from the sum until they are written, not computed again
-//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
+//   VECTOR_WIDTH  elements that a thread moves at once, if rows begin at multiples of VECTOR_WIDTH
+//   ITEMS         runs of VECTOR_WIDTH elements per thread between two loop checks
+//   METHOD        METHOD_passes: one pass for the maximum, one for the sum, and one for the outputs; METHOD_online: one
+//                 pass for maximum and sum, which rescales the sum whenever the maximum grows (M. Milakov and N.
+//                 Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867)
+//   KEEP          1: the exponentials stay in shared memory until they are written; 0: they are computed twice
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "../common/rows.cuh"
 
-// A maximum, and the sum of the exponentials of what was seen, each less the maximum.
+// A maximum, and the sum of exp(x - maximum) over the elements so far.
 struct Seen {
     float largest;
     float sum;
 };
 
-// Below every float that a row can hold, so that nothing is ever subtracted from infinity.
+// The maximum of an empty row. It is finite, so that nothing is ever subtracted from infinity.
 static __device__ constexpr float LEAST = -3.4e38f;
 
 static __device__ __forceinline__ Seen no_element() { return Seen{LEAST, 0.0f}; }
 
-// e^x in as few instructions as there are; zero below the smallest normal number.
+// e^x in as few instructions as possible; zero below the smallest normal number.
 static __device__ __forceinline__ float power(float x) { return kiln::fast_exp2(x * 1.44269504f); }
 
 struct Join {
@@ -54,8 +54,8 @@ template <int W> static __device__ __forceinline__ float sum_of(const Run<W>& ru
     return sum;
 }
 
-// The largest element of a row and the sum of its exponentials, for all threads that share it. `kept` gets the
-// exponentials if KEEP is 1: each thread writes, and later reads, those of its own columns.
+// The largest element of a row and the sum of its exponentials. Every thread that shares the row gets them. If KEEP is
+// 1, `kept` gets the exponentials: each thread writes, and later reads, those of its own columns.
 static __device__ __forceinline__ Seen look_at(const T* __restrict__ row, unsigned int cols, float* kept)
 {
 #if METHOD == METHOD_online
@@ -96,7 +96,7 @@ softmax(unsigned int rows, unsigned int cols, const T* __restrict__ x, T* __rest
     static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
     static_assert(KEEP == 0 || METHOD == METHOD_passes, "the online sum is scaled, so that nothing can be kept");
     const unsigned int row = blockIdx.x * ROWS + threadIdx.y;
-    // Threads without a row go through the barriers all the same.
+    // Threads without a row take part in the barriers too.
     const unsigned int length = row < rows ? cols : 0;
     x += (size_t)row * cols;
     y += (size_t)row * cols;

@@ -3,8 +3,8 @@
 // Tunable parameters:
 //   VECTOR_WIDTH  elements that a thread moves at once
 //   THREADS       threads of a block
-//   ITEMS         runs that a thread takes, THREADS runs apart so that neighbours read neighbours
-//   HINT          how outputs are written: HINT_plain, or HINT_streaming, past the caches
+//   ITEMS         runs per thread, THREADS runs apart, so that neighbouring threads access neighbouring memory
+//   HINT          how outputs are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "../common/elements.cuh"
 

@@ -1,15 +1,16 @@
-// An image out of overlapping tiles: each pixel is the mean of the tiles that cover it, weighted by feathers that rise
-// linearly over the overlap. A pixel gathers its tiles itself, so nothing is added atomically.
+// Blends overlapping tiles into an image. Each pixel is the mean of the tiles that cover it, with weights that rise
+// linearly across the overlap. Each pixel gathers its tiles itself, so no addition is atomic.
 //
-// Tile i of an axis begins at i * (tile - overlap); the last may reach beyond the image. Where the tiles agree on a pixel
-// it is exactly what they say: the mean is updated by differences, (v - mean) * share, and they are zero there.
+// Tile i of an axis begins at i * (tile - overlap). The last tile may reach beyond the image. If all tiles agree on a
+// pixel, the result is exactly their value, because the mean is updated by differences, (v - mean) * share, which are
+// then zero.
 //
 // Tunable parameters:
 //   THREADS_X     threads of a block along a row
 //   THREADS_Y     threads of a block along a column
 //   VECTOR_WIDTH  elements that a thread moves at once
 //   ROWS          rows that a thread computes, THREADS_Y apart
-//   COPY          whether what a single tile covers is copied without arithmetic
+//   COPY          whether elements that only one tile covers are copied without arithmetic
 
 #include "kiln.cuh"
 
@@ -35,7 +36,8 @@ struct Axis {
     }
     __device__ __forceinline__ unsigned int begin(unsigned int index) const { return index * (tile - overlap); }
 
-    // The feather of tile `index` at a pixel: 1 to overlap on the sides that have a neighbour, overlap + 1 between them.
+    // The weight of tile `index` at a pixel. It rises from 1 to overlap on the sides that have a neighbour, and is
+    // overlap + 1 in between.
     __device__ __forceinline__ unsigned int weight(unsigned int index, unsigned int at) const
     {
         const unsigned int local = at - begin(index);
@@ -50,7 +52,7 @@ struct Axis {
     }
 };
 
-// A weighted mean that stays exactly a value if all values are that one.
+// A weighted mean. If all values are equal, it is exactly this value.
 struct Mean {
     float mean = 0.0f, total = 0.0f;
 
@@ -66,8 +68,8 @@ struct Mean {
     }
 };
 
-// The tiles of one plane of the image: a channel, or all of them where they lie side by side in a pixel. Columns
-// are counted in elements, `pixel` of them a pixel.
+// The tiles of one plane of the image. A plane is one channel or, if the channels are the last dimension, all channels.
+// Columns are counted in elements, and a pixel has `pixel` elements.
 struct Plane {
     const T* __restrict__ tiles;
     Axis y, x;
@@ -85,7 +87,7 @@ struct Plane {
         tiles = from + (size_t)image * y.tiles * x.tiles * apart + (size_t)channel * tile * tile;
     }
 
-    // Where a tile has the element of that row and column.
+    // The address, in a tile, of the element at this row and column of the image.
     __device__ __forceinline__ const T* at(unsigned int tile_y, unsigned int tile_x, unsigned int row,
                                            unsigned int col) const
     {
@@ -110,7 +112,7 @@ struct Plane {
     }
 };
 
-// Writes VECTOR_WIDTH elements from `col` on that the same tiles cover, `first` to `last` along x.
+// Writes VECTOR_WIDTH elements from `col` on, all of which the tiles `first` to `last` along x cover.
 static __device__ __forceinline__ void blend_run(const Plane& plane, unsigned int row, unsigned int col,
                                                  unsigned int first, unsigned int last, T* __restrict__ to)
 {
@@ -169,7 +171,7 @@ tile_blend(unsigned int channels_last, unsigned int batch, unsigned int channels
     }
 }
 
-// The plain gather loop: a thread an element.
+// The simplest version: one thread per element.
 extern "C" __global__ void __launch_bounds__(256)
 tile_blend_simple(unsigned int channels_last, unsigned int batch, unsigned int channels, unsigned int height,
                   unsigned int width, unsigned int tile, unsigned int overlap, const T* __restrict__ tiles,

@@ -1,17 +1,17 @@
-// Overlapping tiles out of an image. Tile i of an axis begins at i * (tile - overlap); what of the last one is beyond the
-// image repeats the image's last row or column.
+// Copies overlapping tiles from an image. Tile i of an axis begins at i * (tile - overlap). The part of the last tile
+// beyond the image repeats the image's last row or column.
 //
 // Tunable parameters:
 //   THREADS_X     threads of a block along a row of a tile
 //   THREADS_Y     threads of a block along a column
 //   VECTOR_WIDTH  elements that a thread moves at once
 //   ROWS          rows that a thread copies, THREADS_Y apart
-//   HINT          how they are written: HINT_plain, or HINT_streaming, past the caches
+//   HINT          how tiles are written: HINT_plain, or HINT_streaming, which bypasses the caches
 
 #include "kiln.cuh"
 
-// One plane of one tile: a channel, or all of them where they lie side by side in a pixel. Columns are counted in
-// elements, `pixel` of them a pixel.
+// One plane of one tile. A plane is one channel or, if the channels are the last dimension, all channels. Columns are
+// counted in elements, and a pixel has `pixel` elements.
 struct Source {
     const T* __restrict__ from;
     unsigned int height, width, pixel, first_row, first_col;
@@ -36,7 +36,7 @@ struct Source {
         return from + (size_t)at * width * pixel;
     }
 
-    // An element of a row of the tile, in that row of the image.
+    // The element in column `col` of the tile. `row` is the row of the image that contains it.
     __device__ __forceinline__ T element(const T* row, unsigned int col) const
     {
         const unsigned int at = first_col + col;
@@ -76,7 +76,7 @@ tile_extract(unsigned int channels_last, unsigned int batch, unsigned int channe
     }
 }
 
-// A thread an element.
+// The simplest version: one thread per element.
 extern "C" __global__ void __launch_bounds__(256)
 tile_extract_simple(unsigned int channels_last, unsigned int batch, unsigned int channels, unsigned int height,
                     unsigned int width, unsigned int tile, unsigned int overlap, const T* __restrict__ image,

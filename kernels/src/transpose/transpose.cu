@@ -1,18 +1,18 @@
-// y = x transposed: x is a row-major matrix of rows x cols elements of type T, y of cols x rows. A block moves a tile of
-// TILE x TILE elements.
+// Transposes x into y. x is a row-major matrix of rows x cols elements of type T, and y is cols x rows. A block moves a
+// tile of TILE x TILE elements.
 //
 // Tunable parameters:
-//   TILE          elements of a side of the tile, and threads of a row of the block
+//   TILE          the extent of the tile along each axis, and threads per row of the block
 //   THREAD_ROWS   rows of threads of the block; each thread moves TILE / THREAD_ROWS elements
-//   STAGING       STAGING_shared: through shared memory, so that reads and writes are of neighbouring elements;
-//                 STAGING_none: reads along rows, writes along columns
-//   PADDING       elements between the rows of the tile in shared memory, which keep columns apart in its banks
-//   WALK          0: a block of threads. On a cpu alone, else: one thread moves the tile, in squares of WALK x WALK elements
-//                 that it transposes in vector registers
+//   STAGING       STAGING_shared: through shared memory, so that reads and writes access neighbouring elements;
+//                 STAGING_none: reads along rows, and writes along columns
+//   PADDING       unused elements after each row of the tile in shared memory, which put a column into different banks
+//   WALK          0: a block of threads. Otherwise, which is valid only on a CPU, one thread moves the tile in squares
+//                 of WALK x WALK elements, which it transposes in vector registers
 
 #include "kiln.cuh"
 
-// The simplest version: one thread an element.
+// The simplest version: one thread per element.
 extern "C" __global__ void __launch_bounds__(256)
 transpose_naive(unsigned int rows, unsigned int cols, const T* __restrict__ x, T* __restrict__ y)
 {
@@ -24,7 +24,7 @@ transpose_naive(unsigned int rows, unsigned int cols, const T* __restrict__ x, T
 }
 
 #if WALK > 0
-// WALK elements in a vector register; which bits they hold does not matter.
+// WALK elements in a vector register. They are only moved, so their type need only have the right size.
 template <unsigned int BYTES> struct BitsOf { typedef unsigned int type; };
 template <> struct BitsOf<2> { typedef unsigned short type; };
 typedef BitsOf<sizeof(T)>::type Row __attribute__((vector_size(WALK * sizeof(T))));
@@ -34,16 +34,16 @@ template <unsigned int... I> struct Numbers {};
 template <unsigned int N, unsigned int... I> struct Below { typedef typename Below<N - 1, N - 1, I...>::type type; };
 template <unsigned int... I> struct Below<0, I...> { typedef Numbers<I...> type; };
 
-// The elements of two rows in turn: those of the lower or of the upper half.
+// Takes the elements of two rows alternately, beginning at FIRST: either those of the lower or those of the upper half.
 template <unsigned int FIRST, unsigned int... I>
 __device__ inline Row interleave(Row a, Row b, Numbers<I...>)
 {
     return Row{(I % 2 == 0 ? a[FIRST + I / 2] : b[FIRST + I / 2])...};
 }
 
-// Transposes a square. Number the elements row after row, in binary: interleaving the first half of the rows with the
-// second moves the highest digit of each number to its end. When half of the digits have moved, row and column have
-// changed places.
+// Transposes a square. If the elements are numbered row by row in binary, interleaving the first half of the rows with
+// the second half moves the highest digit of each number to its end. After half of the digits have moved, row and
+// column are exchanged.
 __device__ inline void transpose_square(const T* x, size_t x_stride, T* y, size_t y_stride)
 {
     Row rows[WALK];

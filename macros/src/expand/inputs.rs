@@ -1,5 +1,5 @@
-//! Generates the adapter of the function that generates a kernel's inputs. All adapters have the same signature, and
-//! rustc checks the types of the call in them.
+//! Generates an adapter for the Rust function that generates a kernel's inputs. All adapters have the same signature,
+//! so that the runtime can call them. Inside the adapter, rustc checks the types of the function's arguments.
 
 use kiln_spec::Access;
 use kiln_spec::parse::declaration::ArgKind;

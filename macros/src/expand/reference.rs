@@ -1,5 +1,5 @@
-//! Generates the adapter of a Rust reference. All adapters have the same signature, and rustc checks the types of the
-//! call in them.
+//! Generates an adapter for the Rust reference of a kernel. All adapters have the same signature, so that the runtime
+//! can call them. Inside the adapter, rustc checks the types of the reference's arguments.
 
 use kiln_spec::ElemType;
 use kiln_spec::parse::declaration::{ArgKind, ReferenceDecl};

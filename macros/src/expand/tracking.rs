@@ -6,7 +6,7 @@ use quote::quote;
 use super::CheckedKernel;
 use crate::load::{STRICT_VARIABLE, TUNED_VARIABLE};
 
-/// An anonymous constant that names the files and variables. It does not occupy memory in the program.
+/// An anonymous constant that names the files and variables. It occupies no memory in the program.
 pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {
     let paths = kernel.source.paths.iter().chain(&kernel.baked.paths);
     let files = paths.filter_map(|path| path.to_str());

@@ -43,7 +43,7 @@ pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
     effect
 }
 
-/// The mean of the challenger's samples minus the mean of the defender's samples.
+/// The mean of the challenger's values minus the mean of the defender's values, in the logarithmic unit of `measure`.
 fn block_effect(
     claim: Claim,
     plan: &[ArmId],

@@ -79,8 +79,8 @@ pub struct TestStatistics {
     pub wealth: f64,
     /// The wealth that proves the claim.
     pub proof: f64,
-    /// The challenger's time divided by the defender's time in the median process, so below 1 is faster; `None` without
-    /// processes.
+    /// The challenger's time divided by the defender's time in the median process; below 1, the challenger is faster.
+    /// `None` without processes.
     pub median_ratio: Option<f64>,
     /// Distribution-free 95 % interval of that ratio, which is valid whenever the test stops. `None` with fewer than 6
     /// processes.

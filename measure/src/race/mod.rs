@@ -32,7 +32,8 @@ const REQUEST_NS: u64 = 500_000_000;
 const MAX_LOST: u32 = 3;
 
 /// Races the contenders of `card` against its incumbent and its anchor. `on_end` receives each arm when its fate is
-/// decided. It receives an arm again if the arm that it lost to turns out to be faulty.
+/// decided. If the arm that eliminated another one turns out to be faulty, `on_end` later receives the eliminated arm
+/// again.
 ///
 /// # Errors
 /// The anchor failed, the device was lost, a disk is full, or several processes failed without a known cause. If

@@ -1,11 +1,14 @@
 //! The default strategy. A model of costs and a model of failures decide which config is tried next.
 //!
-//! The search starts with a few configs that are spread over the space, or with the best configs of earlier results if
-//! there are any. It then tries the config with the highest product of the expected improvement of the cost and the
-//! probability that the config is valid. If there are earlier results, every third of the first choices is instead the
-//! next best config of the first of these results, unless that result does not explain the measured costs and its best
-//! configs are not good. In a small space, every config is a candidate. In a large one, the candidates are the
-//! neighbours of the best configs and a random sample.
+//! The search starts with a few configs that are spread over the space, or with the best configs of earlier results
+//! (from another device or problem) if there are any. It then tries the config with the highest product of the expected
+//! improvement of the cost and the probability that the config is valid.
+//!
+//! With earlier results, every third of the first choices is instead the best untried config of the first of these
+//! results. This ends early if that result does not explain the measured costs and its best configs are not good.
+//!
+//! In a small space, every config is a candidate. In a large one, the candidates are the neighbours of the best configs
+//! and a random sample.
 
 mod learner;
 mod pool;

@@ -23,7 +23,7 @@ pub(super) fn first(
     }
 }
 
-/// The best configs of all earlier results, alternating between these.
+/// The best configs of all earlier results: first the best of each result, then the second best of each, and so on.
 fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
     let ranked: Vec<Vec<usize>> = priors.iter().map(|prior| prior.ranked()).collect();
     let mut recalled = Vec::new();

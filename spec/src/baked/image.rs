@@ -34,7 +34,7 @@ impl Image {
         }
     }
 
-    /// The hash of an image, as rows contain it.
+    /// The hash of an image's bytes, in the form that rows store.
     pub fn hash_of(bytes: &[u8]) -> Hash {
         Hash::of("artifact", bytes)
     }

@@ -91,7 +91,7 @@ pub struct ResolvedRow {
 }
 
 impl KernelSpec {
-    /// The baseline as rows contain it: `entry:config`.
+    /// The text by which rows identify the baseline: `entry:config`.
     pub fn baseline_text(&self) -> String {
         format!("{}:{}", self.baseline.entry, self.baseline.config)
     }
@@ -105,7 +105,7 @@ impl Row {
             .is_some_and(|(entry, config)| entry == self.entry && config == self.config)
     }
 
-    /// The command that renews the row, as the end of a `help:` line.
+    /// The command that renews the row. It is the end of a `help:` line.
     pub fn renewal(&self, kernel: &str) -> String {
         let backend = self.device.backend;
         match self.evidence {
@@ -146,8 +146,8 @@ impl Row {
     }
 
     /// Parses the problem and the config of a fresh row, and checks the row against the spec. The texts must be
-    /// canonical, the config must be in the search space, and the launch plan must be the one that the spec computes.
-    /// Constraints over `device.*` and launch plans that depend on the device are not checked.
+    /// canonical, the config must be in the search space or be the baseline, and the launch plan must be the one that
+    /// the spec computes. Constraints over `device.*` and launch plans that depend on the device are not checked.
     ///
     /// # Errors
     /// The first difference. Call this only for fresh rows, because a stale row may belong to another spec.

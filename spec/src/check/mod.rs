@@ -19,9 +19,9 @@ pub use source::check_source;
 use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
-/// Every mistake of meaning in a kernel spec, except mistakes in its names, which [`names`] reports.
+/// Every semantic mistake in a kernel spec, except the mistakes in its names, which [`names`] reports.
 ///
-/// Kinds are checked first. If a kind or a name is wrong, nothing is evaluated.
+/// The kinds of expressions are checked first. If a kind or a name is wrong, no expression is evaluated.
 pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnostics {
     let mut check = SpecCheck {
         kernel,

@@ -20,8 +20,8 @@ pub(super) struct Defines {
 impl Defines {
     /// The macros for the parameters of `config` and for the element types of `problem`.
     ///
-    /// An integer is defined as its value; `true` and `false` are 1 and 0. A choice parameter `P` with the value `v`
-    /// is defined as `P_v`, and every `P_v` is the index of `v` among the choices in the spec.
+    /// An integer is defined as its value; `true` and `false` are 1 and 0. A choice parameter `P` with the value `v` is
+    /// defined as `P_v`, and every `P_v` is defined as the index of `v` among the choices in the spec.
     ///
     /// If `partial` is set, `config` need not contain all parameters, as for a baseline with a separate entry. A
     /// missing parameter gets its first value, because other functions of the file may need it.

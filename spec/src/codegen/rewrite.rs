@@ -56,8 +56,8 @@ impl Rewriter<'_> {
         self.source.text()
     }
 
-    /// The release copy of the source. The entry has its symbol as name, and other kernels are left out. Parameters for
-    /// `__constant__` variables and assertions about layouts are added if the spec needs them.
+    /// The release copy of the source. The entry's name is replaced by its symbol, and other kernels are left out.
+    /// Parameters for `__constant__` variables and assertions about layouts are added if the spec needs them.
     pub fn release(&self, symbol: &Symbol) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {

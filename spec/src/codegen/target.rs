@@ -42,10 +42,10 @@ pub(super) struct TargetRow {
     pub refuses_ptx: bool,
     /// Whether the compiler supports `#pragma push_macro`. NVRTC does not support it.
     pub pushes_macros: bool,
-    /// The header of 16-bit floats; `None` if the prelude contains it. It takes long to compile, so only units that
-    /// use the type include it.
+    /// The header of 16-bit floats; `None` if the prelude contains the type. The header takes long to compile, so only
+    /// units that use the type include it.
     pub half_header: Option<&'static str>,
-    /// The header of bfloat16; `None` if the prelude contains it.
+    /// The header of bfloat16; `None` if the prelude contains the type.
     pub bfloat16_header: Option<&'static str>,
 }
 

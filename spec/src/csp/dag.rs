@@ -40,8 +40,8 @@ pub(super) struct DagStep {
     edge: usize,
 }
 
-/// A layered graph. Node 0 is the end. The edges of node `n` have the indices from `first[n]` to `first[n + 1]`, and
-/// are sorted by place.
+/// A layered graph. Node 0 is the end. The edges of node `n` are sorted by place. Their indices are those from
+/// `first[n]` up to, but not including, `first[n + 1]`.
 #[derive(Clone, Debug)]
 pub(super) struct Dag<C> {
     /// The parameter that each level sets.
@@ -154,7 +154,7 @@ impl<C: Count> Dag<C> {
     }
 
     /// The index of the config with these places among the configs of `node`; `None` if the config is not valid.
-    /// `below` is the index of the config that `path` leads to, among the configs of the path's node at this level.
+    /// `below` is the index of the path's own config among the configs of the path's node at `level`.
     fn rest(
         &self,
         path: &[DagStep],

@@ -22,7 +22,7 @@ pub(super) enum Op {
         var: usize,
         values: Vec<Outcome>,
     },
-    /// A constant plus a sum of terms with factors. No partial sum exceeds the safe integers.
+    /// A constant plus a sum of terms, each with a factor. No partial sum exceeds the safe integers (`SAFE` in `kind`).
     Linear {
         constant: i64,
         terms: Vec<(i64, TermId)>,
@@ -35,7 +35,7 @@ pub(super) enum Op {
 /// An associative and commutative function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fold {
-    /// The product of integers. No partial product exceeds the safe integers.
+    /// The product of integers. No partial product exceeds the safe integers (`SAFE` in `kind`).
     Product,
     /// Whether any of the booleans is true.
     Any,
@@ -105,7 +105,7 @@ impl ExprGraph {
         self.add(Op::Const(None))
     }
 
-    /// The value of a term, if it has one and all configs give it the same value.
+    /// The value of a term that is known to be a constant. `None` if the term may depend on the config or has no value.
     pub fn value(&self, id: TermId) -> Outcome {
         self.known(id).flatten()
     }

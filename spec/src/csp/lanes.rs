@@ -1,4 +1,5 @@
-//! Runs the steps of a level. Each step computes one result for every value of the level's variable at once.
+//! Runs the steps of a level (one variable in a component's order). Each step computes one result for every value of
+//! the level's variable at once.
 
 use super::program::{Operand, Program, Step};
 use super::python;

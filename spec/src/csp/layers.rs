@@ -1,6 +1,5 @@
 //! Computes the states of a component, level by level. A state contains the results that later levels need from the
-//! values that are already set. Equal states are merged, so the number of states depends on what the constraints need
-//! to know and not on the number of configs.
+//! values that are already set. Equal states are merged, so there can be far fewer states than configs.
 
 use super::error::CspError;
 use super::hashing::mix;

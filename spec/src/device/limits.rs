@@ -29,7 +29,7 @@ pub struct DeviceLimits {
 }
 
 /// The value of `lockstep_threads` in records without this field. Such a record is about a GPU, or about configs that
-/// use warps.
+/// use warps, so 32 is correct.
 fn warp_of_gpu() -> u32 {
     32
 }

@@ -30,7 +30,7 @@ use crate::text::diagnostic::Diagnostics;
 /// below it.
 ///
 /// # Errors
-/// Every mistake of form or, if the form is right, every mistake of meaning.
+/// Every syntax mistake or, if there are none, every semantic mistake.
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> Result<ParsedKernel, Diagnostics> {
     let (attr, function) = form(attribute, item)?;
     let mut mistakes = crate::check::names(&attr, &function);

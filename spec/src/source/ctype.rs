@@ -36,7 +36,7 @@ pub enum Base {
     Void,
     /// A known C type that a spec cannot declare (`bool`, `long double`), as written.
     Foreign(String),
-    /// A name that the source does not define: a type parameter, or a type of the author.
+    /// A name that is neither a known type nor an alias: a type parameter, or a type that the author defines.
     Named(String),
 }
 

@@ -1,9 +1,9 @@
 //! Hashes a source by its tokens, so that a changed comment or line break does not make a baked row stale.
 //!
-//! White space is hashed only if it changes the token sequence: between operators (`a - -b` is not `a --b`) and after
-//! the macro name in a `#define` (`F (x)` is not `F(x)`). If the source can observe its own text, more is hashed. If
-//! a macro stringifies (`#x`), all spacing is hashed. If the source uses `__LINE__`, `__FILE__` or another name that
-//! exposes a source location, every byte is hashed.
+//! White space is hashed only if it changes the token sequence: between operators (`a - -b` is not `a --b`), before the
+//! suffix of a literal, and after the macro name in a `#define` (`F (x)` is not `F(x)`). If the source can observe its
+//! own text, more is hashed. If a macro stringifies (`#x`), all spacing is hashed. If the source uses `__LINE__`,
+//! `__FILE__` or another name that exposes a source location, every byte is hashed.
 
 use super::lexer::{LexError, Token, TokenKind, lex, lex_directive};
 use crate::hash::{Hash, Hasher, SourceHash};

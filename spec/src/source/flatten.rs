@@ -49,8 +49,8 @@ impl SourceText {
     /// are relative to the same root, with `/` between components and without `.` or `..`.
     ///
     /// # Errors
-    /// If a file cannot be read. If an include is computed, is circular, is nested too deeply or leaves the root. If
-    /// the text is too large or cannot be split into tokens.
+    /// If a file cannot be read, if the text is too large or cannot be split into tokens, or if the name of an included
+    /// file is a macro. Also if an include is circular, is nested too deeply or leaves the root.
     pub fn load(root_name: &str, reader: &mut Reader<'_>) -> Result<SourceText, SourceError> {
         let unread = |error| SourceError::Root {
             name: root_name.into(),

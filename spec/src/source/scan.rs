@@ -61,7 +61,7 @@ impl SourceScan {
     }
 
     /// Whether the source declares this name at file or namespace scope. The answer is also `true` for names that a
-    /// declaration only uses outside its braces.
+    /// declaration only uses outside its braces, for example as the type of a parameter.
     pub fn declares(&self, name: &str) -> bool {
         self.units.iter().any(|unit| unit.head.contains(name))
     }

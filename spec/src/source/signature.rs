@@ -66,15 +66,17 @@ impl SignatureError {
 
 impl SourceScan {
     /// Every difference between the arguments of a spec and the parameters of an entry, in all definitions of the
-    /// entry.
+    /// entry. Each argument is reported at most once.
     ///
     /// Names may differ. Apart from equal types, these types match:
     ///
     /// - a pointer to vectors (`float4*`) and a slice of their elements that declares `#[align(..)]`
     /// - a pointer to a type parameter of the source and a slice of the type parameter with the same name
-    /// - a pointer to another type that the source does not define and a slice with a fixed element type
+    /// - a pointer to a type of the author and a slice with a fixed element type
     /// - a `void` pointer and any slice
     /// - a pointer without `const` and an input, because verification checks that the kernel does not write it
+    /// - a type of the author or a vector, passed by value, and a struct or array, because the compiler compares the
+    ///   layouts
     pub fn compare_signature(&self, spec: &KernelSpec, entry: &Entry<'_>) -> Vec<SignatureError> {
         let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
         let mut errors: Vec<SignatureError> = Vec::new();

@@ -51,7 +51,8 @@ impl SearchSpace {
     /// Finds the valid configs.
     ///
     /// # Errors
-    /// If there are no valid configs or too many, or if the baseline cannot be launched.
+    /// If the baseline cannot be launched, or if there are no valid configs or too many. [`SpaceError`] lists the other
+    /// errors.
     pub fn build(
         spec: &KernelSpec,
         problem: &Problem,
@@ -253,8 +254,8 @@ impl SearchSpace {
             .collect()
     }
 
-    /// For each parameter, the values that no valid config has. For a sample, the values that are excluded by the
-    /// constraints with which the graph was built.
+    /// For each parameter, the values that no valid config has. Parameters without such values are left out. For a
+    /// sample, the values that are excluded by the constraints with which the graph was built.
     pub fn dead_values(&self) -> Vec<(&str, Vec<&ParamValue>)> {
         let mut dead = Vec::new();
         for (param, counts) in self

@@ -17,7 +17,7 @@ pub struct Rejection {
     /// too long.
     pub configs: Option<u128>,
     /// Number of combinations that only this rule rejects. These combinations would be valid without the rule. `None`
-    /// if counting takes too long.
+    /// if counting takes too long, or if the number of valid configs is only estimated.
     pub only: Option<u128>,
 }
 

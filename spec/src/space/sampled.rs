@@ -57,7 +57,8 @@ impl fmt::Display for Sampled {
     }
 }
 
-/// All valid configs, or a sample that depends only on the kernel's name, the problem and the rules of the space.
+/// All valid configs, or a sample that depends only on the kernel's name, the problem and the rules of the space. If
+/// the baseline is a valid config, the sample contains it.
 pub(super) fn solve_or_list(
     rules: &Rules,
     spec: &KernelSpec,

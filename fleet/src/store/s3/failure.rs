@@ -1,5 +1,5 @@
-//! Converts errors of requests. The result has the server's message without the parts of the request that the server
-//! repeats in it.
+//! Converts errors of requests. The result contains the server's code and message, but not the parts of the request
+//! that the server repeats in its answer, because they may contain the key that signed the request.
 
 use std::error::Error;
 

@@ -25,7 +25,7 @@ enum WalkScope {
     ExternC,
     /// A namespace, with its index in [`Walker::namespaces`].
     Namespace(usize),
-    /// A function, class or initialiser. For the body of a kernel, with the kernel's index.
+    /// A function, class or initialiser. The index is set only for the body of a kernel.
     Body(Option<usize>),
 }
 
@@ -46,7 +46,7 @@ struct Walker<'s> {
     run: usize,
     /// Index of the first token of the current declaration at file or namespace scope.
     unit: usize,
-    /// The token that opens a kernel's body, and the kernel's index.
+    /// The token that opens the body of the kernel that was just found, and the kernel's index.
     pending: Option<(usize, usize)>,
 }
 
