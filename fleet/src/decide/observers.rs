@@ -41,6 +41,26 @@ pub fn distinct_observers(
     by: Distinct,
 ) -> Vec<ObserverId> {
     let observers: BTreeSet<ObserverId> = observers.into_iter().collect();
+    let with_host = |o: &'_ ObserverId| o.host.is_some().then(|| o.uuid.clone()).flatten();
+    let on_a_host: BTreeSet<String> = observers.iter().filter_map(with_host).collect();
+    let may_be_anywhere = |o: &ObserverId| {
+        let uuid = o.uuid.as_ref();
+        uuid.is_some_and(|uuid| !on_a_host.contains(uuid))
+    };
+    // A device that may be on any host may be a device of which only the host is known. So the set contains devices of
+    // only one of these two kinds.
+    let any = observers.iter().any(may_be_anywhere);
+    let without_hosts_alone = observers.iter().filter(|o| !any || o.uuid.is_some());
+    let on_hosts = observers.iter().filter(|o| !may_be_anywhere(o));
+    let found = [
+        distinct_of(without_hosts_alone.cloned().collect(), by),
+        distinct_of(on_hosts.cloned().collect(), by),
+    ];
+    found.into_iter().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Like [`distinct_observers`], for observers of which none has a UUID and an unknown host if another has only a host.
+fn distinct_of(observers: BTreeSet<ObserverId>, by: Distinct) -> Vec<ObserverId> {
     let with_uuid = observers.iter().filter(|o| o.uuid.is_some());
     let hosts: BTreeSet<_> = with_uuid.filter_map(|o| o.host.as_ref()).collect();
     // An observer without a UUID may be any device of its host.

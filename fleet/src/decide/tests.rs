@@ -328,6 +328,21 @@ fn two_devices_of_a_kind_share_a_key_and_two_of_one_uuid_are_one() {
         id(Some("b"), None, "k"),
     ];
     assert_eq!(count(&overlap, Distinct::Key), 2);
+    // Device a may be the device of host h.
+    let perhaps_one = [id(Some("a"), None, "k"), id(None, Some("h"), "l")];
+    assert_eq!(count(&perhaps_one, device), 1);
+    let known = [
+        id(Some("a"), None, "k"),
+        id(Some("a"), Some("g"), "k"),
+        id(None, Some("h"), "l"),
+    ];
+    assert_eq!(count(&known, device), 2);
+    let most = [
+        id(Some("a"), None, "k"),
+        id(None, Some("h"), "l"),
+        id(None, Some("i"), "m"),
+    ];
+    assert_eq!([count(&most, device), count(&most, Distinct::Key)], [2, 2]);
 }
 
 #[test]

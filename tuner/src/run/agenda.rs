@@ -22,7 +22,10 @@ const UNDECIDED_WEIGHT: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStanding {
     /// The baseline is kept or a config is proven, and the search is complete.
-    Done,
+    Done {
+        /// Whether a config is proven that is much faster than the baseline.
+        large: bool,
+    },
     /// A config is proven, but the search is not complete.
     Proven {
         /// Whether the config is much faster than the baseline.
@@ -140,7 +143,10 @@ impl Agenda {
     /// Records the state of a task after its turn.
     pub fn note(&mut self, task: usize, standing: TaskStanding) {
         self.standings.insert(task, standing);
-        let gained = matches!(standing, TaskStanding::Proven { large: true });
+        let gained = matches!(
+            standing,
+            TaskStanding::Proven { large: true } | TaskStanding::Done { large: true }
+        );
         if !gained && standing != TaskStanding::NotBegun {
             // The other problems of this kernel are unlikely to gain much, so they move to the end.
             let kernel = &self.kernels[task];
@@ -174,6 +180,7 @@ mod tests {
     use super::*;
 
     const LARGE: TaskStanding = TaskStanding::Proven { large: true };
+    const DONE: TaskStanding = TaskStanding::Done { large: false };
 
     /// The order of the tasks if `end` determines the state after each turn.
     fn order(kernels: &str, end: impl Fn(usize, bool) -> TaskStanding) -> Vec<usize> {
@@ -190,7 +197,7 @@ mod tests {
     fn every_kernel_is_decided_before_any_has_a_second_problem() {
         let undecided = |task: usize, again: bool| match (task, again) {
             (1, false) => TaskStanding::Undecided,
-            _ => TaskStanding::Done,
+            _ => DONE,
         };
         assert_eq!(order("a b c a b c", undecided), [0, 1, 2, 1, 3, 5, 4]);
     }
@@ -198,10 +205,19 @@ mod tests {
     #[test]
     fn other_problems_of_kernels_that_gained_little_come_last() {
         let gains = |task: usize, _: bool| match task {
-            1 => TaskStanding::Done,
+            1 => DONE,
             _ => LARGE,
         };
         assert_eq!(order("a b a b a", gains), [0, 1, 2, 4, 3, 0, 2, 3, 4]);
+    }
+
+    #[test]
+    fn other_problems_of_a_kernel_that_gained_much_come_first_although_its_search_is_complete() {
+        let gains = |task: usize, _: bool| match task {
+            1 => TaskStanding::Done { large: true },
+            _ => DONE,
+        };
+        assert_eq!(order("a b a b", gains), [0, 1, 3, 2]);
     }
 
     #[test]
@@ -242,7 +258,7 @@ mod tests {
         while let Some(turn) = agenda.next_turn() {
             behind.push((turn.task, turn.behind));
             let is_done = turn.task == 3 || turn.again;
-            agenda.note(turn.task, if is_done { TaskStanding::Done } else { LARGE });
+            agenda.note(turn.task, if is_done { DONE } else { LARGE });
         }
         assert_eq!(
             behind,

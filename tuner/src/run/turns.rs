@@ -65,15 +65,16 @@ fn mean(times_ns: &[u64]) -> Duration {
 /// The state of a task after a turn, from which the agenda chooses the next turn.
 fn standing(report: &TaskReport) -> TaskStanding {
     let verdict = report.winner.as_ref().map(|winner| &winner.verdict);
-    match (&report.state, verdict) {
-        (TaskState::NotSearched, _) => TaskStanding::NotBegun,
-        (TaskState::Unfinished, Some(Verdict::Proven { speedup_ppm, .. })) => {
-            TaskStanding::Proven {
-                large: *speedup_ppm as f64 > 1e6 * (1.0 + FAR),
-            }
-        }
-        (TaskState::Unfinished, _) => TaskStanding::Undecided,
-        _ => TaskStanding::Done,
+    let speedup_ppm = match verdict {
+        Some(Verdict::Proven { speedup_ppm, .. }) => Some(*speedup_ppm),
+        _ => None,
+    };
+    let large = speedup_ppm.is_some_and(|ppm| ppm as f64 > 1e6 * (1.0 + FAR));
+    match report.state {
+        TaskState::NotSearched => TaskStanding::NotBegun,
+        TaskState::Unfinished if speedup_ppm.is_some() => TaskStanding::Proven { large },
+        TaskState::Unfinished => TaskStanding::Undecided,
+        _ => TaskStanding::Done { large },
     }
 }
 
