@@ -45,8 +45,8 @@ pub trait Compiler: Send + Sync + fmt::Debug {
         true
     }
 
-    /// The path of the library with which the compiler runs inside this process. No limit can interrupt such a
-    /// compile. `None` if the compiler is a separate process.
+    /// The path of the library, if the compiler is a library that runs inside this process. Such a compile cannot be
+    /// killed, so its limits may have no effect. `None` if the compiler is a separate process.
     fn library(&self) -> Option<&Path> {
         None
     }

@@ -128,10 +128,10 @@ pub enum LaunchCause {
         /// The reason why it cannot be evaluated.
         error: EvalError,
     },
-    /// The sizes have no launch plan, or the plan exceeds a limit of the device.
+    /// The sizes have no launch plan (grid, block and shared memory), or the plan exceeds a limit of the device.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The entry could not be compiled or loaded.
+    /// The kernel could not be compiled or loaded.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     /// The device refused the launch, or it reported an error of an earlier launch.

@@ -155,8 +155,8 @@ impl Rig {
         &self.stream
     }
 
-    /// Prepares the data of [`Self::launch`] for a launch: poisons outputs, restores in-out arguments, and rewrites
-    /// the guard zones.
+    /// Prepares the data of [`Self::launch`] for a launch: fills outputs with the poison value, restores the initial
+    /// values of in-out arguments, and rewrites the guard zones.
     ///
     /// # Errors
     /// If the device cannot write the data.
@@ -165,7 +165,7 @@ impl Rig {
             .try_for_each(|slice| slice.reset(&self.stream, 0))
     }
 
-    /// Restores the in-out arguments that the next `launches` timed launches use.
+    /// Restores the initial values of the in-out arguments that the next `launches` timed launches use.
     ///
     /// # Errors
     /// If the device cannot write the data.

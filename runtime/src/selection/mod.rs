@@ -5,7 +5,8 @@ pub mod select;
 
 use std::fmt;
 
-/// One of the versions in which a kernel can be launched: the baseline or a baked row.
+/// One of the versions in which a kernel can be launched: the baseline, or a baked row (one tuned config for one
+/// problem on one device).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// The baseline.
@@ -56,7 +57,8 @@ pub enum Selection {
 pub enum BaselineReason {
     /// The kernel has no baked row for any device.
     NothingBaked,
-    /// The kernel has no baked row with accepted evidence for this backend and architecture.
+    /// The kernel has rows, but none for this backend and architecture with evidence that launches accept (`proven`,
+    /// and the kinds that the kernel's author lists).
     NoRowForDevice,
     /// The kernel has rows for this architecture, but none for the element types of this problem.
     NoRowForTypes,

@@ -203,7 +203,7 @@ impl SmokeReport {
         self.failures().next().is_none()
     }
 
-    /// The checks that failed.
+    /// The checks that failed. Checks that did not run are not included.
     pub fn failures(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.failure().is_some())
     }

@@ -268,8 +268,8 @@ pub enum OutputOutcome {
     WritesBefore,
     /// The outputs are right, but an input is changed.
     ChangesInput,
-    /// Only the outputs of the first block are written. They are the first of as many equal parts as the grid has
-    /// blocks, but at most the first half.
+    /// Only the first part of each output is written, as if only one of the grid's blocks had run: one n-th of the
+    /// elements for a grid of n blocks, but at most the first half.
     OneBlockOnly,
 }
 
