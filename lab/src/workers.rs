@@ -129,8 +129,8 @@ pub struct WorkerLab {
 }
 
 impl WorkerLab {
-    /// Creates a lab without arms. `expected` is the file of expected outputs, which every arm must still produce after
-    /// timing.
+    /// Creates a lab without arms. `expected` is the file with the expected outputs. If outputs are compared again
+    /// after timing, they are compared with this file.
     pub fn new(bench: Bench, expected: PathBuf) -> WorkerLab {
         WorkerLab {
             bench,
@@ -198,9 +198,8 @@ impl WorkerLab {
     }
 }
 
-/// The deadline of one launch of a candidate, derived from the baseline's time in nanoseconds.
-///
-/// While `baseline_ns` is 0, only the baseline and the reference are launched, and the deadline is a minute.
+/// The deadline of one launch of a candidate, derived from the time of a launch of the baseline in nanoseconds. If that
+/// time is not known yet (0), only the baseline and the reference are launched, and the deadline is a minute.
 pub fn launch_deadline(baseline_ns: u64) -> Duration {
     if baseline_ns == 0 {
         return FIRST_DEADLINE;
