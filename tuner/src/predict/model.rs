@@ -15,8 +15,8 @@ use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
 use super::Facts;
 use kiln_lab::candidate::inspect::block_needs;
 
-/// Minimum number of operations per output above which the model assumes that operands are kept in registers and shared
-/// memory.
+/// If a config has at least this many operations per output, the model assumes that operands are kept in registers and
+/// shared memory.
 const REUSE_FROM: f64 = 16.0;
 /// Issue slots of a load from shared memory, relative to a multiply-add. Shared memory serves 32 lanes per cycle, while
 /// 128 lanes per cycle can multiply and add.

@@ -223,8 +223,8 @@ impl Scene<'_> {
         Ok(rig::Expected::from_bytes(&bytes)?)
     }
 
-    /// Creates a lab with verified arms. A first process loads the arms, warms them up, and determines the number of
-    /// launches per sample.
+    /// Creates a lab that times verified arms (compiled kernels) in worker processes. A first process loads the arms,
+    /// warms them up, and determines the number of launches per sample.
     ///
     /// # Errors
     /// If an arm cannot be loaded or launched.
