@@ -1,6 +1,6 @@
 //! The analytic model. It computes the time that a launch needs to issue its instructions and the time that it needs
-//! for its memory traffic. The longer of the two is the predicted time. Both depend on how well the launch fills the
-//! multiprocessors.
+//! for its memory traffic. Both depend on how well the launch fills the multiprocessors. The predicted time is the
+//! longer of the two, increased if the last wave of blocks does not fill the device.
 //!
 //! Each term is from a textbook: Little's law for hiding latency (V. Volkov, "Understanding Latency Hiding on GPUs",
 //! 2016), and square tiles for the reuse of operands within a tile (J.-W. Hong and H. T. Kung, "I/O complexity", 1981).
