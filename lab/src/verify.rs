@@ -37,8 +37,8 @@ pub struct Case {
     pub receipt: bool,
 }
 
-/// The two seeds of a run's inputs, derived from the run's `seed`. The first case of each problem and the timed
-/// launches use the first seed. The second case of each problem uses the second seed.
+/// The two seeds of a run's inputs, derived from the run's `seed`. The first case of each problem uses the first seed,
+/// and the second case uses the second seed. The timed launches of `tune run` use the first seed.
 pub fn seeds(seed: u64) -> [u64; 2] {
     let first = seed.wrapping_mul(2);
     [first, first.wrapping_add(1)]
@@ -149,7 +149,7 @@ pub struct Verifier<'a> {
 
 impl Verifier<'_> {
     /// Verifies one arm (a compiled candidate) on all cases, in one fresh worker.
-    ///
+    /// Verifies one arm (a compiled candidate) on all cases that apply to it, in one fresh worker.
     /// # Errors
     /// The first failure. The worker has ended by then.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {

@@ -24,7 +24,8 @@ const MIN_DEADLINE: Duration = Duration::from_secs(2);
 /// Deadline of a launch before the baseline's time is known.
 const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A candidate is considered hung if its launch takes longer than this many times the baseline's launch.
+/// A candidate is considered hung if its launch takes longer than this many times the baseline's launch, and longer
+/// than [`MIN_DEADLINE`].
 const SLOWEST: u32 = 20;
 
 /// Number of launches per arm for which the deadline of opening a process allows time. These launches warm up the arm

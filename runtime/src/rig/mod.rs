@@ -155,8 +155,8 @@ impl Rig {
         &self.stream
     }
 
-    /// Prepares the data of [`Self::launch`] for a launch: fills outputs with the poison value, restores the initial
-    /// values of in-out arguments, and rewrites the guard zones.
+    /// Prepares the data of [`Self::launch`] for a launch: fills outputs with the poison value, writes the initial
+    /// values of inputs and in-out arguments, and rewrites the guard zones.
     ///
     /// # Errors
     /// If the device cannot write the data.

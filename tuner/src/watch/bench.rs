@@ -29,7 +29,7 @@ pub struct Benched {
     pub device: String,
     /// Why a build launches this config.
     pub selection: String,
-    /// The config that was timed.
+    /// The config that a build launches, and that is timed, as text.
     pub config: String,
     /// The times, or why there are none.
     pub outcome: TimingOutcome,
