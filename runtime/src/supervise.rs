@@ -20,7 +20,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(10);
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The process exited by itself, or a signal from another process ended it.
+    /// The process exited before its deadline, or a signal ended it.
     Exited(ExitStatus),
     /// The process was killed at its deadline.
     TimedOut,
@@ -99,8 +99,8 @@ impl Supervised {
     /// Kills the process group and waits for the child.
     ///
     /// # Errors
-    /// [`io::ErrorKind::TimedOut`] if the child does not end within the time limit, because the device hangs in its
-    /// driver.
+    /// [`io::ErrorKind::TimedOut`] if the child does not end within the time limit, for example because the device
+    /// hangs in its driver.
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
         self.kill_group();
         // The child may have left the group, so it is killed separately too.

@@ -43,7 +43,8 @@ pub fn compile(
 /// Loads both entries of a translation unit (the release entry and the receipt entry) from its artifact.
 ///
 /// # Errors
-/// If the artifact is for another target or does not contain both entries.
+/// If the device cannot load the artifact, for example because it is for another target, or if the artifact does not
+/// contain both entries.
 pub fn load(
     device: &dyn DeviceBackend,
     unit: &TranslationUnit,
