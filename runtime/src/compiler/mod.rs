@@ -54,7 +54,7 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     /// Compiles one source text. Blocks until the compile ends. Several threads may call this at the same time.
     ///
     /// # Errors
-    /// A [`CompileError`]. It contains the options and the full log.
+    /// A [`CompileError`]. If the compiler ran, the error contains its options and its log.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError>;
 
     /// The environment variables with which a process must be started so that it can load sanitized builds. In such a

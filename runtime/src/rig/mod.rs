@@ -1,9 +1,10 @@
 //! Rigs. A rig holds the data of one kernel for one problem, arranged so that every wrong write is detected.
 //!
-//! Inputs are generated from a seed as the spec declares. Outputs are filled with a poison value before each launch.
-//! Every buffer is either between guard zones with a known pattern or next to inaccessible guard pages. `tune` uses
-//! rigs in its worker processes to verify and time candidates. A rig launches either the release entry of a kernel
-//! (the kernel as programs launch it) or the receipt entry (the same kernel plus code that writes a receipt).
+//! Inputs are generated from a seed as the spec declares. Outputs are filled with a poison value before each launch
+//! that is checked. Except in rigs for timing, every buffer is either between guard zones with a known pattern or next
+//! to inaccessible guard pages. `tune` uses rigs in its worker processes to verify and time candidates. A rig launches
+//! either the release entry of a kernel (the kernel as programs launch it) or the receipt entry (the same kernel plus
+//! code that writes a receipt).
 
 mod error;
 mod expected;
@@ -285,7 +286,8 @@ impl Rig {
         Ok(worst)
     }
 
-    /// Checks that a launch writes every element of its outputs. Call it after a launch on poisoned outputs.
+    /// Checks that a launch writes every element of its outputs, except outputs that are never compared (workspaces).
+    /// Call it after a launch on poisoned outputs.
     ///
     /// An element that still has the poison value may be unwritten, or that value may be the kernel's result. So if
     /// there is such an element, this launches the kernel again on outputs with another poison value. An element that
