@@ -194,15 +194,15 @@ impl Rig {
         self.launch_scheduled(function, plan, Schedule::Forward)
     }
 
-    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
-    /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
-    /// build (a build of the kernel that checks every memory access).
+    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two orders
+    /// give different results, the kernel has a race. On the cpu device, orders other than [`Schedule::Forward`] need a
+    /// check build (a build of the kernel that checks every memory access).
     ///
     /// # Errors
     /// The errors of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also
-    /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and
-    /// [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry does not belong to a check
-    /// build.
+    /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and, on
+    /// the cpu device, [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry does not belong
+    /// to a check build.
     pub fn launch_scheduled(
         &self,
         function: &Function,
