@@ -155,7 +155,7 @@ impl Warp {
         self.pick();
     }
 
-    /// Selects the most recently created group that can run. Returns `false` if there is none.
+    /// Selects the last group in the list that can run. Returns `false` if there is none.
     pub fn pick(&mut self) -> bool {
         match self
             .groups
