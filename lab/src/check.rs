@@ -114,8 +114,8 @@ pub enum CheckPlace<'a> {
 
 impl<'a> Checker<'a> {
     /// Creates a checker for the candidates of a kernel and problem. `place` is where the device's candidates are
-    /// checked, `here` compiles for the device, `bench` opens the device's workers, and `cases` are the cases on which
-    /// candidates are verified.
+    /// checked, `here` compiles for the device, `bench` has the settings of the device's workers, and `cases` are the
+    /// cases on which candidates are verified.
     ///
     /// # Errors
     /// The reason why the candidates cannot be checked, for example because the source does not compile for the cpu.
@@ -191,8 +191,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the problem on which the check build of a candidate fails first. `None` if it does not compile, or if it
-    /// does not fail again.
+    /// The problem on which the check build of a candidate fails first. `None` if the check build does not compile, or
+    /// if it does not fail again.
     pub fn failing_problem(&self, which: Which<'_>, expected: &Expectations) -> Option<&Problem> {
         let compiled = self.build(which).ok()?;
         let verifier = self.verifier(expected);
@@ -234,8 +234,8 @@ impl<'a> Checker<'a> {
     }
 
     /// Decides whether a failure of the check build is the candidate's fault. If the tuned device is the cpu, the
-    /// candidate ran there before, so any failure is its fault. For another device, only a wrong result, a fault in the
-    /// kernel or a crash is its fault.
+    /// candidate itself ran there before, so any failure is its fault. If it is another device, the cpu may be the
+    /// cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault.
     fn judge(&self, outcome: Outcome) -> Checked {
         let wrong = matches!(
             outcome,

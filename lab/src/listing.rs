@@ -12,7 +12,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Listing {
     devices: Vec<ListedDevice>,
-    /// For each GPU architecture in the target table, the compiler that needs no device, or what is missing for it.
+    /// For each GPU architecture in the target table, the compiler that can compile for it on this machine, or what is
+    /// missing for such a compiler.
     targets: BTreeMap<&'static str, CompilerStatus>,
     /// Simulated GPUs: smoke tests can execute images for these GPUs without the hardware.
     simulated: Vec<String>,

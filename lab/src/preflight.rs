@@ -20,7 +20,8 @@ const ASKED: usize = 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Checks that no other process computes on the device. If `allow` is set, or if the driver cannot list the processes,
-/// prints a warning instead of returning an error.
+/// prints a warning instead of returning an error. Also prints a warning for each environment variable of
+/// [`SERIALIZING`] that is set.
 ///
 /// # Errors
 /// [`LabError::SharedGpu`], which lists the other processes.

@@ -25,7 +25,7 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// because the reference runs on one core.
 const MAX_REFERENCE_WORK: u64 = 20_000_000_000;
 
-/// Where the expected outputs come from.
+/// The oracle of a kernel and problem: the origin of the expected outputs.
 #[derive(Clone, Debug)]
 pub enum Oracle {
     /// The kernel's plain-Rust reference, linked into this program.
@@ -52,10 +52,11 @@ pub enum Oracle {
 }
 
 impl Oracle {
-    /// Selects the oracle of a kernel and problem: the plain-Rust reference, if it is linked in and fast enough for the
-    /// problem. Otherwise, the oracle is an entry that is launched on `device`: the reference entry of the spec, which
-    /// `workshop` compiles, or else the baseline. If the plain-Rust reference is linked in but too slow for the tuned
-    /// problem, the baseline is used for the tuned problem only, and the reference for small problems.
+    /// Selects the oracle of a kernel and problem, the first of these that exists:
+    ///
+    /// 1. the plain-Rust reference, if it is linked in and fast enough for the problem
+    /// 2. the reference entry of the spec, which `workshop` compiles, launched on `device`
+    /// 3. the baseline, launched on `device`; for small problems, the plain-Rust reference if it is linked in
     ///
     /// # Errors
     /// If the reference entry cannot be launched.

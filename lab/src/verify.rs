@@ -37,8 +37,8 @@ pub struct Case {
     pub receipt: bool,
 }
 
-/// The two seeds of a run's inputs. The first seed is used for the first case of each problem and for the timed
-/// launches. The second seed is used for the second case of each problem.
+/// The two seeds of a run's inputs, derived from the run's `seed`. The first case of each problem uses the first seed,
+/// and the second case uses the second seed. The timed launches of `tune run` use the first seed.
 pub fn seeds(seed: u64) -> [u64; 2] {
     let first = seed.wrapping_mul(2);
     [first, first.wrapping_add(1)]
@@ -148,8 +148,8 @@ pub struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
-    /// Verifies one arm on all cases in one fresh worker.
-    ///
+    /// Verifies one arm (a compiled candidate) on all cases, in one fresh worker.
+    /// Verifies one arm (a compiled candidate) on all cases that apply to it, in one fresh worker.
     /// # Errors
     /// The first failure. The worker has ended by then.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
@@ -158,8 +158,8 @@ impl Verifier<'_> {
         self.ask(&mut worker, arm, jobs)
     }
 
-    /// Verifies an arm on each case in a fresh worker, and returns the problem of the first case that fails. Errors can
-    /// then name it. `None` if the failure does not occur again.
+    /// The problem of the first case on which an arm fails, for error messages. Each case runs in a fresh worker.
+    /// `None` if the failure does not occur again.
     pub fn failing_problem<'c>(&self, arm: &ArmJob, cases: &'c [Case]) -> Option<&'c Problem> {
         let fails = |case: &&Case| self.verify(arm, std::slice::from_ref(*case)).is_err();
         cases.iter().find(fails).map(|case| &case.problem)

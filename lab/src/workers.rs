@@ -24,7 +24,8 @@ const MIN_DEADLINE: Duration = Duration::from_secs(2);
 /// Deadline of a launch before the baseline's time is known.
 const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 
-/// A candidate is considered hung if its launch takes longer than this many times the baseline's launch.
+/// A candidate is considered hung if its launch takes longer than this many times the baseline's launch, and longer
+/// than [`MIN_DEADLINE`].
 const SLOWEST: u32 = 20;
 
 /// Number of launches per arm for which the deadline of opening a process allows time. These launches warm up the arm
@@ -129,8 +130,8 @@ pub struct WorkerLab {
 }
 
 impl WorkerLab {
-    /// Creates a lab without arms. `expected` is the file of expected outputs, which every arm must still produce after
-    /// timing.
+    /// Creates a lab without arms. `expected` is the file with the expected outputs. If outputs are compared again
+    /// after timing, they are compared with this file.
     pub fn new(bench: Bench, expected: PathBuf) -> WorkerLab {
         WorkerLab {
             bench,
@@ -198,9 +199,8 @@ impl WorkerLab {
     }
 }
 
-/// The deadline of one launch of a candidate, derived from the baseline's time in nanoseconds.
-///
-/// While `baseline_ns` is 0, only the baseline and the reference are launched, and the deadline is a minute.
+/// The deadline of one launch of a candidate, derived from the time of a launch of the baseline in nanoseconds. If that
+/// time is not known yet (0), only the baseline and the reference are launched, and the deadline is a minute.
 pub fn launch_deadline(baseline_ns: u64) -> Duration {
     if baseline_ns == 0 {
         return FIRST_DEADLINE;

@@ -1,4 +1,4 @@
-//! [`Error`], which any error of this crate converts into.
+//! [`Error`], one type for all errors of this crate.
 
 use std::fmt;
 
@@ -39,15 +39,15 @@ pub enum Error {
     Prepare(Box<PrepareError>),
     /// A compiler was not found, or it failed.
     Compile(Box<CompileError>),
-    /// A problem has no launch plan.
+    /// A problem has no launch plan (grid, block and shared memory), for example because an extent of the grid is zero.
     Plan(Box<PlanError>),
     /// A text does not describe a problem or a config of the kernel.
     Text(Box<TextError>),
-    /// The data of a problem cannot be generated.
+    /// The arguments of a launch cannot be generated for a problem.
     Data(Box<DataError>),
     /// A launch under test failed, or its outputs were wrong.
     Rig(Box<RigError>),
-    /// A receipt does not match the intended launch.
+    /// A receipt (the record that the device itself writes about a launch) does not match the intended launch.
     Receipt(Box<ReceiptMismatch>),
 }
 

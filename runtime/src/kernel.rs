@@ -244,7 +244,7 @@ impl Kernel {
         &self.prepared
     }
 
-    /// The name of the `__global__` function that a choice launches.
+    /// The name of the `__global__` function that a choice (the baseline or a baked row) launches.
     pub fn entry(&self, choice: Choice) -> &str {
         match choice {
             Choice::Row(row) if !self.rows()[row].is_baseline => &self.spec().entry,
@@ -252,8 +252,8 @@ impl Kernel {
         }
     }
 
-    /// The symbol of a choice's release entry on a backend, as baked into the program. `problem` supplies the element
-    /// types of the type parameters.
+    /// The symbol of a choice's release entry (the kernel without a receipt) on a backend, as baked into the program.
+    /// `problem` supplies the element types of the type parameters; its sizes do not matter.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -285,7 +285,7 @@ impl Kernel {
         })
     }
 
-    /// The config of a choice.
+    /// The config of a choice: a value for each tunable parameter.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -330,7 +330,7 @@ impl Kernel {
         )
     }
 
-    /// Whether a choice needs no launch for a problem, because one extent of its grid is zero. False if an extent
+    /// Whether an extent of a choice's grid is zero for a problem, so there is nothing to launch. False if an extent
     /// cannot be evaluated.
     pub(crate) fn launches_nothing(
         &self,
@@ -351,8 +351,8 @@ impl Kernel {
         })
     }
 
-    /// The launch plan of a choice for a problem. If `limits` is `None`, geometry that depends on the device cannot
-    /// be evaluated.
+    /// The launch plan (grid, block and shared memory) of a choice for a problem. `limits` are the device's limits. If
+    /// it is `None`, a spec whose geometry depends on the device has no plan.
     ///
     /// # Errors
     /// If the problem has no plan, for example because an extent is zero or exceeds 32 bits.

@@ -54,7 +54,7 @@ fn on_all_cores(count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// Locks a part that only the current thread uses. Its lock cannot be poisoned.
+/// Locks a part that only the current thread uses, so its lock can be neither contended nor poisoned.
 fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Receipts. A receipt is the record that the device itself writes about one launch; it is compared with the expected
-//! record.
+//! Receipts. A receipt is the record that the device itself writes about one launch. Comparing it with the expected
+//! record shows whether the intended kernel ran with the intended launch plan.
 
 use std::fmt;
 
@@ -64,8 +64,8 @@ impl Receipt {
         }
     }
 
-    /// The record that a device writes for this receipt, if the host supplied `nonce_in`. This is the inverse of
-    /// [`Self::decode`].
+    /// Encodes this receipt as the record of a device, for a record in which the host had stored `nonce_in`. This is
+    /// the inverse of [`Self::decode`].
     pub fn encode(&self, nonce_in: u64) -> [u8; RECEIPT_BYTES] {
         let mut bytes = Vec::with_capacity(RECEIPT_BYTES);
         for value in [

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Default time limit within which a killed process must end. [`Supervised::with_reap`] changes it. A GPU's driver
-/// may keep a process alive until its kernel ends or the watchdog resets the device.
+/// Default time limit within which a killed process must end; [`Supervised::with_reap`] changes it. A GPU's driver may
+/// keep a killed process alive until its running kernel ends or the watchdog resets the device.
 const MAX_REAP: Duration = Duration::from_secs(30);
 
 /// Shortest and longest interval between two checks whether a process has ended. The first intervals are short
@@ -20,9 +20,9 @@ const MAX_PAUSE: Duration = Duration::from_millis(10);
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It exited by itself or was ended by a signal from elsewhere.
+    /// The process exited before its deadline, or a signal ended it.
     Exited(ExitStatus),
-    /// It was killed at its deadline.
+    /// The process was killed at its deadline.
     TimedOut,
 }
 
@@ -99,11 +99,11 @@ impl Supervised {
     /// Kills the process group and waits for the child.
     ///
     /// # Errors
-    /// [`io::ErrorKind::TimedOut`] if the child does not end within the time limit, because the device hangs in its
-    /// driver.
+    /// [`io::ErrorKind::TimedOut`] if the child does not end within the time limit, for example because the device
+    /// hangs in its driver.
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
         self.kill_group();
-        // The child may have left the group.
+        // The child may have left the group, so it is killed separately too.
         let _ = self.child.kill();
         let status = self.wait_until(Instant::now() + self.reap)?;
         status.ok_or_else(|| {

@@ -6,8 +6,8 @@ use crate::lanes::LANES;
 const BANKS: usize = 32;
 
 /// The bank conflicts of an access, in cycles beyond the minimum. The lanes of `mask` access `bytes` bytes each, at the
-/// offsets `at`. The hardware serves the warp in turns. A turn consists of consecutive lanes that together access at
-/// most 128 bytes. In each cycle of a turn, each bank delivers one word, to every lane that needs this word.
+/// offsets `at`. The hardware serves a warp in several turns. A turn serves consecutive lanes that together access at
+/// most 128 bytes. In each cycle of a turn, each bank delivers one word to all lanes that need this word.
 pub(crate) fn conflicts(at: &[u32; LANES], mask: u32, bytes: u32) -> u64 {
     let words = (bytes as usize).div_ceil(4).min(8);
     of_turns(at, mask, words, LANES / words.next_power_of_two())
@@ -77,7 +77,7 @@ fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
     together || units == 1 && banks.count_ones() == at.len() as u32
 }
 
-/// The number of different units that the lanes of `mask` access in one bank. If the banks differ, the largest number.
+/// For the lanes of `mask`, the largest number of different units that they access in any one bank.
 #[inline(never)]
 fn most_different(at: &[u32], mask: u32, (shift, units): (u32, usize)) -> u64 {
     let banks = BANKS >> (shift - 2);

@@ -36,13 +36,14 @@ impl Launch {
     }
 }
 
-/// The order in which the blocks of a grid and the warps of a block run. A GPU may choose any of these orders, so a
-/// kernel whose result depends on the order is wrong.
+/// The order in which the blocks of a grid start and the warps of a block run. Blocks run on several cores at the same
+/// time, so their order is only approximate. A GPU may choose any of these orders, so a kernel whose result depends on
+/// the order is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Ascending order. Each warp runs until it waits or ends.
+    /// Ascending order. Each warp runs until it waits, ends or has run for 2^20 instructions.
     Forward,
-    /// Descending order. Each warp runs until it waits or ends.
+    /// Descending order. Each warp runs until it waits, ends or has run for 2^20 instructions.
     Reversed,
     /// The blocks are shuffled. A random warp runs for 1 to 200 instructions, then another warp is chosen at random.
     Random {

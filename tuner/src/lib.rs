@@ -1,7 +1,7 @@
 //! The library of the `tune` command: searches, verifies, races, confirms and bakes configs.
 //!
-//! [`main`] takes a catalogue of kernels whose plain-Rust references are linked in. A crate can therefore have its own
-//! `tune` in three lines:
+//! [`main`] takes a catalogue of the kernels whose plain-Rust references are linked into the program. With it, the
+//! program can compare outputs with these references. A crate can have its own `tune` in three lines:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {

@@ -25,8 +25,9 @@ use kiln_lab::worker::protocol::ProcessLimits;
 use kiln_lab::worker::reference_of;
 use kiln_project::TunedKernel;
 
-/// A problem with more operations or bytes than this is not launched if the kernel has small problems, which are
-/// launched instead. Its launch plan is still compared with the table.
+/// Maximum number of operations, and of bytes, of a problem that is launched itself. For a larger problem, only small
+/// problems are launched, if the kernel has any. The launch plan of the larger problem is still compared with the
+/// table.
 const MAX_WORK: u64 = 200_000_000;
 
 /// The result for one baked row or one baseline.

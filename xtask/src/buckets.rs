@@ -1,4 +1,4 @@
-//! Bar 53: tests object stores in S3 buckets. This module installs the S3 servers for the tests below `target/s3`.
+//! Bar 53: tests object stores in S3 buckets. The S3 servers for these tests are installed into `target/s3`.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -54,7 +54,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The weight of the candidate's spills (`Spills::weight`), by which compiled candidates are ordered; 0 if unknown.
+    /// The weight of the candidate's spills (see `Spills::weight`); 0 if it is unknown. In a batch, candidates with
+    /// less weight are tried first.
     pub fn spills(&self) -> u64 {
         let spills = self.resources.and_then(|resources| resources.spills);
         spills.map_or(0, |spills| spills.weight())

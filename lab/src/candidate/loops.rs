@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-/// An inner loop replaces the loop around it as the hot loop if it has at least this share of that loop's weight.
+/// Minimum weight of an inner loop, as a share of the weight of the loop around it, for which the inner loop is the hot
+/// loop.
 const MIN_SHARE: f64 = 0.5;
 
 /// A loop, as the range of its instruction indices.

@@ -20,8 +20,8 @@ const STARTING: Duration = Duration::from_secs(120);
 /// How long to wait for the exit status after the peer closes its output.
 const ENDING: Duration = Duration::from_millis(200);
 
-/// The system accounts the CPU time of a process's other threads some ticks late. A measurement may therefore include
-/// CPU time that was spent before it began, up to this much per core.
+/// The system may add the CPU time of a process's threads to its total some clock ticks late. A reported time may
+/// therefore include CPU time that was spent before the measurement began, up to this much per core.
 const ACCOUNTED_NS: u64 = 20_000_000;
 
 /// Maximum length of a peer's answer in bytes. A program that writes without end is not a peer.
@@ -144,8 +144,9 @@ impl PeerProcess {
         }
     }
 
-    /// Times `calls` calls. The reported times must be consistent with the time that passed in this process. Times in
-    /// another unit are an error, and so is more CPU time than all cores could have spent.
+    /// Times `calls` calls. If the reported times contradict the time that passed in this process, the times are
+    /// rejected with an error, for example because they have another unit or because all cores together could not have
+    /// spent that much CPU time.
     pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<TimedCalls, PeerError> {
         let asked = Instant::now();
         let answer = self.ask(&Asked::Time(calls), deadline)?;

@@ -1,7 +1,7 @@
 //! Worker processes: child processes that load candidates, verify them and time them.
 //!
-//! The parent never loads a kernel. If a candidate crashes, hangs or exhausts memory, only the worker is lost, and a
-//! new worker replaces it. The parent only reads messages from the worker, with a deadline.
+//! A candidate can crash, hang or exhaust memory. So the parent never loads a candidate itself; it only reads messages
+//! from the worker, with a deadline. If a candidate misbehaves, only the worker is lost, and a new worker replaces it.
 
 mod bench;
 pub mod client;

@@ -5,9 +5,9 @@
 //! each thread, as the second number of `/proc/<pid>/task/<tid>/schedstat` (`Documentation/scheduler/sched-stats.rst`).
 //! The deadline is extended by the waiting time, up to a limit.
 //!
-//! This process may also be stopped while a worker runs: by Ctrl-Z, by SIGSTOP, or by a scheduler. Its clock then shows that
-//! the deadline has passed, although the reply may already be in the pipe. Therefore the time is counted in slices, and
-//! a slice that took much longer than planned is not counted.
+//! This process may also be stopped while a worker runs: by Ctrl-Z, by SIGSTOP, or by a scheduler. The clock then shows
+//! that the deadline has passed, although the reply may already be in the pipe. Therefore the time is counted in
+//! slices, and a slice that took much longer than planned is not counted.
 
 use std::fs;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_deadline_does_not_pass_while_this_process_is_stopped() {
-        // The tests run while others do, so the process may also have waited for a processor.
+        // Other tests run at the same time, so the process may also have waited for a processor.
         assert!(slices(0) >= 4);
         assert!(slices(3) >= 7);
         assert!(slices(1_000) >= 60);

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::image::ImageError;
 use crate::image::amd_metadata::AmdMetadataError;
 
-/// The reason why a GPU cannot load an artifact. It is found before the driver is called.
+/// The reason why a GPU cannot load an artifact. Kiln detects it before it calls the driver.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum UnfitArtifact {
     /// The artifact is a check build, which only the cpu device can run.

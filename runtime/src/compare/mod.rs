@@ -22,14 +22,15 @@ pub struct WorstElement {
     pub got: f64,
     /// The expected value.
     pub want: f64,
-    /// `|got - want|`; infinite if one of them is not finite and the other is not the same.
+    /// `|got - want|`. It is 0 if both are NaN or the same infinity, and otherwise infinite if one of them is not
+    /// finite.
     pub error: f64,
     /// The largest error that is within tolerance.
     pub bound: f64,
 }
 
 impl WorstElement {
-    /// The same error with a bound that is wider by a factor.
+    /// The same element, with the bound multiplied by `times`.
     #[must_use]
     pub fn loosened(self, times: f64) -> WorstElement {
         WorstElement {

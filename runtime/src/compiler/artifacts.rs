@@ -79,11 +79,11 @@ impl ArtifactCache {
         Ok(ArtifactCache::at(cache.join(FOLDER), max_bytes))
     }
 
-    /// The artifact of a request. It comes from the cache, or it is compiled and stored if the cache does not have
-    /// it.
+    /// The artifact of a request, from the cache or, if the cache does not have it, newly compiled and then stored.
     ///
     /// # Errors
-    /// If the compiler fails. A cache that cannot be read or written is not an error: the request is compiled.
+    /// If the compiler fails. If the cache cannot be read or written, that is not an error, and the request is
+    /// compiled.
     pub fn compile(
         &self,
         compiler: &dyn Compiler,

@@ -1,4 +1,4 @@
-//! [`CompileError`].
+//! [`CompileError`], the reason why a source text was not compiled.
 
 use std::fmt;
 use std::time::Duration;

@@ -45,8 +45,8 @@ pub trait Compiler: Send + Sync + fmt::Debug {
         true
     }
 
-    /// The path of the library with which the compiler runs inside this process. No limit can interrupt such a
-    /// compile. `None` if the compiler is a separate process.
+    /// The path of the library, if the compiler is a library that runs inside this process. Such a compile cannot be
+    /// killed, so its limits may have no effect. `None` if the compiler is a separate process.
     fn library(&self) -> Option<&Path> {
         None
     }
@@ -54,7 +54,7 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     /// Compiles one source text. Blocks until the compile ends. Several threads may call this at the same time.
     ///
     /// # Errors
-    /// A [`CompileError`]. It contains the options and the full log.
+    /// A [`CompileError`]. If the compiler ran, the error contains its options and its log.
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError>;
 
     /// The environment variables with which a process must be started so that it can load sanitized builds. In such a

@@ -47,7 +47,8 @@ pub enum FillError {
 /// The bytes of a slice of `len` elements, with the values that its `#[fill(..)]` declares.
 ///
 /// # Errors
-/// If the declared values do not exist for this problem or element type.
+/// If the bound of `below(..)` cannot be evaluated or is out of range, or if `uniform(..)` contains no value of the
+/// element type.
 pub fn fill(
     slice: &SliceArg,
     ty: ElemType,

@@ -190,12 +190,12 @@ fn pods<A: Pod, B: Pod>(vec: Vec<A>) -> Vec<B> {
         .expect("generated code should ask for the type that the spec declares")
 }
 
-/// Generates the data of every argument for a problem from a seed, as the spec declares. First `#[fill(..)]` supplies
-/// values. Then the function that `inputs` specifies changes them. That function must have been registered with
-/// [`crate::data::inputs::provide`].
+/// Generates the data of every argument for a problem from a seed, as the spec declares. First, `#[fill(..)]` supplies
+/// the values of slices. If the spec specifies a function with `inputs`, that function then changes these values. It
+/// must have been registered with [`crate::data::inputs::provide`].
 ///
 /// # Errors
-/// If the declared values do not exist for this problem.
+/// If an argument has no valid value or length for this problem, or if the function of `inputs` is not registered.
 pub fn make_data(
     spec: &KernelSpec,
     problem: &Problem,

@@ -26,7 +26,7 @@ pub enum DeviceError {
         /// The free memory, or the driver's message.
         text: String,
     },
-    /// The launch plan exceeds a limit of the device.
+    /// The launch plan (grid, block and shared memory) exceeds a limit of the device.
     #[error("launch of `{symbol}` refused: {error}")]
     Plan {
         /// The kernel's symbol.

@@ -176,13 +176,14 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         args: KernelArgs<'_>,
     ) -> Result<(), DeviceError>;
 
-    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
-    /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
-    /// build (a build of the kernel that checks every memory access).
+    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two orders
+    /// give different results, the kernel has a race. On the cpu device, orders other than [`Schedule::Forward`] need a
+    /// check build (a build of the kernel that checks every memory access).
     ///
     /// # Errors
-    /// The errors of [`Self::launch`]; [`DeviceError::Unsupported`] if the device cannot control the order;
-    /// [`DeviceError::LaunchRefused`] if the function does not belong to a check build.
+    /// The errors of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also [`DeviceError::Unsupported`]
+    /// if the device cannot control the order, and, on the cpu device, [`DeviceError::LaunchRefused`] if the function
+    /// does not belong to a check build.
     fn launch_scheduled(
         &self,
         stream: StreamHandle,
@@ -206,7 +207,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// The launches alternate between the sets of arguments, beginning with the first set.
     ///
     /// # Errors
-    /// The errors of [`Self::launch`].
+    /// The errors of [`Self::launch`]; [`DeviceError::LaunchRefused`] if the device has no clock, as a simulated GPU.
     fn time(
         &self,
         stream: StreamHandle,
@@ -342,7 +343,8 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
 /// The order in which a launch runs its blocks, the warps of a block and the threads of a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// From the first to the last block, warp and thread.
+    /// From the first to the last block, warp and thread. A device that cannot control the order, and a release build
+    /// on the cpu device, use their own order.
     #[default]
     Forward,
     /// From the last to the first block, warp and thread.

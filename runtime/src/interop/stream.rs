@@ -25,8 +25,8 @@ pub unsafe trait RawStream: Send + Sync + 'static {
 /// A stream that queues work on a stream of another library. The returned stream and its clones keep `owner`, so the
 /// foreign stream stays open.
 ///
-/// Creating the stream looks up the device. Launches on it cost the same as launches on Kiln's own streams. So create
-/// the stream once, not for each launch.
+/// Creating the stream looks up the device, so create it once, not for each launch. Launches on it cost the same as
+/// launches on Kiln's own streams.
 ///
 /// # Errors
 /// If Kiln does not have the device, or if the device does not support foreign streams.

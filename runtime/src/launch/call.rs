@@ -70,6 +70,9 @@ impl<'a> LaunchCall<'a> {
     }
 
     /// The element type that the problem assigns to a type parameter.
+    ///
+    /// # Panics
+    /// If the problem has no such type parameter.
     pub fn elem_type(&self, name: &str) -> ElemType {
         match self.problem.get(name) {
             Some(ProblemValue::Type(ty)) => ty,
@@ -78,6 +81,9 @@ impl<'a> LaunchCall<'a> {
     }
 
     /// The value of the scalar argument at an index.
+    ///
+    /// # Panics
+    /// If the argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
         match &self.args[argument] {
             CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(bytes),
@@ -86,6 +92,9 @@ impl<'a> LaunchCall<'a> {
     }
 
     /// The number at the byte offset `at` in an argument that is a struct or an array passed by value.
+    ///
+    /// # Panics
+    /// If the argument has no such number.
     pub fn field<T: Scalar>(&self, argument: usize, at: usize) -> T {
         match &self.args[argument] {
             CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(&bytes[at..at + size_of::<T>()]),
@@ -95,6 +104,9 @@ impl<'a> LaunchCall<'a> {
 
     /// Takes the buffer of a slice argument, to pass it to the launch function. After the launch, [`Self::put`] stores
     /// the buffer again.
+    ///
+    /// # Panics
+    /// If the argument is not a slice of this type, or if its buffer was already taken.
     pub fn take<T: Element>(&mut self, argument: usize) -> Buffer<T> {
         match &mut self.args[argument] {
             CallArg::Slice(buffer) => buffer

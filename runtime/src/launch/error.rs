@@ -120,7 +120,7 @@ pub enum LaunchCause {
         /// The argument.
         argument: String,
     },
-    /// A length or an alignment cannot be evaluated for these sizes.
+    /// An alignment cannot be evaluated for these sizes.
     #[error("`{argument}`: {error}")]
     Eval {
         /// The argument.
@@ -128,10 +128,11 @@ pub enum LaunchCause {
         /// The reason why it cannot be evaluated.
         error: EvalError,
     },
-    /// The sizes have no launch plan, or the plan exceeds a limit of the device.
+    /// The sizes have no launch plan (grid, block and shared memory), the plan exceeds a limit of the device, or a
+    /// slice length or a computed argument cannot be evaluated for these sizes.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The entry could not be compiled or loaded.
+    /// The kernel could not be compiled or loaded.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     /// The device refused the launch, or it reported an error of an earlier launch.

@@ -1,4 +1,4 @@
-//! [`PrepareError`].
+//! [`PrepareError`], the reason why a kernel cannot be prepared for launching.
 
 use kiln_spec::codegen::CodegenError;
 use kiln_spec::source::SourceError;

@@ -22,7 +22,8 @@ use crate::kernel::Kernel;
 use crate::prepare::prepared::Slot;
 use crate::selection::Choice;
 
-/// Compiles the translation unit of a config for a device. The user's artifact cache supplies earlier results.
+/// Compiles the translation unit (the generated source text) of a config for a device, or takes the artifact from the
+/// user's cache.
 ///
 /// # Errors
 /// If no compiler is found, or if it fails.
@@ -42,7 +43,8 @@ pub fn compile(
 /// Loads both entries of a translation unit (the release entry and the receipt entry) from its artifact.
 ///
 /// # Errors
-/// If the artifact is for another target or does not contain both entries.
+/// If the device cannot load the artifact, for example because it is for another target, or if the artifact does not
+/// contain both entries.
 pub fn load(
     device: &dyn DeviceBackend,
     unit: &TranslationUnit,
@@ -60,7 +62,7 @@ pub fn load(
     })
 }
 
-/// Generates the translation unit of an entry and a config for a backend.
+/// Generates the translation unit (the source text to compile) of an entry and a config for a backend.
 ///
 /// `problem` supplies the element types of the type parameters. Its sizes do not matter.
 ///
@@ -87,8 +89,8 @@ pub fn generate(
     Ok(unit)
 }
 
-/// The loaded entries of a choice on a device. The first call prepares them; they stay loaded for the rest of the
-/// process.
+/// The loaded entries of a choice (the baseline or a baked row) on a device: the release entry and the receipt entry.
+/// The first call compiles or loads them, and they stay loaded for the rest of the process.
 ///
 /// A program can call this function at start-up, so that no launch waits for a compiler. `problem` supplies the
 /// element types of the type parameters. Its sizes do not matter.

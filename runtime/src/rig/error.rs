@@ -35,7 +35,7 @@ pub enum RigError {
         /// Where the expected value comes from.
         against: ExpectedSource,
     },
-    /// An output contains NaN or infinity, but the reference is finite.
+    /// An output element is NaN or infinite, but its expected value is finite.
     #[error("`{output}`[{index}] is not a finite number, but should be")]
     NotANumber {
         /// The name of the output.

@@ -101,7 +101,7 @@ impl Expected {
     /// Decodes the result of [`Self::to_bytes`].
     ///
     /// # Errors
-    /// If any byte has changed.
+    /// If any byte has changed, or if the bytes have another version of the format.
     pub fn from_bytes(bytes: &[u8]) -> Result<Expected, ExpectedError> {
         let damaged = |what| ExpectedError { what };
         let (rest, sum) = bytes

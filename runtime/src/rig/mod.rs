@@ -1,9 +1,10 @@
 //! Rigs. A rig holds the data of one kernel for one problem, arranged so that every wrong write is detected.
 //!
-//! Inputs are generated from a seed as the spec declares. Outputs are filled with a poison value before each launch.
-//! Every buffer is either between guard zones with a known pattern or next to inaccessible guard pages. `tune` uses
-//! rigs in its worker processes to verify and time candidates. A rig launches either the release entry of a kernel
-//! (the kernel as programs launch it) or the receipt entry (the same kernel plus code that writes a receipt).
+//! Inputs are generated from a seed as the spec declares. Outputs are filled with a poison value before each launch
+//! that is checked. Except in rigs for timing, every buffer is either between guard zones with a known pattern or next
+//! to inaccessible guard pages. `tune` uses rigs in its worker processes to verify and time candidates. A rig launches
+//! either the release entry of a kernel (the kernel as programs launch it) or the receipt entry (the same kernel plus
+//! code that writes a receipt).
 
 mod error;
 mod expected;
@@ -155,8 +156,8 @@ impl Rig {
         &self.stream
     }
 
-    /// Prepares the data of [`Self::launch`] for a launch: poisons outputs, restores in-out arguments, and rewrites
-    /// the guard zones.
+    /// Prepares the data of [`Self::launch`] for a launch: fills outputs with the poison value, writes the initial
+    /// values of inputs and in-out arguments, and rewrites the guard zones.
     ///
     /// # Errors
     /// If the device cannot write the data.
@@ -165,7 +166,7 @@ impl Rig {
             .try_for_each(|slice| slice.reset(&self.stream, 0))
     }
 
-    /// Restores the in-out arguments that the next `launches` timed launches use.
+    /// Restores the initial values of the in-out arguments that the next `launches` timed launches use.
     ///
     /// # Errors
     /// If the device cannot write the data.
@@ -193,15 +194,15 @@ impl Rig {
         self.launch_scheduled(function, plan, Schedule::Forward)
     }
 
-    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two
-    /// orders give different results, the kernel has a race. Orders other than [`Schedule::Forward`] need a check
-    /// build (a build of the kernel that checks every memory access).
+    /// Like [`Self::launch`], but a schedule determines the order in which blocks, warps and threads run. If two orders
+    /// give different results, the kernel has a race. On the cpu device, orders other than [`Schedule::Forward`] need a
+    /// check build (a build of the kernel that checks every memory access).
     ///
     /// # Errors
     /// The errors of [`Self::launch`]. If the schedule is not [`Schedule::Forward`], also
-    /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and
-    /// [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry does not belong to a check
-    /// build.
+    /// [`DeviceError::Unsupported`](crate::DeviceError::Unsupported) if the device cannot control the order, and, on
+    /// the cpu device, [`DeviceError::LaunchRefused`](crate::DeviceError::LaunchRefused) if the entry does not belong
+    /// to a check build.
     pub fn launch_scheduled(
         &self,
         function: &Function,
@@ -285,7 +286,8 @@ impl Rig {
         Ok(worst)
     }
 
-    /// Checks that a launch writes every element of its outputs. Call it after a launch on poisoned outputs.
+    /// Checks that a launch writes every element of its outputs, except outputs that are never compared (workspaces).
+    /// Call it after a launch on poisoned outputs.
     ///
     /// An element that still has the poison value may be unwritten, or that value may be the kernel's result. So if
     /// there is such an element, this launches the kernel again on outputs with another poison value. An element that

@@ -5,7 +5,8 @@ pub mod select;
 
 use std::fmt;
 
-/// One of the versions in which a kernel can be launched: the baseline or a baked row.
+/// One of the versions in which a kernel can be launched: the baseline, or a baked row (one tuned config for one
+/// problem on one device).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// The baseline.
@@ -27,8 +28,8 @@ pub enum Selection {
         /// The row's index.
         row: usize,
     },
-    /// A row for another problem. It is the row of the nearest problem that was tuned on this device, or else of the
-    /// nearest problem that was tuned on another device of the same architecture.
+    /// A row for another problem. Of the rows that can be launched, it is the row of the nearest problem that was tuned
+    /// on this device, or else of the nearest problem that was tuned on another device of the same architecture.
     Nearest {
         /// The row's index.
         row: usize,
@@ -56,7 +57,8 @@ pub enum Selection {
 pub enum BaselineReason {
     /// The kernel has no baked row for any device.
     NothingBaked,
-    /// The kernel has no baked row with accepted evidence for this backend and architecture.
+    /// The kernel has rows, but none for this backend and architecture with evidence that launches accept (`proven`,
+    /// and the kinds that the kernel's author lists).
     NoRowForDevice,
     /// The kernel has rows for this architecture, but none for the element types of this problem.
     NoRowForTypes,

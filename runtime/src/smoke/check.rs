@@ -244,8 +244,8 @@ impl<'a> CheckedLaunch<'a> {
         Ok(worst)
     }
 
-    /// Checks that the kernel writes every element of every output. An element that it does not write would be
-    /// undefined in a program.
+    /// Checks that the kernel writes every element of every output that is compared. An element that it does not write
+    /// would be undefined in a program.
     fn check_written(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         let prepared = self.prepared()?;
         rig.launch(&prepared.release, plan)?;

@@ -44,7 +44,7 @@ pub struct Check {
     /// the report.
     pub simulated_on: Option<String>,
     /// The reason why the row of an absent GPU was not launched on a simulation. `None` if it was, if no simulation was
-    /// requested, or if the choice is not a row of an absent GPU.
+    /// requested, if this build has no simulator, or if the choice is not a row of an absent GPU.
     pub not_simulated: Option<String>,
     /// The result of the check.
     pub outcome: CheckOutcome,
@@ -61,8 +61,8 @@ pub enum CheckOutcome {
         max_error_ratio: Option<f64>,
         /// The standard with which the outputs were compared.
         compared_with: ComparedWith,
-        /// The reason why no check build ran in several thread orders. `None` if one ran, or if the device does not
-        /// support check builds.
+        /// The reason why no check build ran in several thread orders. `None` if one ran, or if the device is not the
+        /// cpu device.
         not_checked: Option<String>,
     },
     /// This device cannot launch the choice.
@@ -203,7 +203,7 @@ impl SmokeReport {
         self.failures().next().is_none()
     }
 
-    /// The checks that failed.
+    /// The checks that failed. Checks that did not run are not included.
     pub fn failures(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|check| check.failure().is_some())
     }

@@ -113,8 +113,8 @@ struct Said {
 }
 
 impl Said {
-    /// The standard output of a child that succeeded. It is an error if the child ran no test, because it has proven
-    /// nothing.
+    /// The standard output of a child that succeeded. If the child ran no test, this is an error, because such a run
+    /// proves nothing.
     fn ran_one(self) -> Result<String, ChildFailure> {
         if self.stdout.contains("launched as intended") {
             return Ok(self.stdout);

@@ -2,11 +2,13 @@
 //!
 //! A byte may be read only after it was written. Between two barriers, if one wave writes a byte, no other wave may
 //! read or write this byte. There are two exceptions: a write that does not change the value, and two waves that both
-//! executed an atomic operation since the last barrier, which may have ordered the waves.
+//! executed an atomic operation since the last barrier, because these operations may have ordered the waves.
 //!
-//! A read cannot race if no wave has written to its words since the last barrier. A write cannot race if no wave has
-//! accessed its words since that barrier. Such accesses are only appended to a log. The next access that may race
-//! transfers the log to the traces. The next barrier clears the log instead.
+//! Checking every byte of every access would be slow, so accesses that cannot race are only appended to a log. A read
+//! cannot race if no wave has written to its words since the last barrier. A write cannot race if no wave has accessed
+//! its words since that barrier. Before an access that may race is checked, the log is transferred to the traces, which
+//! contain the readers and writers of each word. A barrier clears the log, because logged accesses cannot race with
+//! later ones.
 
 use super::lds_notes::{Kind, MAX_NOTES, Note, Noted, Request};
 use super::lds_trace::{Former, SEVERAL, Trace, UNTOUCHED, Who};
@@ -54,7 +56,7 @@ impl Lds {
             traces: vec![UNTOUCHED; count],
             interval: 1,
             atomics: 0,
-            // An incomplete last word has no marks.
+            // An incomplete last word has no marks, so accesses to it are always checked in full.
             marks: Marks::new(bytes / 4 * 4, 2),
             footprints: Footprints::new(2),
             notes: Vec::new(),
@@ -118,7 +120,7 @@ impl Lds {
         self.notes.push(note);
     }
 
-    /// Transfers the log to the traces.
+    /// Transfers the log to the traces, before an access that may race is checked.
     #[inline]
     fn settle(&mut self) {
         if !self.notes.is_empty() {

@@ -1,12 +1,14 @@
-//! The last accesses to each granule of shared memory, for the detection of races.
+//! The last accesses to each granule of shared memory (the unit of the race checks), for the detection of races.
 //!
 //! Vector clocks order the accesses of different warps (Flanagan and Freund, "FastTrack", PLDI 2009). A barrier of the
 //! block joins the clocks of its warps. Atomic, volatile, acquire and release accesses join clocks through their
-//! address. This is more ordering than the ISA promises, so flags never cause a false alarm. A granule keeps its last
-//! write and two reads by different warps, so races with further reads can be missed. Within a warp, a race is reported
-//! only between different groups of divergent lanes, and only if no `.sync` instruction of the warp lies between the
-//! accesses. A plain load never races with an atomic operation, because the 16-bit atomics in CUDA's headers begin with
-//! a plain load. Real races of this kind can be missed.
+//! address. This orders more accesses than the ISA promises, so threads that synchronise through a flag in memory never
+//! cause a false alarm.
+//!
+//! Some races are missed. A granule keeps only its last write and two reads by different warps, so races with further
+//! reads are not found. Within a warp, a race is reported only between different groups of divergent lanes, and only if
+//! no `.sync` instruction of the warp lies between the accesses. A plain load never races with an atomic operation,
+//! because the 16-bit atomics in CUDA's headers begin with a plain load.
 
 use std::collections::HashMap;
 

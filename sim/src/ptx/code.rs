@@ -128,7 +128,8 @@ pub(super) enum Together {
         b: u32,
         c: u32,
     },
-    /// `vote.sync`. Kinds: 0 all, 1 any, 2 uni, 3 ballot. Ballot writes a word, the others write a predicate.
+    /// `vote.sync`. `kind` is 0 for `all`, 1 for `any`, 2 for `uni` and 3 for `ballot`. `ballot` writes a word, and the
+    /// others write a predicate.
     Vote {
         kind: u32,
         d: u32,

@@ -1,5 +1,5 @@
-//! A log of accesses to shared memory that race with no earlier access. The log is transferred to [`Cells`] before an
-//! access that may race is checked.
+//! A log of accesses to shared memory that race with no earlier access. Before an access that may race is checked, the
+//! log is transferred to [`Cells`].
 
 use super::cells::{Access, Cells, Intent, Who};
 use super::regs::{LANES, lanes};

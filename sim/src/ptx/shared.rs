@@ -1,10 +1,11 @@
-//! The shared memory of a block, and the state of each part of it: whether it was written, which asynchronous copy
-//! fills it, and which accesses were the last ones.
+//! The shared memory of a block, and the state of each granule of it (the unit of the race checks): whether it was
+//! written, which asynchronous copy fills it, and which accesses were the last ones.
 //!
-//! A read cannot race if no thread has written to its granules since the last barrier of all warps. A write cannot race
-//! if no thread has accessed its granules since that barrier. Such accesses are only appended to a log. The next access
-//! that may race transfers the log to the granules. The next barrier of all warps clears the log instead, because
-//! nothing before this barrier can race with later accesses.
+//! Checking every granule of every access would be slow, so accesses that cannot race are only appended to a log. A
+//! read cannot race if no thread has written to its granules since the last barrier of all warps. A write cannot race
+//! if no thread has accessed its granules since that barrier. Before an access that may race is checked, the log is
+//! transferred to the granules. A barrier of all warps clears the log, because nothing before such a barrier can race
+//! with later accesses.
 
 use std::ops::Range;
 

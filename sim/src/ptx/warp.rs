@@ -1,8 +1,9 @@
 //! A warp: its registers, and its groups of lanes that are at different instructions.
 //!
-//! Lanes that a branch separates join at the immediate post-dominator of the branch. The ISA guarantees progress if
-//! lanes of one warp wait for each other in locks and loops on flags. A group therefore runs at most [`SLICE`]
-//! instructions before another group has its turn, and lanes that wait to join may then continue without the others.
+//! Lanes that a branch separates join again at the immediate post-dominator of the branch. The ISA guarantees that
+//! lanes of one warp make progress even if they wait for each other, for example at a lock. So that every group of
+//! lanes makes progress, a group runs at most [`SLICE`] instructions before another group has its turn, and lanes that
+//! wait at a join may then continue without the others.
 
 use super::flow::NOWHERE;
 use super::regs::Regs;
@@ -154,7 +155,7 @@ impl Warp {
         self.pick();
     }
 
-    /// Selects the most recently created group that can run. Returns `false` if there is none.
+    /// Selects the last group in the list that can run. Returns `false` if there is none.
     pub fn pick(&mut self) -> bool {
         match self
             .groups

@@ -103,14 +103,16 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     Ok(checked(!failed))
 }
 
-/// The regime (cold or hot caches) of the timed launches. A peer has one copy of the data, which stays in the caches if
-/// it fits. A kernel that is compared with a peer is therefore timed with hot caches by default.
+/// The regime (cold or hot caches) of the timed launches: the regime on the command line. Without one, kernels that are
+/// compared with peers are timed with hot caches, because a peer has only one copy of the data, which stays in the
+/// caches if it fits. `None` for the default of the device.
 fn regime(args: &BenchArgs) -> Option<Regime> {
     let hot = (!args.peers.is_empty()).then_some(Regime::Hot);
     args.watch.regime.regime.or(hot)
 }
 
-/// Opens the devices with these names, or without names the first GPU, or the cpu if there is no GPU.
+/// Opens the devices with these names or, if there are no names, the first GPU. If there is no GPU either, opens the
+/// cpu.
 fn open(names: &[String]) -> Result<Vec<machine::Opened>, Failure> {
     if names.is_empty() {
         return Ok(vec![machine::open_device(None)?]);

@@ -71,7 +71,7 @@ pub(super) fn run(
     Ok(checked(!report.failed))
 }
 
-/// Opens the devices with these names, or without names all devices of this machine.
+/// Opens the devices with these names or, if there are no names, all devices of this machine.
 fn open(names: &[String]) -> Result<Vec<Opened>, Failure> {
     if names.is_empty() {
         let here = kiln::devices().into_iter();

@@ -1,6 +1,6 @@
 //! Checks the whole search space of each task (a kernel and a problem) for a target: which configs compile, and which
 //! of them could be launched. Configs that cannot be launched are recorded with the reason, under a key of the target.
-//! The compiled images of the others are in the artifact cache.
+//! The compiled images of the configs that can be launched are in the artifact cache.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -136,7 +136,8 @@ impl TargetContext<'_> {
         Ok(check)
     }
 
-    /// The indices of the configs to check: all of them, or a random sample if `--trials` is smaller than the space.
+    /// The indices of the configs to check: all configs of the space or, if there are more than `--trials` or more than
+    /// `MAX_CONFIGS`, a random sample of that size.
     fn chosen(&self, space: &SearchSpace) -> Vec<usize> {
         // Compiling this many configs would take too long for any user.
         const MAX_CONFIGS: usize = 10_000_000;

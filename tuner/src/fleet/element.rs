@@ -58,11 +58,12 @@ pub struct Work<'a> {
     pub reporter: &'a dyn Reporter,
 }
 
-/// Runs the element. Returns `None` if an earlier attempt has already finished it according to the store.
+/// Runs the element and publishes its results. If earlier attempts have already finished the element according to the
+/// store, only publishes their statements again, and returns `None`.
 ///
 /// # Errors
 /// If the sources, the version of `tune` or the kind of device differ from those of the plan, if the element needs a
-/// proof from another device, or if results cannot be published.
+/// proof from another device, if another process computes on the GPU, or if results cannot be published.
 pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
     let plan = work.plan.plan();
     let element = element(work.plan, work.element)?;

@@ -1,5 +1,5 @@
-//! The proof files next to baked tables. A proof contains the signed statements of the devices that measured each row.
-//! Builds do not read proofs. `tune bake --check --proofs` checks them, for example in CI.
+//! The proof files next to baked tables. For each row, a proof contains the signed statements of the devices that
+//! measured the row. Builds do not read proofs. `tune bake --check --proofs` checks them, for example in CI.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ pub struct ProofFault {
 /// faults.
 ///
 /// # Errors
-/// If a table or `allowed_signers` cannot be read.
+/// If a table, a proof or `allowed_signers` cannot be read.
 pub fn check(project: &Project, replicas: u32) -> Result<Vec<ProofFault>, Failure> {
     let mut faults = Vec::new();
     for kernel in &project.kernels {

@@ -30,8 +30,8 @@ pub struct Publishing<'scope> {
 
 impl<'scope> Publishing<'scope> {
     /// Starts to publish the journal of a cache, at least every `period` while it grows. If SIGINT or SIGTERM arrives,
-    /// the thread first publishes the recorded results. It then removes `scratch` and ends the process with the exit
-    /// code that makes a scheduler try again.
+    /// the thread publishes the recorded results and ends the process with the exit code that makes a scheduler try
+    /// again. It removes the folder `scratch` only if the results were published.
     pub fn start<'env>(
         scope: &'scope Scope<'scope, 'env>,
         cache: &'env Cache,

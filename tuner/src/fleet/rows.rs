@@ -69,7 +69,8 @@ fn replace(rows: &mut Vec<Row>, new: &Row) {
     }
 }
 
-/// Checks that the project's kernels are the same as in the plan.
+/// Checks that some of the project's kernels are the same as in the plan. `kernels` contains their names. A kernel that
+/// the plan does not list is not checked.
 ///
 /// # Errors
 /// The first kernel that is missing from the project, or whose spec or source differs.

@@ -58,7 +58,7 @@ fn parent(given: Option<&Path>, variable: &dyn Fn(&str) -> Option<PathBuf>) -> P
     given.unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 
-/// The name of the network file system with this `statfs(2)` number; `None` for other file systems.
+/// The name of the network file system that has this `statfs(2)` number; `None` for other file systems.
 fn network(kind: u64) -> Option<&'static str> {
     // On some systems the field has 32 bits, and its value is negative.
     let kind = kind & 0xffff_ffff;

@@ -44,7 +44,7 @@ pub fn signing_key(given: Option<&Path>) -> Result<Signer, FleetError> {
 /// Signs a plan with `key`, and writes the plan and its signature to files.
 ///
 /// # Errors
-/// If the plan is invalid, or a file cannot be written.
+/// If the plan is invalid, the key cannot sign, or a file cannot be written.
 pub fn write(path: &Path, plan: Plan, key: &Signer) -> Result<PlanFile, Failure> {
     let text = plan.to_text().map_err(FleetError::Invalid)?;
     let signature = key.sign(text.as_bytes()).map_err(FleetError::from)?;

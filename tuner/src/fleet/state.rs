@@ -37,12 +37,12 @@ pub struct PlanState {
 }
 
 impl PlanState {
-    /// Reads and verifies everything that a store contains for a plan. Plans that this plan continues come from the
-    /// store; `signers` is the file of the signers who may sign them, or `None` to skip this check. `seen` records how
-    /// far each journal was read before, so the removal of records from the store is detected.
+    /// Reads and verifies everything that a store contains for a plan and for the plans that it continues, which come
+    /// from the store. `signers` is the file of the signers who may sign these earlier plans; `None` skips this check.
+    /// `seen` records how far each journal was read before, so the removal of records from the store is detected.
     ///
     /// # Errors
-    /// If the store cannot be read, or an earlier plan is not signed by an allowed signer.
+    /// If the store or the file of signers cannot be read, or if an earlier plan is not signed by an allowed signer.
     pub fn read(
         store: &dyn ObjectStore,
         plan: &PlanFile,
@@ -161,7 +161,7 @@ fn first_line(why: &impl ToString) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// A plan and the plans that it continues, which are read from the store.
+/// A plan and the plans that it continues, which are read from the store: at most [`MAX_CHAIN`] plans.
 fn chain(
     store: &dyn ObjectStore,
     plan: &PlanFile,

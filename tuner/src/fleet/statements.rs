@@ -93,9 +93,10 @@ pub fn publish_again(
     Ok(())
 }
 
-/// Whether this observer, or one that cannot be distinguished from it, has already stated a result for one of the
-/// element's tasks. Another confirmation by the same observer would not be counted. The signatures of statements are
-/// not verified here, because the answer only avoids useless work.
+/// Whether this observer, or one that cannot be distinguished from it, has already published a statement about one of
+/// the configs of the element's tasks. Another confirmation by the same observer would not count. Only the statements
+/// for `plan` and for the plan that it continues are read. Their signatures are not verified, because the answer only
+/// avoids useless work.
 ///
 /// # Errors
 /// If the store cannot be read.

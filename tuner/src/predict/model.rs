@@ -1,6 +1,6 @@
 //! The analytic model. It computes the time that a launch needs to issue its instructions and the time that it needs
-//! for its memory traffic. The longer of the two is the predicted time. Both depend on how well the launch fills the
-//! multiprocessors.
+//! for its memory traffic. Both depend on how well the launch fills the multiprocessors. The predicted time is the
+//! longer of the two, increased if the last wave of blocks does not fill the device.
 //!
 //! Each term is from a textbook: Little's law for hiding latency (V. Volkov, "Understanding Latency Hiding on GPUs",
 //! 2016), and square tiles for the reuse of operands within a tile (J.-W. Hong and H. T. Kung, "I/O complexity", 1981).
@@ -15,8 +15,8 @@ use kiln_spec::targets::{KnownTarget, Multiprocessor, Peaks};
 use super::Facts;
 use kiln_lab::candidate::inspect::block_needs;
 
-/// Minimum number of operations per output above which the model assumes that operands are kept in registers and shared
-/// memory.
+/// If a config has at least this many operations per output, the model assumes that operands are kept in registers and
+/// shared memory.
 const REUSE_FROM: f64 = 16.0;
 /// Issue slots of a load from shared memory, relative to a multiply-add. Shared memory serves 32 lanes per cycle, while
 /// 128 lanes per cycle can multiply and add.

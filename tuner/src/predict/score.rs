@@ -21,8 +21,8 @@ pub struct Score {
 /// The number of configs is divided by this to get [`Score::first`].
 const FIRST: usize = 20;
 
-/// The rank correlation must exceed 0 by this many standard deviations of random orders. A random order does so with a
-/// probability of one in a hundred.
+/// A prediction must have a rank correlation of at least this many standard deviations above 0, the standard deviation
+/// being that of random orders. A random order reaches this with a probability of one in a hundred.
 const DEVIATIONS: f64 = 2.33;
 
 impl Score {
@@ -44,8 +44,9 @@ impl Score {
         })
     }
 
-    /// Whether the prediction is better than random order. The rank correlation must exceed what random orders reach,
-    /// and the best of the `first` configs must be at least as good as the expected best in random order.
+    /// Whether the prediction is better than random order. Its rank correlation must exceed what random orders reach,
+    /// and the best of its `first` configs must be at least as fast as the expected best of that many configs in random
+    /// order.
     pub fn beats_random(&self) -> bool {
         let chance = DEVIATIONS / ((self.configs - 1) as f64).sqrt();
         self.rank_correlation > chance && self.share >= self.random_share

@@ -119,8 +119,8 @@ impl ToBake {
     }
 }
 
-/// Checks that the recording has the kernel's parameters and that the recorded device can be of the target's
-/// architecture.
+/// Checks that the recording has the kernel's parameters, and that the recorded device is not from another vendor than
+/// the target.
 ///
 /// # Errors
 /// The first difference.
@@ -186,7 +186,8 @@ pub fn bake(
     Ok(report)
 }
 
-/// The key of the recorded device, with the target's architecture.
+/// The key of the recorded device, with the target's architecture. If the recording does not name its device, the key
+/// has the target's product. A device of another vendor is an error.
 fn device(recording: &Recording, target: &CompileTarget) -> Result<DeviceKey, ReplayError> {
     let known = target.known;
     let name = recording.device.as_deref().unwrap_or(known.product);

@@ -14,7 +14,7 @@ pub enum ReplayError {
         /// The name of the source.
         name: String,
     },
-    /// The recorded device is not a device of the target.
+    /// The recorded device is from another vendor than the target.
     #[error(
         "the recording is of `{name}`, which is not a device of {arch}\nhelp: name the architecture of the recorded device with `--target`"
     )]

@@ -110,7 +110,7 @@ pub struct DefinitionSample<'a> {
 #[derive(Serialize)]
 pub struct SampledCount {
     name: String,
-    /// The exact number of valid configs; null if it is not known.
+    /// The exact number of valid configs; null if it is not known or exceeds 64 bits.
     valid: Option<u64>,
     #[serde(flatten)]
     listed: ListedSpace,
@@ -121,9 +121,10 @@ pub struct SampledCount {
 pub struct SampledSpace {
     name: String,
     cartesian: String,
-    /// The exact number of valid configs; null if it is not known.
+    /// The exact number of valid configs; null if it is not known or exceeds 64 bits.
     valid: Option<u64>,
-    /// The exact sum of the Cartesian indices, as a decimal number; null if it is not known.
+    /// The sum of the Cartesian indices of the valid configs, as a decimal number; null unless the sample contains
+    /// every valid config.
     index_sum: Option<String>,
     cpu_ms: f64,
     bytes: usize,

@@ -14,7 +14,7 @@ pub struct DescribedKernel {
     kernel: String,
     problem: String,
     product: String,
-    /// The exact number of valid configs; null if it is not known.
+    /// The exact number of valid configs; null if it is not known or exceeds 64 bits.
     valid: Option<u64>,
     #[serde(flatten)]
     listed: Option<ListedSpace>,
@@ -56,7 +56,7 @@ struct Dead {
 pub struct KernelCount<'a> {
     kernel: &'a str,
     problem: &'a str,
-    /// The exact number of valid configs; null if it is not known.
+    /// The exact number of valid configs; null if it is not known or exceeds 64 bits.
     valid: Option<u64>,
     product: &'a str,
 }

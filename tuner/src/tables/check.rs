@@ -105,12 +105,14 @@ pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Fai
     Ok(checked)
 }
 
-/// Whether a kernel without a row makes the check fail, as it makes the build fail with `KILN_STRICT=1`.
+/// Whether a kernel without a row makes the check fail. It does if `KILN_STRICT=1`, with which such a kernel also makes
+/// a build fail.
 fn is_strict() -> bool {
     std::env::var("KILN_STRICT").is_ok_and(|value| value == "1")
 }
 
-/// Whether all tables are up to date. If not, the remedies follow, each once, in the order of the findings.
+/// The verdict as text: whether all tables are up to date. If they are not, the remedies follow, each once, in the
+/// order of the findings.
 fn verdict(findings: &[Finding]) -> String {
     if !findings.iter().any(|finding| finding.fails) {
         return "up to date".into();

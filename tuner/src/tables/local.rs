@@ -13,7 +13,8 @@ use super::TableError;
 use crate::error::Failure;
 use crate::tables::files::{read_index, read_table, write_if_changed};
 
-/// Updates a folder of local tables from the committed tables, for every kernel that has a committed table.
+/// Updates a folder of local tables from the committed tables, for every kernel that has a committed table. The local
+/// tables keep their rows of cpu and fake devices. Does nothing if there is no index of committed tables.
 ///
 /// # Errors
 /// If a table, index or image cannot be read, written or parsed.

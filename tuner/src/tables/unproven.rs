@@ -15,7 +15,8 @@ pub struct Unproven {
     pub kernel: String,
     /// The key of the device.
     pub device: String,
-    /// The problem of the kernel's first stale row for the device, and the part that changed since the row was baked.
+    /// The problem of the kernel's first stale row for the device, and the part that changed since the row was baked;
+    /// `None` if no row for the device is stale.
     pub stale: Option<(String, &'static str)>,
     /// The remedy: the text of a `help:` line without the prefix.
     pub help: String,

@@ -73,8 +73,8 @@ impl<'a> Conditions<'a> {
     }
 }
 
-/// The tasks of a run, in order. The first problem of every kernel comes first, so a short budget reaches every kernel.
-/// The other problems follow, those with the least work first, because they are decided fastest.
+/// The tasks of a run, in order. A short budget should reach every kernel, so the first problem of each kernel comes
+/// first. The other problems follow in order of increasing work, because problems with little work are decided fastest.
 pub fn plan<'a>(kernels: &'a [TunedKernel], conditions: &Conditions<'_>) -> Vec<Task<'a>> {
     let backend = conditions.info.key.backend;
     let of = |kernel: &'a TunedKernel| kernel.spec.problems_on(backend);

@@ -29,7 +29,7 @@ pub struct Benched {
     pub device: String,
     /// Why a build launches this config.
     pub selection: String,
-    /// The config that was timed.
+    /// The config that a build launches, and that is timed, as text.
     pub config: String,
     /// The times, or why there are none.
     pub outcome: TimingOutcome,
@@ -130,7 +130,8 @@ struct Timing<'a> {
 }
 
 impl Timing<'_> {
-    /// The outcome, and the draft to save. A kernel for which no time was left is saved too.
+    /// The outcome, and the draft (the generated source text with its launch plan) to save. A kernel for which no time
+    /// was left is saved too.
     fn outcome(&self, present: &Present) -> (TimingOutcome, Option<Draft>) {
         let failed = |reason: String| TimingOutcome::Failed { reason };
         let drafted = self

@@ -70,7 +70,8 @@ pub fn carry_out(
     rows
 }
 
-/// The time in nanoseconds for the next of `left` comparisons; 0 if the budget is used up.
+/// The time in nanoseconds for the next of `left` comparisons: 0 if the budget is used up, and `u64::MAX` if there is
+/// no limit.
 pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
     let share = budget.slice(1, left).confirm_left();
     share.map_or(u64::MAX, |share: Duration| {
@@ -78,7 +79,7 @@ pub fn budget_ns(budget: &Budget, left: usize) -> u64 {
     })
 }
 
-/// The verdict without a measurement, and the reason.
+/// A verdict that is reached before the measurement, and the reason.
 type Early = (WatchVerdict, String);
 
 fn measure(
@@ -185,7 +186,8 @@ fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
     (WatchVerdict::Failed, reason)
 }
 
-/// The verdict if either side fails during timing.
+/// The verdict if an arm fails during timing: it is about the side that failed, or inconclusive if the fault belongs to
+/// neither side.
 fn of_fault(fault: &Fault) -> Early {
     let verdict = match fault.arm {
         Some(NOW) => WatchVerdict::Failed,

@@ -82,7 +82,7 @@ impl BenchRun<'_> {
         saved: &mut Saved,
         say: &mut dyn FnMut(&Line<'_>) -> Result<(), Failure>,
     ) -> Result<OnDevice, Failure> {
-        // Each of the two device measurements gets a twentieth of the time. The rest is for the kernels.
+        // Each of the two device measurements gets a twentieth of the remaining time. The rest is for the kernels.
         let share_ns = budget_ns(self.budget, 1) / 20;
         let yardsticks = Yardsticks {
             launch_ns: self.known(

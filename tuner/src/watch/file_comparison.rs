@@ -118,7 +118,8 @@ pub struct Comparing<'a> {
     pub gate: Gate,
     /// The time budget of the command.
     pub budget: Budget,
-    /// Number of sections that are compared. The probability of a false alarm, 1 %, is divided among the sections.
+    /// Number of sections that are compared. The probability of a false alarm, 1 %, is divided among the comparisons of
+    /// all these sections.
     pub sections: usize,
 }
 

@@ -29,8 +29,8 @@ unsafe extern \"C\" {
 }
 ";
 
-/// A kernel is launch-bound if an empty launch takes at least this share of its time. Its throughput then depends more
-/// on the host than on the kernel.
+/// A kernel is launch-bound if an almost empty launch takes at least this share of the kernel's time. The kernel's
+/// throughput then depends more on the host than on the kernel.
 pub const LARGE_SHARE: f64 = 0.25;
 
 /// Creates the almost empty kernel.

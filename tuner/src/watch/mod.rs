@@ -1,4 +1,4 @@
-//! Regression checks: the times of the current kernels, and whether they are slower than saved kernels.
+//! Detects regressions: times the current kernels, and decides whether they are slower than saved kernels.
 //!
 //! ```text
 //! tune bench --save FILE      present ──► draft ──► verify ──► Survey, against its baseline ──► table

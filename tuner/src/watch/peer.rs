@@ -50,7 +50,8 @@ pub enum PeerOutcome {
         /// The reason that the peer reports.
         reason: String,
     },
-    /// The peer's outputs are wrong, the peer died, or it did not answer in time.
+    /// The peer or the kernel could not be timed, for example because the peer's outputs are wrong, or because the peer
+    /// died or did not answer in time.
     Failed {
         /// The reason, as text.
         reason: String,

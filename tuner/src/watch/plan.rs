@@ -54,7 +54,7 @@ impl<'a> Chosen<'a> {
             && any(self.problems, problem)
     }
 
-    /// The current kernel and problem with the same names as a saved kernel. The error is the reason why there is none.
+    /// The current kernel and problem with the same names as a saved kernel. If there is none, the error is the reason.
     fn now_of(&self, saved: &SavedKernel) -> Result<(&'a TunedKernel, &'a Problem), &'static str> {
         let same = |kernel: &&TunedKernel| {
             kernel.package == saved.package && kernel.spec.name == saved.kernel

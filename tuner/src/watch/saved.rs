@@ -247,8 +247,8 @@ impl Saved {
     pub fn parse(bytes: &[u8]) -> Result<Saved, SavedError> {
         let text = unpack(bytes)?;
         let header: Header = serde_json::from_str(&text).map_err(|error| {
-            // A text that contains the name of the format was probably a valid file, so the file is reported as
-            // damaged.
+            // If the text contains the name of the format, it was probably a valid file, so it is reported as damaged
+            // and not as a file of another kind.
             match text.contains(FORMAT) {
                 true => SavedError::Damaged(error.into()),
                 false => SavedError::Other(OtherFile::Json(error)),

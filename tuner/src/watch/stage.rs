@@ -101,11 +101,11 @@ impl WatchSession<'_> {
         self.setting.seed ^ kiln_spec::Hash::of("watched", name.as_bytes()).short()
     }
 
-    /// Prepares the verification of a kernel on a problem: the inputs, the cases and the expected outputs, which are
+    /// Prepares the verification of a kernel on a problem: the cases, and the expected outputs of each case, which are
     /// the same for all arms.
     ///
     /// # Errors
-    /// If the data does not fit the device, or there are no expected outputs.
+    /// If the data does not fit the device, or the expected outputs cannot be computed.
     pub fn scene<'s>(
         &'s self,
         kernel: &'s TunedKernel,
@@ -223,8 +223,8 @@ impl Scene<'_> {
         Ok(rig::Expected::from_bytes(&bytes)?)
     }
 
-    /// Creates a lab with verified arms. A first process loads the arms, warms them up, and determines the number of
-    /// launches per sample.
+    /// Creates a lab that times verified arms (compiled kernels) in worker processes. A first process loads the arms,
+    /// warms them up, and determines the number of launches per sample.
     ///
     /// # Errors
     /// If an arm cannot be loaded or launched.

@@ -198,7 +198,7 @@ fn peak(throughput: &Throughput) -> String {
         .map_or("-".into(), |percent| format!("{at_least}{percent:.2} %"))
 }
 
-/// A ratio as text. Without an interval, a note says that there were too few processes.
+/// A ratio as text. If there is no interval, a note says that too few processes ran.
 fn in_words(times: f64, has_interval: bool) -> String {
     let note = if has_interval {
         ""

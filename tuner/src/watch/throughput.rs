@@ -29,8 +29,9 @@ pub struct Throughput {
     pub gflop_per_s: Option<f64>,
     /// The share of the device's roofline, in percent; `None` if the device has no bound for the declared work.
     pub peak_percent: Option<f64>,
-    /// Whether the peak is an upper bound that no processor reaches. The true share is then larger. This is the case on
-    /// the cpu device, and for kernels that operations limit more than bytes.
+    /// Whether the peak is only an upper bound that no processor reaches, in which case the true share of the peak is
+    /// larger than `peak_percent`. This holds on the cpu device, and for kernels that are limited by operations more
+    /// than by bytes.
     pub peak_is_bound: bool,
     /// The declared bytes per second as a share of the copy bandwidth, in percent. It is above 100 if caches hold the
     /// data. `None` if either value is unknown.

@@ -47,9 +47,11 @@ pub enum WatchVerdict {
     Gone,
     /// The kernel's arguments have changed, so the two sides cannot have the same data.
     Changed,
-    /// On this machine, the saved kernel does not compile, does not run, or has wrong outputs.
+    /// The saved kernel cannot be read from the file or, on this machine, does not compile, does not run, or has wrong
+    /// outputs.
     Broken,
-    /// The current kernel does not compile, does not run, or has wrong outputs.
+    /// The current kernel does not compile, does not run, or has wrong outputs. Also if the outputs of the two sides
+    /// differ and no reference shows which side is right.
     Failed,
     /// The kernel was saved on a kind of device that this machine does not have.
     OtherDevice,

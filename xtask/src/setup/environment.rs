@@ -10,11 +10,11 @@ use crate::step;
 /// A virtual environment.
 #[derive(Clone, Copy)]
 pub struct Environment {
-    /// Its folder below the root.
+    /// The folder of the environment, relative to the root of the workspace.
     pub folder: &'static str,
-    /// The packages that pip installs into it, with their versions.
+    /// The packages that pip installs into the environment, with their versions.
     pub packages: &'static [&'static str],
-    /// The modules that its Python must be able to import.
+    /// The modules that the Python of the environment must be able to import.
     pub modules: &'static str,
 }
 

@@ -45,9 +45,9 @@ pub enum Spills {
 }
 
 impl Spills {
-    /// A single number for ordering: the bytes moved. A spilled vector register is stored and loaded, which moves 8
-    /// bytes. A spilled scalar register has weight 1, because it goes into a lane of a vector register, which costs
-    /// little.
+    /// A single number by which configs are ordered: the bytes that the spills move. A spilled vector register is
+    /// stored and loaded, which moves 8 bytes. A spilled scalar register goes into a lane of a vector register, which
+    /// costs little, so its weight is 1.
     pub fn weight(&self) -> u64 {
         match *self {
             Spills::Bytes { stores, loads } => u64::from(stores) + u64::from(loads),

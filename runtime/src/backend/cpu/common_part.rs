@@ -72,7 +72,7 @@ impl CommonParts {
         };
         let name = part.name(mode, prelude);
         let state = locked(&self.0).entry(name).or_default().clone();
-        // Other common parts remain available while this one is compiled.
+        // Only this part's lock is held while the part is compiled, so other threads can use other parts.
         let mut state = locked(&state);
         if matches!(*state, PartState::Unknown) {
             *state = part.make(mode, name)?;

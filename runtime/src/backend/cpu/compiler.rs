@@ -176,10 +176,12 @@ impl CpuCompiler {
     }
 }
 
+/// The flags of every build, with these effects:
+///
 /// - Symbols are hidden, because g++ would otherwise inline no kernel.
-/// - Floating-point functions set no errno and operations do not trap, because loops with maths or masks would
-///   otherwise not be vectorised.
-/// - There is no strict aliasing, because kernels read `float` as `float4`.
+/// - Floating-point functions do not set errno, and operations do not trap. Otherwise, loops with maths or masks would
+///   not be vectorised.
+/// - Strict aliasing is off, because kernels read `float` as `float4`.
 /// - Floating-point operations are contracted, as on a GPU.
 const COMMON: &[&str] = &[
     "-std=c++20",
@@ -204,9 +206,9 @@ const CLANG: &[&str] = &["-Wno-pass-failed", "-Wno-invalid-feature-combination"]
 const GCC: &[&str] = &[];
 
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
-/// Flags of check builds with g++. The instrumentation of the thread sanitizer calls the prelude's own functions
-/// (`watch_access.h`). No optimisation may move or widen an access before the access is instrumented. This matters for
-/// clang too, which also does not instrument accesses of more than 16 bytes.
+/// Flags of check builds with g++. The instrumentation of the thread sanitizer reports each access by calling the
+/// prelude's own functions (`watch_access.h`). Optimisations that move or widen an access before it is instrumented are
+/// off, also for clang, which in addition does not instrument accesses of more than 16 bytes.
 const CHECK_GCC: &[&str] = &[
     "-O2",
     "-g1",

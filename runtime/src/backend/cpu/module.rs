@@ -65,8 +65,9 @@ impl CpuModule {
         Ok(module)
     }
 
-    /// Maximum number of threads that may run the object at the same time. Each thread needs its own loaded copy of
-    /// the object. If the copies would have to share a variable, there is only one.
+    /// Maximum number of threads that may run the object at the same time, which is the number of its copies: each
+    /// thread loads its own copy. The number is 1 if kernels can write to a variable that all copies would have to
+    /// share.
     pub fn most_threads(&self) -> usize {
         self.copies.len()
     }

@@ -1,5 +1,5 @@
-//! The input of a check build (a build that checks every memory access): the memory that its kernels may access, and
-//! the history of accesses. The checks in the prelude's `watch_*.h` use both.
+//! The input for the checks of a check build (a build that checks every memory access): the memory that the kernel may
+//! access, and the history of accesses. The code of the checks is in the prelude's `watch_*.h`.
 
 use crate::device::{DeviceError, KernelArgs};
 
@@ -73,8 +73,8 @@ impl History {
     }
 }
 
-/// The memory that a kernel may access, and its total size in bytes. This is the memory that the launch states. If it
-/// states none, this is every allocation of the device.
+/// The memory that a kernel may access, and its total size in bytes. This is the memory that `args` lists or, if it
+/// lists none, every allocation of the device.
 pub(super) fn memory_of(args: KernelArgs<'_>, order: &Order) -> (MemoryTable, u64) {
     let kind = MemoryKind::Argument as u32;
     let declared = args.memory();

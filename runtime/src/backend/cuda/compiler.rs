@@ -302,7 +302,7 @@ fn arch_number(arch: &str) -> Option<i32> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// Whether a log contains an error. With the option `-v`, the log lacks the error of ptxas itself.
+/// Whether a log contains an error message. With the option `-v`, the log of a compile that ptxas rejected has none.
 fn says_why(log: &str) -> bool {
     let words = ["error:", "ptxas error", "ptxas fatal", "error  "];
     words.iter().any(|word| log.contains(word))
@@ -358,8 +358,8 @@ impl Compiler for NvrtcCompiler {
         if compiled.code == COMPILATION && !compiled.cut && !says_why(&compiled.log) {
             let quiet: Vec<_> = options.iter().filter(|o| *o != VERBOSE).cloned().collect();
             let again = self.run(request, &quiet, include)?;
-            // Even if the second compile succeeds, the first result is used, because a build has exactly one list of
-            // options.
+            // The second compile only provides the error message. Even if it succeeds, the first result is used,
+            // because a build has exactly one list of options.
             compiled.log += &again.log;
         }
         if compiled.code != 0 {

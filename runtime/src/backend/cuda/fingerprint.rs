@@ -17,8 +17,8 @@ use super::numbers::DeviceAttribute as Attribute;
 pub(super) const INSTANCE_UUID: &str = "uuid";
 
 /// The assumed resolution of the time between two events, in nanoseconds. The driver's documentation states half a
-/// microsecond for the events (`cuEventElapsedTime`). The front end of the GPU needs additional time between two
-/// recordings. A sample lasts at least a hundred times as long as this value, which is one millisecond.
+/// microsecond for the events (`cuEventElapsedTime`), and the front end of the GPU needs additional time between two
+/// recordings. A sample lasts at least a hundred times this value, so at least one millisecond.
 const TICK_NS: u64 = 10_000;
 
 /// All properties of a device that can be queried without a context.

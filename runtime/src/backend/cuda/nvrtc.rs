@@ -23,9 +23,9 @@ use super::library_error::NvrtcLibraryError;
 /// The names with which the system's loader is searched, newest version first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-/// The help that explains how to install an NVRTC whose images the driver can load. `newest_major` is the CUDA
-/// version of the driver. If it is not known, the help recommends the newest NVRTC. NVRTC 12 does not contain the
-/// CUDA headers, so they are installed separately.
+/// The help that explains how to install an NVRTC whose images the driver can load. `newest_major` is the newest major
+/// version of CUDA that the driver supports; if it is not known, the help recommends the newest NVRTC. NVRTC 12 does
+/// not contain the CUDA headers, so they are installed separately.
 fn help(newest_major: Option<u32>) -> String {
     let wheels = match newest_major {
         Some(12) => "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79",

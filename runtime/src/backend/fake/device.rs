@@ -117,7 +117,7 @@ impl FakeDevice {
     /// The device of the script file `script`, else of the script file `$KILN_FAKE_SCRIPT`, else the default device.
     ///
     /// # Errors
-    /// If the script cannot be read.
+    /// If the script cannot be read, or if it is not valid.
     pub fn open(script: Option<&str>) -> Result<Arc<FakeDevice>, DeviceError> {
         static DEFAULT: OnceLock<Arc<FakeDevice>> = OnceLock::new();
         let from_env = std::env::var("KILN_FAKE_SCRIPT").ok();

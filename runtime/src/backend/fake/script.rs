@@ -27,7 +27,7 @@ pub struct Script {
     pub seed: u64,
     /// The seed of the placement effects, which differ between *processes*. `None` for a random seed.
     pub placement: Option<u64>,
-    /// Whether kernels compute their outputs. If not, a launch does nothing.
+    /// Whether kernels compute their outputs. If not, a launch writes no outputs.
     pub computes: bool,
     /// Whether timed launches compute their outputs too. The host needs seconds for outputs that a GPU computes in
     /// microseconds. If this is off, timing a large problem is as quick as on a GPU, and only launches whose outputs
@@ -268,8 +268,8 @@ pub enum OutputOutcome {
     WritesBefore,
     /// The outputs are right, but an input is changed.
     ChangesInput,
-    /// Only the outputs of the first block are written. They are the first of as many equal parts as the grid has
-    /// blocks, but at most the first half.
+    /// Only the first part of each output is written, as if only one of the grid's blocks had run: one n-th of the
+    /// elements for a grid of n blocks, but at most the first half.
     OneBlockOnly,
 }
 

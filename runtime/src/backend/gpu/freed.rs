@@ -43,9 +43,9 @@ impl Freed {
 }
 
 impl WaitingMemory {
-    /// Drops the stored objects if nothing uses them any more. The device's work cannot be waited for if another
-    /// library is recording on the device or if a kernel broke it. In these cases, the objects are kept until the
-    /// next call.
+    /// Drops the stored objects if nothing uses them any more. Kiln cannot wait for the device's work while another
+    /// library records on the device, or after a kernel broke the device. The objects are then kept until the next
+    /// call.
     fn drop_kept(&mut self, wait: impl FnOnce() -> bool) {
         if self.recordings == 0 && !self.kept.is_empty() && wait() {
             self.kept.clear();

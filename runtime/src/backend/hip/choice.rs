@@ -5,12 +5,13 @@ use crate::compiler::{CompileError, Compiler};
 use super::compiler::HipCompiler;
 use super::hiprtc_compiler::HiprtcCompiler;
 
-/// The compiler for an architecture. If `KILN_HIP_CLANG` or else `KILN_HIPRTC` is set, it specifies the compiler.
-/// Otherwise the compiler is clang, or `libhiprtc` if no suitable clang is found.
+/// The compiler for an architecture. If `KILN_HIP_CLANG` is set, it is that clang; otherwise, if `KILN_HIPRTC` is set,
+/// it is that `libhiprtc`. If neither is set, it is an installed clang or, if no clang is suitable, an installed
+/// `libhiprtc`.
 ///
 /// # Errors
-/// [`CompileError::NotFound`], with the places that were searched for both, and the reason why each compiler that was
-/// found is not suitable.
+/// [`CompileError::NotFound`], with the places that were searched, and the reason why each compiler that was found is
+/// not suitable.
 pub fn compiler(arch: &str) -> Result<Box<dyn Compiler>, CompileError> {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("KILN_HIP_CLANG") {

@@ -19,7 +19,7 @@ const OPTIONS: [&str; 7] = [
     "-Rpass-analysis=kernel-resource-usage",
 ];
 
-/// The options for an architecture. The options `own` of the compiler come first.
+/// The options for an architecture. `own` are the compiler's own options, which come first.
 pub(super) fn flags(own: &[&str], arch: &str) -> Vec<String> {
     let options = own.iter().chain(&OPTIONS).map(ToString::to_string);
     options.chain([format!("--offload-arch={arch}")]).collect()

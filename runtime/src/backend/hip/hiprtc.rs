@@ -28,8 +28,9 @@ use super::clang::OLDEST;
 use super::ffi::{Hiprtc, HiprtcUnit};
 use super::library_error::{HiprtcLibraryError, NEEDED};
 
-/// The file names of the library in ROCm 7, in ROCm 6, and in wheels and development packages. Originally, the compiler
-/// was part of the runtime, and the runtime of ROCm 6 still has the compiler's functions.
+/// The file names of the library in ROCm 7, in ROCm 6, and in wheels and development packages. The last name is the HIP
+/// runtime of ROCm 6, which still contains the compiler's functions, because the compiler was originally a part of the
+/// runtime.
 const NAMES: [&str; 4] = [
     "libhiprtc.so.7",
     "libhiprtc.so.6",

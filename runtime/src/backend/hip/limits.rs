@@ -16,7 +16,7 @@ use crate::compiler::dialect::is_test_library;
 
 /// The assumed resolution of the time between two events, in nanoseconds. The runtime does not state a resolution. An
 /// event takes ten microseconds or more, and before ROCm 6.3 the runtime queues a recording launch by launch. A sample
-/// lasts at least a hundred times as long as this value, which is two milliseconds.
+/// lasts at least a hundred times this value, so at least two milliseconds.
 const TIMER_TICK_NS: u64 = 20_000;
 
 /// The properties of a device.

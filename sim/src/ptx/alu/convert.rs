@@ -227,8 +227,8 @@ fn from_floats(to: Type, from: Type) -> Option<Run> {
     over_floats!(from, |A| from_float::<A>(to)?)
 }
 
-/// Converts a float to an integer. The result of a NaN is 0. If the source is `f64` or the result has 64 bits, only the
-/// top bit of the result of a NaN is set (9.7.9.21).
+/// Converts a float to an integer. A NaN becomes 0, unless the source is `f64` or the result has 64 bits. In these
+/// cases, a NaN becomes a result of which only the top bit is set (9.7.9.21).
 fn from_float<A: Float + 'static>(to: Type) -> Option<Run> {
     over_ints!(to, |D| |r, x, m| {
         map1(r, x, m, |a: A| {
