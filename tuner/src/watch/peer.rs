@@ -87,7 +87,7 @@ impl Contest<'_> {
         let one = |command: &String| match Given::write(
             self.spec,
             self.problem,
-            self.stage.setting.seed,
+            self.scene.timed_seed(),
             folder,
         ) {
             Ok(given) => self.beside_one(command, &given),
