@@ -1,6 +1,7 @@
 //! The kernel argument segment and the dispatch packet of a launch.
 //!
-//! LLVM, "User Guide for AMDGPU Backend", "Code Object V5 Metadata" (hidden arguments) and "Kernel Dispatch".
+//! LLVM, "User Guide for AMDGPU Backend", "Code Object V5 Metadata" (hidden arguments) and "Kernel Dispatch"; HSA
+//! Foundation, "HSA Platform System Architecture Specification" 1.2, 2.9.6 (the dispatch packet).
 
 use super::isa::operand::{PRIVATE_APERTURE, SHARED_APERTURE};
 use super::metadata::KernelMetadata;
@@ -85,6 +86,9 @@ pub(super) fn packet(kernel: &KernelMetadata, launch: &Launch, shared: u32) -> R
             &(launch.grid[i] * launch.block[i]).to_le_bytes(),
         );
     }
+    // Reserved fields are 0. LLVM reads the block's size along z together with the field after it.
+    put(10, &[0; 2]);
+    put(48, &[0; 8]);
     put(24, &kernel.scratch_bytes.to_le_bytes());
     put(28, &shared.to_le_bytes());
     put(40, &ARGUMENTS.to_le_bytes());
@@ -104,6 +108,24 @@ mod tests {
     use super::*;
     use crate::Order;
     use crate::gfx11::metadata::Argument;
+
+    #[test]
+    fn reserved_fields_of_the_packet_are_zero() {
+        let launch = Launch {
+            grid: [7, 5, 3],
+            block: [32, 4, 2],
+            shared_bytes: 0,
+            arguments: Vec::new(),
+            order: Order::Forward,
+        };
+        let packet = packet(&KernelMetadata::default(), &launch, 0);
+        assert_eq!(
+            packet.load_u32(8),
+            2,
+            "the size of a block along z, and reserved0"
+        );
+        assert_eq!((packet.load_u32(48), packet.load_u32(52)), (0, 0));
+    }
 
     #[test]
     fn only_listed_hidden_arguments_are_written() {

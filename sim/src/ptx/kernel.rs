@@ -16,6 +16,9 @@ use crate::{Class, Fault, FaultKind, InstructionInfo, Launch, Memory, Place};
 /// Maximum number of threads of a block.
 const MAX_THREADS: u64 = 1024;
 
+/// The value of a pointer to a function. No memory has this address.
+const NO_ADDRESS: u64 = 0xdead_c0de_0000_0000;
+
 /// A parsed and decoded module.
 #[derive(Clone, Debug)]
 pub struct Module {
@@ -69,11 +72,15 @@ impl Module {
                     Init::Bits(bits) => Element::Bits(*bits),
                     Init::Address { name, offset, .. } => match index(name) {
                         Some(at) => Element::Address(at, *offset),
+                        // Functions have no address here, because indirect calls are not implemented.
+                        None if ast.functions.iter().any(|f| f.name == *name) => {
+                            Element::Bits(NO_ADDRESS)
+                        }
                         None => {
                             return Err(ParseError {
                                 line: 0,
                                 message: format!(
-                                    "`{}` is initialised with `{name}`, which is not a variable",
+                                    "`{}` is initialised with `{name}`, which is neither a variable nor a function",
                                     variable.name
                                 ),
                             });

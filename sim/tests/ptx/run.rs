@@ -123,6 +123,13 @@ fn module_variables_have_their_initial_values_and_addresses() {
 }
 
 #[test]
+fn a_variable_that_points_to_a_function_does_not_keep_a_module_from_loading() {
+    let variables = ".func callee()\n{\nret;\n}\n.global .align 8 .u64 chosen = callee;\n.global .align 4 .u32 other[1] = {5};";
+    let text = kernel(variables, &format!("ld.global.u32 %r2, [other];\n{STORE}"));
+    assert_eq!(Case::of(1).in_every_order(&text, &[vec![0]])[0], [5]);
+}
+
+#[test]
 fn functions_are_called_with_parameters_and_results() {
     let function = ".func (.param .b32 out) twice(.param .b32 x)\n{\n.reg .b32 %r<4>;\nld.param.b32 %r1, [x];\n.reg .pred %p<3>;\n\
                     setp.gt.u32 %p1, %r1, 20;\n@%p1 bra $big;\nshl.b32 %r2, %r1, 1;\nst.param.b32 [out], %r2;\nret;\n$big:\n\
