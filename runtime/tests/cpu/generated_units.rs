@@ -121,6 +121,27 @@ fn check(
 }
 
 #[test]
+fn a_template_may_take_a_function() {
+    let source = r#"
+        template <typename T> __device__ T half_of(const T& x) { return x * T(0.5f); }
+        template <typename T, T (*F)(const T&), int N = 2> __global__ void apply(T* y) {
+            const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+            y[i] = F(y[i]) + N;
+        }
+    "#;
+    let plan = plan([2, 1, 1], [2, 1, 1]);
+    let before = [0.0, 1.0, 2.0, 3.0];
+    check(
+        source,
+        "apply<float, half_of<float>>",
+        &[],
+        &plan,
+        &before,
+        &[2.0, 2.5, 3.0, 3.5],
+    );
+}
+
+#[test]
 fn helpers_structs_tables_macros_and_unrolled_loops_compute_what_they_say() {
     let source = r#"
         #ifndef WIDTH

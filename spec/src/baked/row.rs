@@ -101,7 +101,8 @@ impl Row {
     /// Whether the row's config is the baseline.
     pub fn is_baseline(&self) -> bool {
         self.baseline
-            .split_once(':')
+            // An entry in a namespace contains colons; a config does not.
+            .rsplit_once(':')
             .is_some_and(|(entry, config)| entry == self.entry && config == self.config)
     }
 

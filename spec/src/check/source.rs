@@ -1,6 +1,7 @@
 //! Checks a spec against the source of its kernel.
 
 use super::constants;
+use crate::codegen::CodegenError;
 use crate::model::ArgSpec;
 use crate::parse::ParsedKernel;
 use crate::parse::declaration::ReferenceDecl;
@@ -15,6 +16,7 @@ pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     entries(kernel, scan, &mut diagnostics);
     constants::check(kernel, scan, &mut diagnostics);
     host_headers(kernel, scan, &mut diagnostics);
+    redefined(kernel, scan, &mut diagnostics);
     let attr = &kernel.attr;
     for param in &attr.params {
         let name = &*param.name.value;
@@ -23,6 +25,25 @@ pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
         }
     }
     diagnostics
+}
+
+/// Reports a macro that the source defines although it is a tunable parameter. A parameter that the entry passes as a
+/// template argument is not a macro.
+fn redefined(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
+    let entry = EntryPath::parse(&kernel.spec.entry);
+    for param in &kernel.attr.params {
+        let name = &*param.name.value;
+        if entry.as_ref().is_some_and(|path| path.mentions(name)) {
+            continue;
+        }
+        if let Some(found) = scan.redefinition(|defined| defined == name) {
+            let error = CodegenError::ParamDefined {
+                param: name.to_owned(),
+                at: found.at.clone(),
+            };
+            diagnostics.push(from_text(param.name.span, &error.to_string()));
+        }
+    }
 }
 
 /// Reports headers for host code that the source includes unconditionally. The `cpu` device may be able to compile
@@ -101,6 +122,12 @@ fn changes_the_launch(kernel: &ParsedKernel, name: &str) -> bool {
 }
 
 fn unmentioned(name: &str, span: SpanRange, scan: &SourceScan) -> Diagnostic {
+    if scan.is_tested(name) {
+        let message = format!(
+            "the source only tests whether `{name}` is defined, and Kiln defines it for every value"
+        );
+        return Diagnostic::new(span, message).help(format!("test its value: `#if {name}`"));
+    }
     let message =
         format!("the source never mentions `{name}`, nor do `grid`, `block` and `shared`");
     let help = match nearest(name, scan.identifiers().iter().map(String::as_str)) {

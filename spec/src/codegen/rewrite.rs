@@ -154,9 +154,11 @@ impl Rewriter<'_> {
             .filter_map(|t| t.with(arguments))
             .flatten();
         let aliases: String = named
-            .map(|(param, value)| match &param.ty {
+            .map(|(param, value)| match &param.declaration {
                 None => format!("using {} = {value}; ", param.name),
-                Some(ty) => format!("[[maybe_unused]] constexpr {ty} {} = {value}; ", param.name),
+                Some(declaration) => {
+                    format!("[[maybe_unused]] constexpr {declaration} = {value}; ")
+                }
             })
             .collect();
         let bounds = site.launch_bounds.as_ref();
@@ -208,6 +210,10 @@ impl Rewriter<'_> {
         let added = added.join(", ");
         if added.is_empty() {
             return;
+        }
+        // Every argument is passed, so no default is used, and a parameter after one with a default needs a default.
+        for default in site.params.iter().filter_map(|param| param.default.clone()) {
+            edits.blank(self.text(), default);
         }
         if site.params.is_empty() {
             edits.replace(self.text(), site.params_range.clone(), &added);

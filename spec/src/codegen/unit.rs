@@ -154,7 +154,7 @@ impl TranslationUnit {
         let path = EntryPath::parse(entry);
         let passed = path.iter().flat_map(EntryPath::argument_names).collect();
         let defines = defines.without(&passed);
-        check_source_defines(source, scan, &defines)?;
+        check_source_defines(scan, &defines)?;
         let rewriter = Rewriter {
             source,
             scan,
@@ -184,22 +184,14 @@ impl TranslationUnit {
     }
 }
 
-/// Checks that the source defines tunable parameters only as defaults, inside an `#ifndef`.
-fn check_source_defines(
-    source: &SourceText,
-    scan: &SourceScan,
-    defines: &Defines,
-) -> Result<(), CodegenError> {
+/// Checks that the source defines the macros of the config only as defaults, inside an `#ifndef`.
+fn check_source_defines(scan: &SourceScan, defines: &Defines) -> Result<(), CodegenError> {
     let names: BTreeSet<&str> = defines.names().collect();
-    let mut clashes = scan
-        .macros()
-        .iter()
-        .filter(|m| names.contains(m.name.as_str()));
-    match clashes.find(|m| m.undef || !m.conditions.guards(&m.name)) {
+    match scan.redefinition(|name| names.contains(name)) {
         None => Ok(()),
         Some(clash) => Err(CodegenError::ParamDefined {
             param: clash.name.clone(),
-            at: source.locate(clash.range.start),
+            at: clash.at.clone(),
         }),
     }
 }

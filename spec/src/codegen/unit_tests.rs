@@ -179,6 +179,14 @@ fn linkage_and_storage_words_are_made_to_fit() {
 }
 
 #[test]
+fn a_default_argument_is_left_out_where_a_parameter_follows_it() {
+    let unit = unit("__global__ void k(float* y, int n = (3, 4), bool b = true) {}\n");
+    let copy = receipt_copy(&unit);
+    assert!(!copy.contains('='), "{copy}");
+    assert!(copy.contains("(float* y, int n"), "{copy}");
+}
+
+#[test]
 fn other_kernels_are_left_out_and_lines_stay_where_they_are() {
     let source = "template <class T>\n__global__ void other(T* x) {\n#ifdef X\n#pragma unroll\nx[0] = 1;\n#endif\n}\n\
                   __global__ void k(int n) {}\n";

@@ -1,8 +1,5 @@
 //! Tracks the `#if` groups that enclose a position in a source, without evaluating their conditions.
 
-/// Prefix of the include guards that replace `#pragma once` in a flattened source.
-pub(super) const ONCE_GUARD: &str = "KILN_ONCE_";
-
 /// An `#if` group that is open at a position of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionalFrame {
@@ -10,8 +7,11 @@ pub struct ConditionalFrame {
     group: usize,
     /// The branch of the group: 0 after `#if`, one more after each `#elif` or `#else`.
     branch: usize,
-    /// The name in `#ifndef NAME` or `#if !defined(NAME)`. `None` for other conditions and in later branches.
-    guard: Option<String>,
+    /// The names that are not defined before the branch, as in `#ifndef NAME` or `#if !defined(A) && !defined(B)`. Empty
+    /// for other conditions and in later branches.
+    guards: Vec<String>,
+    /// Whether the group is an include guard: `#ifndef NAME`, directly followed by `#define NAME`.
+    is_include_guard: bool,
 }
 
 /// The groups that are open at a position of the source, outermost first.
@@ -19,22 +19,30 @@ pub struct ConditionalFrame {
 pub struct OpenConditionals(Vec<ConditionalFrame>);
 
 impl OpenConditionals {
-    /// Opens a group. `guard` is the name in `#ifndef NAME` or `#if !defined(NAME)`, if the group begins with such a
-    /// condition.
-    pub fn open(&mut self, group: usize, guard: Option<String>) {
-        let branch = 0;
+    /// Opens a group. `guards` contains the names in `#ifndef NAME` or `#if !defined(A) && !defined(B)`, if the group
+    /// begins with such a condition.
+    pub fn open(&mut self, group: usize, guards: Vec<String>) {
         self.0.push(ConditionalFrame {
             group,
-            branch,
-            guard,
+            branch: 0,
+            guards,
+            is_include_guard: false,
         });
+    }
+
+    /// Records a `#define` that directly follows the start of the innermost group.
+    pub fn define_at_start(&mut self, name: &str) {
+        if let Some(frame) = self.0.last_mut() {
+            frame.is_include_guard = frame.guards == [name];
+        }
     }
 
     /// Continues with the next branch of the innermost group. Returns `false` if no group is open.
     pub fn next_branch(&mut self) -> bool {
         self.0.last_mut().is_some_and(|frame| {
             frame.branch += 1;
-            frame.guard = None;
+            frame.guards.clear();
+            frame.is_include_guard = false;
             true
         })
     }
@@ -49,11 +57,9 @@ impl OpenConditionals {
         self.0.is_empty()
     }
 
-    /// Whether every open group is the guard of a file with `#pragma once`. Such a condition is true for the first
-    /// inclusion.
+    /// Whether every open group is an include guard. Such a condition is true for the first inclusion.
     pub fn hold_at_first(&self) -> bool {
-        let mut guards = self.0.iter().map(|frame| frame.guard.as_deref());
-        guards.all(|guard| guard.is_some_and(|name| name.starts_with(ONCE_GUARD)))
+        self.0.iter().all(|frame| frame.is_include_guard)
     }
 
     /// The number of open groups.
@@ -65,7 +71,7 @@ impl OpenConditionals {
     pub fn guards(&self, name: &str) -> bool {
         self.0
             .iter()
-            .any(|frame| frame.guard.as_deref() == Some(name))
+            .any(|frame| frame.guards.iter().any(|guard| guard == name))
     }
 
     /// Whether the compiler is known to see at most one of two positions, because they are in different branches of one
@@ -75,8 +81,8 @@ impl OpenConditionals {
             other.0.iter().any(|theirs| {
                 let branches = frame.group == theirs.group && frame.branch != theirs.branch;
                 let guards = frame.group != theirs.group
-                    && frame.guard.is_some()
-                    && frame.guard == theirs.guard;
+                    && !frame.guards.is_empty()
+                    && frame.guards == theirs.guards;
                 branches || guards
             })
         })

@@ -34,7 +34,7 @@ pub enum Base {
     Vector(ElemType, u32),
     /// `void`.
     Void,
-    /// A known C type that a spec cannot declare (`bool`, `long double`), as written.
+    /// A known C type that a spec cannot declare (`wchar_t`, `long double`), as written.
     Foreign(String),
     /// A name that is neither a known type nor an alias: a type parameter, or a type that the author defines.
     Named(String),
@@ -129,7 +129,9 @@ fn single(name: &str) -> Option<Base> {
         "__half2" | "half2" => Base::Vector(ElemType::F16, 2),
         "__nv_bfloat162" => Base::Vector(ElemType::Bf16, 2),
         "void" => Base::Void,
-        "bool" | "wchar_t" => Base::Foreign(name.into()),
+        // The Rust type `bool` would forbid bytes other than 0 and 1, which a kernel may write.
+        "bool" | "_Bool" => Base::Scalar(ScalarType::U8),
+        "wchar_t" => Base::Foreign(name.into()),
         _ => return vector(name),
     })
 }
@@ -284,7 +286,8 @@ mod tests {
         assert_eq!(parse("const __half *").base, Base::Elem(ElemType::F16));
         assert_eq!(parse("const float4 *").base, Base::Vector(ElemType::F32, 4));
         assert_eq!(parse("double2 *").base, Base::Vector(ElemType::F64, 2));
-        assert_eq!(parse("bool").base, Base::Foreign("bool".into()));
+        assert_eq!(parse("bool").base, Base::Scalar(ScalarType::U8));
+        assert_eq!(parse("wchar_t").base, Base::Foreign("wchar_t".into()));
         assert_eq!(parse("long double").base, Base::Named("long double".into()));
         assert_eq!(parse("T *").base, Base::Named("T".into()));
         assert_eq!(parse("int int").base, Base::Named("int int".into()));

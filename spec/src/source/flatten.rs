@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::conditional::ONCE_GUARD;
 use super::error::{Location, ReadError, SourceError};
 use super::fingerprint;
 use super::lexer::{Token, TokenKind, lex, lex_directive};
@@ -13,6 +12,9 @@ use crate::hash::{Hash, SourceHash};
 /// Headers that Kiln itself provides. An `#include` of such a header is left unchanged, because the hash of the
 /// prelude covers the header.
 pub const PRELUDE_HEADERS: &[&str] = &["kiln.cuh"];
+
+/// Prefix of the include guards that replace `#pragma once`.
+const ONCE_GUARD: &str = "KILN_ONCE_";
 
 /// Maximum size of an expanded source, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;

@@ -14,6 +14,8 @@ pub struct Parameter {
     pub ty: String,
     /// The parameter's name. Empty if the source does not name the parameter.
     pub name: String,
+    /// The range of the default value with its `=`; `None` if the parameter has no default.
+    pub default: Option<Range<usize>>,
 }
 
 /// The reason why a `__global__` function cannot be an entry (a kernel that can be tuned).
@@ -27,8 +29,6 @@ pub enum Obstacle {
     Nested,
     /// The function does not return `void`.
     NotVoid,
-    /// A parameter has a default value.
-    DefaultArgument,
     /// The parameter list ends in `...`.
     Variadic,
     /// A preprocessor directive is in the middle of the signature.
@@ -52,10 +52,6 @@ impl Obstacle {
                 "declare the kernel at file scope",
             ),
             Obstacle::NotVoid => ("does not return `void`", "declare it `__global__ void`"),
-            Obstacle::DefaultArgument => (
-                "has a default argument",
-                "remove the default: every argument is passed",
-            ),
             Obstacle::Variadic => ("takes `...`", "declare every parameter"),
             Obstacle::Directive => (
                 "has a preprocessor directive in its signature",
@@ -252,9 +248,6 @@ pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Optio
         {
             continue;
         }
-        if words.iter().any(|t| t.is_punct(b'=')) {
-            obstacle = Some(Obstacle::DefaultArgument);
-        }
         if words.iter().filter(|t| t.is_punct(b'.')).count() == 3 {
             obstacle = Some(Obstacle::Variadic);
         }
@@ -309,12 +302,9 @@ const TYPE_WORDS: [&str; 17] = [
 fn parameter(text: &str, words: &[Token]) -> Parameter {
     let array = words.iter().position(|t| t.is_punct(b'['));
     let end = array.unwrap_or(words.len());
-    let before_default = words
-        .iter()
-        .position(|t| t.is_punct(b'='))
-        .unwrap_or(end)
-        .min(end);
-    let declarator = &words[..before_default];
+    let equals = words.iter().position(|t| t.is_punct(b'='));
+    let declarator = &words[..equals.unwrap_or(end).min(end)];
+    let default = equals.zip(words.last());
     let named = declarator.len() > 1
         && !declarator[declarator.len() - 2].is_punct(b':')
         && declarator.last().is_some_and(|last| {
@@ -331,5 +321,6 @@ fn parameter(text: &str, words: &[Token]) -> Parameter {
             .first()
             .map(|t| t.text(text).into_owned())
             .unwrap_or_default(),
+        default: default.map(|(equals, last)| words[equals].start..last.end),
     }
 }

@@ -13,6 +13,8 @@ pub struct MacroDefinition {
     pub name: String,
     /// The range of the directive.
     pub range: Range<usize>,
+    /// The author's file and line of the directive.
+    pub at: Location,
     /// The `#if` groups around the directive.
     pub conditions: OpenConditionals,
     /// The names in the replacement text of the macro.
@@ -30,7 +32,7 @@ pub struct Include {
     pub header: String,
     /// The author's file and line of the directive.
     pub at: Location,
-    /// Whether the directive is inside an `#if` group.
+    /// Whether the directive is inside an `#if` group that is not an include guard.
     pub conditional: bool,
 }
 

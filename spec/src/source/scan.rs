@@ -32,7 +32,7 @@ pub enum Mode {
 ///
 /// - specialised templates
 /// - anonymous namespaces
-/// - default arguments and `...`
+/// - `...`
 /// - a directive inside the parameter list
 /// - a parameter list that a macro produces
 /// - two definitions that are compiled together
@@ -42,6 +42,8 @@ pub enum Mode {
 pub struct SourceScan {
     pub(super) kernels: Vec<KernelFunction>,
     pub(super) identifiers: BTreeSet<String>,
+    /// Names of which directives test whether they are defined.
+    pub(super) tested: BTreeSet<String>,
     pub(super) macros: Vec<MacroDefinition>,
     pub(super) includes: Vec<Include>,
     pub(super) directives: Vec<Range<usize>>,
@@ -72,6 +74,11 @@ impl SourceScan {
         self.identifiers.contains(name)
     }
 
+    /// Whether a directive tests whether this name is defined, as in `#ifdef NAME`.
+    pub fn is_tested(&self, name: &str) -> bool {
+        self.tested.contains(name)
+    }
+
     /// Every name that code uses.
     pub fn identifiers(&self) -> &BTreeSet<String> {
         &self.identifiers
@@ -80,6 +87,13 @@ impl SourceScan {
     /// Every `#define` and `#undef`.
     pub fn macros(&self) -> &[MacroDefinition] {
         &self.macros
+    }
+
+    /// The first directive that defines or undefines one of the macros that `is_defined` accepts, unless it is a default
+    /// under `#ifndef`. Kiln defines these macros before the source.
+    pub fn redefinition(&self, is_defined: impl Fn(&str) -> bool) -> Option<&MacroDefinition> {
+        let mut clashes = self.macros.iter().filter(|found| is_defined(&found.name));
+        clashes.find(|found| found.undef || !found.conditions.guards(&found.name))
     }
 
     /// Every `#include` that is left in the expanded text.

@@ -114,7 +114,6 @@ fn what_cannot_be_an_entry_is_refused_with_its_reason() {
             "is declared inside a class",
         ),
         ("__global__ int k() {}", "does not return `void`"),
-        ("__global__ void k(int n = 3) {}", "has a default argument"),
         ("__global__ void k(int n, ...) {}", "takes `...`"),
         (
             "__global__ void k(int n,\n#ifdef X\nint m\n#endif\n) {}",
@@ -178,6 +177,17 @@ fn a_template_is_named_with_its_arguments_and_a_namespace_with_its_name() {
         let error = at(name).unwrap_err().to_string();
         assert!(error.contains(reason), "{name}: {error}");
     }
+    let function =
+        scan("template <typename T, T (*F)(const T&, int), int N = 2> __global__ void k(T* x) {}");
+    let entry = function.entry("k<float, twice<float>>").unwrap();
+    let template = entry.sites[0].template.as_ref().unwrap();
+    let declarations: Vec<_> = template.params.as_ref().unwrap().iter().collect();
+    assert_eq!(declarations[1].name, "F");
+    assert_eq!(
+        declarations[1].declaration.as_deref(),
+        Some("T (*F)(const T&, int)")
+    );
+    assert_eq!(declarations[2].declaration.as_deref(), Some("int N"));
     let pack = scan("template <class... T> __global__ void k() {}");
     let error = pack.entry("k<int>").unwrap_err().to_string();
     assert!(

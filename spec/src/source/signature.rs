@@ -74,6 +74,7 @@ impl SourceScan {
     /// - a pointer to a type parameter of the source and a slice of the type parameter with the same name
     /// - a pointer to a type of the author and a slice with a fixed element type
     /// - a `void` pointer and any slice
+    /// - `bool` and `u8`, for numbers and for elements of slices
     /// - a pointer without `const` and an input, because verification checks that the kernel does not write it
     /// - a type of the author or a vector, passed by value, and a struct or array, because the compiler compares the
     ///   layouts
@@ -138,7 +139,9 @@ impl SourceScan {
         let mut aliases = self.aliases.clone();
         if let (Some(template), Some(arguments)) = (&site.template, arguments) {
             let types = template.with(arguments).unwrap_or_default();
-            let types = types.into_iter().filter(|(param, _)| param.ty.is_none());
+            let types = types
+                .into_iter()
+                .filter(|(param, _)| param.declaration.is_none());
             aliases.extend(types.map(|(param, ty)| (param.name.clone(), vec![ty.to_owned()])));
         }
         // A type parameter stands for the types in the spec, even if the source defines a default for its name.

@@ -144,7 +144,7 @@ fn other_types_are_errors_that_say_what_to_change() {
         f32s(Access::In),
         "make it a slice of `f64`, or take `const float*`",
     );
-    differs("const bool* a", f32s(Access::In), "take `const float*`");
+    differs("const bool* a", f32s(Access::In), "make it a slice of `u8`");
     differs(
         "const float4* a",
         f32s(Access::In),

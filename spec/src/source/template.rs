@@ -16,8 +16,9 @@ pub struct Template {
 /// A parameter of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateParam {
-    /// The type of a value parameter; `None` for a type parameter.
-    pub ty: Option<String>,
+    /// The declaration of a value parameter without its default, as in `int N` or `float (*F)(float)`. `None` for a type
+    /// parameter.
+    pub declaration: Option<String>,
     /// The parameter's name.
     pub name: String,
     /// The parameter's default, if it has one.
@@ -98,18 +99,27 @@ fn param(text: &str, tokens: &[Token]) -> Option<TemplateParam> {
         let (first, last) = (part.first()?, part.last()?);
         Some(text[first.start..last.end].to_owned())
     };
-    let (name, ty) = declared.split_last()?;
     let plain = !declared.iter().any(|token| {
         token.is_punct(b'.') || token.is_directive() || token.is_name(text, "template")
     });
-    if !plain || name.kind != TokenKind::Identifier || ty.is_empty() {
+    let name = name_of(declared)?;
+    if !plain || name.kind != TokenKind::Identifier || declared.len() < 2 {
         return None;
     }
-    let is_type =
-        matches!(ty, [only] if only.is_name(text, "typename") || only.is_name(text, "class"));
+    let is_type = matches!(declared, [keyword, _] if keyword.is_name(text, "typename") || keyword.is_name(text, "class"));
     Some(TemplateParam {
-        ty: if is_type { None } else { cut(ty) },
+        declaration: if is_type { None } else { cut(declared) },
         name: name.text(text).into_owned(),
         default: cut(default.get(1..).unwrap_or_default()),
     })
+}
+
+/// The token of the name that a parameter declares: the last token, or `F` in `float (*F)(float)`.
+fn name_of(declared: &[Token]) -> Option<&Token> {
+    let pointer = declared.windows(4).find(|four| {
+        four[0].is_punct(b'(')
+            && (four[1].is_punct(b'*') || four[1].is_punct(b'&'))
+            && four[3].is_punct(b')')
+    });
+    pointer.map(|four| &four[2]).or(declared.last())
 }

@@ -118,6 +118,22 @@ fn rows_of_template_instances_in_namespaces_read_back() {
             "{entry}"
         );
     }
+    // A kept baseline, whose row has no speed-up.
+    for entry in ["rows::gemm", "a::b::gemm<float, 256>"] {
+        spec.entry = entry.into();
+        spec.baseline.entry = entry.into();
+        let mut kept = row(&spec, L4, SMALL, &spec.baseline.config.to_string());
+        kept.speedup = None;
+        assert!(kept.is_baseline());
+        let mut written = BakedTable::new("gemm");
+        written
+            .replace_device(&kept.device, [kept.clone()])
+            .unwrap();
+        assert!(
+            written.rows().next().unwrap().resolve(&spec).is_ok(),
+            "{entry}"
+        );
+    }
     let mut wrong = row(&gemm(), L4, SMALL, WINNER);
     for baseline in ["gemm", "gemm<T:A=1", "gemm T:A=1", ":A=1", "gemm:A=1 "] {
         wrong.baseline = baseline.into();

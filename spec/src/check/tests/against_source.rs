@@ -141,6 +141,48 @@ fn a_header_for_host_code_is_an_error_with_its_line() {
     assert!(one.contains("under `#ifndef KILN`"), "{one}");
     let source = format!("#ifndef KILN\n#include <vector>\n#endif\n{SOURCE}");
     assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
+    let guarded = format!("#ifndef G_H\n#define G_H\n#include <vector>\n#endif\n{SOURCE}");
+    let found = differences(GEMM_ATTRIBUTE, &guarded);
+    assert!(found[0].contains("`<vector>` (source:3)"), "{found:?}");
+}
+
+#[test]
+fn a_parameter_that_the_source_defines_is_an_error_with_its_line() {
+    let with = |define: &str| differences(GEMM_ATTRIBUTE, &format!("{define}\n{SOURCE}"));
+    assert_eq!(
+        with("#define BLOCK_K 8"),
+        [
+            "BLOCK_K: source:1: the source defines `BLOCK_K`, which is a tunable parameter; remove the definition, or make it a default: `#ifndef BLOCK_K` before it"
+        ]
+    );
+    assert_eq!(with("#undef BLOCK_K").len(), 1);
+    let otherwise = "#if defined(A)\n#define BLOCK_K A\n#else\n#define BLOCK_K 16\n#endif";
+    assert_eq!(with(otherwise).len(), 1);
+    for default in [
+        "#ifndef BLOCK_K\n#define BLOCK_K 8\n#endif",
+        "#if !defined(BLOCK_K) && !defined(BLOCK_M)\n#define BLOCK_K 8\n#define BLOCK_M 8\n#endif",
+        "#if !defined BLOCK_K && !defined (BLOCK_M)\n#define BLOCK_K 8\n#endif",
+    ] {
+        assert_eq!(with(default), [""; 0], "{default}");
+    }
+    assert_eq!(
+        with("#if !defined(BLOCK_K) || A\n#define BLOCK_K 8\n#endif").len(),
+        1
+    );
+}
+
+#[test]
+fn a_parameter_of_which_the_source_only_tests_that_it_is_defined_is_an_error() {
+    for test in ["#ifdef VECTOR_WIDTH", "#if 1 && defined(VECTOR_WIDTH)"] {
+        let source = SOURCE.replace("VECTOR_WIDTH", "4");
+        let found = differences(GEMM_ATTRIBUTE, &format!("{test}\n#endif\n{source}"));
+        assert_eq!(
+            found,
+            [
+                "VECTOR_WIDTH: the source only tests whether `VECTOR_WIDTH` is defined, and Kiln defines it for every value; test its value: `#if VECTOR_WIDTH`"
+            ]
+        );
+    }
 }
 
 #[test]

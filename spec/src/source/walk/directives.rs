@@ -1,9 +1,7 @@
 //! The part of the walk that handles preprocessor directives.
 
-use std::ops::Range;
-
 use super::Walker;
-use super::names::{directive_names, guard_name, names};
+use super::names::{directive_names, guard_names, names, tested_names};
 use crate::source::error::SourceError;
 use crate::source::lexer::{Token, TokenKind, lex_directive};
 use crate::source::parts::{Include, MacroDefinition, Unroll};
@@ -33,7 +31,7 @@ impl Walker<'_> {
                     range,
                 });
             }
-            "define" | "undef" => self.definition(range, &inner, &name == "undef"),
+            "define" | "undef" => self.definition(i, &inner, &name == "undef"),
             "pragma" if inner.get(1).is_some_and(|t| t.is_name(self.text, "unroll")) => {
                 let operand = inner.get(2).zip(inner.last());
                 let count = operand
@@ -45,7 +43,20 @@ impl Walker<'_> {
         self.scan
             .identifiers
             .extend(directive_names(self.text, &directive));
+        self.scan.tested.extend(tested_names(self.text, &inner));
         Ok(())
+    }
+
+    /// Whether the token at `i` is `#if`, `#ifdef` or `#ifndef`.
+    fn opens_a_group(&self, i: usize) -> bool {
+        let token = &self.tokens[i];
+        let inner = lex_directive(self.text, token);
+        token.is_directive()
+            && inner.first().is_some_and(|first| {
+                ["if", "ifdef", "ifndef"]
+                    .iter()
+                    .any(|name| first.is_name(self.text, name))
+            })
     }
 
     /// Opens a group, continues with its next branch or closes it. Every branch begins in the scopes that were open
@@ -61,7 +72,7 @@ impl Walker<'_> {
             "if" | "ifdef" | "ifndef" => {
                 self.groups += 1;
                 self.conditions
-                    .open(self.groups, guard_name(self.text, inner));
+                    .open(self.groups, guard_names(self.text, inner));
                 self.saved.push(self.scopes.clone());
             }
             "endif" => {
@@ -81,10 +92,18 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn definition(&mut self, range: Range<usize>, inner: &[Token], undef: bool) {
+    /// Records the `#define` or `#undef` at `i`.
+    fn definition(&mut self, i: usize, inner: &[Token], undef: bool) {
         let Some(name) = inner.get(1).filter(|t| t.kind == TokenKind::Identifier) else {
             return;
         };
+        let range = self.tokens[i].start..self.tokens[i].end;
+        if !undef
+            && i.checked_sub(1)
+                .is_some_and(|before| self.opens_a_group(before))
+        {
+            self.conditions.define_at_start(&name.text(self.text));
+        }
         let replacement = inner.get(2..).unwrap_or_default();
         let takes_arguments = replacement
             .first()
@@ -98,6 +117,7 @@ impl Walker<'_> {
         }
         self.scan.macros.push(MacroDefinition {
             name: name.text(self.text).into_owned(),
+            at: self.lines.locate(range.start),
             range,
             conditions: self.conditions.clone(),
             mentions: names(self.text, &inner[2..]).collect(),

@@ -68,6 +68,7 @@ impl SourceScan {
             scan: SourceScan {
                 kernels: Vec::new(),
                 identifiers: BTreeSet::new(),
+                tested: BTreeSet::new(),
                 macros: Vec::new(),
                 includes: Vec::new(),
                 directives: Vec::new(),

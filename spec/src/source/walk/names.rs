@@ -34,20 +34,56 @@ pub(super) fn directive_names(text: &str, directive: &Token) -> Vec<String> {
     }
 }
 
-/// The name `X` in `#ifndef X`, `#if !defined(X)` or `#if !defined X`.
-pub(super) fn guard_name(text: &str, inner: &[Token]) -> Option<String> {
-    let name = match inner {
-        [ifndef, name] if ifndef.is_name(text, "ifndef") => name,
-        [_, not, defined, name] if not.is_punct(b'!') && defined.is_name(text, "defined") => name,
-        [_, not, defined, open, name, close]
-            if not.is_punct(b'!')
-                && defined.is_name(text, "defined")
-                && open.is_punct(b'(')
-                && close.is_punct(b')') =>
-        {
-            name
-        }
-        _ => return None,
+/// The names of which a directive tests whether they are defined.
+pub(super) fn tested_names(text: &str, inner: &[Token]) -> Vec<String> {
+    let Some(name) = inner.first().map(|t| t.text(text)) else {
+        return Vec::new();
     };
-    (name.kind == TokenKind::Identifier).then(|| name.text(text).into_owned())
+    match &*name {
+        "ifdef" | "ifndef" | "elifdef" | "elifndef" => {
+            names(text, inner.get(1..2).unwrap_or_default()).collect()
+        }
+        "if" | "elif" => {
+            let defined = (0..inner.len()).filter(|&i| inner[i].is_name(text, "defined"));
+            let operand = |i: usize| {
+                let is_open = inner.get(i + 1).is_some_and(|t| t.is_punct(b'('));
+                names(text, inner.get(i + 1 + usize::from(is_open)..)?).next()
+            };
+            defined.filter_map(operand).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The names in `#ifndef X` or `#if !defined(X) && !defined Y`; empty if the directive has another form.
+pub(super) fn guard_names(text: &str, inner: &[Token]) -> Vec<String> {
+    let named = |token: &Token| {
+        (token.kind == TokenKind::Identifier).then(|| token.text(text).into_owned())
+    };
+    match inner {
+        [ifndef, name] if ifndef.is_name(text, "ifndef") => named(name).into_iter().collect(),
+        [first, condition @ ..] if first.is_name(text, "if") => {
+            let terms = condition.split(|token| token.is_punct(b'&'));
+            // `&&` is two tokens, between which nothing is.
+            let terms = terms.filter(|term| !term.is_empty());
+            let names: Option<Vec<String>> = terms
+                .map(|term| match term {
+                    [not, defined, rest @ ..]
+                        if not.is_punct(b'!') && defined.is_name(text, "defined") =>
+                    {
+                        match rest {
+                            [name] => named(name),
+                            [open, name, close] if open.is_punct(b'(') && close.is_punct(b')') => {
+                                named(name)
+                            }
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                })
+                .collect();
+            names.unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
 }
