@@ -92,9 +92,11 @@ KILN_CPU_ATOMIC_SCOPES(KILN_CPU_ATOMIC_DEC, atomicDec)
         typedef typename kiln_word<sizeof(T)>::type word;                                              \
         if constexpr (KILN_CPU_WATCH) {                                                                \
             word wanted = kiln_bits<word>(expected), next = kiln_bits<word>(value);                    \
-            return kiln_bits<T>(kiln_cpu_update((word*)address, [wanted, next](word old) -> word {     \
+            word old = kiln_cpu_update((word*)address, [wanted, next](word old) -> word {              \
                 return old == wanted ? next : old;                                                     \
-            }));                                                                                       \
+            });                                                                                        \
+            kiln_cpu_compared(address, sizeof(T));                                                     \
+            return kiln_bits<T>(old);                                                                  \
         }                                                                                              \
         word seen = kiln_bits<word>(expected);                                                         \
         __atomic_compare_exchange_n((word*)address, &seen, kiln_bits<word>(value), false,              \

@@ -56,7 +56,7 @@ KILN_CPU_CALLEE void* kiln_cpu_arrive_block(void* here) {
     }
 #endif
 #if KILN_CPU_WATCH
-    if (kiln_cpu_state.waiting == kiln_cpu_state.live && kiln_cpu_tell_unwritten()) return kiln_cpu_home;
+    if (kiln_cpu_state.waiting == kiln_cpu_state.live && kiln_cpu_tell_at_end()) return kiln_cpu_home;
 #endif
     if (kiln_cpu_state.waiting == kiln_cpu_state.live) kiln_cpu_release_block();
     return kiln_cpu_pick();

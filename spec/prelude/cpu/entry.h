@@ -173,7 +173,7 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 #endif
             run();
 #if KILN_CPU_WATCH
-            if (!kiln_cpu_failed) kiln_cpu_tell_unwritten();
+            if (!kiln_cpu_failed) kiln_cpu_tell_at_end();
 #endif
         }
 #else

@@ -12,9 +12,9 @@ KILN_CPU_COMMON void kiln_cpu_watch_starts(const kiln_cpu_launch* launch, uint64
 KILN_CPU_COMMON void kiln_cpu_watch_value(const void* value, uint64_t bytes);
 KILN_CPU_COMMON void kiln_cpu_point(int32_t argument, uintptr_t to, uint32_t element_bytes, bool is_const);
 KILN_CPU_COMMON void kiln_cpu_watch_tracks(void);
-// A block begins; at its end, whether it read shared memory that nobody had written.
+// A block begins; at the end of an interval, whether a read of it was wrong.
 KILN_CPU_COMMON void kiln_cpu_watch_block(void);
-KILN_CPU_COMMON bool kiln_cpu_tell_unwritten(void);
+KILN_CPU_COMMON bool kiln_cpu_tell_at_end(void);
 // A volatile access, or one of an atomic function.
 KILN_CPU_COMMON void kiln_cpu_see_strong(const volatile void* address, uint32_t bytes, uint32_t access,
                                          const void* from);
@@ -22,6 +22,8 @@ KILN_INLINE void kiln_cpu_see_atomic(const volatile void* address, uint32_t byte
                                      const void* from) {
     kiln_cpu_see_strong(address, bytes, access | KILN_CPU_IS_ATOMIC, from);
 }
+// A comparison and swap, after it was seen as an atomic access.
+KILN_CPU_COMMON void kiln_cpu_compared(const volatile void* address, uint32_t bytes);
 // copy_async.
 KILN_CPU_COMMON void kiln_cpu_copy_begins(const void* to, uint32_t bytes);
 KILN_CPU_COMMON void kiln_cpu_copy_commits(void);

@@ -69,12 +69,52 @@ KILN_INLINE bool kiln_cpu_is_past(const kiln_cpu_region* region, const kiln_cpu_
            (interval >= kiln_cpu_watch.block_first && interval < kiln_cpu_watch.interval);
 }
 
-#define KILN_CPU_CHECK_SLOT(slot)                                                                      \
-    if (__builtin_expect(kiln_cpu_is_foreign(region, cell, slot), 0) &&                                \
-        kiln_cpu_races(region, cell, slot, access)) {                                                  \
-        kiln_cpu_tell_race(region, cell, slot, at, bytes, access, place);                              \
+#define KILN_CPU_CHECK_SLOT(index)                                                                     \
+    if (__builtin_expect(kiln_cpu_is_foreign(region, cell, index), 0) &&                               \
+        kiln_cpu_races(region, cell, index, access)) {                                                 \
+        if (kiln_cpu_is_doubtful(cell, index, access)) {                                               \
+            return kiln_cpu_note_doubtful(region, cell, index, at, bytes, place);                      \
+        }                                                                                              \
+        kiln_cpu_tell_race(region, cell->slot[index], KILN_CPU_RUNNING, at, bytes, access, place);     \
         return false;                                                                                  \
     }
+
+// Whether a race is between a plain read and an earlier atomic update.
+KILN_INLINE bool kiln_cpu_is_doubtful(const kiln_cpu_cell* cell, uint32_t slot, uint32_t access) {
+    uint32_t plain = KILN_CPU_WRITES | KILN_CPU_IS_ATOMIC | KILN_CPU_IS_VOLATILE;
+    return !(access & plain) && cell->slot[slot].thread & KILN_CPU_IS_ATOMIC;
+}
+
+// False after telling of an earlier read that turned out to be a race.
+KILN_CPU_COLD bool kiln_cpu_note_doubtful(const kiln_cpu_region* region, const kiln_cpu_cell* cell, uint32_t slot,
+                                          uintptr_t at, uint32_t bytes, uint32_t place) {
+    kiln_cpu_doubtful_read* read = &kiln_cpu_watch.doubtful;
+    bool same = read->bytes && read->thread == KILN_CPU_RUNNING && at - read->at < read->bytes;
+    if (same) return true;
+    if (kiln_cpu_tell_doubtful()) return false;
+    *read = kiln_cpu_doubtful_read{bytes, KILN_CPU_RUNNING, place, at, region, cell->slot[slot]};
+    return true;
+}
+
+// The running thread compared and swapped a location: its earlier plain read of it is as good as an atomic one.
+KILN_CPU_COMMON void kiln_cpu_compared(const volatile void* address, uint32_t bytes) {
+    uintptr_t at = (uintptr_t)address;
+    kiln_cpu_doubtful_read* read = &kiln_cpu_watch.doubtful;
+    if (read->bytes && read->thread == KILN_CPU_RUNNING && read->at - at < bytes) read->bytes = 0;
+    const kiln_cpu_region* region = &kiln_cpu_regions[0];
+    for (uint32_t i = 0; i < kiln_cpu_watch.regions; i++, region++) {
+        uintptr_t offset = at - region->start;
+        if (offset >= region->bytes || !region->cells) continue;
+        kiln_cpu_cell *cell = region->cells + (offset >> region->shift), *end = cell + (bytes >> region->shift);
+        for (; cell < end; cell++) {
+            for (uint32_t slot = 1; slot <= 2; slot++) {
+                kiln_cpu_slot* one = &cell->slot[slot];
+                bool own = (one->thread & KILN_CPU_THREAD_BITS) == KILN_CPU_RUNNING;
+                if (own && one->interval == kiln_cpu_watch.interval) one->thread |= KILN_CPU_IS_ATOMIC;
+            }
+        }
+    }
+}
 
 KILN_CPU_COLD void kiln_cpu_note_unwritten(const kiln_cpu_region* region, uintptr_t at, uint32_t bytes,
                                            uint32_t place) {

@@ -21,6 +21,7 @@
         bool same = old == *(uint##bits##_t*)expected;                                                 \
         if (same) *target = value;                                                                     \
         else *(uint##bits##_t*)expected = old;                                                         \
+        kiln_cpu_compared(at, bits / 8);                                                               \
         return same;                                                                                   \
     }
 #define KILN_CPU_ATOMIC_HOOKS(bits)                                                                    \
@@ -47,6 +48,7 @@
         volatile uint##bits##_t* target = (volatile uint##bits##_t*)at;                                \
         uint##bits##_t old = *target;                                                                  \
         if (old == expected) *target = value;                                                          \
+        kiln_cpu_compared(at, bits / 8);                                                               \
         return old;                                                                                    \
     }
 KILN_CPU_ATOMIC_HOOKS(8)

@@ -52,6 +52,18 @@ struct kiln_cpu_unwritten_read {
     const struct kiln_cpu_region* region;
 };
 
+// A plain read of what another thread updates atomically. It is a race unless the thread next compares and swaps the
+// same location: such a loop may begin with a plain read, as in the CUDA C++ Programming Guide ("Atomic Functions"),
+// because a wrong value only costs a turn.
+struct kiln_cpu_doubtful_read {
+    uint32_t bytes;  // 0 if there is none
+    uint32_t thread;
+    uint32_t place;
+    uintptr_t at;
+    const struct kiln_cpu_region* region;
+    kiln_cpu_slot other;
+};
+
 // Memory that kernels may use.
 struct alignas(64) kiln_cpu_region {
     uintptr_t start;
@@ -110,6 +122,7 @@ struct kiln_cpu_watch_state {
     uint32_t copies;
     uint32_t copies_left;   // those not waited for
     kiln_cpu_unwritten_read unwritten;
+    kiln_cpu_doubtful_read doubtful;
     kiln_cpu_cell* free_cells;
     kiln_cpu_cell* cells_end;
 };

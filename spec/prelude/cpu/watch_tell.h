@@ -68,7 +68,7 @@ KILN_CPU_COLD void kiln_cpu_say_unwritten(void) {
 }
 
 // Tells of a read of what no thread had written; false if there was none in this interval.
-KILN_CPU_COMMON bool kiln_cpu_tell_unwritten(void) {
+KILN_CPU_COLD bool kiln_cpu_tell_unwritten(void) {
     const kiln_cpu_unwritten_read* read = &kiln_cpu_watch.unwritten;
     if (!read->bytes) return false;
     kiln_cpu_fault_begins(kiln_cpu_index_of(read->thread));
@@ -186,11 +186,12 @@ KILN_CPU_COLD void kiln_cpu_say_block_of(uint32_t interval) {
     kiln_cpu_say_triple("of block ", index);
 }
 
-KILN_CPU_COLD void kiln_cpu_tell_race(const kiln_cpu_region* region, const kiln_cpu_cell* cell, uint32_t slot,
+KILN_CPU_COLD void kiln_cpu_tell_race(const kiln_cpu_region* region, kiln_cpu_slot earlier, uint32_t running,
                                       uintptr_t at, uint32_t bytes, uint32_t access, uint32_t place) {
-    uint32_t other = cell->slot[slot].thread, thread = other & KILN_CPU_THREAD_BITS;
-    bool same_block = cell->slot[slot].interval >= kiln_cpu_watch.block_first;
-    kiln_cpu_watch_begins("race: it ");
+    uint32_t thread = earlier.thread & KILN_CPU_THREAD_BITS;
+    bool same_block = earlier.interval >= kiln_cpu_watch.block_first;
+    kiln_cpu_fault_begins(kiln_cpu_index_of(running));
+    kiln_cpu_say("race: it ");
     kiln_cpu_say(kiln_cpu_verb(access));
     kiln_cpu_say(" ");
     kiln_cpu_say_element(region, at, bytes);
@@ -199,14 +200,27 @@ KILN_CPU_COLD void kiln_cpu_tell_race(const kiln_cpu_region* region, const kiln_
     kiln_cpu_say_triple("thread ", kiln_cpu_index_of(thread));
     kiln_cpu_say(" ");
     if (same_block) kiln_cpu_say("of the block");
-    else kiln_cpu_say_block_of(cell->slot[slot].interval);
+    else kiln_cpu_say_block_of(earlier.interval);
     kiln_cpu_say(" ");
-    kiln_cpu_say(kiln_cpu_verb(other));
-    kiln_cpu_say_place(cell->slot[slot].place);
+    kiln_cpu_say(kiln_cpu_verb(earlier.thread));
+    kiln_cpu_say_place(earlier.place);
     if (!same_block) return kiln_cpu_say("; blocks of a launch run in any order");
-    bool same_warp = thread / 32 == KILN_CPU_RUNNING / 32;
+    bool same_warp = thread / 32 == running / 32;
     kiln_cpu_say(same_warp ? ", and no __syncwarp() or barrier orders the two"
                            : ", and no __syncthreads() orders the two");
+}
+
+// Tells of a doubtful read that no comparison and swap followed; false if there is none.
+KILN_CPU_COLD bool kiln_cpu_tell_doubtful(void) {
+    const kiln_cpu_doubtful_read* read = &kiln_cpu_watch.doubtful;
+    if (!read->bytes) return false;
+    kiln_cpu_tell_race(read->region, read->other, read->thread, read->at, read->bytes, KILN_CPU_READS, read->place);
+    return true;
+}
+
+// Tells of a wrong read when the interval ends; false if there was none.
+KILN_CPU_COMMON bool kiln_cpu_tell_at_end(void) {
+    return kiln_cpu_tell_doubtful() || kiln_cpu_tell_unwritten();
 }
 
 #endif

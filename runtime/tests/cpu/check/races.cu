@@ -317,3 +317,16 @@ __global__ void copy_into_a_stage_that_is_still_read(const int* in, int* x, floa
     kiln::copy_commit();
     kiln::copy_wait<0>();
 }
+
+//: 1 64 0 updates atomically
+__global__ void a_plain_read_of_what_others_compare_and_swap(const int* in, int* x, float* y) {
+    if (threadIdx.x < 32) atomicCAS(&x[0], 0, in[threadIdx.x]);  //!
+    else x[threadIdx.x] = x[0];  //!
+}
+
+//: 4 1 0 blocks of a launch run in any order
+__global__ void a_plain_read_before_another_location_is_compared(const int* in, int* x, float* y) {
+    int seen = x[0];  //!
+    atomicCAS(&x[1], seen, 1);
+    atomicAdd(&x[0], in[1]);  //!
+}

@@ -219,3 +219,30 @@ __global__ void many_warp_operations(const int* in, int* x, float* y) {
     }
     x[threadIdx.x] = s[threadIdx.x];
 }
+
+//: 4 64 0
+__global__ void a_loop_of_comparisons_begins_with_a_plain_read(const int* in, int* x, float* y) {
+    // The CUDA C++ Programming Guide ("Atomic Functions") adds doubles in this way.
+    unsigned long long* sum = (unsigned long long*)y;
+    unsigned long long old = *sum, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(sum, assumed, (unsigned long long)__double_as_longlong(1.0 + __longlong_as_double((long long)assumed)));
+    } while (assumed != old);
+    unsigned* word = (unsigned*)&x[0];
+    unsigned seen = *word, before;
+    do {
+        before = seen;
+        seen = atomicCAS(word, before, before + in[threadIdx.x]);
+    } while (before != seen);
+    __shared__ unsigned most;
+    if (threadIdx.x == 0) most = 0;
+    __syncthreads();
+    unsigned now = most, last;
+    do {
+        last = now;
+        now = atomicCAS(&most, last, last > threadIdx.x ? last : threadIdx.x);
+    } while (now != last);
+    __syncthreads();
+    x[64 + blockIdx.x * 64 + threadIdx.x] = (int)most;
+}
