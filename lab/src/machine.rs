@@ -126,7 +126,7 @@ pub fn describe() -> String {
         let line = text.lines().find(|line| line.starts_with(name))?;
         Some(line.split_once(':')?.1.trim().to_owned())
     };
-    let processor = field("/proc/cpuinfo", "model name");
+    let processor = Some(kiln::backend::cpu::processor_name().to_owned());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let memory = field("/proc/meminfo", "MemTotal");
     let memory_kib = memory.and_then(|text| text.strip_suffix(" kB")?.parse::<u64>().ok());

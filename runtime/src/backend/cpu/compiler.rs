@@ -157,7 +157,7 @@ impl CpuCompiler {
 
     fn flags_of(&self, family: Family, build: BuildKind) -> Vec<String> {
         let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
-        flags.push(format!("-march={}", self.target.march()));
+        flags.push(self.target.option());
         // On x86-64 plain `char` is signed anyway, as it is on every GPU.
         if cfg!(target_arch = "aarch64") {
             flags.push("-fsigned-char".into());

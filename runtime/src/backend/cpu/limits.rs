@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::OnceLock;
 
 use kiln_spec::{Backend, DeviceKey, DeviceLimits, Hash};
 
+use super::processor::Processor;
 use crate::device::error::DeviceError;
 
 /// Maximum number of threads per block, whatever the options are. This is the capacity of the prelude's scheduler.
@@ -83,18 +83,20 @@ impl CpuOptions {
 /// The processor or instruction set for which kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuTarget {
-    /// The host processor (`-march=native`). This is for tuning; such code is never loaded on another processor.
+    /// The host processor (`-march=native`, on aarch64 `-mcpu=native`). This is for tuning; such code is never loaded on another processor.
     Native,
     /// A named instruction set, such as `x86-64-v3`. This is for images that are shipped.
     Named(String),
 }
 
 impl CpuTarget {
-    /// The value of `-march`.
-    pub(super) fn march(&self) -> &str {
+    /// The compiler's option for the target. On aarch64, `-march=native` says nothing about the processor's schedule, and
+    /// clang leaves out extensions that the processor has.
+    pub(super) fn option(&self) -> String {
         match self {
-            CpuTarget::Native => "native",
-            CpuTarget::Named(name) => name,
+            CpuTarget::Native if cfg!(target_arch = "aarch64") => "-mcpu=native".into(),
+            CpuTarget::Native => "-march=native".into(),
+            CpuTarget::Named(name) => format!("-march={name}"),
         }
     }
 
@@ -159,69 +161,6 @@ pub(super) fn architecture() -> &'static str {
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn architecture() -> &'static str {
     std::env::consts::ARCH
-}
-
-/// The description of the first processor in `/proc/cpuinfo`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Processor {
-    /// The product name.
-    pub name: String,
-    /// The vendor, family, model and stepping.
-    pub model: String,
-    /// The instruction set features that compilers use, sorted.
-    pub features: String,
-}
-
-impl Processor {
-    /// Reads `/proc/cpuinfo` at the first call. Unknown fields are empty.
-    pub fn read() -> &'static Processor {
-        static READ: OnceLock<Processor> = OnceLock::new();
-        READ.get_or_init(|| {
-            Processor::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
-        })
-    }
-
-    fn parse(text: &str) -> Processor {
-        let field = |name: &str| {
-            text.lines()
-                .filter_map(|line| line.split_once(':'))
-                .find(|(key, _)| key.trim() == name)
-                .map_or("", |(_, value)| value.trim())
-        };
-        let named = |name: &str| Some(field(name)).filter(|text| !text.is_empty());
-        let model = ["vendor_id", "cpu family", "model", "stepping", "CPU part"]
-            .into_iter()
-            .filter_map(named)
-            .collect::<Vec<_>>();
-        let flags = named("flags").unwrap_or(field("Features"));
-        let mut features: Vec<&str> = flags
-            .split_whitespace()
-            .filter(|f| is_compiled_for(f))
-            .collect();
-        features.sort_unstable();
-        let name = named("model name").or_else(|| named("Processor"));
-        Processor {
-            name: plain(name.unwrap_or("unknown processor")),
-            model: model.join(" "),
-            features: features.join(" "),
-        }
-    }
-}
-
-/// Whether a flag of `/proc/cpuinfo` is an instruction set. Other flags depend on the operating system and the
-/// hypervisor.
-fn is_compiled_for(flag: &str) -> bool {
-    const SETS: [&str; 23] = [
-        "sse", "ssse3", "avx", "amx", "fma", "f16c", "bmi", "abm", "adx", "aes", "gfni", "sha",
-        "movbe", "popcnt", "vaes", "vpclmul", "pclmul", "asimd", "sve", "sme", "fphp", "bf16",
-        "i8mm",
-    ];
-    flag != "smep" && SETS.iter().any(|set| flag.starts_with(set))
-}
-
-/// Replaces each run of white space in a name by one space.
-fn plain(name: &str) -> String {
-    name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The key by which rows for this processor are selected.
@@ -309,18 +248,6 @@ pub(super) fn meminfo_bytes(name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_processor_is_read_and_kernel_flags_are_left_out() {
-        let text = "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n\
-                    model name\t: Some  CPU @ 2.00GHz\nstepping\t: 7\nflags\t\t: fpu sse2 smep avx2 md_clear\n\
-                    processor\t: 1\nmodel name\t: Another\n";
-        let processor = Processor::parse(text);
-        assert_eq!(processor.name, "Some CPU @ 2.00GHz");
-        assert_eq!(processor.model, "GenuineIntel 6 85 7");
-        assert_eq!(processor.features, "avx2 sse2");
-        assert_eq!(Processor::parse("").name, "unknown processor");
-    }
 
     #[test]
     fn code_for_lower_levels_runs_and_code_for_others_does_not() {

@@ -18,9 +18,15 @@ mod memory;
 mod module;
 mod object;
 mod pool;
+mod processor;
 mod toolchain;
 mod watch;
 
 pub use compiler::CpuCompiler;
 pub use device::CpuDevice;
 pub use limits::{CpuOptions, CpuTarget};
+
+/// The product name of the host processor. On Arm, the names of its cores, each once.
+pub fn processor_name() -> &'static str {
+    &processor::Processor::read().name
+}
