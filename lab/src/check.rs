@@ -229,8 +229,25 @@ impl<'a> Checker<'a> {
         }
         match self.check(which, expected) {
             Checked::Failed(told @ Outcome::KernelFault { .. }) => told,
-            _ => outcome,
+            _ => self.fault_alone(which, expected).unwrap_or(outcome),
         }
+    }
+
+    /// The fault that the check build of the baseline reports if it is launched without a comparison. If the baseline
+    /// itself is the oracle, a faulty baseline has no expected outputs with which its check build could be compared.
+    fn fault_alone(&self, which: Which<'_>, expected: &Expectations) -> Option<Outcome> {
+        let Which::Baseline = which else { return None };
+        let compiled = self.build(which).ok()?;
+        let expected = self.own.as_ref().unwrap_or(expected);
+        let launched = expected.of_check_build(compiled.arm).ok()?;
+        self.cases.iter().find_map(|case| {
+            let plan = self.kernel.spec.baseline_plan(&case.problem, None).ok()?;
+            let error = launched.get(&case.problem, case.seed, plan).err()?;
+            match of_worker_error(&error) {
+                told @ Outcome::KernelFault { .. } => Some(told),
+                _ => None,
+            }
+        })
     }
 
     /// Decides whether a failure of the check build is the candidate's fault. If the tuned device is the cpu, the

@@ -146,6 +146,22 @@ impl Expectations {
         }
     }
 
+    /// Launches a check build instead of the oracle, in the same kind of worker. The outputs are not comparable with those
+    /// of the oracle, so their files are in a folder of their own.
+    ///
+    /// # Errors
+    /// If the folder cannot be created.
+    pub(crate) fn of_check_build(&self, arm: ArmJob) -> std::io::Result<Expectations> {
+        let folder = self.folder.join("check");
+        std::fs::create_dir_all(&folder)?;
+        let oracle = Oracle::Launch {
+            device: self.bench.device.clone(),
+            arm: Box::new(arm),
+            grade: ReferenceGrade::BaselineOnly,
+        };
+        Ok(Expectations::new(oracle, self.bench.clone(), &folder))
+    }
+
     /// How strong the evidence of a comparison with these expected outputs is.
     pub fn grade(&self) -> ReferenceGrade {
         self.oracle.grade()

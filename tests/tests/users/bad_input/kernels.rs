@@ -48,6 +48,11 @@ fn baselines() -> Vec<Case> {
         )
         .edit(SOURCE, "2.0f * x[i]", "2.0f * x[i + (i + 1 == n)]"),
         baseline(
+            "a baseline that writes behind an argument",
+            "tune: scale (n=10000): the baseline does not work: block (16,0,0) thread (8,0,0): out of bounds: it writes `y`[521] (4 bytes) at src/scale.cu:3, but there are 521 elements of 4 bytes",
+        )
+        .edit(SOURCE, "y[i]", "y[i + (i + 1 == n)]"),
+        baseline(
             "a baseline that needs whole blocks",
             "help: it fails on n=521, one of the sizes on which Kiln verifies every config; if the kernel does not support this size, exclude it by a constraint such as `where(n % TILE == 0)`, or list other sizes with `verify(..)`",
         )
