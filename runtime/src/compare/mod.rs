@@ -59,9 +59,23 @@ impl fmt::Display for WorstElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}[{}] is {:e}, it should be {:e}: error {:.3e}, bound {:.3e}",
-            self.output, self.index, self.got, self.want, self.error, self.bound
+            "{}[{}] is {}, it should be {}: error {:.3e}, bound {:.3e}",
+            self.output,
+            self.index,
+            number(self.got),
+            number(self.want),
+            self.error,
+            self.bound
         )
+    }
+}
+
+/// A value as text: whole numbers with all their digits, as integers are written, and others with an exponent.
+fn number(value: f64) -> String {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value.fract() == 0.0 && value.abs() < EXACT {
+        true => format!("{value}"),
+        false => format!("{value:e}"),
     }
 }
 
@@ -185,6 +199,22 @@ mod tests {
         relative: 1e-3,
         absolute: 0.0,
     };
+
+    #[test]
+    fn whole_numbers_are_written_with_all_their_digits() {
+        let error = WorstElement {
+            output: "c".into(),
+            index: 3,
+            got: 65_793.0,
+            want: 0.25,
+            error: 65_792.75,
+            bound: 0.0,
+        };
+        assert_eq!(
+            error.to_string(),
+            "c[3] is 65793, it should be 2.5e-1: error 6.579e4, bound 0.000e0"
+        );
+    }
 
     fn worst(got: &[f32], want: &[f64]) -> WorstElement {
         let want = Wide::F32(want.to_vec());
