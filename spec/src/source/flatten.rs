@@ -36,6 +36,9 @@ pub struct SourceFile {
 
 /// A kernel's source with its local includes inlined.
 ///
+/// A local include is relative to the file that contains it, or to the nearest folder above that file in which the
+/// included file exists.
+///
 /// `#include "local.cuh"` is replaced by the text of the file between `#line` markers. `#pragma once` is replaced by
 /// an include guard, which also works if the first inclusion is under an `#if`. `#include <..>` and the headers of
 /// Kiln ([`PRELUDE_HEADERS`]) are left unchanged. Line endings become `\n`.
@@ -213,10 +216,18 @@ impl Flattener<'_, '_> {
     }
 
     fn include(&mut self, from: &str, path: &str, at: Location) -> Result<(), SourceError> {
-        let Some(name) = path::resolve(from, path) else {
+        if path::resolve(from, path).is_none() {
             let path = path.to_owned();
             return Err(SourceError::Outside { path, at });
+        }
+        let found = match self.find(from, path) {
+            Ok(found) => found,
+            Err(_) if is_device_header(path) => {
+                return self.push(&format!("#include \"{path}\"\n"));
+            }
+            Err((name, error)) => return Err(SourceError::Include { name, at, error }),
         };
+        let (name, text) = found;
         if self.seen_unconditionally.contains(&name) {
             return Ok(());
         }
@@ -235,19 +246,29 @@ impl Flattener<'_, '_> {
             let limit = MAX_INCLUDE_DEPTH;
             return Err(SourceError::TooDeep { at, limit });
         }
-        let text = match (self.reader)(&name) {
-            Ok(text) => text,
-            Err(_) if is_device_header(path) => {
-                return self.push(&format!("#include \"{path}\"\n"));
-            }
-            Err(error) => return Err(SourceError::Include { name, at, error }),
-        };
         self.file(&name, &text)?;
         let guarded = lex(&text).is_ok_and(|t| t.iter().any(|t| is_pragma_once(&text, t)));
         if guarded && self.conditionals == 0 {
             self.seen_unconditionally.insert(name);
         }
         Ok(())
+    }
+
+    /// The name and the text of an included file. A path is relative to the folder of the file that includes it, or
+    /// otherwise to the nearest folder above in which the file exists: headers of a library name each other as
+    /// `"library/part.cuh"`, whatever folder they are in. If no such file exists, the error is that of the first folder.
+    fn find(&mut self, from: &str, path: &str) -> Result<(String, String), (String, ReadError)> {
+        let mut first = None;
+        for name in path::candidates(from, path) {
+            match (self.reader)(&name) {
+                Ok(text) => return Ok((name, text)),
+                Err(error @ ReadError::Unresolved { .. }) => {
+                    first = first.or(Some((name, error)));
+                }
+                Err(error) => return Err(first.unwrap_or((name, error))),
+            }
+        }
+        Err(first.unwrap_or((path.to_owned(), ReadError::PathOutside)))
     }
 
     fn push(&mut self, text: &str) -> Result<(), SourceError> {

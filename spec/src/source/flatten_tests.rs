@@ -12,7 +12,7 @@ fn load(files: &[(&str, &str)]) -> Result<SourceText, SourceError> {
     SourceText::load(&files[0].0, &mut |name| {
         let file = files.iter().find(|(file, _)| file == name);
         file.map(|(_, text)| text.clone())
-            .ok_or_else(|| io::Error::other("no such file").into())
+            .ok_or_else(|| ReadError::unresolved(name, &io::Error::other("no such file")))
     })
 }
 
@@ -63,6 +63,30 @@ fn an_include_of_a_header_that_is_read_once_is_under_no_condition() {
     let scan = crate::source::SourceScan::new(&source).unwrap();
     let conditional: Vec<_> = scan.includes().iter().map(|i| i.conditional).collect();
     assert_eq!(conditional, [false, true]);
+}
+
+#[test]
+fn headers_of_a_library_name_each_other_from_its_root() {
+    let source = load(&[
+        ("src/a.cu", "#include \"vendor/flash/norm.cuh\"\n"),
+        (
+            "src/vendor/flash/norm.cuh",
+            "#include \"flash/vec.cuh\"\n#include \"math.cuh\"\nint norm;\n",
+        ),
+        ("src/vendor/flash/vec.cuh", "int vec;\n"),
+        ("src/vendor/flash/math.cuh", "int near;\n"),
+        ("src/math.cuh", "int far;\n"),
+    ])
+    .unwrap();
+    assert!(source.text().contains("int vec;") && source.text().contains("int near;"));
+    assert!(!source.text().contains("int far;"));
+    let missing = load(&[("src/x/a.cu", "\n#include \"b.cuh\"\n")])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        missing.contains("src/x/a.cu:2: cannot read included file `src/x/b.cuh`"),
+        "{missing}"
+    );
 }
 
 #[test]

@@ -26,6 +26,21 @@ pub fn resolve(includer: &str, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
+/// The names that `path` may mean in an `#include` of the file `includer`: relative to its folder, then to each folder
+/// above, up to the package. Empty if `path` leaves the package.
+pub fn candidates(includer: &str, path: &str) -> Vec<String> {
+    let folders = includer
+        .match_indices('/')
+        .map(|(end, _)| &includer[..=end]);
+    let mut folders: Vec<&str> = folders.collect();
+    folders.insert(0, "");
+    let mut names: Vec<String> = Vec::new();
+    for folder in folders.into_iter().rev() {
+        names.extend(resolve(folder, path).filter(|name| !names.contains(name)));
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +56,16 @@ mod tests {
             Some("src/common/x.cuh")
         );
         assert_eq!(resolve("gemm.cu", "a/b.cuh").as_deref(), Some("a/b.cuh"));
+    }
+
+    #[test]
+    fn an_include_is_looked_for_in_the_folders_above_the_file() {
+        assert_eq!(
+            candidates("src/lib/a.cuh", "lib/b.cuh"),
+            ["src/lib/lib/b.cuh", "src/lib/b.cuh", "lib/b.cuh"]
+        );
+        assert_eq!(candidates("a.cu", "b.cuh"), ["b.cuh"]);
+        assert_eq!(candidates("src/a.cu", "../b.cuh"), ["b.cuh"]);
     }
 
     #[test]
