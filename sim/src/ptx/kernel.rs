@@ -439,7 +439,7 @@ fn class(op: &Op, text: &str) -> Class {
         Op::Together { what, .. } => match what {
             Together::Matrix(_) if text.contains("mma") => Class::Matrix,
             Together::Matrix(_) => Class::Shared,
-            Together::Sync => Class::Flow,
+            Together::Sync | Together::Warpgroup(_) => Class::Flow,
             _ => Class::Exchange,
         },
         Op::Barrier(_) => Class::Barrier,
@@ -449,6 +449,7 @@ fn class(op: &Op, text: &str) -> Class {
         | Op::Commit
         | Op::Wait(_)
         | Op::Fence
+        | Op::ProxyFence
         | Op::Trap => Class::Flow,
         Op::NotImplemented(_) | Op::Fail(_) => Class::Unknown,
     }

@@ -4,6 +4,7 @@
 //! lanes of one warp wait for each other in locks and loops on flags. A group therefore runs at most [`SLICE`]
 //! instructions before another group has its turn, and lanes that wait to join may then continue without the others.
 
+use super::flight::Flight;
 use super::flow::NOWHERE;
 use super::regs::Regs;
 
@@ -50,6 +51,8 @@ pub(super) struct Warp {
     pub local: Vec<u8>,
     /// For each lane, the number of asynchronous copy groups that it has committed.
     pub committed: [u32; 32],
+    /// The warpgroup products of the warp. `None` if the kernel has none.
+    pub flight: Option<Box<Flight>>,
 }
 
 impl Warp {
@@ -71,6 +74,7 @@ impl Warp {
             slice: SLICE,
             local,
             committed: [0; 32],
+            flight: None,
         }
     }
 
