@@ -205,6 +205,24 @@ fn a_source_that_holds_a_zero_byte_and_an_unknown_option_are_errors() {
     assert!(error.to_string().contains("no-such-option"), "{error}");
 }
 
+/// The names of targets and of images stay those of the device.
+#[test]
+fn hopper_is_compiled_with_its_own_features() {
+    if !have("a compile for Hopper", &[Need::Nvrtc]) {
+        return;
+    }
+    let source = "\
+#if !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error plain
+#endif
+extern \"C\" __global__ void k() { asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\"); }
+";
+    let artifact = compile("sm_90", source).unwrap();
+    assert_eq!(artifact.target, "sm_90");
+    let error = compile("sm_89", source).unwrap_err().to_string();
+    assert!(error.contains("plain"), "{error}");
+}
+
 #[test]
 fn an_architecture_that_nvrtc_does_not_know_is_refused_with_those_it_knows() {
     if !have("architectures of NVRTC", &[Need::Nvrtc]) {
