@@ -351,6 +351,13 @@ impl Code {
 
     /// The offset of dynamic shared memory.
     pub fn dynamic_base(&self) -> u32 {
-        after_gap(self.shared_bytes, self.dynamic_align)
+        let align = self.dynamic_align.max(1);
+        let base = after_gap(self.shared_bytes, align);
+        // The layouts of warpgroup products depend on address bits. The base has exactly the declared alignment, so a
+        // kernel that needs a larger one gives wrong results.
+        match self.has_warpgroups() && (base / align).is_multiple_of(2) {
+            true => base + align,
+            false => base,
+        }
     }
 }

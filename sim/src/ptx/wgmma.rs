@@ -116,7 +116,12 @@ impl Wgmma {
             .strip_suffix("k16")?
             .parse()
             .ok()?;
-        if *sum != "f32" || a != b || n % 8 != 0 || !(8..=256).contains(&n) || !m.has("aligned") {
+        if *sum != "f32"
+            || a != b
+            || !n.is_multiple_of(8)
+            || !(8..=256).contains(&n)
+            || !m.has("aligned")
+        {
             return None;
         }
         Some(Wgmma {

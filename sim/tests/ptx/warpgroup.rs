@@ -50,12 +50,12 @@ impl Layout {
             Layout::Turned(16) => k / 8 * lines * 16 + line / 8 * 128 + k % 8 * 16 + line % 8 * 2,
             Layout::Lines(width) => {
                 let row = line * width;
-                row + (k / 8 ^ turn(row, width)) * 16 + k % 8 * 2
+                row + ((k / 8) ^ turn(row, width)) * 16 + k % 8 * 2
             }
             Layout::Turned(width) => {
                 let across = width / 2;
                 let row = line / across * 16 * width + k * width;
-                row + (line % across / 8 ^ turn(row, width)) * 16 + line % 8 * 2
+                row + ((line % across / 8) ^ turn(row, width)) * 16 + line % 8 * 2
             }
         }
     }
@@ -442,6 +442,33 @@ fn wrong_offsets_and_swizzles_give_other_results_or_faults() {
             Err(fault) => assert!(!fault.kind.to_string().is_empty()),
         }
     }
+}
+
+#[test]
+fn dynamic_shared_memory_has_no_larger_alignment_than_the_kernel_declares() {
+    let product = simple();
+    let launch = |align: u32| {
+        let text = product.text(PUBLISH, &complete(&product));
+        let fixed = format!(".shared .align 1024 .b8 tile[{BYTES}];");
+        let dynamic = format!(".extern .shared .align {align} .b8 tile[];");
+        // The descriptors contain the address of the tile.
+        let base = "cvt.u64.u32 %rd13, %r5;\nshr.u64 %rd13, %rd13, 4;\nadd.u64 %rd11, %rd11, %rd13;\nadd.u64 %rd12, %rd12, %rd13;\n";
+        let text = text
+            .replace(&fixed, "")
+            .replace(".visible", &format!("{dynamic}\n.visible"));
+        let text = text.replace("setp.eq.u32 %p1", &format!("{base}setp.eq.u32 %p1"));
+        let case = Case {
+            shared_bytes: BYTES as u32,
+            ..Case::of(128)
+        };
+        let mut out = vec![0; 64 * product.n];
+        let bits = |x| f16::from_f32(x).to_bits();
+        let launched = case.launch(&text, &mut [&mut out, &mut product.image(bits)]);
+        launched.map(|_| out).unwrap()
+    };
+    let right = launch(1024);
+    product.check(&right, 1.0, 1.0);
+    assert_ne!(launch(16), right);
 }
 
 #[test]

@@ -26,7 +26,6 @@ use rayon::prelude::*;
 const OF_THE_SPEC_ALONE: &[&str] = &[
     "device.warp_size",
     "device.lockstep_threads",
-    "device.warps_per_product",
     "HEAD_DIM == dim",
 ];
 
