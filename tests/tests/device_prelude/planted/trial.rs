@@ -192,7 +192,7 @@ impl Subject {
 /// The product of a problem's sizes.
 fn operations(problem: &Problem) -> i64 {
     let sizes = problem.iter().filter_map(|(_, value)| match value {
-        ProblemValue::Size(size) => Some(*size),
+        ProblemValue::Size(size) => Some(size),
         _ => None,
     });
     sizes.product()
