@@ -199,7 +199,13 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
     ];
     // The exact size of the memory is left out, because it varies between devices of a kind and does not affect times.
     let limits = DeviceLimit::ALL.iter();
-    let limits = limits.filter(|limit| **limit != DeviceLimit::MemoryBytes);
+    // Most devices have one warp per product. Their keys are the same as before this limit existed.
+    let is_left_out = |limit: DeviceLimit| match limit {
+        DeviceLimit::MemoryBytes => true,
+        DeviceLimit::WarpsPerProduct => limit.of(parts.limits) == 1,
+        _ => false,
+    };
+    let limits = limits.filter(|limit| !is_left_out(**limit));
     fields.extend(limits.map(|limit| {
         let value = limit.of(parts.limits).to_string();
         (format!("device.{}", limit.name()), value)

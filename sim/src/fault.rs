@@ -108,6 +108,15 @@ pub enum FaultKind {
         /// The byte offset in shared memory.
         offset: u64,
     },
+    /// A `wgmma` reads shared memory that a thread wrote, and no `fence.proxy.async` of that thread is ordered between the
+    /// write and the read.
+    #[error(
+        "shared memory at {offset:#x} is read by `wgmma` without a `fence.proxy.async` after the write to it"
+    )]
+    BeforeFence {
+        /// The byte offset in shared memory.
+        offset: u64,
+    },
     /// Two unsynchronised threads access the same byte, and at least one of the accesses is a write.
     #[error("a race on shared memory at {offset:#x} with {}, last at `{instruction}`{}", warps(.other), at(.line))]
     Race {

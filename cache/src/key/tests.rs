@@ -47,6 +47,7 @@ impl Owned {
                 shared_bytes_per_block: 101_376,
                 warp_size: 32,
                 lockstep_threads: 32,
+                warps_per_product: 4,
                 multiprocessors: 58,
                 l2_bytes: 48 << 20,
                 memory_bytes: 24 << 30,
@@ -109,7 +110,7 @@ fn single_changes() -> Vec<(String, TuningKey)> {
         "device.name".into(),
         changed(|o| o.device.name = "RTX".into()),
     ));
-    let limit_changes: [(&str, ChangeLimits); 12] = [
+    let limit_changes: [(&str, ChangeLimits); 13] = [
         ("max_threads_per_block", |l| l.max_threads_per_block = 512),
         ("max_block_x", |l| l.max_block[0] = 1),
         ("max_block_y", |l| l.max_block[1] = 1),
@@ -120,6 +121,7 @@ fn single_changes() -> Vec<(String, TuningKey)> {
         ("shared_bytes_per_block", |l| l.shared_bytes_per_block = 1),
         ("warp_size", |l| l.warp_size = 64),
         ("lockstep_threads", |l| l.lockstep_threads = 1),
+        ("warps_per_product", |l| l.warps_per_product = 1),
         ("multiprocessors", |l| l.multiprocessors = 1),
         ("l2_bytes", |l| l.l2_bytes = 1),
     ];

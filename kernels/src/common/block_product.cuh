@@ -5,8 +5,12 @@
 // Tunable parameters:
 //   BLOCK_M, BLOCK_N, BLOCK_K  the extents of the tiles
 //   WARPS_M, WARPS_N           warps along the rows and columns of the product
-//   TILES                      1: by tiles of 16 x 16, on tensor cores if the GPU has them; 0: by fused multiply-adds
+//   TILES                      2: by warpgroups of four warps, on GPUs that have them (device.warps_per_product is 4);
+//                              1: by tiles of 16 x 16, on tensor cores if the GPU has them; 0: by fused multiply-adds
 //   LANES_M                    lanes of a warp along the rows of the product, if TILES is 0
+//
+// Warpgroups follow each other along the rows first: there are WARPS_M / 4 times WARPS_N of them. Their tiles are
+// swizzled and have no padding.
 
 #include "kiln.cuh"
 
@@ -22,15 +26,93 @@ static __device__ constexpr int CHUNK = 16 / (int)sizeof(T);
 static __device__ constexpr int LEADING_A = BLOCK_K + CHUNK;
 static __device__ constexpr int LEADING_B = BLOCK_N + CHUNK;
 
-// The layout of b in shared memory.
+// The layout of b in shared memory, if TILES is not 2.
 static __device__ constexpr kiln::layout LAYOUT_B = TILES ? kiln::right_layout : kiln::layout::row_major;
 
 static_assert(WARP_M % 16 == 0 && WARP_N % 16 == 0, "warps tile the block");
 static_assert(BLOCK_M * BLOCK_N <= 128 * THREADS, "a thread's sums fit into registers");
 static_assert(TILES == 0 || LANES_M == 4, "tiles have lanes of their own");
+static_assert(TILES == 2 || WARPS_M <= 4, "only warpgroups have more warps along the rows");
 static_assert(THREADS <= 1024, "a block has at most 1024 threads");
 
-#if TILES
+#if TILES == 2
+
+#if !defined(KILN_HAS_WARPGROUPS)
+#error "TILES = 2 needs a GPU whose warps multiply in groups"
+#endif
+
+static_assert(WARPS_M % kiln::warpgroup_warps == 0, "the warps of a group lie along the rows");
+
+// This thread's elements of the product, as warpgroups hold them.
+struct Product {
+    static constexpr int GROUPS_M = WARPS_M / kiln::warpgroup_warps;
+    static constexpr int ROWS = BLOCK_M / GROUPS_M / kiln::warpgroup_rows, COLS = WARP_N / 16;
+    static_assert(ROWS * GROUPS_M * kiln::warpgroup_rows == BLOCK_M, "groups tile the block");
+
+    using TileA = kiln::left_tile<BLOCK_K>;
+    using TileB = kiln::right_tile<BLOCK_K, kiln::right_width<WARP_N>>;
+
+    kiln::tile_acc sum[ROWS][COLS];
+    int group_row, group_col;
+
+    __device__ __forceinline__ void clear()
+    {
+        const int group = kiln::warpgroup();
+        group_row = group / WARPS_N * (ROWS * kiln::warpgroup_rows);
+        group_col = group % WARPS_N * WARP_N;
+#pragma unroll
+        for (int row = 0; row < ROWS; ++row) {
+#pragma unroll
+            for (int col = 0; col < COLS; ++col) {
+                kiln::tile_fill(sum[row][col], 0.0f);
+            }
+            kiln::warpgroup_results(sum[row]);
+        }
+    }
+
+    // Begins to add the product of two tiles that the block has published. It is one group of products.
+    __device__ __forceinline__ void begin(const T* a, const T* b)
+    {
+        kiln::warpgroup_begin();
+#pragma unroll
+        for (int k = 0; k < BLOCK_K; k += 16) {
+            const unsigned long long right = TileB::descriptor(b, k, group_col);
+#pragma unroll
+            for (int row = 0; row < ROWS; ++row) {
+                const int from = group_row + row * kiln::warpgroup_rows;
+                kiln::warpgroup_mma<T>(sum[row], TileA::descriptor(a, from, k), right);
+            }
+        }
+        kiln::warpgroup_commit();
+    }
+
+    // Waits for all products.
+    __device__ __forceinline__ void end()
+    {
+        kiln::warpgroup_wait<0>();
+#pragma unroll
+        for (int row = 0; row < ROWS; ++row) {
+            kiln::warpgroup_results(sum[row]);
+        }
+    }
+
+    template <int ALIGNED>
+    __device__ __forceinline__ void store(T* to, size_t leading, int rows, int cols) const
+    {
+        const int warp_row = group_row + (int)(kiln::warp() % kiln::warpgroup_warps) * 16;
+#pragma unroll
+        for (int row = 0; row < ROWS; ++row) {
+#pragma unroll
+            for (int col = 0; col < COLS; ++col) {
+                const int at_row = warp_row + row * kiln::warpgroup_rows, at_col = group_col + col * 16;
+                kiln::tile_store_part<kiln::layout::row_major, ALIGNED>(
+                    to + at_row * leading + at_col, leading, sum[row][col], rows - at_row, cols - at_col);
+            }
+        }
+    }
+};
+
+#elif TILES
 
 // The elements of the product that this thread holds, as tiles.
 struct Product {

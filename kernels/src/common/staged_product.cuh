@@ -4,7 +4,7 @@
 //
 // Tunable parameters, in addition to those of block_product.cuh:
 //   STAGES  pairs of tiles in shared memory: STAGES * (BLOCK_M * (BLOCK_K + CHUNK) + BLOCK_K * (BLOCK_N + CHUNK))
-//           elements
+//           elements, and without CHUNK if TILES is 2
 
 #include "block_product.cuh"
 
@@ -54,6 +54,28 @@ template <> struct PieceCopy<kiln::layout::row_pairs> {
     }
 };
 
+// The places of the elements of a tile whose rows are padded.
+template <kiln::layout LAYOUT, int LEADING> struct PaddedTile {
+    static constexpr kiln::layout LAYOUT_OF_PIECES = LAYOUT;
+
+    template <int ACROSS, int DOWN> __device__ __forceinline__ static int first_row(int place)
+    {
+        return first_row_of<ACROSS, DOWN>(place);
+    }
+    __device__ __forceinline__ static int offset(int row, int col)
+    {
+        return (int)kiln::tile_offset<LAYOUT>(row, col, LEADING);
+    }
+};
+
+// The places of the elements of a swizzled tile, in which no neighbouring pieces share a bank.
+template <class Tile> struct SwizzledTile {
+    static constexpr kiln::layout LAYOUT_OF_PIECES = kiln::layout::row_major;
+
+    template <int ACROSS, int DOWN> __device__ __forceinline__ static int first_row(int place) { return place; }
+    __device__ __forceinline__ static int offset(int row, int col) { return Tile::offset(row, col); }
+};
+
 // Copies a tile of ROWS x COLS elements. `piece(row, col)` returns CHUNK elements at a time. If `whole` is true, every
 // piece exists completely or not at all, and is aligned to 16 bytes; `whole` is the same for all threads. The copy of
 // whole pieces continues while the code between begin() and end() runs.
@@ -61,8 +83,8 @@ template <> struct PieceCopy<kiln::layout::row_pairs> {
 // The number of turns is a constant, so that all indices are known at compile time. Otherwise a step of the product
 // would spend its instructions on these indices. For the same reason, single elements are copied in a separate loop
 // that is not unrolled.
-template <kiln::layout LAYOUT, int ROWS, int COLS, int LEADING> class TileCopy {
-    using Copy = PieceCopy<LAYOUT>;
+template <class Tile, int ROWS, int COLS> class TileCopy {
+    using Copy = PieceCopy<Tile::LAYOUT_OF_PIECES>;
     static constexpr int ACROSS = COLS / CHUNK, DOWN = THREADS / ACROSS * Copy::ROWS, TURNS = (ROWS + DOWN - 1) / DOWN;
     static_assert(THREADS % ACROSS == 0, "threads copy whole rows of pieces");
 
@@ -70,12 +92,12 @@ template <kiln::layout LAYOUT, int ROWS, int COLS, int LEADING> class TileCopy {
 
     __device__ __forceinline__ static int first_row()
     {
-        return first_row_of<ACROSS, THREADS / ACROSS>((int)threadIdx.x / ACROSS) * Copy::ROWS;
+        return Tile::template first_row<ACROSS, THREADS / ACROSS>((int)threadIdx.x / ACROSS) * Copy::ROWS;
     }
     __device__ __forceinline__ static int col() { return (int)threadIdx.x % ACROSS * CHUNK; }
     __device__ __forceinline__ static int place(int row, int col)
     {
-        return (int)kiln::tile_offset<LAYOUT>(row, col, LEADING);
+        return Tile::offset(row, col);
     }
 
     // Calls `body(turn, row)` for each row, or pair of rows, that this thread copies.
@@ -121,12 +143,22 @@ public:
 template <class A, class B>
 static __device__ __forceinline__ Product sum_of_products(unsigned int steps, A a, bool whole_a, B b, bool whole_b)
 {
+#if TILES == 2
+    constexpr int SIZE_A = BLOCK_M * BLOCK_K, SIZE_B = BLOCK_K * BLOCK_N;
+    T* const a_tiles = kiln::swizzled_shared<T>();
+    using TileA = SwizzledTile<Product::TileA>;
+    using TileB = SwizzledTile<Product::TileB>;
+#else
+    constexpr int SIZE_A = BLOCK_M * LEADING_A, SIZE_B = BLOCK_K * LEADING_B;
     T* const a_tiles = kiln::dynamic_shared<T>();
-    T* const b_tiles = a_tiles + STAGES * BLOCK_M * LEADING_A;
-    const auto a_tile = [&](unsigned int step) { return a_tiles + step % STAGES * (BLOCK_M * LEADING_A); };
-    const auto b_tile = [&](unsigned int step) { return b_tiles + step % STAGES * (BLOCK_K * LEADING_B); };
-    TileCopy<kiln::layout::row_major, BLOCK_M, BLOCK_K, LEADING_A> copy_a;
-    TileCopy<LAYOUT_B, BLOCK_K, BLOCK_N, LEADING_B> copy_b;
+    using TileA = PaddedTile<kiln::layout::row_major, LEADING_A>;
+    using TileB = PaddedTile<LAYOUT_B, LEADING_B>;
+#endif
+    T* const b_tiles = a_tiles + STAGES * SIZE_A;
+    const auto a_tile = [&](unsigned int step) { return a_tiles + step % STAGES * SIZE_A; };
+    const auto b_tile = [&](unsigned int step) { return b_tiles + step % STAGES * SIZE_B; };
+    TileCopy<TileA, BLOCK_M, BLOCK_K> copy_a;
+    TileCopy<TileB, BLOCK_K, BLOCK_N> copy_b;
     const auto begin = [&](unsigned int step) {
         copy_a.begin(a_tile(step), [&](int row, int col) { return a(step, row, col); }, whole_a);
         copy_b.begin(b_tile(step), [&](int row, int col) { return b(step, row, col); }, whole_b);
@@ -138,6 +170,36 @@ static __device__ __forceinline__ Product sum_of_products(unsigned int steps, A 
 
     Product product;
     product.clear();
+#if TILES == 2
+    // From three stages on, the product of a step is still running while the next one begins. Its pair of tiles is then
+    // taken by a copy only two steps later.
+    constexpr int RUNNING = STAGES > 2 ? 1 : 0, AHEAD = STAGES > 1 ? STAGES - 1 - RUNNING : 1;
+    for (unsigned int step = 0; step < AHEAD; ++step) {
+        if (step < steps) {
+            begin(step);
+        }
+        kiln::copy_commit();
+    }
+    for (unsigned int step = 0; step < steps; ++step) {
+        kiln::copy_wait<AHEAD - 1>();
+        kiln::async_proxy_fence();
+        // All tiles of this step are there, and all warps have seen the end of the product before the last one.
+        __syncthreads();
+        product.begin(a_tile(step), b_tile(step));
+        const unsigned int next = step + AHEAD;
+        if (STAGES > 1 && next < steps) {
+            begin(next);
+        }
+        kiln::warpgroup_wait<RUNNING>();
+        if (STAGES == 1 && next < steps) {
+            __syncthreads();
+            begin(next);
+        }
+        kiln::copy_commit();
+    }
+    product.end();
+    return product;
+#else
     for (unsigned int step = 0; step + 1 < STAGES; ++step) {
         if (step < steps) {
             begin(step);
@@ -170,4 +232,5 @@ static __device__ __forceinline__ Product sum_of_products(unsigned int steps, A 
 #endif
     }
     return product;
+#endif
 }

@@ -32,10 +32,10 @@ pub use self::gemm_f16::KERNEL;
         BLOCK_M in [16, 32, 64, 128, 256],
         BLOCK_N in [16, 32, 64, 128, 256],
         BLOCK_K in [16, 32, 64],
-        WARPS_M in [1, 2, 4],
+        WARPS_M in [1, 2, 4, 8],
         WARPS_N in [1, 2, 4],
         STAGES in [1, 2, 3, 4],
-        TILES in [0, 1],
+        TILES in [0, 1, 2],
         LANES_M in [2, 4, 8],
         GROUP_M in [1, 4, 8],
     ),
@@ -45,18 +45,26 @@ pub use self::gemm_f16::KERNEL;
         // Limit the registers that hold the sums of a thread.
         BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
         TILES == 0 || LANES_M == 4,
+        // Warpgroups multiply on GPUs that have them. Their four warps lie along m.
+        TILES != 2 || device.warps_per_product == 4,
+        TILES != 2 || WARPS_M % 4 == 0,
+        TILES == 2 || WARPS_M <= 4,
         32 * WARPS_M * WARPS_N <= device.max_threads_per_block,
-        STAGES * (BLOCK_M * (BLOCK_K + 8) + BLOCK_K * (BLOCK_N + 8)) * size_of(T) <= device.shared_bytes_per_block,
+        // Rows are padded by 8 elements, except the swizzled ones of warpgroups.
+        STAGES * (BLOCK_M * (BLOCK_K + 8 - TILES / 2 * 8) + BLOCK_K * (BLOCK_N + 8 - TILES / 2 * 8)) * size_of(T)
+            <= device.shared_bytes_per_block,
     ),
     baseline(entry = "gemm_f16_naive", grid(n.div_ceil(16), m.div_ceil(16)), block(16, 16)),
     try_first(
         (BLOCK_M = 64, BLOCK_N = 256, BLOCK_K = 64, WARPS_M = 4, WARPS_N = 1, STAGES = 1, TILES = 0, LANES_M = 2, GROUP_M = 8),
         (BLOCK_M = 16, BLOCK_N = 256, BLOCK_K = 32, WARPS_M = 1, WARPS_N = 1, STAGES = 1, TILES = 0, LANES_M = 4, GROUP_M = 8),
         (BLOCK_M = 128, BLOCK_N = 128, BLOCK_K = 32, WARPS_M = 2, WARPS_N = 4, STAGES = 2, TILES = 1, LANES_M = 4, GROUP_M = 8),
+        (BLOCK_M = 128, BLOCK_N = 256, BLOCK_K = 64, WARPS_M = 8, WARPS_N = 1, STAGES = 4, TILES = 2, LANES_M = 4, GROUP_M = 8),
+        (BLOCK_M = 128, BLOCK_N = 128, BLOCK_K = 64, WARPS_M = 8, WARPS_N = 1, STAGES = 4, TILES = 2, LANES_M = 4, GROUP_M = 8),
     ),
     grid(m.div_ceil(BLOCK_M) * n.div_ceil(BLOCK_N)),
     block(32 * WARPS_M * WARPS_N),
-    shared(STAGES * (BLOCK_M * (BLOCK_K + 8) + BLOCK_K * (BLOCK_N + 8)) * size_of(T)),
+    shared(STAGES * (BLOCK_M * (BLOCK_K + 8 - TILES / 2 * 8) + BLOCK_K * (BLOCK_N + 8 - TILES / 2 * 8)) * size_of(T)),
     problems((m = 512, n = 512, k = 512), (T = f16, m = 16, n = 1024, k = 1024)),
     gpu_problems(
         (m = 4096, n = 4096, k = 4096), (T = f16, m = 2048, n = 2048, k = 2048), (T = f16, m = 1024, n = 1024, k = 1024),

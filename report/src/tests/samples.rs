@@ -32,6 +32,7 @@ pub(super) fn key(kernel: &str) -> TuningKey {
         shared_bytes_per_block: 49_152,
         warp_size: 32,
         lockstep_threads: 32,
+        warps_per_product: 1,
         multiprocessors: 2,
         l2_bytes: 0,
         memory_bytes: 0,

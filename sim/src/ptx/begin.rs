@@ -1,6 +1,7 @@
 //! The initial state of a block.
 
 use super::exec::{PtxBlock, no_arrivals};
+use super::flight::Flight;
 use super::kernel::Kernel;
 use super::regs::LANES;
 use super::shared::Shared;
@@ -30,11 +31,12 @@ impl Program for Kernel {
             let lanes = (threads - u64::from(warp) * 32).min(32);
             let lanes = ((1u64 << lanes) - 1) as u32;
             let garbage = (seed >> 11) as u8 | 0x41;
-            Warp::new(
-                regs,
-                lanes,
-                vec![garbage; self.code.local_bytes as usize * LANES],
-            )
+            let local = vec![garbage; self.code.local_bytes as usize * LANES];
+            let mut warp = Warp::new(regs, lanes, local);
+            if self.code.has_warpgroups() {
+                warp.flight = Some(Box::new(Flight::new(self.code.words as usize)));
+            }
+            warp
         });
         let warps: Vec<Warp> = warps.collect();
         let mut shared = Shared::new(
@@ -43,6 +45,9 @@ impl Program for Kernel {
             warps.len(),
             seed,
         );
+        if self.code.has_warpgroups() {
+            shared.watch_proxy();
+        }
         self.gaps().for_each(|gap| shared.forbid(gap));
         Ok(PtxBlock {
             kernel: self,

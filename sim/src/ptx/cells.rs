@@ -107,6 +107,11 @@ impl Cells {
         self.clocks[usize::from(warp)][usize::from(warp)]
     }
 
+    /// The last clock of warp `other` of which a warp knows.
+    pub fn known(&self, warp: u8, other: u8) -> u32 {
+        self.clocks[usize::from(warp)][usize::from(other)]
+    }
+
     /// Checks an access, and records it.
     ///
     /// # Errors

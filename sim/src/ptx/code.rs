@@ -156,11 +156,32 @@ pub(super) enum Together {
     /// `bar.warp.sync`
     Sync,
     Matrix(Matrix),
+    Warpgroup(Warpgroup),
 }
 
 /// A matrix instruction, which all lanes of a warp execute. The number is an index into [`Code::matrices`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matrix(pub u32);
+
+/// An instruction that orders the products of a warpgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Warpgroup {
+    /// `wgmma.fence`
+    Fence,
+    /// `wgmma.commit_group`
+    Commit,
+    /// `wgmma.wait_group`, which leaves at most this number of groups pending.
+    Wait(u32),
+}
+
+/// The registers that an instruction uses, of those that warpgroup products use too.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// The instruction uses these registers.
+    Of(Box<[u32]>),
+    /// The instruction copies register `a` to register `d`.
+    Copy { d: u32, a: u32 },
+}
 
 /// A decoded matrix instruction.
 #[derive(Clone, Debug)]
@@ -180,6 +201,7 @@ pub(super) enum MatrixOp {
         d: u32,
         a: u32,
     },
+    Warpgroup(Box<super::wgmma::Wgmma>),
 }
 
 /// The variant of a block barrier: wait only, arrive only, or reduce predicates.
@@ -254,6 +276,8 @@ pub(super) enum Op {
         room: Room,
     },
     Fence,
+    /// `fence.proxy.async` for shared memory.
+    ProxyFence,
     Trap,
     /// Ends the launch with [`crate::FaultKind::NotImplemented`] and this name.
     NotImplemented(Box<str>),
@@ -285,6 +309,9 @@ pub(super) struct Code {
     pub insts: Vec<Inst>,
     pub origins: Vec<Origin>,
     pub matrices: Vec<MatrixOp>,
+    /// The registers that each instruction uses, of those that warpgroup products use too. Empty if the kernel has no such
+    /// products.
+    pub uses: Vec<Option<Use>>,
     pub words: u32,
     pub longs: u32,
     pub preds: u32,
@@ -318,8 +345,20 @@ pub(super) fn after_gap(end: u32, align: u32) -> u32 {
 }
 
 impl Code {
+    /// Whether the kernel has warpgroup products.
+    pub fn has_warpgroups(&self) -> bool {
+        !self.uses.is_empty()
+    }
+
     /// The offset of dynamic shared memory.
     pub fn dynamic_base(&self) -> u32 {
-        after_gap(self.shared_bytes, self.dynamic_align)
+        let align = self.dynamic_align.max(1);
+        let base = after_gap(self.shared_bytes, align);
+        // The layouts of warpgroup products depend on address bits. The base has exactly the declared alignment, so a
+        // kernel that needs a larger one gives wrong results.
+        match self.has_warpgroups() && (base / align).is_multiple_of(2) {
+            true => base + align,
+            false => base,
+        }
     }
 }

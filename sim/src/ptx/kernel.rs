@@ -281,7 +281,7 @@ impl Kernel {
             .sources
             .lines
             .get((origin.text as usize).wrapping_sub(1))
-            .cloned()
+            .map(|line| abbreviated(line))
             .unwrap_or_default();
         let line = origin
             .source
@@ -425,6 +425,25 @@ impl Kernel {
     }
 }
 
+/// An instruction without the middle of a long list of registers.
+fn abbreviated(line: &str) -> String {
+    const MAX_REGISTERS: usize = 8;
+    let list = line.split_once('{').and_then(|(before, rest)| {
+        let (list, after) = rest.split_once('}')?;
+        Some((before, list, after))
+    });
+    let Some((before, list, after)) = list else {
+        return line.to_owned();
+    };
+    let registers: Vec<&str> = list.split(',').map(str::trim).collect();
+    match registers.as_slice() {
+        [first, .., last] if registers.len() > MAX_REGISTERS => {
+            format!("{before}{{{first}, .., {last}}}{after}")
+        }
+        _ => line.to_owned(),
+    }
+}
+
 fn class(op: &Op, text: &str) -> Class {
     let of_access = |access: &super::code::Access| match access.address.room {
         Room::Global | Room::Generic => Class::Global,
@@ -446,7 +465,7 @@ fn class(op: &Op, text: &str) -> Class {
         Op::Together { what, .. } => match what {
             Together::Matrix(_) if text.contains("mma") => Class::Matrix,
             Together::Matrix(_) => Class::Shared,
-            Together::Sync => Class::Flow,
+            Together::Sync | Together::Warpgroup(_) => Class::Flow,
             _ => Class::Exchange,
         },
         Op::Barrier(_) => Class::Barrier,
@@ -456,7 +475,25 @@ fn class(op: &Op, text: &str) -> Class {
         | Op::Commit
         | Op::Wait(_)
         | Op::Fence
+        | Op::ProxyFence
         | Op::Trap => Class::Flow,
         Op::NotImplemented(_) | Op::Fail(_) => Class::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::abbreviated;
+
+    #[test]
+    fn only_the_middle_of_a_long_list_is_left_out() {
+        let four = "ld.global.v4.f32 \t{%f1, %f2, %f3, %f4}, [%rd1];";
+        assert_eq!(abbreviated(four), four);
+        let nine = "wgmma {%f1,%f2,%f3,%f4,%f5,%f6,%f7,%f8,%f9}, %rd1, {%r1};";
+        assert_eq!(abbreviated(nine), "wgmma {%f1, .., %f9}, %rd1, {%r1};");
+        assert_eq!(
+            abbreviated("{ cvt.rn.f16.f32 %rs81, %f965;}"),
+            "{ cvt.rn.f16.f32 %rs81, %f965;}"
+        );
     }
 }

@@ -40,6 +40,31 @@ pub(super) struct Mma {
 }
 
 impl Mma {
+    /// The registers of [`Self::of_sixteen_bits`].
+    pub const D: std::ops::Range<usize> = 0..4;
+    pub const A: std::ops::Range<usize> = 4..8;
+    pub const B: std::ops::Range<usize> = 8..10;
+    /// The number of these registers.
+    pub const WORDS: usize = 10;
+
+    /// `m16n8k16` of `bf16` or `f16` with sums of `f32`, on registers of its own.
+    pub fn of_sixteen_bits(is_brain: bool) -> Mma {
+        let factor = if is_brain { Factor::Bf16 } else { Factor::F16 };
+        let list = |range: std::ops::Range<usize>| range.map(|i| i as u32).collect::<Vec<u32>>();
+        Mma {
+            a_type: factor,
+            b_type: factor,
+            k: 16,
+            half_in: false,
+            half_out: false,
+            saturates: false,
+            d: list(Self::D),
+            a: list(Self::A),
+            b: list(Self::B),
+            c: list(Self::D),
+        }
+    }
+
     /// Decodes the implemented shapes: `m16n8k4` to `m16n8k32`, depending on the types. Returns `None` for other
     /// instructions.
     pub fn decode(m: &Mods) -> Option<Mma> {

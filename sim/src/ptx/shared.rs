@@ -10,11 +10,13 @@
 use std::ops::Range;
 
 use super::cells::{Access, Cells, Intent, Who};
+use super::descriptor::PIECE;
 use super::notes::{Note, Notes};
+use super::proxy::{self, Proxy, Reading};
 use super::regs::LANES;
 use crate::FaultKind;
 use crate::footprint::Footprints;
-use crate::lanes::over;
+use crate::lanes::{of_mask, over};
 use crate::marks::{Marks, Touch};
 
 /// Why an access is wrong.
@@ -45,6 +47,8 @@ pub(super) struct Shared {
     cells: Cells,
     notes: Notes,
     copies: Vec<Pending>,
+    /// The accesses of `wgmma`. `None` if the kernel has no such instruction.
+    proxy: Option<Box<Proxy>>,
 }
 
 /// The result of recording an access of a warp.
@@ -68,7 +72,14 @@ impl Shared {
             cells: Cells::new(bytes.div_ceil(1 << shift), warps),
             notes: Notes::new(shift),
             copies: Vec::new(),
+            proxy: None,
         }
+    }
+
+    /// Begins to record which writes are visible to `wgmma`.
+    pub fn watch_proxy(&mut self) {
+        let proxy = Proxy::new(self.bytes.len(), self.shift, self.cells.warps());
+        self.proxy = Some(Box::new(proxy));
     }
 
     /// Forbids access to a range. Granules that are partly outside the range remain accessible.
@@ -96,6 +107,9 @@ impl Shared {
             Intent::StrongRead | Intent::StrongWrite => None,
         };
         let touch = touch.filter(|_| are_aligned(at, bytes, mask));
+        let proxy = self.proxy.as_deref();
+        let is_free = |&touch: &Touch| touch == Touch::Read || !is_read(proxy, &low, bytes, mask);
+        let touch = touch.filter(is_free);
         let touch = touch.filter(|&touch| match known {
             Some(known) => self.marks.touch_known(known, low[0], touch),
             None => self.marks.touch(&low, bytes, mask, touch),
@@ -109,6 +123,11 @@ impl Shared {
                 mask,
             };
             self.notes.push(note, &low, &mut self.cells);
+            if touch == Touch::Write
+                && let Some(proxy) = &mut self.proxy
+            {
+                proxy.wrote(&low, bytes, mask, who.warp);
+            }
         }
         Noted {
             conflicts,
@@ -144,6 +163,16 @@ impl Shared {
                 address: offset,
                 bytes,
             }));
+        }
+        if let Some(proxy) = &mut self.proxy
+            && !matches!(intent, Intent::Read | Intent::StrongRead)
+        {
+            if let Some(reader) = proxy.reader(offset, bytes) {
+                return Err(Wrong::Race(offset, reader));
+            }
+            if intent != Intent::Copy {
+                proxy.wrote(&[offset as u32; LANES], bytes, 1 << who.lane, who.warp);
+            }
         }
         self.notes.settle(&mut self.cells);
         if matches!(intent, Intent::StrongRead | Intent::StrongWrite) {
@@ -248,7 +277,7 @@ impl Shared {
     pub fn complete(&mut self, warp: u8, mask: u32, groups: &[u32; LANES]) {
         let clock = self.cells.clock(warp);
         let (marks, notes, cells) = (&mut self.marks, &mut self.notes, &mut self.cells);
-        let footprints = &mut self.footprints;
+        let (footprints, proxy) = (&mut self.footprints, &mut self.proxy);
         self.copies.retain_mut(|copy| {
             let mut done = 0;
             for (lane, (own, end)) in copy.groups.iter().zip(groups).enumerate() {
@@ -271,9 +300,104 @@ impl Shared {
                 mask: done,
             };
             notes.push(note, &copy.at, cells);
+            if let Some(proxy) = proxy {
+                proxy.wrote(&copy.at, copy.bytes, done, warp);
+            }
             copy.mask &= !done;
             copy.mask != 0
         });
+    }
+
+    /// Begins the reads of a `wgmma` of this group: 16 bytes for each lane of `mask`.
+    ///
+    /// # Errors
+    /// Why a read is wrong.
+    pub fn begin_reads(
+        &mut self,
+        at: &[u32; LANES],
+        mask: u32,
+        who: Who,
+        group: u32,
+    ) -> Result<(), Wrong> {
+        self.read_pieces(at, mask, who)?;
+        let Some(proxy) = &mut self.proxy else {
+            return Ok(());
+        };
+        let known = |other| self.cells.known(who.warp, other);
+        let unseen = of_mask(mask).find(|&lane| !proxy.is_visible(at[lane], who.warp, known));
+        if let Some(lane) = unseen {
+            let offset = at[lane].into();
+            return Err(Wrong::Kind(FaultKind::BeforeFence { offset }));
+        }
+        proxy.begin(Reading {
+            who,
+            group,
+            at: *at,
+            mask,
+        });
+        Ok(())
+    }
+
+    /// Ends the reads of a warp's `wgmma` groups below `end`. For the race checks, they are also reads at this time.
+    ///
+    /// # Errors
+    /// Why a read is wrong.
+    pub fn end_reads(&mut self, warp: u8, end: u32) -> Result<(), Wrong> {
+        let done = match &mut self.proxy {
+            Some(proxy) => proxy.end(warp, end),
+            None => return Ok(()),
+        };
+        let mut reads = done.iter();
+        reads.try_for_each(|read| self.read_pieces(&read.at, read.mask, read.who))
+    }
+
+    fn read_pieces(&mut self, at: &[u32; LANES], mask: u32, who: Who) -> Result<(), Wrong> {
+        if self.marks.touch(at, PIECE, mask, Touch::Read) {
+            let note = Note {
+                touch: Touch::Read,
+                who,
+                clock: self.cells.clock(who.warp),
+                bytes: PIECE,
+                mask,
+            };
+            self.notes.push(note, at, &mut self.cells);
+            return Ok(());
+        }
+        let mut of_lanes = of_mask(mask);
+        of_lanes.try_for_each(|lane| {
+            self.check(at[lane].into(), PIECE, Intent::Read, who)
+                .map(drop)
+        })
+    }
+
+    /// Records `fence.proxy.async` of lanes of a warp.
+    pub fn fence_proxy(&mut self, warp: u8, mask: u32) {
+        let clock = self.cells.clock(warp);
+        if let Some(proxy) = &mut self.proxy {
+            proxy.fence(warp, mask, clock);
+        }
+    }
+
+    /// Records that a warp issues a `wgmma`.
+    ///
+    /// # Errors
+    /// If the block has a part of a warpgroup, or if another warp of the warpgroup has issued another instruction.
+    pub fn issue(&mut self, who: Who, descriptors: [u64; 2]) -> Result<(), FaultKind> {
+        let warps = self.cells.warps();
+        let is_whole = warps.is_multiple_of(proxy::WARPS);
+        let proxy = self.proxy.as_mut().filter(|_| is_whole);
+        let what = match proxy.map(|proxy| proxy.issue(who.warp, who.pc, descriptors)) {
+            Some(true) => return Ok(()),
+            Some(false) => {
+                "the warps of a warpgroup execute different `wgmma.mma_async`, or with different descriptors"
+                    .to_owned()
+            }
+            None => format!(
+                "a warpgroup has {} warps, and the block has {warps}, which is not a multiple",
+                proxy::WARPS
+            ),
+        };
+        Err(FaultKind::Invalid { what })
     }
 
     /// Synchronises a warp through the flag at `address`. The warp joins its clocks with the clocks that earlier warps
@@ -298,6 +422,14 @@ impl Shared {
         }
         self.cells.barrier(warps);
     }
+}
+
+/// Whether a `wgmma` in flight reads one of the bytes that lanes access.
+#[inline(always)]
+fn is_read(proxy: Option<&Proxy>, at: &[u32; LANES], bytes: u32, mask: u32) -> bool {
+    proxy.is_some_and(|proxy| {
+        of_mask(mask).any(|lane| proxy.reader(at[lane].into(), bytes).is_some())
+    })
 }
 
 /// Whether the offsets of all lanes of the mask are aligned and below 4 GiB.

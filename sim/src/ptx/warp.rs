@@ -5,6 +5,7 @@
 //! lanes makes progress, a group runs at most [`SLICE`] instructions before another group has its turn, and lanes that
 //! wait at a join may then continue without the others.
 
+use super::flight::Flight;
 use super::flow::NOWHERE;
 use super::regs::Regs;
 
@@ -51,6 +52,8 @@ pub(super) struct Warp {
     pub local: Vec<u8>,
     /// For each lane, the number of asynchronous copy groups that it has committed.
     pub committed: [u32; 32],
+    /// The warpgroup products of the warp. `None` if the kernel has none.
+    pub flight: Option<Box<Flight>>,
 }
 
 impl Warp {
@@ -72,6 +75,7 @@ impl Warp {
             slice: SLICE,
             local,
             committed: [0; 32],
+            flight: None,
         }
     }
 

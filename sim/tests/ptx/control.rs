@@ -71,15 +71,15 @@ fn an_endless_loop_ends_at_the_limit() {
 #[test]
 fn an_instruction_that_is_not_implemented_is_named() {
     let fault = Case::of(32)
-        .launch(&kernel("", "wgmma.fence.sync.aligned;"), &mut [])
+        .launch(&kernel("", "barrier.cluster.arrive;"), &mut [])
         .unwrap_err();
     assert_eq!(
         fault.kind,
         FaultKind::NotImplemented {
-            what: "wgmma.fence.sync.aligned".to_owned()
+            what: "barrier.cluster.arrive".to_owned()
         }
     );
-    assert_eq!(fault.place.instruction, "wgmma.fence.sync.aligned;");
+    assert_eq!(fault.place.instruction, "barrier.cluster.arrive;");
 }
 
 #[test]

@@ -6,3 +6,4 @@ mod control;
 mod counters;
 mod run;
 mod warp;
+mod warpgroup;

@@ -147,4 +147,6 @@ template <class T, class Body> KILN_INLINE void tile_for_neighbours(const tile_a
 
 }  // namespace kiln
 
+#include "device/warpgroup.h"
+
 #endif

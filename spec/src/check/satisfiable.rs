@@ -30,6 +30,7 @@ const UNLIMITED: DeviceLimits = DeviceLimits {
     shared_bytes_per_block: u32::MAX,
     warp_size: 32,
     lockstep_threads: 1,
+    warps_per_product: 4,
     multiprocessors: 1,
     l2_bytes: 0,
     memory_bytes: 0,

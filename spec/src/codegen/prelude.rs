@@ -115,6 +115,7 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     "cuda/receipt.h" = "cuda/receipt.h",
     @device_functions
     "device/tile_cuda.h" = "device/tile_cuda.h",
+    "device/warpgroup.h" = "device/warpgroup.h",
     "assert.h" = "shim/empty.h",
     "cassert" = "shim/empty.h",
     "cfloat" = "shim/float.h",

@@ -20,6 +20,10 @@ pub struct DeviceLimits {
     /// because that device runs threads one after another.
     #[serde(default = "warp_of_gpu")]
     pub lockstep_threads: u32,
+    /// Warps that compute a matrix product together with one instruction: 4 on GPUs with `wgmma` (compute capability
+    /// 9.0), and 1 elsewhere.
+    #[serde(default = "one_warp", skip_serializing_if = "is_one_warp")]
+    pub warps_per_product: u32,
     /// Number of streaming multiprocessors, compute units or CPU cores.
     pub multiprocessors: u32,
     /// Size of the last-level cache in bytes (0 if unknown).
@@ -32,6 +36,19 @@ pub struct DeviceLimits {
 /// use warps, so 32 is correct.
 fn warp_of_gpu() -> u32 {
     32
+}
+
+/// The value of `warps_per_product` in records without this field.
+fn one_warp() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_one_warp(warps: &u32) -> bool {
+    *warps == one_warp()
 }
 
 macro_rules! limits {
@@ -79,6 +96,8 @@ limits! {
     WarpSize = "warp_size" => |l| u64::from(l.warp_size);
     /// Threads that advance together with one instruction.
     LockstepThreads = "lockstep_threads" => |l| u64::from(l.lockstep_threads);
+    /// Warps that compute a matrix product together with one instruction.
+    WarpsPerProduct = "warps_per_product" => |l| u64::from(l.warps_per_product);
     /// Number of multiprocessors, compute units or CPU cores.
     Multiprocessors = "multiprocessors" => |l| u64::from(l.multiprocessors);
     /// Size of the last-level cache in bytes.

@@ -74,6 +74,7 @@ pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
     shared_bytes_per_block: STATIC_SHARED_BYTES,
     warp_size: 32,
     lockstep_threads: 1,
+    warps_per_product: 1,
     multiprocessors: 1,
     l2_bytes: 0,
     memory_bytes: 0,

@@ -40,6 +40,7 @@ const fn cuda(shared_kib: u32, multiprocessors: u32, l2_mib: u64, memory_gib: u6
         shared_bytes_per_block: shared_kib * 1024,
         warp_size: 32,
         lockstep_threads: 32,
+        warps_per_product: 1,
         multiprocessors,
         l2_bytes: l2_mib << 20,
         memory_bytes: memory_gib << 30,
@@ -101,7 +102,10 @@ pub const TARGETS: &[KnownTarget] = &[
         arch: "sm_90",
         product: "NVIDIA H100 80GB HBM3",
         backend: Backend::Cuda,
-        limits: cuda(227, 132, 50, 80),
+        limits: DeviceLimits {
+            warps_per_product: 4,
+            ..cuda(227, 132, 50, 80)
+        },
         multiprocessor: Multiprocessor::Nvidia(NvidiaSm {
             max_threads: 2048,
             max_blocks: 32,
@@ -135,6 +139,7 @@ pub const TARGETS: &[KnownTarget] = &[
             shared_bytes_per_block: 64 * 1024,
             warp_size: 32,
             lockstep_threads: 32,
+            warps_per_product: 1,
             // Number of workgroup processors (two compute units each), because HIP reports these as multiprocessors.
             multiprocessors: 20,
             l2_bytes: 2 << 20,

@@ -41,7 +41,9 @@ fn a_kernel_compiles_for_every_known_nvidia_target_and_says_what_it_takes() {
                 .windows(symbol.len())
                 .any(|part| part == symbol)
         );
-        let entry = format!("Compiling entry function 'scale' for '{arch}'");
+        // H100 is compiled with its own features.
+        let real = if arch == "sm_90" { "sm_90a" } else { arch };
+        let entry = format!("Compiling entry function 'scale' for '{real}'");
         assert!(artifact.log.contains(&entry), "{}", artifact.log);
         assert!(artifact.log.contains(" registers"), "{}", artifact.log);
     }
@@ -203,6 +205,24 @@ fn a_source_that_holds_a_zero_byte_and_an_unknown_option_are_errors() {
         .compile(&request)
         .unwrap_err();
     assert!(error.to_string().contains("no-such-option"), "{error}");
+}
+
+/// The names of targets and of images stay those of the device.
+#[test]
+fn hopper_is_compiled_with_its_own_features() {
+    if !have("a compile for Hopper", &[Need::Nvrtc]) {
+        return;
+    }
+    let source = "\
+#if !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error plain
+#endif
+extern \"C\" __global__ void k() { asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\"); }
+";
+    let artifact = compile("sm_90", source).unwrap();
+    assert_eq!(artifact.target, "sm_90");
+    let error = compile("sm_89", source).unwrap_err().to_string();
+    assert!(error.contains("plain"), "{error}");
 }
 
 #[test]

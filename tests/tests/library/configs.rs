@@ -26,7 +26,7 @@ struct Path {
     many_stages: bool,
 }
 
-const PATHS: [Path; 3] = [
+const PATHS: [Path; 5] = [
     Path {
         why: "tensor cores, one stage",
         tiles: 1,
@@ -40,6 +40,16 @@ const PATHS: [Path; 3] = [
     Path {
         why: "no tensor cores, copies in flight",
         tiles: 0,
+        many_stages: true,
+    },
+    Path {
+        why: "warpgroups, one stage",
+        tiles: 2,
+        many_stages: false,
+    },
+    Path {
+        why: "warpgroups, copies in flight",
+        tiles: 2,
         many_stages: true,
     },
 ];
@@ -147,6 +157,24 @@ pub fn on_gpu(space: &SearchSpace, is_simulated: bool) -> Vec<Wanted> {
     }));
     wanted.retain(|wanted| !wanted.candidates.is_empty());
     wanted
+}
+
+/// Random configs whose products are computed by warpgroups.
+pub fn of_warpgroups(space: &SearchSpace) -> Vec<Wanted> {
+    let count = if in_full() { 32 } else { 2 };
+    let mut rng = ChaCha8Rng::seed_from_u64(90);
+    let is_wanted = |config: &Config| config.get(TILES) == Some(&ParamValue::Int(2));
+    let mut draw = || {
+        let start = rng.random_range(0..space.len());
+        let mut places = (start..space.len()).chain(0..start);
+        places.find_map(|place| Some(space.config(place)).filter(is_wanted))
+    };
+    let configs = (0..count).filter_map(|_| draw());
+    let wanted = configs.map(|config| Wanted {
+        why: "warpgroups",
+        candidates: vec![config],
+    });
+    wanted.collect()
 }
 
 impl Path {

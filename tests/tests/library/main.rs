@@ -113,6 +113,12 @@ kernels_with_stages! {
 }
 
 #[test]
+fn random_configs_of_warpgroups_are_right_on_a_simulated_h100() {
+    let test = "library random_configs_of_warpgroups_are_right_on_a_simulated_h100";
+    verify::verify_warpgroups(test, &kiln_kernels::gemm_f16::KERNEL);
+}
+
+#[test]
 fn every_kernel_of_the_catalogue_is_tested_here() {
     let catalogue: BTreeSet<_> = kiln_kernels::catalogue()
         .iter()

@@ -56,6 +56,35 @@ pub fn verify_simulated(test: &str, kernel: &'static Kernel, arch: &str, compile
     }
 }
 
+/// Verifies configs whose products are computed by warpgroups, on a simulated H100.
+pub fn verify_warpgroups(test: &str, kernel: &'static Kernel) {
+    if !have(test, &[Need::Nvrtc]) {
+        return;
+    }
+    let stream = Stream::default_of(kiln::open("sim:sm_90").expect("a simulated H100"));
+    let mut subject = Subject {
+        kernel,
+        limits: stream.device().info().limits,
+        stream,
+        launches: 0,
+    };
+    let mut verified = 0;
+    for like in of_each_type(kernel) {
+        let space = SearchSpace::build(kernel.spec(), like, &subject.limits)
+            .unwrap_or_else(|error| panic!("{like}: {error}"));
+        for wanted in configs::of_warpgroups(&space) {
+            subject.verify_first(like, &wanted);
+            verified += 1;
+        }
+    }
+    assert!(verified >= 4, "only {verified} configs");
+    println!(
+        "{}: {verified} configs of warpgroups right in {} launches",
+        kernel.name(),
+        subject.launches
+    );
+}
+
 fn verify_on(stream: Stream, kernel: &'static Kernel) {
     let start = Instant::now();
     let mut subject = Subject {

@@ -182,6 +182,7 @@ pub(super) fn device_limits(options: &CpuOptions) -> DeviceLimits {
         shared_bytes_per_block: options.shared_bytes.min(MAX_SHARED_BYTES),
         warp_size: 32,
         lockstep_threads: 1,
+        warps_per_product: 1,
         multiprocessors: u32::try_from(options.threads).unwrap_or(u32::MAX),
         l2_bytes: last_level_cache_bytes(),
         memory_bytes: meminfo_bytes("MemTotal").unwrap_or(0),

@@ -29,6 +29,9 @@ const BUILTIN_OPERATION_FAILURE: i32 = 7;
 /// has its own cache and compiles without a driver.
 const KEEPS_RESULTS: (u32, u32) = (12, 9);
 
+/// The first version of NVRTC that compiles for `sm_90a`.
+const KNOWS_FEATURES_OF_HOPPER: (u32, u32) = (12, 0);
+
 /// The option with which ptxas prints the registers, stack and shared memory of each kernel.
 const VERBOSE: &str = "--ptxas-options=-v";
 
@@ -160,6 +163,15 @@ impl NvrtcCompiler {
             return Ok(());
         }
         Err(self.rejected(&request, options, compiled))
+    }
+
+    /// The architecture to compile for. GPUs of compute capability 9.0 have instructions (such as `wgmma`) that a compile
+    /// for `sm_90` rejects. Code for `sm_90a` runs only on these GPUs, as does every cubin for `sm_90`.
+    fn real_arch(&self) -> &str {
+        match &*self.arch {
+            "sm_90" if self.library.version >= KNOWS_FEATURES_OF_HOPPER => "sm_90a",
+            arch => arch,
+        }
     }
 
     /// The option that disables NVRTC's own cache, if it has one.
@@ -315,12 +327,15 @@ impl Compiler for NvrtcCompiler {
 
     fn flags(&self, _: BuildKind) -> Vec<String> {
         let [arch, additional] = match self.kind {
-            ImageKind::Cubin => [format!("--gpu-architecture={}", self.arch), VERBOSE.into()],
+            ImageKind::Cubin => [
+                format!("--gpu-architecture={}", self.real_arch()),
+                VERBOSE.into(),
+            ],
             // A compile for a virtual architecture ends with PTX. The simulator's messages use the line information.
             ImageKind::Ptx => [
                 format!(
                     "--gpu-architecture={}",
-                    self.arch.replacen("sm_", "compute_", 1)
+                    self.real_arch().replacen("sm_", "compute_", 1)
                 ),
                 "--generate-line-info".into(),
             ],

@@ -60,6 +60,10 @@ fn limits(found: &FoundDriver, device: i32) -> Result<DeviceLimits, DeviceError>
         let value = found.driver.attribute(device, attribute).map_err(of_call)?;
         Ok::<u32, DeviceError>(u32::try_from(value).unwrap_or(0))
     };
+    let capability = (
+        number(Attribute::CapabilityMajor)?,
+        number(Attribute::CapabilityMinor)?,
+    );
     Ok(DeviceLimits {
         max_threads_per_block: number(Attribute::MaxThreadsPerBlock)?,
         max_block: [
@@ -75,6 +79,8 @@ fn limits(found: &FoundDriver, device: i32) -> Result<DeviceLimits, DeviceError>
         shared_bytes_per_block: number(Attribute::MaxSharedPerBlockOptIn)?,
         warp_size: number(Attribute::WarpSize)?,
         lockstep_threads: number(Attribute::WarpSize)?,
+        // Only GPUs of this compute capability have `wgmma` (PTX ISA, "Target ISA Notes" of `wgmma.mma_async`).
+        warps_per_product: if capability == (9, 0) { 4 } else { 1 },
         multiprocessors: number(Attribute::Multiprocessors)?,
         l2_bytes: number(Attribute::L2CacheSize)?.into(),
         memory_bytes: found.driver.device_memory(device).map_err(of_call)?,

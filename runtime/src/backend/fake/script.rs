@@ -57,6 +57,7 @@ impl Default for Script {
                 shared_bytes_per_block: 48 << 10,
                 warp_size: 32,
                 lockstep_threads: 32,
+                warps_per_product: 1,
                 multiprocessors: 8,
                 l2_bytes: 4 << 20,
                 memory_bytes: 4 << 30,

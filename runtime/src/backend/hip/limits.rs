@@ -96,6 +96,7 @@ fn limits(place: &HipPlace, memory_bytes: u64) -> Result<DeviceLimits, DeviceErr
         shared_bytes_per_block: number(Attribute::SHARED_BYTES_PER_BLOCK)?,
         warp_size: number(Attribute::WARP_SIZE)?,
         lockstep_threads: number(Attribute::WARP_SIZE)?,
+        warps_per_product: 1,
         multiprocessors: number(Attribute::MULTIPROCESSORS)?,
         l2_bytes: number(Attribute::L2_BYTES)?.into(),
         memory_bytes,

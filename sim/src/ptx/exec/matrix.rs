@@ -3,7 +3,7 @@
 use pulp::{Simd, WithSimd};
 
 use super::access::{Surroundings, Trouble, addresses, at_lane};
-use super::count;
+use super::{count, warpgroup};
 use crate::FaultKind;
 use crate::lanes::{collect, over};
 use crate::ptx::cells::Intent;
@@ -32,6 +32,7 @@ pub(super) fn matrix(
     }
     match op {
         MatrixOp::Mma(mma) => mma.run(&mut w.regs),
+        MatrixOp::Warpgroup(product) => warpgroup::multiply(s, w, product)?,
         MatrixOp::Transpose { d, a } => {
             let a = to_matrix(&w.regs.words[*a as usize]);
             wide(Turn {

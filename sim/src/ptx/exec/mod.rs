@@ -9,6 +9,7 @@ mod matrix;
 mod memory;
 mod switch;
 mod together;
+mod warpgroup;
 mod whole;
 
 use std::ops::ControlFlow;
@@ -179,8 +180,22 @@ impl PtxBlock<'_> {
                 w.join();
                 continue;
             }
+            let mut most = limit - done;
+            if code.has_warpgroups() {
+                // The registers of the next instruction must be free, so it is executed alone.
+                most = 1;
+                let (pc, mask) = (group.pc as usize, group.mask);
+                if let Some(uses) = &code.uses[pc] {
+                    let active = mask & guard_of(&code.insts[pc], &w.regs);
+                    if let Err(trouble) = warpgroup::check_use(w, uses, active) {
+                        result = Err(trouble);
+                        break;
+                    }
+                }
+            }
+            let group = &mut w.groups[w.current];
             let counters = &mut self.counters;
-            let ran = on_registers(code, &mut w.regs, counters, group, limit - done);
+            let ran = on_registers(code, &mut w.regs, counters, group, most);
             if ran != 0 {
                 done += ran;
                 continue;
@@ -364,11 +379,17 @@ fn on_registers(
 /// Counts an instruction of a group, and returns the mask of the active lanes.
 #[inline(always)]
 fn count(counters: &mut Counters, inst: &Inst, regs: &Regs, group: &Group) -> u32 {
-    let guard = regs.preds[inst.guard as usize];
-    let active = group.mask & if inst.negated { !guard } else { guard };
+    let active = group.mask & guard_of(inst, regs);
     counters.executed[group.pc as usize] += 1;
     counters.lanes[group.pc as usize] += crate::lanes::count(active);
     active
+}
+
+/// The lanes in which the guard of an instruction is true.
+#[inline(always)]
+fn guard_of(inst: &Inst, regs: &Regs) -> u32 {
+    let guard = regs.preds[inst.guard as usize];
+    if inst.negated { !guard } else { guard }
 }
 
 /// Whether all lanes that have not ended execute the instruction together, and their member masks are equal and contain
@@ -462,6 +483,7 @@ fn data(s: &mut Surroundings, w: &mut Warp, _: &Code, op: &Op, active: u32) -> R
             write_pred(&mut w.regs, *d, active, bits);
         }
         Op::Fence => {}
+        Op::ProxyFence => s.shared.fence_proxy(s.warp, active),
         Op::Trap => return Err(FaultKind::Trap.into()),
         Op::NotImplemented(what) => {
             return Err(FaultKind::NotImplemented {

@@ -2,6 +2,7 @@
 
 use super::access::{Surroundings, Trouble, get};
 use super::matrix::matrix;
+use super::warpgroup;
 use crate::lanes::each;
 use crate::ptx::code::{Atomic, MatrixOp, Shuffle, Together};
 use crate::ptx::regs::{LANES, Regs, lanes, write, write_pred};
@@ -72,6 +73,7 @@ pub(super) fn together(
             write_pred(regs, p, mask, 1u32.checked_shl(first).unwrap_or(0));
         }
         Together::Sync => {}
+        Together::Warpgroup(what) => return warpgroup::order(s, w, what, mask),
         Together::Matrix(index) => return matrix(s, w, &matrices[index.0 as usize], mask),
     }
     Ok(())

@@ -4,7 +4,9 @@ mod memory;
 mod names;
 mod operands;
 mod statement;
+mod uses;
 mod warp;
+mod warpgroup;
 
 use std::collections::HashMap;
 
@@ -13,6 +15,7 @@ use super::code::{Code, File, Inst, Op, Origin, Reg, Value, after_gap};
 use super::flow::fill_joins;
 use super::syntax::{Ast, Function, Item, Space, Statement, Variable};
 use names::{Binding, Scope};
+use uses::Uses;
 
 /// Maximum nesting of calls.
 const MAX_CALLS: usize = 64;
@@ -39,6 +42,7 @@ pub(super) fn lower<'a>(ast: &'a Ast<'a>, function: &'a Function<'a>) -> Result<
         shared: HashMap::new(),
         origin: Origin::default(),
         guard: (0, false),
+        uses: Uses::default(),
     };
     let threads = function.required_threads.or(function.max_threads);
     lower.code.max_threads =
@@ -61,6 +65,7 @@ struct Lower<'a> {
     shared: HashMap<&'a str, u32>,
     origin: Origin,
     guard: (u32, bool),
+    uses: Uses,
 }
 
 impl<'a> Lower<'a> {
@@ -94,6 +99,7 @@ impl<'a> Lower<'a> {
         self.emit(Op::Exit);
         self.patch()?;
         fill_joins(&mut self.code.insts);
+        self.code.uses = self.uses.of_products(&self.code);
         Ok(())
     }
 
@@ -172,6 +178,7 @@ impl<'a> Lower<'a> {
 
     fn guarded(&mut self, statement: &'a Statement<'a>) -> Result<(), ParseError> {
         self.origin.text = statement.line;
+        self.uses.begin();
         if self.code.insts.len() > MAX_INSTRUCTIONS {
             return self.error(format!(
                 "`{}` has more than {MAX_INSTRUCTIONS} instructions",
@@ -188,7 +195,10 @@ impl<'a> Lower<'a> {
                 (reg.index, negated)
             }
         };
-        self.statement(statement)
+        let first = self.code.insts.len();
+        self.statement(statement)?;
+        self.uses.end(statement, first..self.code.insts.len());
+        Ok(())
     }
 
     fn emit(&mut self, op: Op) {

@@ -154,7 +154,10 @@ impl<'a> Lower<'a> {
 
     pub(super) fn register(&mut self, name: &str) -> Result<Reg, ParseError> {
         match self.find(name) {
-            Some(Binding::Register(reg)) => Ok(reg),
+            Some(Binding::Register(reg)) => {
+                self.uses.mention(reg);
+                Ok(reg)
+            }
             _ => self.error(format!("`{name}` is not a register")),
         }
     }

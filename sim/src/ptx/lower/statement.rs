@@ -48,6 +48,11 @@ impl<'a> Lower<'a> {
             "brkpt" | "nanosleep" | "pmevent" | "prefetch" | "prefetchu" | "discard"
             | "applypriority" => Ok(()),
             "griddepcontrol" | "setmaxnreg" => Ok(()),
+            "fence" if m.has("proxy") && m.has("async") => {
+                let is_shared = !m.has("global");
+                self.emit(if is_shared { Op::ProxyFence } else { Op::Fence });
+                Ok(())
+            }
             "fence" | "membar" if !m.has("proxy") => {
                 self.emit(Op::Fence);
                 Ok(())
@@ -59,6 +64,7 @@ impl<'a> Lower<'a> {
             "cp" => self.copy(s, &m),
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.together(s, &m),
             "bar" | "barrier" => self.barrier(s, &m),
+            "wgmma" => self.warpgroup(s, &m),
             "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(s, &m),
             "mov"
                 if s.operands

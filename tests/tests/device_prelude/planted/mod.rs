@@ -7,6 +7,7 @@ mod of_cuda;
 mod of_device;
 mod of_hip;
 mod of_sources;
+mod of_warpgroups;
 mod small;
 mod trial;
 
@@ -28,6 +29,7 @@ struct Fault {
 
 const GFX11: &[Target] = &[Target::Gfx1151];
 const PTX: &[Target] = &[Target::Sm86];
+const HOPPER: &[Target] = &[Target::Sm90];
 const BOTH: &[Target] = &[Target::Gfx1151, Target::Sm86];
 
 /// A fault that edits a header of the prelude.
@@ -68,6 +70,7 @@ fn all() -> Vec<Fault> {
         of_device::faults(),
         of_sources::faults(),
         geometries::faults(),
+        of_warpgroups::faults(),
     ];
     tables.into_iter().flatten().collect()
 }
@@ -77,6 +80,7 @@ fn targets(test: &str) -> Vec<Target> {
     let needs = [
         (Target::Gfx1151, Need::AmdClang),
         (Target::Sm86, Need::Nvrtc),
+        (Target::Sm90, Need::Nvrtc),
     ];
     let there = needs
         .into_iter()

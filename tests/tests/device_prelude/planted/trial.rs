@@ -10,7 +10,7 @@ use kiln::receipt::ExpectedReceipt;
 use kiln::recipe::Recipe;
 use kiln::rig::{Expected, Layout, Rig, RigError};
 use kiln::spec::codegen::{self, TranslationUnit};
-use kiln::spec::{Backend, Config, LaunchPlan, Problem};
+use kiln::spec::{Backend, Config, LaunchPlan, Problem, ProblemValue};
 use kiln::{Kernel, Stream};
 
 use crate::problems_by_type;
@@ -20,6 +20,7 @@ use crate::problems_by_type;
 pub(super) enum Target {
     Gfx1151,
     Sm86,
+    Sm90,
 }
 
 impl Target {
@@ -27,6 +28,7 @@ impl Target {
         let name = match self {
             Target::Gfx1151 => "sim:gfx1151",
             Target::Sm86 => "sim:sm_86",
+            Target::Sm90 => "sim:sm_90",
         };
         Stream::default_of(kiln::open(name).unwrap())
     }
@@ -34,7 +36,7 @@ impl Target {
     fn dialect(self) -> Backend {
         match self {
             Target::Gfx1151 => Backend::Hip,
-            Target::Sm86 => Backend::Cuda,
+            Target::Sm86 | Target::Sm90 => Backend::Cuda,
         }
     }
 
@@ -77,6 +79,9 @@ pub(super) struct Subject {
 
 const SEED: u64 = 3;
 
+/// Maximum product of the sizes of a problem for warpgroups.
+const MAX_OPERATIONS: i64 = 1 << 23;
+
 /// The orders of threads. There is one launch per order, and every output must be right.
 const ORDERS: [Schedule; 4] = [
     Schedule::Forward,
@@ -92,10 +97,15 @@ impl Subject {
     }
 
     /// The problems with the subject's element type.
-    fn problems(&self) -> Vec<Problem> {
+    fn problems(&self, target: Target) -> Vec<Problem> {
         let mut groups = problems_by_type(self.kernel).into_iter();
         let group = groups.find(|group| group[0].to_string().contains(self.types));
-        group.expect("a problem of the type")
+        let mut group = group.expect("a problem of the type");
+        if target == Target::Sm90 {
+            // Warpgroups multiply large tiles. One of several blocks is enough to show a fault.
+            group.retain(|problem| operations(problem) <= MAX_OPERATIONS);
+        }
+        group
     }
 
     fn config(&self) -> Config {
@@ -111,7 +121,7 @@ impl Subject {
     /// # Panics
     /// If an edit does not apply in exactly one place.
     pub fn planted(&self, target: Target, plant: &Plant) -> (TranslationUnit, Headers) {
-        let problem = &self.problems()[0];
+        let problem = &self.problems(target)[0];
         let (entry, config) = (&self.kernel.spec().entry, self.config());
         let unit = prepare::generate(self.kernel, entry, &config, problem, target.dialect());
         let mut unit = unit.unwrap();
@@ -125,7 +135,7 @@ impl Subject {
     /// The first failure: a fault of a launch, a wrong output or a wrong receipt.
     pub fn run(&self, target: Target, plant: &Plant) -> Result<usize, String> {
         let stream = target.stream();
-        let (problems, config) = (self.problems(), self.config());
+        let (problems, config) = (self.problems(target), self.config());
         let (unit, headers) = self.planted(target, plant);
         let prepared = compiled(&stream, &unit, headers);
         let mut launches = 0;
@@ -177,6 +187,15 @@ impl Subject {
             .map_err(|error| format!("receipt, {problem}: {error}"))?;
         Ok(ORDERS.len() + 1)
     }
+}
+
+/// The product of a problem's sizes.
+fn operations(problem: &Problem) -> i64 {
+    let sizes = problem.iter().filter_map(|(_, value)| match value {
+        ProblemValue::Size(size) => Some(size),
+        _ => None,
+    });
+    sizes.product()
 }
 
 /// Applies a fault to the unit. Returns the headers with which the unit must be compiled.

@@ -17,7 +17,7 @@ struct Design {
     sector_use: f64,
 }
 
-const DESIGNS: [Design; 4] = [
+const DESIGNS: [Design; 5] = [
     Design {
         kernel: "gemm_f16",
         problem: "T=f16,m=512,n=512,k=512",
@@ -33,6 +33,14 @@ const DESIGNS: [Design; 4] = [
         targets: &["gfx1151"],
         share: ("matrix_per_100", 9.0),
         sector_use: 99.0,
+    },
+    Design {
+        kernel: "gemm_f16",
+        problem: "T=f16,m=512,n=512,k=512",
+        config: "BLOCK_M=128,BLOCK_N=256,BLOCK_K=64,WARPS_M=8,WARPS_N=1,STAGES=4,TILES=2,LANES_M=4,GROUP_M=8",
+        targets: &["sm_90"],
+        share: ("matrix_per_100", 30.0),
+        sector_use: 85.0,
     },
     Design {
         kernel: "flash_attention",
