@@ -156,7 +156,8 @@ impl WorkerLab {
     }
 
     /// Sets whether outputs are compared again at the end of every process. For large outputs, this comparison takes
-    /// many times as long as the timing, so races leave it out and only the processes of finalists make it.
+    /// many times as long as the timing. Races therefore omit it, and outputs are compared again only in the processes
+    /// that confirm a finalist.
     pub fn set_rechecks(&mut self, rechecks: bool) {
         self.rechecks = rechecks;
     }

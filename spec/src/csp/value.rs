@@ -16,7 +16,7 @@ pub enum Value {
     Name(u32),
 }
 
-/// The value of an expression. `None` if it has no value: because of a division by zero, an overflow or a wrong kind.
+/// The value of an expression. `None` if it has no value because of a division by zero, an overflow or a wrong kind.
 pub type Outcome = Option<Value>;
 
 impl Value {

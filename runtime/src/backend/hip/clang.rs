@@ -40,7 +40,7 @@ enum Unfit {
 }
 
 impl Clang {
-    /// Finds `$KILN_HIP_CLANG`, else the clang of ROCm, else the newest clang in the folders of `PATH`.
+    /// Uses `$KILN_HIP_CLANG` if it is set. Otherwise finds the clang of ROCm, or else the newest clang in the folders of `PATH`.
     ///
     /// # Errors
     /// [`CompileError::NotFound`], with the reason for each program that was found.
