@@ -82,7 +82,8 @@ impl Definition {
     /// The configs that meet all constraints, or a sample of them if finding all takes too long.
     ///
     /// # Errors
-    /// The errors of [`Self::model`], or too few configs are valid to find a sample.
+    /// The errors of [`Self::model`], or an error if finding all configs takes too long and so few configs are valid that
+    /// no sample can be found.
     pub fn solve_or_sample(&self) -> Result<Solved, DefinitionError> {
         let relaxed = self.model()?.relaxed(LayerBudget::default())?;
         if relaxed.is_exact() {
@@ -95,7 +96,7 @@ impl Definition {
     /// The configs that meet all constraints.
     ///
     /// # Errors
-    /// The errors of [`Self::model`], or finding all configs takes too long.
+    /// The errors of [`Self::model`], or an error if finding all configs takes too long.
     pub fn solve(&self) -> Result<ConfigSet, DefinitionError> {
         Ok(self.model()?.solve(LayerBudget::default())?)
     }

@@ -148,7 +148,7 @@ fn pick(
     picked
 }
 
-/// The row with the model's choice for a problem: the best predictions are compiled, and then ranked again with their
+/// The row with the model's choice for a problem: the configs with the best predictions are compiled, and then ranked again with their
 /// registers and spills. `None` if no config can be predicted and compiled.
 fn row(
     kernel: &TunedKernel,
