@@ -81,8 +81,8 @@ fn a_location_without_a_store_is_refused_with_help() {
     });
     assert_eq!(error.contains("--features s3"), cfg!(not(feature = "s3")));
     let (temporary, _) = folder();
-    let path = temporary.path().join("new/store");
-    open(path.to_str().unwrap()).unwrap();
+    let path = temporary.path().join("new");
+    create(path.to_str().unwrap()).unwrap();
     assert!(path.is_dir());
 }
 
