@@ -193,7 +193,7 @@ fn plan_one<'a>(
         return said(WatchVerdict::Changed, reason);
     }
     let mut changes = kept::changes(saved, &then, (kernel, &now), backend).join(", ");
-    if selected.config.is_none() {
+    if selected.config.is_none() && !saved.baseline {
         // Without this, a stale row looks as if the kernel itself became slower.
         changes += &format!("; launched now: {}", selected.why);
     }
