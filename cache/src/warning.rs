@@ -105,3 +105,13 @@ pub enum Warning {
         reason: String,
     },
 }
+
+impl Warning {
+    /// Number of records that are lost.
+    pub(crate) fn lost(&self) -> u64 {
+        match self {
+            Warning::JournalDamaged { lost, .. } => *lost,
+            _ => 0,
+        }
+    }
+}

@@ -44,7 +44,7 @@ pub use sign::{AllowedSigners, PrivateKey, PublicKey, SignError, Signer, verify}
 pub use statement::{Statement, StatementError};
 #[cfg(feature = "s3")]
 pub use store::S3;
-pub use store::{Folder, ObjectStore, StoreError, open};
+pub use store::{Folder, ObjectStore, StoreError, create, open};
 
 /// Compiles the example of README.md as a documentation test.
 #[cfg(doctest)]

@@ -67,7 +67,8 @@ impl Oracle {
         device: &str,
         baseline: &ArmJob,
     ) -> Result<Oracle, OracleError> {
-        if is_linked_in(catalogue, kernel, problem) {
+        let grade = Oracle::grade_of(catalogue, kernel, problem);
+        if grade == ReferenceGrade::Reference {
             return Ok(Oracle::Rust);
         }
         if let Some(Reference::Entry(entry)) = &kernel.spec.reference {
@@ -80,23 +81,36 @@ impl Oracle {
             return Ok(Oracle::Launch {
                 device: device.to_owned(),
                 arm: Box::new(made.arm),
-                grade: ReferenceGrade::ReferenceEntry,
+                grade,
             });
         }
         let (device, arm) = (device.to_owned(), Box::new(baseline.clone()));
-        if reference_of(catalogue, &kernel.package, &kernel.spec).is_some() {
-            let problem = problem.clone();
-            return Ok(Oracle::RustInSmall {
-                problem,
+        Ok(match grade {
+            ReferenceGrade::ReferenceInSmall => Oracle::RustInSmall {
+                problem: problem.clone(),
                 device,
                 arm,
-            });
-        }
-        Ok(Oracle::Launch {
-            device,
-            arm,
-            grade: ReferenceGrade::BaselineOnly,
+            },
+            grade => Oracle::Launch { device, arm, grade },
         })
+    }
+
+    /// How strong the evidence of a comparison with the oracle that [`Self::of`] selects is.
+    pub fn grade_of(
+        catalogue: &[&'static Kernel],
+        kernel: &TunedKernel,
+        problem: &Problem,
+    ) -> ReferenceGrade {
+        if is_linked_in(catalogue, kernel, problem) {
+            return ReferenceGrade::Reference;
+        }
+        if let Some(Reference::Entry(_)) = &kernel.spec.reference {
+            return ReferenceGrade::ReferenceEntry;
+        }
+        match reference_of(catalogue, &kernel.package, &kernel.spec) {
+            Some(_) => ReferenceGrade::ReferenceInSmall,
+            None => ReferenceGrade::BaselineOnly,
+        }
     }
 
     /// How strong the evidence of a comparison with this oracle is.

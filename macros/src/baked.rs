@@ -65,18 +65,21 @@ pub(crate) fn load(
     let index_path = site.tuned.join(INDEX_FILE);
     // A missing index is not an error, because a package must build before `tune init` writes the index. Cargo cannot
     // watch a file that does not exist. Therefore `tune` marks the declaring file as changed when it writes the first
-    // index.
+    // index. Nobody does so when git restores the index, so the warning says that it is not watched.
     if is_absent(&index_path) {
         let index = site.shown(&index_path);
         baked.warnings.push(match lost_table(site, kernel) {
             Some(lost) => BuildWarning::Unused(format!(
                 "kernel `{kernel}` is not baked: {} is there, but there is no {index}\n\
-                 help: restore the index, or run `tune init`, which lists every table of the folder",
+                 help: run `tune init`, which lists every table of the folder; or restore the index, and change the date \
+                 of the file that declares the kernel (`touch`), because cargo does not notice when the index appears",
                 site.shown(&lost)
             )),
             None => BuildWarning::Untuned(format!(
-                "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline\n\
-                 help: run `tune init` in this package, and commit what it writes"
+                "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline, and cargo does not \
+                 notice when the file appears\n\
+                 help: run `tune init` in this package, and commit what it writes; a `build.rs` that prints \
+                 `cargo::rerun-if-changed=tuned` makes cargo notice a restored or pulled index"
             )),
         });
         return Ok(baked);
@@ -94,8 +97,8 @@ pub(crate) fn load(
             return Ok(baked);
         }
         baked.warnings.push(BuildWarning::Untuned(format!(
-            "kernel `{kernel}` is not baked: the program launches its baseline\n\
-             help: run `tune run -k {kernel}` on the GPU it is for; for this machine's cpu, `tune run -k {kernel} --device cpu --write`"
+            "kernel `{kernel}` is not baked: the program launches its baseline\nhelp: {}",
+            how_to_tune(kernel)
         )));
         return Ok(baked);
     };
@@ -116,6 +119,12 @@ pub(crate) fn load(
             return Err(UnusableTable::Format { file, error });
         }
     };
+    if table.rows().next().is_none() {
+        baked.warnings.push(BuildWarning::Untuned(format!(
+            "kernel `{kernel}` is not baked: {file} has no rows, so the program launches its baseline\nhelp: {}",
+            how_to_tune(kernel)
+        )));
+    }
     match baked.sort_rows(site, spec, source, &table) {
         Ok(()) => Ok(baked),
         Err(error) => Err(UnusableTable::Row {
@@ -123,6 +132,13 @@ pub(crate) fn load(
             error: Box::new(error),
         }),
     }
+}
+
+/// The commands that bake the first row of a kernel.
+fn how_to_tune(kernel: &str) -> String {
+    format!(
+        "run `tune run -k {kernel}` on the GPU it is for; for this machine's cpu, `tune run -k {kernel} --device cpu --write`"
+    )
 }
 
 /// Whether a file does not exist. `false` for a file that cannot be reached and for a dangling link, so that reading
@@ -189,8 +205,8 @@ impl BakedRows {
                 many => format!("{many} baked rows of `{kernel}` are"),
             };
             self.warnings.push(BuildWarning::Unused(format!(
-                "{count} stale and not used; the first, of `{}` for {}, was baked from another {which}: \
-                 {baked} then, {now} now\nhelp: {}",
+                "{count} stale and not used; the first, of `{}` for {}, was baked with another hash of the \
+                 {which}: {baked} then, {now} now\nhelp: {}",
                 row.device,
                 row.problem,
                 row.renewal(kernel)

@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kiln_spec::baked::{STRICT_VARIABLE, StrictError, is_strict};
 use kiln_spec::source::{ReadError, SourceError, SourceText};
 
 /// Maximum size of a source file or table, in bytes.
@@ -11,8 +12,6 @@ pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The environment variable with the folder of baked tables. If it is unset, the folder is `tuned/` in the package.
 pub(crate) const TUNED_VARIABLE: &str = "KILN_TUNED";
-/// The environment variable that makes a missing or stale row an error if it is `1`.
-pub(crate) const STRICT_VARIABLE: &str = "KILN_STRICT";
 
 /// Where a kernel is declared, and whether its build is strict.
 #[derive(Clone, Debug)]
@@ -25,8 +24,8 @@ pub(crate) struct DeclarationSite {
     pub(crate) package: String,
     /// The folder of the package's baked tables.
     pub(crate) tuned: PathBuf,
-    /// Whether it is an error if a kernel has no rows or stale rows.
-    pub(crate) strict: bool,
+    /// Whether it is an error if a kernel has no rows or stale rows. An error if `KILN_STRICT` has an unknown value.
+    pub(crate) strict: Result<bool, StrictError>,
 }
 
 impl DeclarationSite {
@@ -42,7 +41,12 @@ impl DeclarationSite {
         if let Some(tuned) = env::var_os(TUNED_VARIABLE).filter(|value| !value.is_empty()) {
             site.tuned = site.root.join(tuned);
         }
-        site.strict = env::var(STRICT_VARIABLE).is_ok_and(|value| value == "1");
+        let strict = env::var_os(STRICT_VARIABLE);
+        site.strict = is_strict(
+            strict
+                .map(|value| value.to_string_lossy().into_owned())
+                .as_deref(),
+        );
         site
     }
 
@@ -67,7 +71,7 @@ impl DeclarationSite {
             root,
             folder: folder.map_or(manifest_dir, Path::to_path_buf),
             package,
-            strict: false,
+            strict: Ok(false),
         }
     }
 

@@ -67,6 +67,18 @@ pub enum ProjectError {
         /// The names of the kernels that the project has.
         known: String,
     },
+    /// No selected package has the requested feature.
+    #[error(
+        "no feature `{wanted}` in {packages} (features: {known})\nhelp: give a feature of the manifest's `[features]`"
+    )]
+    UnknownFeature {
+        /// The requested feature.
+        wanted: String,
+        /// The names of the selected packages.
+        packages: String,
+        /// The features of the selected packages.
+        known: String,
+    },
     /// The requested kernels are compiled only with features that are not enabled.
     #[error("{kernels}\nhelp: add `--features {features}`")]
     Hidden {

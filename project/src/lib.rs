@@ -70,6 +70,7 @@ impl Project {
         let metadata = workspace::describe(selection)?;
         let packages = chosen(&metadata, selection)?;
         let features: BTreeSet<String> = selection.features.iter().cloned().collect();
+        known_features(&features, &packages)?;
         let mut kernels = Vec::new();
         let mut errors = Vec::new();
         let mut hidden = Vec::new();
@@ -242,10 +243,35 @@ fn label(kernels: &mut [TunedKernel]) {
     }
 }
 
+/// Checks that each requested feature is one of a selected package. A feature of another package (`package/feature`) is
+/// not checked, because it changes nothing in the sources that are read.
+fn known_features(wanted: &BTreeSet<String>, packages: &[&Package]) -> Result<(), ProjectError> {
+    let known: BTreeSet<&String> = packages
+        .iter()
+        .flat_map(|package| package.features.keys())
+        .collect();
+    let is_unknown = |name: &&String| !name.contains('/') && !known.contains(name);
+    let Some(unknown) = wanted.iter().find(is_unknown) else {
+        return Ok(());
+    };
+    let names: Vec<String> = packages
+        .iter()
+        .map(|package| package.name.to_string())
+        .collect();
+    let features: Vec<String> = known.into_iter().cloned().collect();
+    Err(ProjectError::UnknownFeature {
+        wanted: unknown.clone(),
+        packages: listed(&names),
+        known: listed(&features),
+    })
+}
+
 fn listed(names: &[String]) -> String {
     if names.is_empty() {
         "none".into()
     } else {
-        names.join(", ")
+        let mut known = BTreeSet::new();
+        let once = names.iter().filter(|name| known.insert(name.as_str()));
+        once.map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 }

@@ -33,6 +33,7 @@ impl Cache {
             journal_damaged: read.survey.damaged + u64::from(read.survey.torn_bytes > 0),
             journal_missing: read.survey.lost_after(0),
             store_entries: store.totals().entries,
+            lost_in_repair: self.lost_in_repair,
             store_fault: fault.map(|error| error.to_string()),
         })
     }

@@ -57,6 +57,8 @@ pub struct Cache {
     folder: PathBuf,
     inner: Mutex<Inner>,
     _lock: Option<CacheLock>,
+    /// Number of records that were lost when the journal was repaired.
+    lost_in_repair: u64,
 }
 
 impl Cache {
@@ -82,6 +84,7 @@ impl Cache {
             folder: folder.into(),
             inner: Mutex::new(inner),
             _lock: Some(lock),
+            lost_in_repair: warnings.iter().map(Warning::lost).sum(),
         };
         Ok((cache, warnings))
     }
@@ -106,6 +109,7 @@ impl Cache {
             folder: folder.into(),
             inner: Mutex::new(inner),
             _lock: None,
+            lost_in_repair: 0,
         })
     }
 

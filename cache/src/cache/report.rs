@@ -17,6 +17,9 @@ pub struct VerifyReport {
     pub journal_missing: u64,
     /// Number of entries of the store.
     pub store_entries: u64,
+    /// Number of records that were lost when this opening of the cache repaired the journal.
+    #[serde(default)]
+    pub lost_in_repair: u64,
     /// What is wrong with the store; `None` if it is undamaged and agrees with the journal.
     pub store_fault: Option<String>,
 }
@@ -24,7 +27,10 @@ pub struct VerifyReport {
 impl VerifyReport {
     /// Whether no problem was found.
     pub fn is_sound(&self) -> bool {
-        self.journal_damaged == 0 && self.journal_missing == 0 && self.store_fault.is_none()
+        self.journal_damaged == 0
+            && self.journal_missing == 0
+            && self.lost_in_repair == 0
+            && self.store_fault.is_none()
     }
 }
 

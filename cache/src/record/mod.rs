@@ -95,6 +95,9 @@ pub struct SearchDone {
     pub key: Hash,
     /// Number of configs that were tried.
     pub trials: u64,
+    /// How the outputs were verified. Records of earlier versions have no such field and mean the weakest grade.
+    #[serde(default = "ReferenceGrade::weakest")]
+    pub grade: ReferenceGrade,
 }
 
 #[cfg(test)]

@@ -285,6 +285,17 @@ impl Outcome {
         }
     }
 
+    /// Whether the outcome follows from a comparison with expected outputs.
+    pub fn depends_on_reference(&self) -> bool {
+        matches!(
+            self,
+            Outcome::Measured(_)
+                | Outcome::Incorrect(_)
+                | Outcome::NotANumber { .. }
+                | Outcome::TooFast { .. }
+        )
+    }
+
     /// The figures of a measured config; `None` for any other outcome.
     pub fn summary(&self) -> Option<&Summary> {
         match self {

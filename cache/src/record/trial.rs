@@ -53,6 +53,16 @@ pub enum ReferenceGrade {
 }
 
 impl ReferenceGrade {
+    /// The grade of the weakest evidence.
+    pub(crate) fn weakest() -> ReferenceGrade {
+        ReferenceGrade::BaselineOnly
+    }
+
+    /// Whether the evidence is at least as strong as that of another grade.
+    pub fn is_as_strong_as(self, other: ReferenceGrade) -> bool {
+        self <= other
+    }
+
     /// The description of the grade in reports.
     pub fn in_words(self) -> &'static str {
         match self {
@@ -138,6 +148,13 @@ impl Trial {
     /// Whether the outcome is final for the config; see [`Outcome::stands`].
     pub fn stands(&self) -> bool {
         self.outcome.stands(self.attempt)
+    }
+
+    /// Whether the outcome is final for a search that verifies outputs with this grade. A comparison with weaker
+    /// evidence is not final, because a better reference may show that the outputs are wrong, or that they are right.
+    pub fn stands_for(&self, grade: ReferenceGrade) -> bool {
+        let compared = self.outcome.depends_on_reference();
+        self.stands() && (!compared || self.grade.is_as_strong_as(grade))
     }
 
     /// Checks that the texts are printable and not too long.

@@ -207,6 +207,7 @@ pub fn done(key: &TuningKey, trials: u64) -> SearchDone {
         problem: key.field("problem").into(),
         key: key.hash(),
         trials,
+        grade: ReferenceGrade::Reference,
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) struct Finding<'a> {
     /// the source kept the baseline for a reason other than an inconclusive confirmation, they also include all configs
     /// that its element was asked to try.
     pub refuted: BTreeSet<String>,
-    /// Whether the source has a decision, or has completed the search.
+    /// Whether the source has a conclusive decision, or has completed the search. A decision is not conclusive if its
+    /// confirmation ran out of time or was disturbed.
     pub decided: bool,
 }
 
@@ -124,7 +125,10 @@ fn fill<'a>(finding: &mut Finding<'a>, observer: Observer<'a>, task: &TaskRef) {
         if winner.key != key || !is_of(winner, finding.key) {
             continue;
         }
-        finding.decided = true;
+        let inconclusive = Verdict::BaselineKept {
+            reason: KeptReason::Inconclusive,
+        };
+        finding.decided |= winner.verdict != inconclusive;
         finding.last = Some(winner);
         let tested = confirmed.iter().filter(|(_, first)| **first < sequence);
         let tested = tested.map(|(config, _)| *config);

@@ -21,6 +21,14 @@ pub enum StoreError {
         /// The system's error.
         source: io::Error,
     },
+    /// The store's folder does not exist.
+    #[error(
+        "there is no store at {}: the folder does not exist\nhelp: check the path, and that the share is mounted; `tune fleet plan` and `tune cache push` create a store", .path.display()
+    )]
+    NoFolder {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The name is not a valid name of an object.
     #[error(
         "`{name}` names no object of a store (words of a-z, 0-9, `.`, `_`, `-` between slashes)\nhelp: this is a bug of the caller: names come from `kiln_fleet::object`"
@@ -106,7 +114,10 @@ impl StoreError {
     pub fn is_passing(&self) -> bool {
         matches!(
             self,
-            StoreError::Io { .. } | StoreError::Request { .. } | StoreError::Lost { .. }
+            StoreError::Io { .. }
+                | StoreError::NoFolder { .. }
+                | StoreError::Request { .. }
+                | StoreError::Lost { .. }
         )
     }
 }

@@ -19,13 +19,29 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder `root`, and creates it if it does not exist.
+    /// Opens the folder `root`.
+    ///
+    /// # Errors
+    /// The folder does not exist.
+    pub fn open(root: &Path) -> Result<Folder, StoreError> {
+        if !root.is_dir() {
+            return Err(StoreError::NoFolder { path: root.into() });
+        }
+        Ok(Folder { root: root.into() })
+    }
+
+    /// Opens the folder `root`, and creates it if it does not exist. Returns whether it was created. Its parent must
+    /// exist, because a store on a share that is not mounted must not be created on the local disk.
     ///
     /// # Errors
     /// The folder cannot be created.
-    pub fn open(root: &Path) -> Result<Folder, StoreError> {
-        fs::create_dir_all(root).map_err(io_error("create", root))?;
-        Ok(Folder { root: root.into() })
+    pub fn create(root: &Path) -> Result<(Folder, bool), StoreError> {
+        let created = match fs::create_dir(root) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(io_error("create", root)(error)),
+        };
+        Ok((Folder::open(root)?, created))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {

@@ -53,10 +53,10 @@ pub trait ObjectStore: Send + Sync + Debug {
     fn list(&self, prefix: &str) -> Result<Listing, StoreError>;
 }
 
-/// Opens the store at a location: the path of a folder, which is created if it does not exist, or `s3://bucket/prefix`.
+/// Opens the store at a location: the path of a folder, or `s3://bucket/prefix`.
 ///
 /// # Errors
-/// The folder cannot be created, the settings of the bucket are invalid, the program was built without the feature
+/// The folder does not exist, the settings of the bucket are invalid, the program was built without the feature
 /// `s3`, or the location has another scheme.
 pub fn open(location: &str) -> Result<Box<dyn ObjectStore>, StoreError> {
     if location.starts_with(S3_SCHEME) {
@@ -67,6 +67,19 @@ pub fn open(location: &str) -> Result<Box<dyn ObjectStore>, StoreError> {
         return Err(StoreError::Scheme { location });
     }
     Ok(Box::new(Folder::open(Path::new(location))?))
+}
+
+/// Opens the store at a location like [`open`], and creates its folder if it does not exist. Returns whether the folder
+/// was created.
+///
+/// # Errors
+/// The folder cannot be created, for example because its parent does not exist, and the other errors of [`open`].
+pub fn create(location: &str) -> Result<(Box<dyn ObjectStore>, bool), StoreError> {
+    if location.contains("://") {
+        return Ok((open(location)?, false));
+    }
+    let (folder, created) = Folder::create(Path::new(location))?;
+    Ok((Box::new(folder), created))
 }
 
 #[cfg(feature = "s3")]

@@ -6,7 +6,7 @@ use crate::contract;
 
 fn folder() -> (tempfile::TempDir, Folder) {
     let temporary = tempfile::tempdir().unwrap();
-    let store = Folder::open(&temporary.path().join("store")).unwrap();
+    let store = Folder::create(&temporary.path().join("store")).unwrap().0;
     (temporary, store)
 }
 
@@ -81,7 +81,23 @@ fn a_location_without_a_store_is_refused_with_help() {
     });
     assert_eq!(error.contains("--features s3"), cfg!(not(feature = "s3")));
     let (temporary, _) = folder();
-    let path = temporary.path().join("new/store");
-    open(path.to_str().unwrap()).unwrap();
+    let path = temporary.path().join("new");
+    create(path.to_str().unwrap()).unwrap();
     assert!(path.is_dir());
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_created_only_on_request_and_only_below_one_that_does() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = temporary.path().join("store");
+    assert!(matches!(
+        Folder::open(&path),
+        Err(StoreError::NoFolder { .. })
+    ));
+    assert!(!path.exists());
+    let below = path.join("deeper");
+    assert!(matches!(Folder::create(&below), Err(StoreError::Io { .. })));
+    assert!(Folder::create(&path).unwrap().1);
+    assert!(!Folder::create(&path).unwrap().1);
+    Folder::open(&path).unwrap();
 }

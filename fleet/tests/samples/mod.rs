@@ -177,6 +177,7 @@ pub fn done(key: &TuningKey, trials: u64) -> Record {
         problem: key.field("problem").into(),
         key: key.hash(),
         trials,
+        grade: ReferenceGrade::Reference,
     })
 }
 

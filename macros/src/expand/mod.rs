@@ -68,7 +68,11 @@ fn check(
     if parsed.attr.untuned.is_some() {
         baked.allow_untuned();
     }
-    if site.strict && !baked.warnings.is_empty() {
+    let strict = site
+        .strict
+        .clone()
+        .map_err(|error| one(name.into(), &error))?;
+    if strict && !baked.warnings.is_empty() {
         let texts: Vec<&str> = baked.warnings.iter().map(BuildWarning::text).collect();
         return Err(one(name.into(), &texts.join("\n")));
     }

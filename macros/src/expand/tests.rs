@@ -280,10 +280,11 @@ fn a_first_build_without_an_index_warns_and_is_an_error_where_builds_are_strict(
     assert_lacks(&expansion, "compile_error");
     assert_has(
         &expansion,
-        "there is no tuned/index.toml: the program launches its baseline\\nhelp: run `tune init` in this package",
+        "there is no tuned/index.toml: the program launches its baseline, and cargo does not notice when the file appears\\nhelp: run `tune init` in this package",
     );
+    assert_has(&expansion, "cargo::rerun-if-changed=tuned");
     assert_has(&expansion, "rows: &[],");
-    package.site.strict = true;
+    package.site.strict = Ok(true);
     let expansion = package.expand();
     assert_has(&expansion, "::core::compile_error!");
     // Callers of the function still compile.
@@ -300,7 +301,7 @@ fn a_table_without_an_index_warns_also_if_the_kernel_may_be_untuned() {
         &package.expand_as(&attribute, ITEM),
         "tuned/scale.toml is there, but there is no tuned/index.toml",
     );
-    package.site.strict = true;
+    package.site.strict = Ok(true);
     assert_has(&package.expand_as(&attribute, ITEM), "compile_error");
 }
 
@@ -332,9 +333,9 @@ fn a_kernel_that_is_meant_to_be_untuned_does_not_warn_until_its_rows_are_stale()
     let mut package = Package::new();
     let attribute = format!("{ATTRIBUTE} untuned = allow,");
     assert_lacks(&package.expand_as(&attribute, ITEM), "deprecated");
-    package.site.strict = true;
+    package.site.strict = Ok(true);
     assert_lacks(&package.expand_as(&attribute, ITEM), "compile_error");
-    package.site.strict = false;
+    package.site.strict = Ok(false);
     package.bake(&[package.row(L4, "T=f32,n=1000", "THREADS=384,ITEMS=1")]);
     package.write("src/common.cuh", &format!("{COMMON}\n__device__ int more;"));
     assert_has(&package.expand_as(&attribute, ITEM), "stale");
@@ -362,10 +363,31 @@ fn a_kernel_that_is_not_baked_warns_and_is_an_error_where_builds_are_strict() {
     );
     assert_has(&expansion, "rows: &[],");
     assert_lacks(&expansion, "compile_error");
-    package.site.strict = true;
+    package.site.strict = Ok(true);
     let expansion = package.expand();
     assert_has(&expansion, "compile_error");
     assert_has(&expansion, "kernel `scale` is not baked");
+}
+
+#[test]
+fn a_table_without_rows_is_not_baked() {
+    let mut package = Package::new();
+    package.bake(&[]);
+    assert_has(
+        &package.expand(),
+        "kernel `scale` is not baked: tuned/scale.toml has no rows",
+    );
+    package.site.strict = Ok(true);
+    assert_has(&package.expand(), "compile_error");
+    let attribute = format!("{ATTRIBUTE} untuned = allow,");
+    assert_lacks(&package.expand_as(&attribute, ITEM), "compile_error");
+}
+
+#[test]
+fn an_unknown_value_of_the_strict_variable_is_an_error() {
+    let mut package = Package::new();
+    package.site.strict = kiln_spec::baked::is_strict(Some("ture"));
+    assert_has(&package.expand(), "KILN_STRICT is `ture`");
 }
 
 #[test]
@@ -415,12 +437,12 @@ fn a_stale_row_is_left_out_with_a_warning_that_names_what_changed() {
     let expansion = package.expand();
     assert_has(&expansion, "rows: &[],");
     assert_has(&expansion, "2 baked rows of `scale` are stale and not used");
-    assert_has(&expansion, "was baked from another source");
+    assert_has(&expansion, "was baked with another hash of the source");
     assert_has(
         &expansion,
         "help: run `tune run -k scale` on a machine that has this GPU",
     );
-    package.site.strict = true;
+    package.site.strict = Ok(true);
     assert_has(&package.expand(), "compile_error");
 }
 
@@ -435,7 +457,7 @@ fn only_the_rows_that_are_stale_are_left_out() {
     assert_has(&expansion, &fresh.symbol);
     assert_lacks(&expansion, &stale.symbol);
     assert_has(&expansion, "1 baked row of `scale` is stale");
-    assert_has(&expansion, "was baked from another prelude");
+    assert_has(&expansion, "was baked with another hash of the prelude");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod now;
 mod quoted;
 mod reader;
 mod row;
+mod strict;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ pub use error::BakedError;
 pub use image::Image;
 pub use index::Index;
 pub use row::{Freshness, Hashes, ResolvedRow, Row, Speedup};
+pub use strict::{STRICT_VARIABLE, StrictError, is_strict};
 pub use table::BakedTable;
 
 /// Name of the index in a `tuned/` folder.

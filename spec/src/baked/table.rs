@@ -147,6 +147,15 @@ impl BakedTable {
         &self.kernel
     }
 
+    /// The same rows as the table of another kernel name. After a kernel was renamed, its old rows are stale.
+    #[must_use]
+    pub fn renamed(self, kernel: &str) -> BakedTable {
+        BakedTable {
+            kernel: kernel.into(),
+            ..self
+        }
+    }
+
     /// Every row, sorted by device and then by problem.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.sections.values().flat_map(BTreeMap::values)

@@ -7,7 +7,7 @@ use syn::{Attribute, FnArg, ForeignItem, Ident, Pat, Type};
 
 use super::SpannedExpr;
 use super::declaration::{ArgDecl, ArgKind, KernelFn, Spanned};
-use super::expression::error;
+use super::expression::{error, error_at};
 use super::plain::{PlainDecl, is_plain};
 use super::values::{list, plain_name};
 use crate::model::{Comparison, ElemRef, ElemType, Fill, ScalarType, ScalarValue, Tolerance};
@@ -29,6 +29,9 @@ const ARGUMENT_ATTRIBUTES: [&str; 9] = [
     "compare",
     "constant",
 ];
+
+/// Maximum length of a kernel's name, in bytes.
+const MAX_KERNEL_NAME: usize = 200;
 
 impl KernelFn {
     /// Parses the block. Reports the mistakes of all arguments. `types` are the names of the type parameters.
@@ -58,6 +61,9 @@ impl KernelFn {
                 Err(error) => diagnostics.push_syn(error),
             }
         }
+        if let Err(error) = table_name(&function.sig.ident) {
+            diagnostics.push_syn(error);
+        }
         let mut attrs = block.attrs;
         attrs.append(&mut function.attrs);
         diagnostics.into_result(KernelFn {
@@ -67,6 +73,30 @@ impl KernelFn {
             args,
         })
     }
+}
+
+/// Checks that a table can have the name of the kernel: the name becomes a part of file names and of symbols, which have
+/// at most 255 bytes. This is checked before anything is measured.
+fn table_name(ident: &Ident) -> syn::Result<()> {
+    let name = ident.to_string();
+    if name.len() > MAX_KERNEL_NAME {
+        return Err(error_at(
+            ident.span(),
+            format!(
+                "the kernel's name has {} characters, and at most {MAX_KERNEL_NAME} are allowed",
+                name.len()
+            ),
+            "give the function a shorter name, and name the `__global__` function with `entry = \"..\"`",
+        ));
+    }
+    if name == "index" {
+        return Err(error_at(
+            ident.span(),
+            "a kernel cannot be named `index`: `tuned/index.toml` is the index of all tables",
+            "give the function another name, and name the `__global__` function with `entry = \"index\"`",
+        ));
+    }
+    Ok(())
 }
 
 fn foreign_block(item: TokenStream) -> syn::Result<syn::ItemForeignMod> {

@@ -64,7 +64,7 @@ impl Place {
 
     pub fn open(&self, prefix: &str) -> Box<dyn ObjectStore> {
         match self {
-            Place::Folder(_) => kiln_fleet::open(&self.location(prefix)).unwrap(),
+            Place::Folder(_) => kiln_fleet::create(&self.location(prefix)).unwrap().0,
             Place::Server(server) => bucket(server, prefix),
         }
     }

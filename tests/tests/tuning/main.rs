@@ -24,3 +24,4 @@ mod search_space;
 mod strategies;
 mod transfer;
 mod verdicts;
+mod weaker_evidence;

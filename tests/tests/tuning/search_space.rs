@@ -378,6 +378,9 @@ fn tune_searches_a_kernel_whose_constraint_ties_twelve_parameters() {
         planned.contains(" of 100000 configs\n  sampled: "),
         "{planned}"
     );
+    let planned: serde_json::Value =
+        serde_json::from_str(&run("run --device cpu --dry-run --json")).expect("it is JSON");
+    assert_eq!(planned["tasks"][0]["configs"], 100_000, "{planned}");
     if have(
         "tune_searches_a_kernel_whose_constraint_ties_twelve_parameters",
         &[Need::HostCompiler],

@@ -300,6 +300,34 @@ fn variables(cases: &mut Cases) {
     cases.expect("KILN_TUNED unset", &[], true, ROW, &[]);
 }
 
+#[test]
+fn a_build_script_makes_cargo_notice_an_index_that_git_restores() {
+    let name = "a_build_script_makes_cargo_notice_an_index_that_git_restores";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let crate_ = without_an_index();
+    let page = include_str!("../../../docs/baked-rows.md");
+    let script = page.split("  ```rust\n").nth(1);
+    let script = script.and_then(|rest| rest.split("  ```").next());
+    crate_.write(
+        "build.rs",
+        script.expect("the page should have a build script"),
+    );
+    let build = || stderr(&expect_code(crate_.cargo().arg("build"), 0));
+    let missing = "there is no tuned/index.toml";
+    let said = build();
+    assert!(said.contains(missing), "{said}");
+    assert!(said.contains("cargo does not notice"), "{said}");
+    // Only files of the folder appear, as after `git checkout tuned`.
+    crate_.write(INDEX, "format = 1\n\n[kernels]\n");
+    let said = build();
+    assert!(
+        !said.contains(missing) && said.contains("not baked"),
+        "{said}"
+    );
+}
+
 const ADDING: [(&str, &str); 4] = [
     (
         "src/lib.rs",

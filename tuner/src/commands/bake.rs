@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use kiln::Kernel;
+
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::{BakeArgs, Untuned};
 use crate::compile_only::CompileTarget;
@@ -14,10 +16,13 @@ use crate::task::Conditions;
 use kiln_lab::machine;
 use kiln_project::Project;
 
-pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    args: &BakeArgs,
+    catalogue: &'static [&'static Kernel],
+) -> Result<ExitCode, Failure> {
     let project = read_project(&args.package)?;
     if args.check {
-        return super::bake_check::run(args, &project);
+        return super::bake_check::run(args, &project, catalogue);
     }
     if args.images {
         return bake_images(args, &project);
@@ -29,7 +34,7 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
     let cache = machine::open_cache()?;
     let info = device.info();
     let conditions = Conditions::new(info, machine::compiler(&*device)?, args.regime.regime);
-    let tables = bake::bake(&project, &conditions, &cache, args.write)?;
+    let tables = bake::bake(&project, &conditions, &cache, catalogue, args.write)?;
     if args.output.json {
         print_json(&tables)?;
         return Ok(checked(true));
@@ -42,7 +47,7 @@ pub(super) fn run(args: &BakeArgs) -> Result<ExitCode, Failure> {
             info.key
         ));
     }
-    let unproven = unproven::unproven(&project, &conditions, &cache)?;
+    let unproven = unproven::unproven(&project, &conditions, &cache, catalogue)?;
     for kernel in &unproven {
         print(&kernel.to_text());
     }

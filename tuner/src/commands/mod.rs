@@ -39,7 +39,7 @@ pub fn dispatch(cli: Cli, catalogue: &'static [&'static Kernel]) -> Result<ExitC
         Some(Command::List(args)) => list::run(&args),
         Some(Command::Space(args)) => space::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
-        Some(Command::Bake(args)) => bake::run(&args),
+        Some(Command::Bake(args)) => bake::run(&args, catalogue),
         Some(Command::Smoke(args)) => smoke::run(&args, catalogue),
         Some(Command::Bench(args)) => bench::run(&args, catalogue),
         Some(Command::Compare(args)) => compare::run(&args, catalogue),

@@ -31,12 +31,12 @@ pub(super) fn run(
     let (device_name, device) = machine::open_device(args.device.device.as_deref())?;
     if options.dry_run {
         let compiler = machine::compiler(&*device)?;
-        print(&dry_run::to_text(
-            &project,
-            &options,
-            device.info(),
-            compiler,
-        )?);
+        let plan = dry_run::plan(&project, &options, device.info(), compiler)?;
+        if args.output.json {
+            print_json(&plan)?;
+        } else {
+            print(&plan.to_text());
+        }
         return Ok(checked(true));
     }
     // This is checked now, so the run does not fail after an hour of measuring.

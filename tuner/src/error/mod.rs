@@ -21,6 +21,7 @@ use crate::watch::{NothingWatched, SavedError};
 use kiln_lab::LabError;
 use kiln_lab::atomic_file::FileError;
 use kiln_project::ProjectError;
+use kiln_spec::baked::StrictError;
 
 pub use self::code::{DONE, FAILED, NO_DEVICE, OTHER_SOURCES, SHARED_GPU, TRY_AGAIN, USAGE};
 
@@ -91,6 +92,9 @@ pub enum Failure {
     /// A baked table cannot be read or written.
     #[error(transparent)]
     Table(Box<TableError>),
+    /// `KILN_STRICT` has an unknown value.
+    #[error(transparent)]
+    Strict(#[from] StrictError),
     /// A recorded space cannot be searched or baked.
     #[error(transparent)]
     Replay(#[from] ReplayError),

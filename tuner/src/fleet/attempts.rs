@@ -1,5 +1,5 @@
-//! Reads what earlier attempts at an element left in the store: whether they finished the element, and their trials. An
-//! attempt is one run of an element.
+//! Reads what earlier attempts at an element left in the store: which tasks they decided, their trials, and their
+//! confirmations that are not complete. An attempt is one run of an element.
 //!
 //! Every attempt announces its journal with an empty object in the store. Anyone who can write to the store can create
 //! an announcement, so announcements are only hints. The content of a journal is used only if it is signed with a
@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use kiln_cache::record::ConfirmProcess;
 use kiln_cache::{Cache, Record, Trial, TuningKey};
 use kiln_fleet::{ObjectStore, Observations, Plan, Segment, collect, decide, fold, object};
 use kiln_spec::Hash;
@@ -49,6 +50,14 @@ impl Attempts {
         decide::finished(plan, &self.observations()).contains(&element)
     }
 
+    /// The tasks of the element that no attempt has decided, each as `KERNEL (PROBLEM)`.
+    pub fn undecided(&self, plan: &Plan, element: u32) -> Vec<String> {
+        let decisions = kiln_fleet::decide(plan, &[], &self.observations()).into_iter();
+        let open = decisions.filter(|task| task.unfinished.contains(&element));
+        open.map(|task| format!("{} ({})", task.kernel, task.problem))
+            .collect()
+    }
+
     /// All records of the attempts.
     pub fn observations(&self) -> Observations {
         fold(&self.segments)
@@ -80,6 +89,27 @@ impl Attempts {
     }
 }
 
+/// The confirming processes of the earlier attempt by one observer that ran the most of them. A confirmation that ran
+/// out of time resumes from them. Processes of two attempts are never mixed, because both may have the same number.
+fn confirmations(earlier: &Attempts, observer: &BTreeMap<String, String>) -> Vec<ConfirmProcess> {
+    let mut of_journals: BTreeMap<u64, Vec<ConfirmProcess>> = BTreeMap::new();
+    let own = earlier.segments.iter();
+    for segment in own.filter(|segment| segment.header.observer == *observer) {
+        let found = of_journals.entry(segment.journal).or_default();
+        found.extend(
+            segment
+                .records
+                .iter()
+                .filter_map(|placed| match &*placed.record {
+                    Record::ConfirmProcess(process) => Some(process.clone()),
+                    _ => None,
+                }),
+        );
+    }
+    let most = of_journals.into_values().max_by_key(Vec::len);
+    most.unwrap_or_default()
+}
+
 /// Announces the journal of an attempt. `journal` is the identity of the journal, which becomes the name of the
 /// announcement.
 ///
@@ -95,7 +125,7 @@ pub fn announce(
     Ok(store.put(&name, b"")?)
 }
 
-/// Copies the trials of earlier attempts by the same observer into the cache of this attempt.
+/// Copies the trials and the confirmations of earlier attempts by the same observer into the cache of this attempt.
 ///
 /// # Errors
 /// If the cache cannot be written.
@@ -106,6 +136,12 @@ pub fn take_up(
 ) -> Result<(), Failure> {
     for (key, trials) in earlier.of(observer) {
         own_trials::take_up(cache, key, trials)?;
+    }
+    for process in confirmations(earlier, observer) {
+        // Without a trial under its key, the search of the process has left nothing to go on from.
+        if cache.key(process.key)?.is_some() {
+            cache.confirm_process(process)?;
+        }
     }
     Ok(())
 }

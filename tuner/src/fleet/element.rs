@@ -58,13 +58,23 @@ pub struct Work<'a> {
     pub reporter: &'a dyn Reporter,
 }
 
+/// What an attempt at an element did.
+#[derive(Debug)]
+pub struct Worked {
+    /// The report of the run.
+    pub report: RunReport,
+    /// The tasks that no attempt has decided yet, each as `KERNEL (PROBLEM)`. If there are any, the element is not
+    /// finished.
+    pub undecided: Vec<String>,
+}
+
 /// Runs the element and publishes its results. If earlier attempts have already finished the element according to the
 /// store, only publishes their statements again, and returns `None`.
 ///
 /// # Errors
 /// If the sources, the version of `tune` or the kind of device differ from those of the plan, if the element needs a
 /// proof from another device, if another process computes on the GPU, or if results cannot be published.
-pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
+pub fn work(work: Work<'_>) -> Result<Option<Worked>, Failure> {
     let plan = work.plan.plan();
     let element = element(work.plan, work.element)?;
     check_version(plan)?;
@@ -124,7 +134,11 @@ pub fn work(work: Work<'_>) -> Result<Option<RunReport>, Failure> {
         }));
     }
     cache.close()?;
-    Ok(Some(report))
+    let attempts = Attempts::read(work.store, plan, work.element)?;
+    Ok(Some(Worked {
+        report,
+        undecided: attempts.undecided(plan, work.element),
+    }))
 }
 
 /// Runs the element's tasks and publishes their records at the same time.

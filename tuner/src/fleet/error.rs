@@ -35,6 +35,16 @@ pub enum FleetError {
          the same plan: `tune fleet job --missing`"
     )]
     NothingLeft,
+    /// The file of a new plan already exists.
+    #[error(
+        "{} is there already, and no other plan replaces it: elements of that plan could not go on\nhelp: name another file with \
+         `-o` or `--next`, or remove the old plan with its `.sig` and `.key` first",
+        .path.display()
+    )]
+    PlanExists {
+        /// The path of the plan or of its worker key.
+        path: PathBuf,
+    },
     /// A plan file is invalid.
     #[error("{}: {error}", .path.display())]
     Plan {

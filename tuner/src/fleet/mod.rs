@@ -17,7 +17,7 @@ pub mod signer;
 pub mod state;
 mod statements;
 
-pub use element::{Work, work};
+pub use element::{Work, Worked, work};
 pub use error::FleetError;
 pub use plan::{PlanOptions, continuing, make, settings};
 pub use rows::{Written, check_sources, write_rows};

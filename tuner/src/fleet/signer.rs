@@ -41,6 +41,19 @@ pub fn signing_key(given: Option<&Path>) -> Result<Signer, FleetError> {
     Ok(Signer::read(&path)?)
 }
 
+/// Checks that a new plan would not replace the files of another plan. The results of a plan are lost without its worker
+/// key.
+///
+/// # Errors
+/// If the plan or its worker key exists.
+pub fn check_new(path: &Path) -> Result<(), FleetError> {
+    let files = [path.to_owned(), beside(path, "key")];
+    match files.into_iter().find(|file| file.exists()) {
+        Some(path) => Err(FleetError::PlanExists { path }),
+        None => Ok(()),
+    }
+}
+
 /// Signs a plan with `key`, and writes the plan and its signature to files.
 ///
 /// # Errors

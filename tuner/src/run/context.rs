@@ -6,6 +6,7 @@ use kiln::Kernel;
 use kiln::compiler::Compiler;
 use kiln::device::DeviceInfo;
 use kiln_cache::Cache;
+use kiln_cache::record::ReferenceGrade;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -17,6 +18,7 @@ use kiln_exchange::recording::Recording;
 use kiln_fleet::Imported;
 use kiln_lab::candidate::Workshop;
 use kiln_lab::check::CheckPlace;
+use kiln_lab::reference::Oracle;
 use kiln_lab::regime::Regime;
 use kiln_lab::worker::WorkerLimits;
 use kiln_measure::claims::Claims;
@@ -61,6 +63,11 @@ pub struct RunContext<'a> {
 }
 
 impl RunContext<'_> {
+    /// How this run verifies the outputs of a task's candidates.
+    pub(crate) fn grade(&self, task: &Task<'_>) -> ReferenceGrade {
+        Oracle::grade_of(self.catalogue, task.kernel, task.problem)
+    }
+
     /// A random number generator with a separate stream for each task and purpose.
     pub(crate) fn rng(&self, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed ^ task.key.hash().short());

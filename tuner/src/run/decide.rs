@@ -195,7 +195,8 @@ fn soak(
     }
 }
 
-/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since. The proof
+/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since, or its
+/// outputs were verified with weaker evidence than this run has. The proof
 /// uses separate data, so it stays valid if the config later loses a race, or if there is no time for a race.
 pub(super) fn standing(
     context: &RunContext<'_>,
@@ -212,7 +213,8 @@ pub(super) fn standing(
     let sound = context.cache.trial(&id)?;
     let sound = sound.is_some_and(|trial| trial.outcome.summary().is_some());
     let proven = matches!(winner.verdict, Verdict::Proven { .. });
-    Ok((proven && sound).then_some(winner))
+    let verified = winner.grade.is_as_strong_as(evaluator.grade());
+    Ok((proven && sound && verified).then_some(winner))
 }
 
 /// Confirms a finalist on new data. The inner error is the outcome of a finalist that fails during confirmation.

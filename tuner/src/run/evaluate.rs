@@ -203,10 +203,11 @@ impl Evaluator<'_> {
     }
 
     /// The stored result of a config under the same key: `Some(None)` for a failed config. Returns `None` if nothing is
-    /// stored, or if the stored outcome is not final and the config must be tried again.
+    /// stored, or if the stored outcome is not final for this run and the config must be tried again.
     fn known(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
         let trial = self.cache.trial(&self.id(config))?;
-        let trial = trial.filter(Trial::stands);
+        let grade = self.grade();
+        let trial = trial.filter(|trial| trial.stands_for(grade));
         Ok(trial.map(|trial| {
             trial
                 .outcome

@@ -134,7 +134,13 @@ fn finish(
     launches: u64,
 ) -> Result<RunReport, Failure> {
     let tables = match run.options.bake {
-        true => bake::bake(run.project, conditions, run.cache, run.options.write)?,
+        true => bake::bake(
+            run.project,
+            conditions,
+            run.cache,
+            run.catalogue,
+            run.options.write,
+        )?,
         false => Vec::new(),
     };
     run.cache.finish_run(RunEnded {
@@ -148,7 +154,7 @@ fn finish(
         run: number,
         device: context.info.key.to_string(),
         regime: conditions.regime.name(),
-        without_table: bake::without_table(run.project, &tuned, &tables),
+        without_table: bake::without_table(run.project, &context.info.key, &tuned, &tables)?,
         notices: bake::notices(&tables, context.info.key.backend, run.options.write),
         tables,
         compiles: context.workshop.compiles.load(Ordering::Relaxed),

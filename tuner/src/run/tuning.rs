@@ -331,6 +331,7 @@ fn seal(
             problem: task.problem.to_string(),
             key: task.key.hash(),
             trials: context.cache.trials(task.key.hash())?.len() as u64,
+            grade: context.grade(task),
         })?;
     }
     report.winner = Some(ruling.winner);

@@ -86,8 +86,14 @@ fn one(
 ) -> Result<(TaskReport, u64), Failure> {
     let key = task.key.hash();
     let winner = context.cache.winner(key)?;
+    // A decision that was made without the reference of this run must be verified again.
+    let grade = context.grade(task);
     let state = match (&winner, context.cache.search_done(key)?) {
-        (Some(_), Some(_)) => TaskState::Known,
+        (Some(winner), Some(done))
+            if winner.grade.is_as_strong_as(grade) && done.grade.is_as_strong_as(grade) =>
+        {
+            TaskState::Known
+        }
         _ if share.budget.is_spent() => TaskState::NotSearched,
         _ => {
             return tuning::tune(context, share.turn.number, task, share);

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kiln::Kernel;
 use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{Cache, Winner};
-use kiln_spec::baked::{BakedTable, Evidence, GITATTRIBUTES, Hashes, Row, Speedup};
+use kiln_spec::baked::{BakedTable, Evidence, Freshness, GITATTRIBUTES, Hashes, Row, Speedup};
 use kiln_spec::{Backend, DeviceKey};
 use serde::Serialize;
 
@@ -21,6 +22,7 @@ use crate::tables::files::{read_index, read_table, write_if_changed, write_index
 use crate::tables::images;
 use crate::tables::local;
 use crate::task::{self, Conditions};
+use kiln_lab::reference::Oracle;
 use kiln_project::{Project, TunedKernel};
 
 /// A table that was written, with the number of rows in it.
@@ -43,12 +45,13 @@ pub fn bake(
     project: &Project,
     conditions: &Conditions<'_>,
     cache: &Cache,
+    catalogue: &[&'static Kernel],
     write: bool,
 ) -> Result<Vec<TableReport>, Failure> {
     let info = conditions.info;
     let mut tables = Vec::new();
     for kernel in &project.kernels {
-        let rows = rows(kernel, conditions, cache)?;
+        let rows = rows(kernel, conditions, cache, catalogue)?;
         if rows.is_empty() {
             continue;
         }
@@ -67,18 +70,31 @@ pub fn bake(
     Ok(tables)
 }
 
-/// The tuned kernels for which no table with rows of the device was written.
+/// The tuned kernels for which no table with rows of the device was written, and whose committed table has no fresh row
+/// of the device either.
+///
+/// # Errors
+/// If a committed table cannot be read or parsed.
 pub fn without_table(
     project: &Project,
+    device: &DeviceKey,
     tuned: &BTreeSet<&str>,
     tables: &[TableReport],
-) -> Vec<String> {
-    let names = project.kernels.iter().map(|kernel| &kernel.spec.name);
-    names
-        .filter(|name| tuned.contains(name.as_str()))
-        .filter(|name| tables.iter().all(|table| table.kernel != **name))
-        .cloned()
-        .collect()
+) -> Result<Vec<String>, Failure> {
+    let mut without = Vec::new();
+    for kernel in &project.kernels {
+        let name = &kernel.spec.name;
+        let written = tables.iter().any(|table| table.kernel == *name);
+        if written || !tuned.contains(name.as_str()) {
+            continue;
+        }
+        let now = Hashes::now(&kernel.spec, kernel.source.hash(), device.backend);
+        let fresh = |row: &Row| row.freshness(&now) == Freshness::Fresh;
+        if !rows_of(kernel, device)?.iter().any(fresh) {
+            without.push(name.clone());
+        }
+    }
+    Ok(without)
 }
 
 /// The folder for the rows of a backend's devices: the package's own folder, or the local folder for the cpu and the
@@ -126,7 +142,8 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
 
 /// The rows of a kernel for a device, with one row per decided problem. A kept baseline gets a row too if the search
 /// was complete, so a build does not use the config of another problem for a problem whose best version is the
-/// baseline.
+/// baseline. A decision gets no row if its outputs were verified with weaker evidence than this program has: a program
+/// that contains a reference bakes only what was compared with it.
 ///
 /// # Errors
 /// If the cache cannot be read.
@@ -134,13 +151,18 @@ pub fn rows(
     kernel: &TunedKernel,
     conditions: &Conditions<'_>,
     cache: &Cache,
+    catalogue: &[&'static Kernel],
 ) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for problem in kernel.spec.problems_on(conditions.info.key.backend) {
         let key = task::key(kernel, problem, conditions);
         // Only a complete search shows that the baseline is the best.
         let whole = cache.search_done(key.hash())?.is_some();
-        let decided = |winner: &Winner| whole || matches!(winner.verdict, Verdict::Proven { .. });
+        let grade = Oracle::grade_of(catalogue, kernel, problem);
+        let decided = |winner: &Winner| {
+            let proven = matches!(winner.verdict, Verdict::Proven { .. });
+            (whole || proven) && winner.grade.is_as_strong_as(grade)
+        };
         if let Some(winner) = cache.winner(key.hash())?.filter(decided) {
             rows.extend(row(kernel, &winner));
         }
@@ -203,7 +225,9 @@ pub fn write_table(
     };
     let file = index.insert(name).map_err(wrong)?;
     let path = folder.join(&file);
-    let mut table = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
+    let old = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
+    // The file may be the table of the kernel's old name, which a build rejects.
+    let mut table = old.renamed(name);
     let rows = with_images(rows, &table);
     table.replace_device(device, rows).map_err(wrong)?;
     fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;

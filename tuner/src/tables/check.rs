@@ -4,8 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use kiln::Kernel;
 use kiln_cache::Cache;
-use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Row};
+use kiln_spec::baked::{
+    self, BakedTable, Freshness, Hashes, INDEX_FILE, Image, Row, STRICT_VARIABLE, StrictError,
+};
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -24,6 +27,9 @@ pub struct Finding {
     problem: String,
     what: String,
     fails: bool,
+    /// Whether the finding is about a stale row.
+    #[serde(skip)]
+    stale: bool,
     /// The remedy: the text of a `help:` line without the prefix.
     #[serde(skip)]
     help: Option<String>,
@@ -42,6 +48,17 @@ impl CheckedTables {
     /// Whether a finding makes the check fail.
     pub fn any_failed(&self) -> bool {
         self.findings.iter().any(|finding| finding.fails)
+    }
+
+    /// Adds the findings of [`device`]. If a row is proven, but not baked, the remedy for the old row of that problem is
+    /// wrong: nothing needs to be measured again.
+    pub fn add_device(&mut self, found: Vec<Finding>) {
+        for finding in &mut self.findings {
+            if found.iter().any(|new| new.is_about_that_of(finding)) {
+                finding.help = None;
+            }
+        }
+        self.findings.extend(found);
     }
 
     /// One line per finding, followed by the totals and the help.
@@ -66,6 +83,20 @@ impl CheckedTables {
 }
 
 impl Finding {
+    /// The finding with a remedy, which is the text of a `help:` line without the prefix.
+    #[must_use]
+    pub fn with_help(self, help: impl Into<String>) -> Finding {
+        Finding {
+            help: Some(help.into()),
+            ..self
+        }
+    }
+
+    /// Whether another finding is about the same kernel and problem.
+    fn is_about_that_of(&self, other: &Finding) -> bool {
+        self.kernel == other.kernel && self.problem == other.problem
+    }
+
     /// Creates a finding that makes the check fail. `what` describes the fault of a file of the kernel.
     pub fn of_kernel(kernel: &str, path: PathBuf, what: impl Into<String>) -> Finding {
         Finding {
@@ -74,8 +105,16 @@ impl Finding {
             problem: String::new(),
             what: what.into(),
             fails: true,
+            stale: false,
             help: None,
         }
+    }
+
+    /// The file and its fault, and the remedy.
+    pub fn what(&self) -> String {
+        let help = self.help.as_ref();
+        let help = help.map_or_else(String::new, |help| format!(": {help}"));
+        format!("{}: {}{help}", self.path.display(), self.what)
     }
 
     fn to_text(&self) -> String {
@@ -96,8 +135,9 @@ impl Finding {
 /// If a table or folder cannot be read or parsed.
 pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Failure> {
     let mut checked = CheckedTables::default();
+    let strict = is_strict()?;
     for kernel in &project.kernels {
-        let count = check_kernel(kernel, every_image, &mut checked.findings)?;
+        let count = check_kernel(kernel, (every_image, strict), &mut checked.findings)?;
         checked.rows += count;
         checked.not_baked += usize::from(count == 0);
     }
@@ -105,10 +145,45 @@ pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Fai
     Ok(checked)
 }
 
-/// Whether a kernel without a row makes the check fail. It does if `KILN_STRICT=1`, with which such a kernel also makes
-/// a build fail.
-fn is_strict() -> bool {
-    std::env::var("KILN_STRICT").is_ok_and(|value| value == "1")
+/// The remedy for a file that is lost or damaged.
+const RESTORE: &str =
+    "restore the file, or run `tune bake` on that device (with `--write` for a cpu)";
+
+/// The faults of a kernel's table for which a build fails or leaves out the table, except stale rows.
+///
+/// # Errors
+/// If the table or the index cannot be read or parsed.
+pub fn kernel_faults(kernel: &TunedKernel) -> Result<Vec<Finding>, Failure> {
+    let mut findings = Vec::new();
+    check_kernel(kernel, (false, false), &mut findings)?;
+    if let Some(index) = read_index(&kernel.tuned)? {
+        let mut unlisted = unlisted(&kernel.tuned, &index)?.into_iter();
+        let own = unlisted.find(|(name, _)| *name == kernel.spec.name);
+        findings.extend(own.map(|(name, path)| not_listed(&name, path)));
+    }
+    findings.retain(|finding| finding.fails && !finding.stale);
+    Ok(findings)
+}
+
+/// The finding that the index does not list a table.
+fn not_listed(kernel: &str, path: PathBuf) -> Finding {
+    let what = format!("{INDEX_FILE} does not list it: builds do not use it");
+    Finding::of_kernel(kernel, path, what)
+        .with_help("run `tune init`, which lists every table of the folder")
+}
+
+/// Whether a kernel without a row makes the check fail. It does if builds are strict, because such a kernel then makes a
+/// build fail.
+///
+/// # Errors
+/// If `KILN_STRICT` has an unknown value.
+fn is_strict() -> Result<bool, StrictError> {
+    let value = std::env::var_os(STRICT_VARIABLE);
+    baked::is_strict(
+        value
+            .map(|value| value.to_string_lossy().into_owned())
+            .as_deref(),
+    )
 }
 
 /// The verdict as text: whether all tables are up to date. If they are not, the remedies follow, each once, in the
@@ -126,7 +201,7 @@ fn verdict(findings: &[Finding]) -> String {
         }
     }
     if said.is_empty() {
-        verdict += "\nhelp: restore the file, or run `tune bake` on that device (with `--write` for a cpu)";
+        verdict += &format!("\nhelp: {RESTORE}");
     }
     verdict
 }
@@ -134,21 +209,30 @@ fn verdict(findings: &[Finding]) -> String {
 /// Checks that every row of a kernel's committed table is fresh and valid. Returns the number of rows.
 fn check_kernel(
     kernel: &TunedKernel,
-    every_image: bool,
+    (every_image, strict): (bool, bool),
     findings: &mut Vec<Finding>,
 ) -> Result<usize, Failure> {
     let name = &kernel.spec.name;
-    let Some((path, table)) = listed_table(kernel, findings)? else {
+    let Some((path, table)) = listed_table(kernel, strict, findings)? else {
         return Ok(0);
     };
     if table.kernel() != name {
         let what = format!("it is of the kernel `{}`", table.kernel());
-        findings.push(Finding::of_kernel(name, path.clone(), what));
+        findings.push(Finding {
+            help: Some(format!(
+                "run `tune run -k {name}`, which writes the table under the new name"
+            )),
+            ..Finding::of_kernel(name, path.clone(), what)
+        });
+    }
+    if table.rows().next().is_none() && !kernel.may_be_untuned {
+        findings.push(not_baked(name, path.clone(), "it has no rows", strict));
     }
     for row in table.rows() {
         let what = fault(kernel, row);
         findings.extend(what.map(|what| Finding {
             problem: row.problem.clone(),
+            stale: is_stale(kernel, row),
             help: Some(row.renewal(name)),
             ..Finding::of_kernel(name, path.clone(), what)
         }));
@@ -174,10 +258,16 @@ fn check_kernel(
 /// finding and returns `None`.
 fn listed_table(
     kernel: &TunedKernel,
+    strict: bool,
     findings: &mut Vec<Finding>,
 ) -> Result<Option<(PathBuf, BakedTable)>, Failure> {
     let name = &kernel.spec.name;
+    let is_there = kernel.tuned.join(format!("{name}.toml")).is_file();
     let Some(index) = read_index(&kernel.tuned)? else {
+        // A kernel that may be untuned needs no index, unless its table is there.
+        if kernel.may_be_untuned && !is_there {
+            return Ok(None);
+        }
         let what = "there is no index; run `tune init`";
         findings.push(Finding {
             help: Some("run `tune init`".into()),
@@ -187,15 +277,9 @@ fn listed_table(
     };
     let Some(file) = index.file(name) else {
         // The check of the folder finds a table that is missing from the index.
-        if !kernel.may_be_untuned && !kernel.tuned.join(format!("{name}.toml")).is_file() {
-            let what = "it is not baked: builds launch its baseline, and fail with KILN_STRICT=1";
-            findings.push(Finding {
-                fails: is_strict(),
-                help: Some(format!(
-                    "run `tune run -k {name}` on the GPU it is for; for this machine's cpu, `tune run -k {name} --device cpu --write`"
-                )),
-                ..Finding::of_kernel(name, kernel.tuned.join(INDEX_FILE), what)
-            });
+        if !kernel.may_be_untuned && !is_there {
+            let path = kernel.tuned.join(INDEX_FILE);
+            findings.push(not_baked(name, path, "it is not baked", strict));
         }
         return Ok(None);
     };
@@ -203,9 +287,24 @@ fn listed_table(
     let table = read_table(&path)?;
     if table.is_none() {
         let what = "the index lists it, but it is not there";
-        findings.push(Finding::of_kernel(name, path.clone(), what));
+        findings.push(Finding {
+            help: Some(RESTORE.into()),
+            ..Finding::of_kernel(name, path.clone(), what)
+        });
     }
     Ok(table.map(|table| (path, table)))
+}
+
+/// The finding that a kernel has no row. It makes the check fail if builds are strict.
+fn not_baked(name: &str, path: PathBuf, what: &str, strict: bool) -> Finding {
+    let what = format!("{what}: builds launch its baseline, and fail with KILN_STRICT=1");
+    Finding {
+        fails: strict,
+        help: Some(format!(
+            "run `tune run -k {name}` on the GPU it is for; for this machine's cpu, `tune run -k {name} --device cpu --write`"
+        )),
+        ..Finding::of_kernel(name, path, what)
+    }
 }
 
 /// The fault of a row's image; `None` if the image has none.
@@ -220,11 +319,16 @@ fn image_fault(kernel: &TunedKernel, row: &Row, every_image: bool) -> Option<Str
     }
 }
 
+fn is_stale(kernel: &TunedKernel, row: &Row) -> bool {
+    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
+    row.freshness(&now) != Freshness::Fresh
+}
+
 fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
     let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
     match row.freshness(&now) {
         Freshness::Stale { which, baked, now } => Some(format!(
-            "row of `{}` is stale: {which} was {baked} when baked and is {now} now",
+            "row of `{}` is stale: the hash of its {which} was {baked} when it was baked, and is {now} now",
             row.device
         )),
         Freshness::Fresh => {
@@ -266,24 +370,13 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
                 let what = "no kernel of that name is declared".to_owned();
                 let (path, kernel) = (folder.join(file), name.to_owned());
                 findings.push(Finding {
-                    path,
-                    kernel,
-                    problem: String::new(),
-                    what,
                     fails: false,
-                    help: None,
+                    ..Finding::of_kernel(&kernel, path, what)
                 });
             }
         }
         for (kernel, path) in unlisted(&folder, &index)? {
-            findings.push(Finding {
-                path,
-                kernel,
-                problem: String::new(),
-                what: format!("{INDEX_FILE} does not list it: builds do not use it"),
-                fails: true,
-                help: Some("run `tune init`, which lists every table of the folder".into()),
-            });
+            findings.push(not_listed(&kernel, path));
         }
     }
     Ok(())
@@ -298,6 +391,7 @@ pub fn device(
     project: &Project,
     conditions: &Conditions<'_>,
     cache: &Cache,
+    catalogue: &[&'static Kernel],
 ) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     for kernel in &project.kernels {
@@ -307,7 +401,7 @@ pub fn device(
             .iter()
             .flat_map(|table| table.device_rows(&conditions.info.key).cloned())
             .collect();
-        for row in bake::rows(kernel, conditions, cache)? {
+        for row in bake::rows(kernel, conditions, cache, catalogue)? {
             // The image of a row does not affect its proof, so it is not compared.
             let same = |old: &Row| {
                 Row {
@@ -316,13 +410,11 @@ pub fn device(
                 } == row
             };
             if !baked.iter().any(same) {
+                let what = format!("`{}` is proven, but not baked", row.config);
+                let finding = Finding::of_kernel(&kernel.spec.name, path.clone(), what);
                 findings.push(Finding {
-                    path: path.clone(),
-                    kernel: kernel.spec.name.clone(),
                     problem: row.problem.clone(),
-                    what: format!("`{}` is proven, but not baked", row.config),
-                    fails: true,
-                    help: Some("run `tune bake` (with `--write` for a cpu)".into()),
+                    ..finding.with_help("run `tune bake` (with `--write` for a cpu)")
                 });
             }
         }

@@ -73,9 +73,16 @@ pub fn present(
         (_, true) => "baseline: no fresh row for this device or its architecture",
         _ => "baseline: no baked row can be launched here",
     };
+    let here =
+        |row: &&Row| row.device.backend == device.key.backend && row.device.arch == device.key.arch;
+    let stale = rows.iter().filter(here).find_map(|row| stale(kernel, row));
+    let stale = stale.filter(|_| fits.is_empty());
+    let stale = stale.map_or_else(String::new, |which| {
+        format!(" (stale: its {which} changed)")
+    });
     Ok(Present {
         config: None,
-        why: why.into(),
+        why: format!("{why}{stale}"),
     })
 }
 
@@ -90,11 +97,19 @@ fn tables(kernel: &TunedKernel) -> PathBuf {
 /// Otherwise returns `None`.
 fn resolved(kernel: &TunedKernel, row: &Row) -> Option<ResolvedRow> {
     let accepted = row.evidence == Evidence::Proven || kernel.accepts.contains(&row.evidence);
-    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-    if !accepted || row.freshness(&now) != Freshness::Fresh {
+    if !accepted || stale(kernel, row).is_some() {
         return None;
     }
     row.resolve(&kernel.spec).ok()
+}
+
+/// The part that changed since a row was baked; `None` if the row is fresh.
+fn stale(kernel: &TunedKernel, row: &Row) -> Option<&'static str> {
+    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
+    match row.freshness(&now) {
+        Freshness::Stale { which, .. } => Some(which),
+        Freshness::Fresh => None,
+    }
 }
 
 fn why(fit: &Fit, is_baseline: bool, row: &Row) -> String {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::error::Failure;
 use crate::tables::bake;
+use crate::tables::check::{self, Finding};
 use kiln_project::TunedKernel;
 
 /// A kernel with its declaration and its baked rows.
@@ -21,6 +22,8 @@ pub struct Listed {
     gpu_problems: Vec<String>,
     reference: Option<String>,
     baked: Vec<Baked>,
+    /// The faults of the table for which a build fails or leaves out the table.
+    faults: Vec<String>,
 }
 
 /// A row of the kernel's committed table.
@@ -113,6 +116,10 @@ impl Listed {
                 .iter()
                 .map(|row| Baked::new(kernel, row))
                 .collect(),
+            faults: check::kernel_faults(kernel)?
+                .iter()
+                .map(Finding::what)
+                .collect(),
         })
     }
 
@@ -136,9 +143,13 @@ impl Listed {
             text += &format!("  on GPUs    {}\n", column(&self.gpu_problems));
         }
         text += &match baked.as_slice() {
+            [] if !self.faults.is_empty() => String::new(),
             [] => "  baked      nothing: builds launch the baseline\n".to_owned(),
             rows => format!("  baked      {}\n", column(rows)),
         };
+        if !self.faults.is_empty() {
+            text += &format!("  error      {}\n", column(&self.faults));
+        }
         text
     }
 }

@@ -1,5 +1,6 @@
 //! Kernels without a decision for a device. Nothing can be baked for such a kernel.
 
+use kiln::Kernel;
 use kiln_cache::Cache;
 use kiln_spec::Backend;
 use kiln_spec::baked::{Freshness, Hashes};
@@ -51,11 +52,12 @@ pub fn unproven(
     project: &Project,
     conditions: &Conditions<'_>,
     cache: &Cache,
+    catalogue: &[&'static Kernel],
 ) -> Result<Vec<Unproven>, Failure> {
     let device = &conditions.info.key;
     let mut unproven = Vec::new();
     for kernel in &project.kernels {
-        if !bake::rows(kernel, conditions, cache)?.is_empty() {
+        if !bake::rows(kernel, conditions, cache, catalogue)?.is_empty() {
             continue;
         }
         let now = Hashes::now(&kernel.spec, kernel.source.hash(), device.backend);

@@ -10,7 +10,7 @@ pub enum TaskError {
     /// No kernel declares the problem.
     #[error(
         "no kernel declares the problem `{wanted}` (declared: {})\nhelp: run `tune list`",
-        .declared.join("  ")
+        each_once(.declared)
     )]
     NotDeclared {
         /// The text of the requested problem.
@@ -52,6 +52,17 @@ pub enum TaskError {
         /// One line per key.
         keys: Vec<String>,
     },
+}
+
+/// The texts, each once, in their order.
+fn each_once(texts: &[String]) -> String {
+    let mut known = std::collections::BTreeSet::new();
+    let new: Vec<&str> = texts
+        .iter()
+        .map(String::as_str)
+        .filter(|text| known.insert(*text))
+        .collect();
+    new.join("; ")
 }
 
 fn of_device(device: &Option<String>) -> String {

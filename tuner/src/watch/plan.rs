@@ -192,7 +192,11 @@ fn plan_one<'a>(
     if let Some(reason) = kept::other_arguments(&then.spec, &kernel.spec) {
         return said(WatchVerdict::Changed, reason);
     }
-    let changes = kept::changes(saved, &then, (kernel, &now), backend).join(", ");
+    let mut changes = kept::changes(saved, &then, (kernel, &now), backend).join(", ");
+    if selected.config.is_none() && !saved.baseline {
+        // Without this, a stale row looks as if the kernel itself became slower.
+        changes += &format!("; launched now: {}", selected.why);
+    }
     Ok(Plan::Measure(Box::new(Pair {
         saved,
         kernel,

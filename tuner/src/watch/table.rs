@@ -286,11 +286,12 @@ pub fn why_it_fails(row: &WatchRow, fail_above: Option<f64>) -> String {
     let name = format!("{} ({})", row.kernel, row.problem);
     match (row.verdict, fail_above, &row.measured) {
         (WatchVerdict::Slower, Some(share), Some(measured)) => format!(
-            "{name} is proven slower: it takes {} times as long, and {:.1} % more is not excluded",
+            "{name} is proven slower: it takes {} times as long, and {:.1} % more is not excluded; {}",
             ratio(measured),
-            share * 100.0
+            share * 100.0,
+            row.reason
         ),
-        (verdict, _, _) => format!("{name} is {}: {}", verdict.name(), row.reason),
+        (verdict, _, _) => format!("{name}: {}: {}", verdict.name(), row.reason),
     }
 }
 

@@ -93,7 +93,7 @@ impl Machine {
     }
 
     fn pull(&self, store: &dyn ObjectStore, signers: &AllowedSigners) -> Pulled {
-        let to = Folder::open(&self.imports()).unwrap();
+        let to = Folder::create(&self.imports()).unwrap().0;
         let own = self.journal().exists().then(|| self.id());
         pull(store, signers, own, &to, NOW, &|_| {}).unwrap()
     }

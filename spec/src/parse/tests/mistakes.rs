@@ -428,6 +428,20 @@ const CASES: &[Case] = &[
     ),
     (
         "fn gemm(",
+        "fn index(",
+        &[
+            "index: a kernel cannot be named `index`: `tuned/index.toml` is the index of all tables; give the function another name, and name the `__global__` function with `entry = \"index\"`",
+        ],
+    ),
+    (
+        "fn gemm(",
+        "fn kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk(",
+        &[
+            "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk: the kernel's name has 201 characters, and at most 200 are allowed; give the function a shorter name, and name the `__global__` function with `entry = \"..\"`",
+        ],
+    ),
+    (
+        "fn gemm(",
         "fn gemm<T>(",
         &[
             "<T>: a kernel has no generics of its own; declare element types in the attribute: `types(T in [f32, f16])`",

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{expect_code, stderr};
+use kiln_tests::command::{expect_code, stderr, stdout};
 
 use super::{Fleet, files, states};
 
@@ -145,4 +145,63 @@ fn the_clock_of_a_worker_does_not_matter_and_that_of_a_merge_ends_a_plan() {
         said.contains("fleet.plan expired ") && said.contains("help: "),
         "{said}"
     );
+}
+
+#[test]
+fn a_store_that_is_not_there_is_not_created_and_a_plan_is_not_replaced() {
+    let name = "a_store_that_is_not_there_is_not_created_and_a_plan_is_not_replaced";
+    if !have(name, &[Need::SshKeygen]) {
+        return;
+    }
+    let fleet = Fleet::new(&[10_000]);
+    fleet.plan("--replicas 1");
+    for words in [
+        "fleet work ROOT/fleet.plan --element 0 --device fake:ROOT/a.json --store",
+        "fleet status ROOT/fleet.plan --store",
+        "fleet merge ROOT/fleet.plan --store",
+        "fleet job ROOT/fleet.plan --missing --engine slurm --store",
+        "cache pull",
+    ] {
+        let said = stderr(&expect_code(
+            &mut fleet.tune(&format!("{words} ROOT/typo")),
+            75,
+        ));
+        assert!(said.contains("there is no store at "), "{words}: {said}");
+        assert!(said.contains("help: check the path"), "{words}: {said}");
+        assert!(!fleet.path("typo").exists(), "{words}");
+    }
+    let again = "fleet plan --kind fake --store STORE --sign ROOT/planner -o ROOT/fleet.plan";
+    let key = fleet.read("fleet.plan.key");
+    let said = stderr(&expect_code(&mut fleet.tune(again), 1));
+    assert!(said.contains("fleet.plan is there already"), "{said}");
+    assert_eq!(fleet.read("fleet.plan.key"), key);
+}
+
+#[test]
+fn an_element_whose_time_ended_is_not_finished() {
+    let name = "an_element_whose_time_ended_is_not_finished";
+    if !have(name, &[Need::SshKeygen]) {
+        return;
+    }
+    let fleet = Fleet::new(&[10_000]);
+    // Compiling the baseline alone takes longer than the budget.
+    let slow = serde_json::json!({"noise": {}, "rules": [{"compile": {"slow_ms": 1500}}]});
+    fleet.device("a", &slow);
+    fleet.run(
+        "fleet plan --kind fake --store STORE --replicas 1 --trials 20 --budget 1s --sign ROOT/planner -o ROOT/fleet.plan",
+    );
+    for _ in 0..2 {
+        let said = stdout(&expect_code(&mut fleet.work("fleet.plan", 0, "a"), 1));
+        for part in [
+            "element 0: not finished on ",
+            "not decided: scale (n=10000)",
+            "help: run the same command again",
+        ] {
+            assert!(said.contains(part), "{said}");
+        }
+    }
+    let said = fleet.run("fleet status ROOT/fleet.plan --store STORE");
+    assert!(said.contains("0 of 1 elements"), "{said}");
+    let said = fleet.run("fleet job ROOT/fleet.plan --store STORE --missing --engine slurm");
+    assert!(said.contains("--array=0"), "{said}");
 }

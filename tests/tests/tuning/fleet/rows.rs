@@ -132,6 +132,11 @@ fn a_baseline_that_was_kept_is_a_row_and_does_not_replace_a_proven_one() {
         expect_code(&mut fleet.work("fleet.plan", 0, device), 0);
         let merged = fleet.merge("fleet.plan", "", 0);
         let state = states(&merged)[0].to_owned();
+        // A new plan does not replace an old one.
+        for ending in ["", ".sig", ".key"] {
+            let path = fleet.path(&format!("fleet.plan{ending}"));
+            std::fs::remove_file(path).expect("a plan has these files");
+        }
         (state, fleet.read("mine/tuned/scale.toml"))
     };
     let (state, table) = tune("flat");

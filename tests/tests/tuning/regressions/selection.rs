@@ -52,6 +52,20 @@ const WIDE: &str = "VECTOR_WIDTH=4,THREADS=128,ITEMS=1,HINT=plain";
 const NARROW: &str = "VECTOR_WIDTH=1,THREADS=64,ITEMS=1,HINT=plain";
 
 #[test]
+fn a_comparison_says_that_the_baseline_is_launched_because_the_row_is_stale() {
+    let shop = Shop::of_library(&KERNELS);
+    let device = shop.fake("plain.json", &[]);
+    bake(&shop, proven(&shop, HERE, WIDE));
+    shop.tune(&format!("bench --device {device} --save saved.json"), 0);
+    shop.remark("tensor_add");
+    let report = shop.json(&format!("compare saved.json --device {device}"), 0);
+    let row = crate::regressions::shop::row(&report, "tensor_add");
+    let reason = row["reason"].as_str().expect("a reason");
+    let says = "launched now: baseline: no fresh row for this device or its architecture (stale: its source changed)";
+    assert!(reason.contains(says), "{row:#}");
+}
+
+#[test]
 fn rows_are_chosen_as_a_build_chooses_them() {
     let shop = Shop::of_library(&KERNELS);
     let device = shop.fake("plain.json", &[]);
@@ -89,7 +103,9 @@ fn rows_are_chosen_as_a_build_chooses_them() {
     assert_eq!(selections(&shop), unused);
     bake(&shop, proven(&shop, HERE, WIDE));
     shop.remark("tensor_add");
-    assert_eq!(selections(&shop), unused);
+    let stale =
+        "baseline: no fresh row for this device or its architecture (stale: its source changed)";
+    assert_eq!(selections(&shop), texts([(false, stale), (false, stale)]));
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Mistakes in a user's first hour. Each message states the problem, its position and the next step.
 
-use super::case::{Case, INDEX, LIB, case};
+use super::case::{Case, INDEX, LIB, TABLE, case};
 
 pub fn cases() -> Vec<Case> {
     let mut all = tables();
     all.extend(stale());
+    all.extend(rejected());
     all.extend(hidden());
     all.extend(lists());
     all.extend(runs());
@@ -25,6 +26,10 @@ fn tables() -> Vec<Case> {
             .prepare("$TUNE init")
             .edit(LIB, "problems(", "untuned = allow, problems(")
             .runs("KILN_STRICT=1 $TUNE bake --check")
+            .prints("1 kernels (1 not baked), 0 baked rows: up to date"),
+        case("a strict check of a kernel that may be untuned, without an index")
+            .edit(LIB, "problems(", "untuned = allow, problems(")
+            .runs("KILN_STRICT=yes $TUNE bake --check")
             .prints("1 kernels (1 not baked), 0 baked rows: up to date"),
         case("a kernel that is not baked, listed")
             .prepare("$TUNE init")
@@ -57,6 +62,16 @@ fn stale() -> Vec<Case> {
         stale("a stale row, checked")
             .runs("$TUNE bake --check")
             .says("1 kernels, 1 baked rows: not up to date\nhelp: run `tune run -k scale --device cpu --write` on that machine"),
+        case("a stale row whose renewal is not baked yet")
+            .baked()
+            .prepare("sed -i 's/2.0f/3.0f/' src/scale.cu; $TUNE run --device cpu --trials 1 --budget full")
+            .runs("$TUNE bake --check --device cpu")
+            .says("1 kernels, 1 baked rows: not up to date\nhelp: run `tune bake` (with `--write` for a cpu)"),
+        case("a run that decides nothing beside a fresh row")
+            .prepare("echo '{}' > fast.json; echo '{\"rules\": [{\"when\": {}, \"compile\": {\"slow_ms\": 1500}}]}' > slow.json; \
+                      $TUNE run --device fake:fast.json --trials 1 --budget full --write; rm -r cache")
+            .runs("$TUNE run --device fake:slow.json --budget 1s 2>/dev/null | grep -c 'builds launch the baseline'; true")
+            .prints("0"),
         stale("a stale row, listed")
             .runs("$TUNE list")
             .prints("  baked      <device> (n=10000): THREADS=32,ITEMS=1, baseline kept; stale, its source changed, and not used: run `tune run -k scale --device cpu --write` on that machine"),
@@ -68,6 +83,46 @@ fn stale() -> Vec<Case> {
             .prepare("sed -i '1i // What it does.' src/scale.cu; sed -i 's/unsigned first/  unsigned first/' src/scale.cu")
             .runs("$TUNE bake --check")
             .prints("1 kernels, 1 baked rows: up to date"),
+    ]
+}
+
+/// Tables that a build rejects or does not use.
+fn rejected() -> Vec<Case> {
+    let empty = |name| {
+        case(name)
+            .baked()
+            .prepare("sed -i '/^  { device/d' tuned/scale.toml")
+    };
+    vec![
+        empty("a table without rows, in a strict check")
+            .runs("KILN_STRICT=1 $TUNE bake --check")
+            .says("error: <root>/tuned/scale.toml: scale: it has no rows: builds launch its baseline, and fail with KILN_STRICT=1"),
+        empty("a table without rows")
+            .runs("$TUNE bake --check")
+            .prints("warning: <root>/tuned/scale.toml: scale: it has no rows: builds launch its baseline, and fail with KILN_STRICT=1"),
+        case("the table of the kernel's old name, written again")
+            .baked()
+            .edit(TABLE, "kernel = \"scale\"", "kernel = \"old\"")
+            .prepare("$TUNE run --device cpu --trials 1 --budget full --write")
+            .runs("$TUNE bake --check")
+            .prints("1 kernels, 1 baked rows: up to date"),
+        case("a symbol that the source does not give, listed")
+            .baked()
+            .prepare("sed -i 's/scale_[0-9a-f]\\{16\\}/scale_0000000000000000/' tuned/scale.toml")
+            .runs("$TUNE list")
+            .prints("  error      <root>/tuned/scale.toml: row of `<device>`: `symbol` is `scale_<hash>`, but the source gives `scale_<hash>`: run `tune run -k scale --device cpu --write` on that machine"),
+        case("a table that the index lists but that is not there, listed")
+            .baked()
+            .prepare("rm tuned/scale.toml")
+            .runs("$TUNE list")
+            .prints("  error      <root>/tuned/scale.toml: the index lists it, but it is not there: restore the file, or run `tune bake` on that device (with `--write` for a cpu)"),
+        case("an unknown value of KILN_STRICT")
+            .baked()
+            .runs("KILN_STRICT=ture $TUNE bake --check")
+            .says("error: KILN_STRICT is `ture`, which is neither on (`1`, `true`, `yes`, `on`) nor off (`0`, `false`, `no`, `off`, empty)"),
+        case("a feature that the package does not have")
+            .runs("$TUNE list --features nonsense")
+            .says("error: no feature `nonsense` in tiny (features: none)"),
     ]
 }
 

@@ -75,7 +75,7 @@ fn rows() -> Vec<Case> {
             .says("error: <root>/tuned/scale.toml: scale n=10000: row of `<device>`: `symbol` is `scale_<hash>`, but the source gives `scale_<hash>`"),
         table("a stale row")
             .prepare("sed -i 's/2.0f/3.0f/' src/scale.cu")
-            .says("error: <root>/tuned/scale.toml: scale n=10000: row of `<device>` is stale: source was <hash> when baked and is <hash> now"),
+            .says("error: <root>/tuned/scale.toml: scale n=10000: row of `<device>` is stale: the hash of its source was <hash> when it was baked, and is <hash> now"),
         table("the table of another kernel")
             .edit(TABLE, "kernel = \"scale\"", "kernel = \"other\"")
             .says("error: <root>/tuned/scale.toml: scale: it is of the kernel `other`"),

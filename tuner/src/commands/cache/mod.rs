@@ -88,6 +88,11 @@ fn report_text(report: &VerifyReport) -> String {
     if let Some(fault) = &report.store_fault {
         text += &format!("store: {fault}\n");
     }
+    if report.lost_in_repair > 0 {
+        let lost = report.lost_in_repair;
+        text +=
+            &format!("journal: {lost} records were lost to damage that was repaired just now\n");
+    }
     text + if report.is_sound() {
         "sound\n"
     } else {

@@ -20,7 +20,9 @@ pub(super) fn run(args: &PullArgs, folder: &Path) -> Result<ExitCode, Failure> {
     let own = share::journal_id(&cache.journal()).map_err(kiln_cache::CacheError::from)?;
     let signers = signers(args)?;
     let store = kiln_fleet::open(&args.store).map_err(FleetError::from)?;
-    let to = Folder::open(&cache.imports()).map_err(FleetError::from)?;
+    let imports = cache.imports();
+    std::fs::create_dir_all(&imports).map_err(Failure::file("make the folder", &imports))?;
+    let to = Folder::open(&imports).map_err(FleetError::from)?;
     let pulled = reporting("segments fetched", |report| {
         kiln_fleet::pull(&*store, &signers, own, &to, unix_s(), report)
     });

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::progress::reporting;
 use crate::cli::PushArgs;
+use crate::commands::fleet::created_store;
 use crate::commands::output::{checked, print, print_json};
 use crate::error::Failure;
 use crate::fleet::{FleetError, signer};
@@ -17,7 +18,7 @@ use crate::run::observer::host;
 pub(super) fn run(args: &PushArgs, folder: &Path) -> Result<ExitCode, Failure> {
     let journal = Cache::view(folder)?.journal();
     let key = signer::signing_key(args.sign.as_deref())?;
-    let store = kiln_fleet::open(&args.store).map_err(FleetError::from)?;
+    let store = created_store(&args.store)?;
     let observer = [host()].into();
     let pushed = reporting("records published", |report| {
         kiln_fleet::push(&*store, &key, &journal, &observer, report)

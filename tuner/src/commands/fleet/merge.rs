@@ -75,6 +75,7 @@ fn next(
     state: &PlanState,
     path: &std::path::Path,
 ) -> Result<PlanFile, Failure> {
+    signer::check_new(path)?;
     let key = signer::signing_key(args.sign.as_deref())?;
     let (next, worker) = fleet::continuing(plan.plan(), &state.decisions)?;
     let store = super::store(&args.plan.store)?;

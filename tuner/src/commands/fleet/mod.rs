@@ -37,6 +37,16 @@ fn store(location: &str) -> Result<Box<dyn ObjectStore>, FleetError> {
     Ok(kiln_fleet::open(location)?)
 }
 
+/// Opens the store at a location from the command line, and creates it if it does not exist. A message says that it was
+/// created, because the location may be a mistake.
+pub(super) fn created_store(location: &str) -> Result<Box<dyn ObjectStore>, FleetError> {
+    let (store, created) = kiln_fleet::create(location)?;
+    if created {
+        eprintln!("tune: created the store {location}");
+    }
+    Ok(store)
+}
+
 /// The path of the file of allowed signers: `given`, or by default `allowed_signers` in the folder of baked tables of
 /// the project's first kernel.
 fn allowed_signers(given: Option<&Path>, project: &Project) -> PathBuf {

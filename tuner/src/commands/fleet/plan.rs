@@ -13,12 +13,13 @@ use crate::fleet::{self, FleetError, PlanOptions, signer};
 
 pub(super) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     let options = plan_options(args)?;
+    signer::check_new(&args.out)?;
     let key = signer::signing_key(args.sign.as_deref())?;
     let project = read_project(&args.package)?;
     let worker = PrivateKey::generate().map_err(FleetError::from)?;
     let public = worker.public().to_openssh().map_err(FleetError::from)?;
     let plan = fleet::make(&project, &options, public)?;
-    let store = super::store(&args.store)?;
+    let store = super::created_store(&args.store)?;
     let signed = signer::write(&args.out, plan, &key)?;
     let worker_key = signer::write_worker_key(&args.out, &worker)?;
     kiln_fleet::collect::put_plan(&*store, signed.plan(), &signed.signed.signature)

@@ -78,6 +78,9 @@ fn task_status(plan: &Plan, task: &TaskDecision) -> TaskStatus {
             (status.config, status.why) = (Some(config.clone()), Some(why.clone()));
         }
         Decision::Kept => status.state = TaskState::Kept,
+        Decision::Missing if !task.sessions.is_empty() => {
+            status.why = Some("an attempt ended before it was decided".to_owned());
+        }
         _ => {}
     }
     status

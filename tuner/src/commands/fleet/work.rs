@@ -8,7 +8,7 @@ use kiln::Kernel;
 use crate::cli::{WorkArgs, options};
 use crate::commands::output::{checked, command_line, print};
 use crate::error::{Failure, SHARED_GPU, TRY_AGAIN, UsageError};
-use crate::fleet::{self, Work, signer};
+use crate::fleet::{self, Work, Worked, signer};
 use crate::progress;
 
 pub(super) fn run(
@@ -36,8 +36,8 @@ pub(super) fn run(
         catalogue,
         reporter: &*reporter,
     });
-    let report = match worked {
-        Ok(report) => report,
+    let worked = match worked {
+        Ok(worked) => worked,
         // This exit code makes the scheduler retry, possibly on a free device.
         Err(error) if error.code() == SHARED_GPU => {
             eprintln!("error: {error}");
@@ -45,20 +45,32 @@ pub(super) fn run(
         }
         Err(error) => return Err(error),
     };
-    let Some(report) = report else {
+    let Some(Worked { report, undecided }) = worked else {
         print(&format!("element {}: done before\n", args.element));
         return Ok(checked(true));
     };
     for task in &report.tasks {
         print(&format!("{}\n", task.one_line()));
     }
+    let end = if undecided.is_empty() {
+        "done"
+    } else {
+        "not finished"
+    };
     print(&format!(
-        "element {}: done on {} in {:.1} s\n",
+        "element {}: {end} on {} in {:.1} s\n",
         args.element,
         report.device,
         report.elapsed_ms as f64 / 1e3
     ));
-    Ok(checked(!report.any_failed()))
+    if !undecided.is_empty() {
+        print(&format!(
+            "not decided: {}\nhelp: run the same command again, which goes on from these results; if the time is too short \
+             each time, write a plan with a larger --budget\n",
+            undecided.join(", ")
+        ));
+    }
+    Ok(checked(undecided.is_empty() && !report.any_failed()))
 }
 
 fn period(text: &str) -> Result<Duration, UsageError> {
