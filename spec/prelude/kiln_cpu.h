@@ -34,8 +34,10 @@
 
 #include "cpu/base.h"
 #include "portable/vector.h"
+#include "portable/bits.h"
 #include "portable/integer.h"
 #include "cpu/math.h"
+#include "portable/more_math.h"
 #include "portable/conversion.h"
 #include "portable/half.h"
 #include "portable/bfloat16.h"

@@ -37,15 +37,7 @@ typedef unsigned long ulong;
 #ifndef NAN
 #define NAN __int_as_float(0x7fffffff)
 #endif
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
-#define CUDART_INF_F __int_as_float(0x7f800000)
-#define CUDART_NAN_F __int_as_float(0x7fffffff)
-#define CUDART_PI_F 3.141592654f
-#define CUDART_INF __longlong_as_double(0x7ff0000000000000ll)
-#define CUDART_NAN __longlong_as_double(0x7fffffffffffffffll)
-#define CUDART_PI 3.1415926535897931e+0
+#include "portable/constants.h"
 
 #define KILN_INLINE static __device__ __forceinline__
 #define KILN_MEMBER __device__ __forceinline__

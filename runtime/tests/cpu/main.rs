@@ -3,6 +3,7 @@
 
 mod check;
 mod compiler;
+mod cuda_functions;
 mod generated_units;
 mod kernels;
 mod launch;

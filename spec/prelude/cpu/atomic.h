@@ -133,5 +133,7 @@ KILN_INLINE long long clock64(void) {
     return (long long)ticks;
 #endif
 }
+// A template, since the C library has a function of this name.
+template <class T = int> KILN_INLINE T clock(void) { return (T)clock64(); }
 
 #endif

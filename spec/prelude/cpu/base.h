@@ -83,6 +83,9 @@ typedef unsigned long ulong;
 #else
 #define __global__ inline __attribute__((always_inline))
 #endif
+#if !defined(__clang__)
+#define __builtin_assume(...) ((__VA_ARGS__) ? (void)0 : __builtin_unreachable())
+#endif
 #define __device__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))

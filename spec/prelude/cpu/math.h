@@ -11,16 +11,7 @@
 #ifndef NAN
 #define NAN (__builtin_nanf (""))
 #endif
-#ifndef M_PI
-#define M_PI 3.14159265358979323846
-#endif
-#define CUDART_INF_F (__builtin_inff())
-#define CUDART_NAN_F (__builtin_nanf(""))
-#define CUDART_PI_F 3.141592654f
-#define CUDART_INF (__builtin_inf())
-#define CUDART_NAN (__builtin_nan(""))
-#define CUDART_PI 3.1415926535897931e+0
-
+#include "portable/constants.h"
 #include "cpu/float_math.h"
 
 // name(double), namef(float), and CUDA's overload name(float).
@@ -99,7 +90,18 @@ extern "C" long lrint(double) noexcept;
 extern "C" long lrintf(float) noexcept;
 extern "C" long lround(double) noexcept;
 extern "C" long lroundf(float) noexcept;
+extern "C" long long llrint(double) noexcept;
+extern "C" long long llrintf(float) noexcept;
+extern "C" long long llround(double) noexcept;
+extern "C" long long llroundf(float) noexcept;
+extern "C" int ilogb(double) noexcept;
 extern "C" int ilogbf(float) noexcept;
+extern "C" double scalbn(double, int) noexcept;
+extern "C" float scalbnf(float, int) noexcept;
+extern "C" double scalbln(double, long) noexcept;
+extern "C" float scalblnf(float, long) noexcept;
+extern "C" double remquo(double, double, int*) noexcept;
+extern "C" float remquof(float, float, int*) noexcept;
 
 KILN_CPU_OVERLOAD(float) fma(T x, T y, T z) { return __builtin_fmaf(x, y, z); }
 KILN_CPU_OVERLOAD(float) ldexp(T x, int e) { return __builtin_ldexpf(x, e); }
@@ -139,6 +141,11 @@ KILN_INLINE float rcbrtf(float x) { return 1.0f / __builtin_cbrtf(x); }
 KILN_INLINE float kiln_cpu_half_turns(float x) {
     return (x - 2.0f * __builtin_rintf(0.5f * x)) * CUDART_PI_F;
 }
+KILN_INLINE double rcbrt(double x) { return 1.0 / __builtin_cbrt(x); }
+KILN_INLINE double normcdf(double x) { return 0.5 * __builtin_erfc(x * -M_SQRT1_2); }
+KILN_INLINE double kiln_cpu_half_turns(double x) { return (x - 2.0 * __builtin_rint(0.5 * x)) * M_PI; }
+KILN_CPU_C_INLINE double sinpi(double x) noexcept { return __builtin_sin(kiln_cpu_half_turns(x)); }
+KILN_CPU_C_INLINE double cospi(double x) noexcept { return __builtin_cos(kiln_cpu_half_turns(x)); }
 KILN_CPU_C_INLINE float sinpif(float x) noexcept { return __builtin_sinf(kiln_cpu_half_turns(x)); }
 KILN_CPU_C_INLINE float cospif(float x) noexcept { return __builtin_cosf(kiln_cpu_half_turns(x)); }
 

@@ -133,6 +133,14 @@ KILN_INLINE uint32_t kiln_cpu_match(const char* site, uint32_t mask, T value) {
 }
 #define __match_any_sync(...) kiln_cpu_match(KILN_CPU_SITE("__match_any_sync()"), __VA_ARGS__)
 
+// The mask if all lanes bring the same value, and 0 otherwise.
+template <class T>
+KILN_INLINE uint32_t kiln_cpu_match_all(const char* site, uint32_t mask, T value, int* all) {
+    *all = kiln_cpu_match(site, mask, value) == kiln_cpu_ballot(site, mask, 1);
+    return *all ? mask : 0;
+}
+#define __match_all_sync(...) kiln_cpu_match_all(KILN_CPU_SITE("__match_all_sync()"), __VA_ARGS__)
+
 KILN_INLINE unsigned int kiln_cpu_reduce(const char* site, uint32_t operation, uint32_t,
                                              uint32_t mask, unsigned int value) {
     return (unsigned int)kiln_cpu_exchange(mask, value, 0, operation, site);

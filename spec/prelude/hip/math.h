@@ -3,6 +3,7 @@
 #ifndef KILN_HIP_MATH_H
 #define KILN_HIP_MATH_H
 
+#include "portable/constants.h"
 #include "portable/math/angle.h"
 #include "portable/math/arc.h"
 #include "portable/math/error_function.h"
@@ -16,20 +17,10 @@
 
 #define INFINITY (__builtin_inff())
 #define NAN (__builtin_nanf(""))
-#define M_PI 3.14159265358979323846
-#define CUDART_INF_F (__builtin_inff())
-#define CUDART_NAN_F (__builtin_nanf(""))
-#define CUDART_PI_F 3.141592654f
-#define CUDART_INF (__builtin_inf())
-#define CUDART_NAN (__builtin_nan(""))
-#define CUDART_PI 3.1415926535897931e+0
-
-template <bool condition, class T> struct kiln_hip_if;
-template <class T> struct kiln_hip_if<true, T> { typedef T type; };
 
 // Begins CUDA's overload of a C function for float. A template, so that integers go to double.
 #define KILN_HIP_OVERLOAD                                                                              \
-    template <class T> KILN_INLINE typename kiln_hip_if<__is_same(T, float), T>::type
+    template <class T> KILN_INLINE typename kiln_only<T, float>::type
 
 // name(double), namef(float) and the overload name(float), by an expression of x (and y).
 #define KILN_HIP_MATH_1(name, single, twice)                                                           \
@@ -115,8 +106,18 @@ KILN_INLINE double modf(double x, double* whole) {
 }
 KILN_INLINE void sincosf(float x, float* s, float* c) { kiln_math::sincos(x, s, c); }
 KILN_INLINE void sincos(double x, double* s, double* c) { kiln_math::sincos(x, s, c); }
+KILN_INLINE float remquof(float x, float y, int* quotient) { return kiln_math::remquo(x, y, quotient); }
+KILN_INLINE double remquo(double x, double y, int* quotient) { return kiln_math::remquo(x, y, quotient); }
 KILN_INLINE int ilogbf(float x) { return kiln_math::ilogb(x); }
 KILN_INLINE int ilogb(double x) { return kiln_math::ilogb(x); }
+KILN_INLINE float scalbnf(float x, int e) { return __builtin_ldexpf(x, e); }
+KILN_INLINE double scalbn(double x, int e) { return __builtin_ldexp(x, e); }
+KILN_INLINE float scalblnf(float x, long e) { return __builtin_ldexpf(x, (int)(e < -9999 ? -9999 : e > 9999 ? 9999 : e)); }
+KILN_INLINE double scalbln(double x, long e) { return __builtin_ldexp(x, (int)(e < -9999 ? -9999 : e > 9999 ? 9999 : e)); }
+KILN_INLINE long long llrintf(float x) { return (long long)__builtin_rintf(x); }
+KILN_INLINE long long llrint(double x) { return (long long)__builtin_rint(x); }
+KILN_INLINE long long llroundf(float x) { return (long long)__builtin_roundf(x); }
+KILN_INLINE long long llround(double x) { return (long long)__builtin_round(x); }
 KILN_INLINE long lrintf(float x) { return (long)__builtin_rintf(x); }
 KILN_INLINE long lrint(double x) { return (long)__builtin_rint(x); }
 KILN_INLINE long lroundf(float x) { return (long)__builtin_roundf(x); }

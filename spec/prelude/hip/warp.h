@@ -64,6 +64,12 @@ template <class T> KILN_INLINE unsigned int __match_any_sync(unsigned int mask, 
     return peers;
 }
 
+// The mask if all lanes bring the same value, and 0 otherwise.
+template <class T> KILN_INLINE unsigned int __match_all_sync(unsigned int mask, T value, int* all) {
+    *all = __match_any_sync(mask, value) == mask;
+    return *all ? mask : 0;
+}
+
 // A whole wavefront combines in five steps, part of one lane by lane.
 template <class T, class Combine>
 KILN_INLINE T kiln_hip_reduce(unsigned int mask, T value, Combine combine) {

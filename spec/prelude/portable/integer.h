@@ -1,4 +1,4 @@
-// Integer intrinsics, and reinterpreting bits.
+// Integer intrinsics. simd.h has those of 8-bit and 16-bit parts of a word.
 #ifndef KILN_INTEGER_H
 #define KILN_INTEGER_H
 
@@ -42,6 +42,13 @@ KILN_INLINE unsigned int __umul24(unsigned int a, unsigned int b) {
 }
 KILN_INLINE int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
 KILN_INLINE int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
+KILN_INLINE unsigned int __uhadd(unsigned int a, unsigned int b) {
+    return (unsigned int)(((unsigned long long)a + b) >> 1);
+}
+KILN_INLINE unsigned int __urhadd(unsigned int a, unsigned int b) {
+    return (unsigned int)(((unsigned long long)a + b + 1) >> 1);
+}
+KILN_INLINE unsigned int __usad(unsigned int a, unsigned int b, unsigned int c) { return c + (a < b ? b - a : a - b); }
 KILN_INLINE unsigned int __sad(int a, int b, unsigned int c) {
     long long distance = (long long)a - b;
     return c + (unsigned int)(distance < 0 ? -distance : distance);
@@ -53,15 +60,21 @@ KILN_INLINE unsigned int __funnelshift_l(unsigned int lo, unsigned int hi, unsig
 KILN_INLINE unsigned int __funnelshift_r(unsigned int lo, unsigned int hi, unsigned int shift) {
     return (unsigned int)(((unsigned long long)hi << 32 | lo) >> (shift & 31));
 }
+// A shift of more than 32 bits is one of 32.
+KILN_INLINE unsigned int __funnelshift_lc(unsigned int lo, unsigned int hi, unsigned int shift) {
+    return shift < 32 ? __funnelshift_l(lo, hi, shift) : lo;
+}
+KILN_INLINE unsigned int __funnelshift_rc(unsigned int lo, unsigned int hi, unsigned int shift) {
+    return shift < 32 ? __funnelshift_r(lo, hi, shift) : hi;
+}
 
+// Unlike PTX's prmt, which copies a byte's sign if bit 3 of its selector is set, this ignores the bit.
 KILN_INLINE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) {
     unsigned long long bytes = (unsigned long long)y << 32 | x;
     unsigned int result = 0;
     for (int i = 0; i < 4; i++) {
-        unsigned int pick = selector >> (4 * i) & 15;
-        unsigned int byte = (unsigned int)(bytes >> (8 * (pick & 7))) & 255;
-        if (pick & 8) byte = byte & 128 ? 255 : 0;
-        result |= byte << (8 * i);
+        unsigned int pick = selector >> (4 * i) & 7;
+        result |= ((unsigned int)(bytes >> (8 * pick)) & 255) << (8 * i);
     }
     return result;
 }
@@ -87,31 +100,28 @@ KILN_INLINE unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c) 
 }
 #endif
 
-// The unsigned integer of a size in bytes. Shuffles and atomics exist for these sizes.
-template <int bytes> struct kiln_word;
-template <> struct kiln_word<1> { typedef uint8_t type; };
-template <> struct kiln_word<2> { typedef uint16_t type; };
-template <> struct kiln_word<4> { typedef uint32_t type; };
-template <> struct kiln_word<8> { typedef uint64_t type; };
-
-template <class To, class From>
-KILN_INLINE To kiln_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From), "bits are reinterpreted between types of one size");
-    To to;
-    __builtin_memcpy(&to, &from, sizeof to);
-    return to;
+KILN_INLINE int __dp4a(char4 a, char4 b, int c) { return __dp4a(kiln_bits<int>(a), kiln_bits<int>(b), c); }
+KILN_INLINE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
+    return __dp4a(kiln_bits<unsigned int>(a), kiln_bits<unsigned int>(b), c);
 }
 
-KILN_INLINE int __float_as_int(float x) { return kiln_bits<int>(x); }
-KILN_INLINE unsigned int __float_as_uint(float x) { return kiln_bits<unsigned int>(x); }
-KILN_INLINE float __int_as_float(int x) { return kiln_bits<float>(x); }
-KILN_INLINE float __uint_as_float(unsigned int x) { return kiln_bits<float>(x); }
-KILN_INLINE long long __double_as_longlong(double x) { return kiln_bits<long long>(x); }
-KILN_INLINE double __longlong_as_double(long long x) { return kiln_bits<double>(x); }
-KILN_INLINE int __double2hiint(double x) { return (int)(kiln_bits<long long>(x) >> 32); }
-KILN_INLINE int __double2loint(double x) { return (int)kiln_bits<long long>(x); }
-KILN_INLINE double __hiloint2double(int hi, int lo) {
-    return kiln_bits<double>((unsigned long long)(unsigned int)hi << 32 | (unsigned int)lo);
+// Sums of products of two 16-bit parts with the two lower bytes, or the two upper ones, of the other word.
+KILN_INLINE int __dp2a_lo(int a, int b, int c) {
+    unsigned int low = (unsigned int)((short)a * (signed char)b), high = (unsigned int)((a >> 16) * (signed char)(b >> 8));
+    return (int)((unsigned int)c + low + high);
+}
+KILN_INLINE unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int c) {
+    return c + (a & 0xffff) * (b & 255) + (a >> 16) * (b >> 8 & 255);
+}
+KILN_INLINE int __dp2a_hi(int a, int b, int c) { return __dp2a_lo(a, b >> 16, c); }
+KILN_INLINE unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int c) { return __dp2a_lo(a, b >> 16, c); }
+KILN_INLINE int __dp2a_lo(short2 a, char4 b, int c) { return __dp2a_lo(kiln_bits<int>(a), kiln_bits<int>(b), c); }
+KILN_INLINE int __dp2a_hi(short2 a, char4 b, int c) { return __dp2a_hi(kiln_bits<int>(a), kiln_bits<int>(b), c); }
+KILN_INLINE unsigned int __dp2a_lo(ushort2 a, uchar4 b, unsigned int c) {
+    return __dp2a_lo(kiln_bits<unsigned int>(a), kiln_bits<unsigned int>(b), c);
+}
+KILN_INLINE unsigned int __dp2a_hi(ushort2 a, uchar4 b, unsigned int c) {
+    return __dp2a_hi(kiln_bits<unsigned int>(a), kiln_bits<unsigned int>(b), c);
 }
 
 // min and max of mixed integer types follow CUDA: unsigned as soon as one side is.

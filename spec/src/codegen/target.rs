@@ -47,6 +47,8 @@ pub(super) struct TargetRow {
     pub half_header: Option<&'static str>,
     /// The header of bfloat16; `None` if the prelude contains the type.
     pub bfloat16_header: Option<&'static str>,
+    /// The header of the SIMD intrinsics (`__vadd4` and similar); `None` if the compiler has them built in.
+    pub simd_header: Option<&'static str>,
 }
 
 impl Target {
@@ -62,6 +64,7 @@ impl Target {
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,
+                simd_header: Some("portable/simd.h"),
             },
             Target::Cuda => &TargetRow {
                 name: "cuda",
@@ -73,6 +76,7 @@ impl Target {
                 pushes_macros: false,
                 half_header: Some("cuda_fp16.h"),
                 bfloat16_header: Some("cuda_bf16.h"),
+                simd_header: None,
             },
             Target::Hip => &TargetRow {
                 name: "hip",
@@ -84,6 +88,7 @@ impl Target {
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,
+                simd_header: Some("portable/simd.h"),
             },
         }
     }

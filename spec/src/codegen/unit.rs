@@ -250,19 +250,21 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     names_itself || includes.iter().any(stays)
 }
 
-/// The headers of 16-bit types that this unit needs and that the target's prelude does not contain.
-fn type_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
+/// The headers that this unit needs, and that the target's prelude does not include because they take long to compile.
+fn needed_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
     let (row, scan) = (rewriter.row, rewriter.scan);
-    let mentions = |is_type: fn(&str) -> bool| {
+    let mentions = |is_needed: fn(&str) -> bool| {
         let mut words = scan.identifiers().iter().map(String::as_str);
         let mut instance = rewriter.instance.iter().copied().flatten();
         let mut defined = defines.values();
-        words.any(is_type) || defined.any(is_type) || instance.any(|one| is_type(one))
+        words.any(is_needed) || defined.any(is_needed) || instance.any(|one| is_needed(one))
     };
     let half: fn(&str) -> bool =
         |word| matches!(word, "half" | "half2") || word.starts_with("__") && word.contains("half");
     let bfloat16: fn(&str) -> bool = |word| word.contains("bfloat16");
+    let simd: fn(&str) -> bool = |word| word.starts_with("__v");
     let needed = [
+        row.simd_header.filter(|_| mentions(simd)),
         row.half_header.filter(|_| mentions(half)),
         row.bfloat16_header.filter(|_| mentions(bfloat16)),
     ];
@@ -306,7 +308,7 @@ impl<'a> Parts<'a> {
             row: rewriter.row,
             mode,
             title,
-            includes: type_headers(rewriter, defines)
+            includes: needed_headers(rewriter, defines)
                 + &hoisted_includes(rewriter.source, rewriter.scan),
             macros: macros.map(|m| m.name.as_str()).collect(),
             defines,

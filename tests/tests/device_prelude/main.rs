@@ -2,6 +2,7 @@
 //! that `KILN_TEST_DEVICE` selects. It is also compiled for every target.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
+mod agreement;
 mod described;
 mod expected;
 mod instructions;

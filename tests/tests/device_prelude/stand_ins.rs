@@ -245,7 +245,8 @@ fn lanes_reference(
             + 2 * u32::from(lanes(!0).all(|x| x < 98))
             + 4 * u32::from(block().any(|x| x == 98))
             + 8 * u32::from(block().all(|x| x < 97))
-            + 16 * block().map(|x| x % 2).sum::<u32>();
+            + 16 * block().map(|x| x % 2).sum::<u32>()
+            + 65536 * (3 + 12 * u32::from(lanes(!0).all(|other| other == x(i))));
         let fold = |combine: fn(u32, u32) -> u32| lanes(!0).reduce(combine).unwrap_or(0);
         let results = [
             ballot(!0, &|other| other % 5 == x(i) % 5),

@@ -193,7 +193,6 @@ const COMMON: &[&str] = &[
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-strict-aliasing",
-    "-ffp-contract=fast",
     "-fno-stack-protector",
     "-fno-asynchronous-unwind-tables",
     "-Wl,-Bsymbolic",
@@ -202,8 +201,13 @@ const COMMON: &[&str] = &[
 ];
 /// Turns off warnings that a user cannot act on. Not every loop over threads can be vectorised. On some virtual
 /// machines, `-march=native` selects features that clang 19 reports as an invalid combination.
-const CLANG: &[&str] = &["-Wno-pass-failed", "-Wno-invalid-feature-combination"];
-const GCC: &[&str] = &[];
+const CLANG: &[&str] = &[
+    // The functions whose names say how they round have a pragma against contraction.
+    "-ffp-contract=fast-honor-pragmas",
+    "-Wno-pass-failed",
+    "-Wno-invalid-feature-combination",
+];
+const GCC: &[&str] = &["-ffp-contract=fast"];
 
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
 /// Flags of check builds with g++. The instrumentation of the thread sanitizer reports each access by calling the

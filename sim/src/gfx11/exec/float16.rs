@@ -16,9 +16,18 @@ pub(super) fn wide(bits: u32) -> f64 {
     f16::from_bits(bits as u16).to_f64()
 }
 
-/// Rounds to an `f16` and returns its bits.
+/// Rounds to an `f16` once and returns its bits. On some processors, `f16::from_f64` rounds to `f32` first. The value is
+/// therefore rounded to `f32` to odd: of two neighbours, to the one whose last bit is 1.
 pub(super) fn narrow(value: f64) -> u32 {
-    u32::from(f16::from_f64(value).to_bits())
+    let near = value as f32;
+    let bits = near.to_bits();
+    let lost = value - f64::from(near);
+    let odd = match lost != 0.0 && value.is_finite() && bits & 1 == 0 {
+        true if (lost > 0.0) == value.is_sign_positive() => f32::from_bits(bits + 1),
+        true => f32::from_bits(bits - 1),
+        false => near,
+    };
+    u32::from(f16::from_f32(odd).to_bits())
 }
 
 /// `a * b + c`, rounded once. The product is exact in 64 bits. If the operands of the sum are too far apart for an
@@ -132,4 +141,21 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
         },
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_beside_the_middle_of_two_halves_is_rounded_once() {
+        let (one, tie) = (1.0, 1.0 + 2f64.powi(-11));
+        assert_eq!(narrow(one), 0x3c00);
+        assert_eq!(narrow(tie), 0x3c00);
+        assert_eq!(narrow(tie + 2f64.powi(-40)), 0x3c01);
+        assert_eq!(narrow(-tie - 2f64.powi(-40)), 0xbc01);
+        assert_eq!(narrow(1.0 + 3.0 * 2f64.powi(-11) - 2f64.powi(-40)), 0x3c01);
+        assert_eq!([narrow(1e300), narrow(-1e-300)], [0x7c00, 0x8000]);
+        assert_eq!(narrow(f64::NAN) & 0x7fff, 0x7e00);
+    }
 }

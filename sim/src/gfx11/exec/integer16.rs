@@ -55,8 +55,22 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
         AndB16 => |w, i| two(w, i, |a, b| a & b),
         OrB16 => |w, i| two(w, i, |a, b| a | b),
         XorB16 => |w, i| two(w, i, |a, b| a ^ b),
-        AddNcU16 | AddNcI16 => |w, i| two(w, i, u16::wrapping_add),
-        SubNcU16 | SubNcI16 => |w, i| two(w, i, u16::wrapping_sub),
+        AddNcU16 => |w, i| match i.mods.clamp {
+            true => two(w, i, u16::saturating_add),
+            false => two(w, i, u16::wrapping_add),
+        },
+        SubNcU16 => |w, i| match i.mods.clamp {
+            true => two(w, i, u16::saturating_sub),
+            false => two(w, i, u16::wrapping_sub),
+        },
+        AddNcI16 => |w, i| match i.mods.clamp {
+            true => two(w, i, signed(i16::saturating_add)),
+            false => two(w, i, u16::wrapping_add),
+        },
+        SubNcI16 => |w, i| match i.mods.clamp {
+            true => two(w, i, signed(i16::saturating_sub)),
+            false => two(w, i, u16::wrapping_sub),
+        },
         MulLoU16 => |w, i| two(w, i, u16::wrapping_mul),
         MinU16 => |w, i| two(w, i, u16::min),
         MaxU16 => |w, i| two(w, i, u16::max),

@@ -62,5 +62,16 @@ pub(super) fn handler(instruction: &Instruction) -> Option<Handler> {
 /// Whether the simulator implements the clamp modifier of an integer instruction.
 fn clamps(op: VectorOp) -> bool {
     use VectorOp::*;
-    matches!(op, AddNcU32 | SubNcU32 | SubrevNcU32 | AddNcI32 | SubNcI32)
+    matches!(
+        op,
+        AddNcU32
+            | SubNcU32
+            | SubrevNcU32
+            | AddNcI32
+            | SubNcI32
+            | AddNcU16
+            | SubNcU16
+            | AddNcI16
+            | SubNcI16
+    )
 }

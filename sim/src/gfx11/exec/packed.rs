@@ -124,6 +124,10 @@ pub(in crate::gfx11) fn packed(w: &mut Wave, one: &Packed) -> Result<(), FaultKi
         Dot4U32U8 => integers(w, one, 8, false),
         Dot8I32Iu4 => integers(w, one, 4, true),
         Dot8U32U4 => integers(w, one, 4, false),
+        AddU16 if one.clamp => two(w, one, u16::saturating_add),
+        SubU16 if one.clamp => two(w, one, u16::saturating_sub),
+        AddI16 if one.clamp => two(w, one, signed(i16::saturating_add)),
+        SubI16 if one.clamp => two(w, one, signed(i16::saturating_sub)),
         _ if one.clamp => {
             return Err(FaultKind::NotImplemented {
                 what: format!("{} with clamp", one.op.name()),
@@ -194,6 +198,16 @@ mod tests {
         assert_eq!(clamped_result(PackedOp::FmaMixF32, NANS, true), 0);
         let kept = clamped_result(PackedOp::FmaMixF32, NANS, false);
         assert!(f32::from_bits(kept).is_nan());
+    }
+
+    // RDNA3 ISA, "Output Modifiers": the clamp modifier of an integer instruction saturates its result.
+    #[test]
+    fn clamped_sums_of_16_bits_saturate() {
+        let sum = |op, bits| clamped_result(op, bits, true);
+        assert_eq!(sum(PackedOp::AddU16, 0x9000_0003), 0xffff_0006);
+        assert_eq!(sum(PackedOp::AddI16, 0x9000_7000), 0x8000_7fff);
+        assert_eq!(sum(PackedOp::SubU16, 0x9000_7000), 0);
+        assert_eq!(sum(PackedOp::SubI16, 0x9000_7000), 0);
     }
 
     #[test]

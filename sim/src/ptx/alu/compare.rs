@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use super::{Alu, Mods, flagged};
 use crate::lanes::each;
-use crate::ptx::regs::{Args, LANES, Regs, Run, lanes, map3, test2, write, write_pred};
+use crate::ptx::regs::{Args, LANES, Regs, Run, lanes, map2, map3, test2, write, write_pred};
 use crate::ptx::types::Type::{self, B, Bf16, F16, F32, F64, Pred, S, U};
 
 const AND: u32 = 1;
@@ -178,6 +178,9 @@ fn set(m: &Mods) -> Option<Alu> {
     let (&[result, ty], op) = (&m.types()[..], *m.parts.get(1)?) else {
         return None;
     };
+    if matches!(ty, Type::F16x2 | Type::Bf16x2) {
+        return set_pairs(result, ty, op, m);
+    }
     let one = match result {
         F32 => ONE,
         F16 => ONE_F16,
@@ -192,6 +195,61 @@ fn set(m: &Mods) -> Option<Alu> {
         types.push(Pred);
     }
     flagged(run, &types, flags | one)
+}
+
+/// The comparisons of floats, in the order of the index that [`set_pairs`] puts into the flags.
+const COMPARISONS: [(&str, fn(f64, f64) -> bool); 14] = [
+    ("eq", |a, b| a == b),
+    ("ne", |a, b| a < b || a > b),
+    ("lt", |a, b| a < b),
+    ("le", |a, b| a <= b),
+    ("gt", |a, b| a > b),
+    ("ge", |a, b| a >= b),
+    ("equ", |a, b| !(a < b || a > b)),
+    ("neu", |a, b| a != b),
+    ("ltu", |a, b| !(a >= b)),
+    ("leu", |a, b| !(a > b)),
+    ("gtu", |a, b| !(a <= b)),
+    ("geu", |a, b| !(a < b)),
+    ("num", |a, b| !a.is_nan() && !b.is_nan()),
+    ("nan", |a, b| a.is_nan() || b.is_nan()),
+];
+const COMPARISON: u32 = 8;
+
+/// `set` of two 16-bit floats (9.7.6.1): 1.0 or 0.0 each, or all bits of each.
+fn set_pairs(result: Type, ty: Type, op: &str, m: &Mods) -> Option<Alu> {
+    let index = COMPARISONS.iter().position(|(name, _)| *name == op)?;
+    let one = match result {
+        Type::F16x2 => ONE_F16,
+        Type::Bf16x2 => ONE_BF16,
+        U(32) | S(32) => 0,
+        _ => return None,
+    };
+    if combining(m) != 0 {
+        return None;
+    }
+    fn pair(a: [f64; 2], b: [f64; 2], flags: u32) -> [u16; 2] {
+        let (_, holds) = COMPARISONS[(flags >> COMPARISON) as usize];
+        let yes = match flags & ONES {
+            ONE_F16 => 0x3c00,
+            ONE_BF16 => 0x3f80,
+            _ => 0xffff,
+        };
+        [0, 1].map(|i| if holds(a[i], b[i]) { yes } else { 0 })
+    }
+    let run: Run = match ty {
+        Type::F16x2 => |r, x, m| {
+            map2(r, x, m, |a: [f16; 2], b: [f16; 2]| {
+                pair(a.map(f64::from), b.map(f64::from), x.flags)
+            })
+        },
+        _ => |r, x, m| {
+            map2(r, x, m, |a: [bf16; 2], b: [bf16; 2]| {
+                pair(a.map(f64::from), b.map(f64::from), x.flags)
+            })
+        },
+    };
+    flagged(run, &[result, ty, ty], one | (index as u32) << COMPARISON)
 }
 
 /// `selp` (9.7.6.3).
@@ -244,4 +302,20 @@ fn slct(m: &Mods) -> Option<Alu> {
         _ => return None,
     };
     flagged(run, &[ty, ty, ty, by], combining(m))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_compared_as_one_comparison_says_it_of_each() {
+        let nan = COMPARISONS.iter().filter(|(_, holds)| holds(f64::NAN, 1.0));
+        let names: Vec<_> = nan.map(|(name, _)| *name).collect();
+        assert_eq!(names, ["equ", "neu", "ltu", "leu", "gtu", "geu", "nan"]);
+        for opcode in ["set.nan.f16x2.f16x2", "set.eq.u32.bf16x2"] {
+            assert!(decode(&Mods::new(opcode)).is_some(), "{opcode}");
+        }
+        assert!(decode(&Mods::new("set.eq.f32.f16x2")).is_none());
+    }
 }

@@ -364,7 +364,7 @@ fn products24(m: &Mods, ty: Type) -> Option<Alu> {
     flagged(run, &vec![ty; 3 + usize::from(add)], flags)
 }
 
-/// Bit fields and dot products (9.7.1.18 to 9.7.1.24).
+/// Bit fields (9.7.1.18 to 9.7.1.22).
 fn fields(m: &Mods, ty: Type) -> Option<Alu> {
     let (run, types): (Run, Vec<Type>) = match (m.name(), ty) {
         ("brev", B(32)) => (|r, x, m| map1(r, x, m, u32::reverse_bits), vec![ty; 2]),
@@ -405,7 +405,6 @@ fn fields(m: &Mods, ty: Type) -> Option<Alu> {
             |r, x, m| map2(r, x, m, |a, n| bit_mask(a, n, x.flags)),
             vec![ty; 3],
         ),
-        ("dp4a", U(32) | S(32)) => return dots(m),
         _ => return None,
     };
     let wrap = m.has("wrap");
@@ -452,28 +451,4 @@ fn bit_mask(a: u32, n: u32, flags: u32) -> u32 {
         (a.min(32), n.min(32))
     };
     ((((1u64 << n) - 1) << a) & 0xffff_ffff) as u32
-}
-
-/// `dp4a` (9.7.1.23). The types in the opcode are those of `a` and `b`, in this order.
-fn dots(m: &Mods) -> Option<Alu> {
-    let [a, b] = m.types()[..] else { return None };
-    let run: Run = |r, x, m| {
-        map3(r, x, m, |a: u32, b: u32, c: u32| {
-            let byte = |word: u32, i: u32, signed: bool| {
-                let byte = (word >> (8 * i)) as u8;
-                if signed {
-                    i32::from(byte as i8)
-                } else {
-                    i32::from(byte)
-                }
-            };
-            let dot = (0..4).map(|i| byte(a, i, x.flags & 1 != 0) * byte(b, i, x.flags & 2 != 0));
-            dot.fold(c, |sum, product| sum.wrapping_add(product as u32))
-        })
-    };
-    flagged(
-        run,
-        &[U(32), a, b, U(32)],
-        u32::from(a.signed()) | u32::from(b.signed()) << 1,
-    )
 }

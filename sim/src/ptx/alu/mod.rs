@@ -6,6 +6,7 @@ mod float;
 mod half_float;
 mod int;
 mod logic;
+mod parts;
 mod special;
 
 pub(super) use float::canonical;
@@ -87,6 +88,7 @@ pub(super) fn decode(m: &Mods) -> Option<Alu> {
         "rcp" | "sqrt" | "div" if m.has("approx") || m.has("full") => special::decode(m),
         _ => int::decode(m)
             .or_else(|| float::decode(m))
-            .or_else(|| half_float::decode(m)),
+            .or_else(|| half_float::decode(m))
+            .or_else(|| parts::decode(m)),
     }
 }

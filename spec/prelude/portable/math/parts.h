@@ -63,6 +63,19 @@ template <class T> KILN_INLINE T remainder(T x, T y) {
     return bits_of(x) >> (8 * sizeof(T) - 1) ? -rest : rest;
 }
 
+// The three lowest bits of the quotient, which *quotient gets, are those of a quotient by 8 y too.
+template <class T> KILN_INLINE T remquo(T x, T y, int* quotient) {
+    T rest = remainder(x, y), by = magnitude(y), eight = by * (T)8;
+    *quotient = 0;
+    if (is_nan(rest) || is_infinite(y)) return rest;
+    T less = is_infinite(eight) ? magnitude(x) : fmod(magnitude(x), eight);
+    T part = is_infinite(eight) ? (T)0.25 : (T)1;  // against overflow
+    int count = (int)nearest((less * part - remainder(less, by) * part) / (by * part)) & 7;
+    bool opposite = (bits_of(x) ^ bits_of(y)) >> (8 * sizeof(T) - 1) != 0;
+    *quotient = opposite ? -count : count;
+    return rest;
+}
+
 template <class T> KILN_INLINE T frexp(T x, int* exponent) {
     *exponent = 0;
     if (x == 0 || !is_finite(x)) return x;

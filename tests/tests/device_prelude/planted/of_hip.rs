@@ -363,10 +363,10 @@ fn of_numbers() -> Vec<Fault> {
         edit(
             GFX11,
             "f16 is cut off",
-            "portable/half.h",
+            "portable/float16.h",
             (
-                "__float2half_rn(float x) { return (half)x; }",
-                "__float2half_rn(float x) { return (half)__uint_as_float(__float_as_uint(x) & 0xffffe000u); }",
+                "KILN_FROM(__float2, _rn)(float x) { return (KILN_F)x; }",
+                "KILN_FROM(__float2, _rn)(float x) { return (KILN_F)__uint_as_float(__float_as_uint(x) & 0xffffe000u); }",
             ),
             CONVERT,
         ),
