@@ -30,7 +30,8 @@ fn assert_of_bfloat16s(name: &str, expected: fn(f64) -> f64) {
 
 #[test]
 fn functions_of_bfloat16s_have_the_range_of_bfloat16s() {
-    let functions: [(&str, fn(f64) -> f64); 13] = [
+    type Function = fn(f64) -> f64;
+    let functions: [(&str, Function); 13] = [
         ("exp", f64::exp),
         ("exp2", f64::exp2),
         ("exp10", |x| 10_f64.powf(x)),

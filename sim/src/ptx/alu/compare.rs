@@ -197,23 +197,29 @@ fn set(m: &Mods) -> Option<Alu> {
     flagged(run, &types, flags | one)
 }
 
+type Comparison = fn(f64, f64) -> bool;
+
 /// The comparisons of floats, in the order of the index that [`set_pairs`] puts into the flags.
-const COMPARISONS: [(&str, fn(f64, f64) -> bool); 14] = [
+const COMPARISONS: [(&str, Comparison); 14] = [
     ("eq", |a, b| a == b),
-    ("ne", |a, b| a < b || a > b),
+    ("ne", |a, b| !unordered(a, b) && a != b),
     ("lt", |a, b| a < b),
     ("le", |a, b| a <= b),
     ("gt", |a, b| a > b),
     ("ge", |a, b| a >= b),
-    ("equ", |a, b| !(a < b || a > b)),
+    ("equ", |a, b| unordered(a, b) || a == b),
     ("neu", |a, b| a != b),
-    ("ltu", |a, b| !(a >= b)),
-    ("leu", |a, b| !(a > b)),
-    ("gtu", |a, b| !(a <= b)),
-    ("geu", |a, b| !(a < b)),
-    ("num", |a, b| !a.is_nan() && !b.is_nan()),
-    ("nan", |a, b| a.is_nan() || b.is_nan()),
+    ("ltu", |a, b| unordered(a, b) || a < b),
+    ("leu", |a, b| unordered(a, b) || a <= b),
+    ("gtu", |a, b| unordered(a, b) || a > b),
+    ("geu", |a, b| unordered(a, b) || a >= b),
+    ("num", |a, b| !unordered(a, b)),
+    ("nan", unordered),
 ];
+
+fn unordered(a: f64, b: f64) -> bool {
+    a.is_nan() || b.is_nan()
+}
 const COMPARISON: u32 = 8;
 
 /// `set` of two 16-bit floats (9.7.6.1): 1.0 or 0.0 each, or all bits of each.

@@ -18,8 +18,10 @@ const ADDS: u32 = 32;
 /// The shift of the operation's index in [`OPERATIONS`].
 const OPERATION: u32 = 8;
 
+type Operation = fn(i32, i32) -> i32;
+
 /// The operations of the SIMD video instructions, without the number of parts.
-const OPERATIONS: [(&str, fn(i32, i32) -> i32); 6] = [
+const OPERATIONS: [(&str, Operation); 6] = [
     ("vadd", |a, b| a + b),
     ("vsub", |a, b| a - b),
     ("vavrg", |a, b| (a + b + i32::from(a + b >= 0)) >> 1),
@@ -74,7 +76,7 @@ fn dot(a: u32, b: u32, c: u32, flags: u32, [bits, count, first]: [u32; 3]) -> u3
 }
 
 fn signs(a: Type, b: Type) -> u32 {
-    u32::from(a.signed()) * SIGNED_A | u32::from(b.signed()) * SIGNED_B
+    (u32::from(a.signed()) * SIGNED_A) | (u32::from(b.signed()) * SIGNED_B)
 }
 
 /// `vadd4.u32.s32.s32.sat` and similar instructions on all parts, without masks and selectors.
@@ -89,9 +91,9 @@ fn video(m: &Mods) -> Option<Alu> {
     };
     let flags = signs(a, b)
         | halves
-        | u32::from(d.signed()) * SIGNED_RESULT
-        | u32::from(m.has("sat")) * SATURATES
-        | u32::from(m.has("add")) * ADDS;
+        | (u32::from(d.signed()) * SIGNED_RESULT)
+        | (u32::from(m.has("sat")) * SATURATES)
+        | (u32::from(m.has("add")) * ADDS);
     let run: Run = |r, x, m| map3(r, x, m, |a, b, c| each(a, b, c, x.flags));
     flagged(run, &[d, a, b, d], flags | (operation as u32) << OPERATION)
 }
