@@ -124,14 +124,14 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
     std::fs::remove_file(index).expect("the index should be removed");
     let said = stderr(&expect_code(crate_.cargo().arg("build"), 0));
     assert!(
-        said.contains("or run `tune init`, which lists every table"),
+        said.contains("run `tune init`, which lists every table"),
         "{said}"
     );
     let mut strict = crate_.cargo();
     strict.arg("build").env("KILN_STRICT", "1");
     let said = stderr(&expect_code(&mut strict, 101));
     assert!(
-        said.contains("or run `tune init`, which lists every table"),
+        said.contains("run `tune init`, which lists every table"),
         "{said}"
     );
 }
