@@ -1,6 +1,7 @@
 //! Parses whole kernels. The modules of this folder test mistakes of form.
 
 mod discover;
+mod function_mistakes;
 mod mistakes;
 
 use super::{ParsedKernel, kernel};
