@@ -69,7 +69,12 @@ fn a_bfloat16_becomes_a_half_by_a_cast_only() {
             let compiled = compile(&device, &unit_of(right), BuildKind::Release);
             assert!(compiled.is_ok(), "{right}: {compiled:?}");
         }
-        for wrong in ["__half2int_rn(b)", "__half2float(b)", "__bfloat162float(h)"] {
+        let mut wrong = vec!["__half2int_rn(b)", "__half2float(b)"];
+        if cfg!(target_arch = "x86_64") {
+            // On aarch64, g++ 12 has only `__fp16`, which becomes a float wherever one is accepted.
+            wrong.push("__bfloat162float(h)");
+        }
+        for wrong in wrong {
             let compiled = compile(&device, &unit_of(wrong), BuildKind::Release);
             assert!(compiled.is_err(), "{wrong}");
         }
