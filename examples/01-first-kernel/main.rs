@@ -13,7 +13,8 @@
 //! ```
 //!
 //! The kernel is ordinary CUDA, in `square.cu` next to this file. It uses the macro `THREADS`, and the declaration
-//! below lists the macro's values. Nothing is tuned yet, so the baseline runs, the simplest correct config.
+//! below lists the macro's values. Nothing is tuned yet, so the launch uses the baseline, which is the simplest correct
+//! config.
 #![forbid(unsafe_code)]
 
 use std::error::Error;

@@ -82,7 +82,8 @@ impl<B: TunedBackend> Backward<B, 3> for LayerNorm {
     }
 }
 
-/// A tensor, normalised per row: minus the mean, divided by the standard deviation.
+/// A tensor that was normalised per row: the mean of the row was subtracted, and the result divided by the standard
+/// deviation.
 struct Normal<B: Backend> {
     values: FloatTensor<B>,
     /// One deviation per row.

@@ -1,4 +1,4 @@
-//! Decides whether a test is skipped, from the list of the test's needs.
+//! Decides from a test's requirements, its *needs*, whether the test is skipped.
 //!
 //! If a tool is missing that CI machines have, such as a compiler, the test is skipped for users, and fails if
 //! `CI=true`. If something else is missing, such as a GPU or recorded data, the test is skipped in CI too. With
@@ -168,8 +168,8 @@ impl Need {
         devices.split(',').map(str::trim).any(needs)
     }
 
-    /// Whether CI passes without this need. CI machines have no GPU, checkouts have no recorded data, some packages
-    /// exist only in Debian, and full measurements take hours.
+    /// Whether tests with this need may be skipped in CI. CI machines have no GPU, checkouts have no recorded data,
+    /// some packages exist only in Debian, and full measurements take hours.
     fn is_excusable(self) -> bool {
         matches!(
             self,

@@ -52,8 +52,8 @@ fn the_hip_backend_conforms_through_a_runtime_of_the_host_processor() {
     }
 }
 
-/// The variable that tells the child of [`in_a_process_of_its_own`] what to run: a device and a check, with a space
-/// between.
+/// The variable that tells the child of [`in_a_process_of_its_own`] what to run: a device and a check, separated by a
+/// space.
 const CHECK: &str = "KILN_CONFORMANCE_CHECK";
 
 /// Runs one check on a device in a separate process, and returns the failure, if any. After an error that destroys the

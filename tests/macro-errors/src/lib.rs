@@ -1,3 +1,3 @@
-//! A package for one test. trybuild builds the dependencies of the package that it tests once more, with its features: here
-//! there are few of both.
+//! A package for the test of the macro's error messages. trybuild builds the dependencies of the tested package again,
+//! with that package's features, so this package has few dependencies and features.
 #![forbid(unsafe_code)]

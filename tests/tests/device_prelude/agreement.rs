@@ -1,6 +1,6 @@
-//! Functions that NVIDIA's headers define give the same bits from Kiln's headers. The tables of functions are in
-//! `fixtures/prelude/agree_*.cu`. The simulated `sm_86` executes NVIDIA's own definitions, as NVRTC compiles them. All
-//! NaN count as the same.
+//! Checks that functions in Kiln's headers give the same bits as the functions of the same names in NVIDIA's headers.
+//! The tables of functions are in `fixtures/prelude/agree_*.cu`. The simulated `sm_86` executes NVIDIA's own
+//! definitions, as NVRTC compiles them. All NaNs count as equal.
 #![allow(deprecated, reason = "none of them is baked: that is the warning")]
 
 use kiln::prepare::{compile, generate, load};
@@ -12,7 +12,8 @@ use kiln_tests::test_device;
 
 const ELEMENTS: usize = 2048;
 
-/// Declares the kernel of a table with a number of lines, and its test.
+/// Declares a kernel and a test for each table of functions. An entry has the name of the kernel, the file of the
+/// table, its number of lines, and the name of the test.
 macro_rules! tables {
     ($($name:ident, $source:tt, $cases:tt, $test:ident;)*) => {$(
         #[tuned_kernel(

@@ -1,5 +1,6 @@
 //! Runs each kernel on the test device, with configs from its whole search space, every element type, incomplete tiles
-//! and several seeds. Both entries run in release builds and, on the cpu, also in check builds.
+//! and several seeds. The release entry and the receipt entry both run in release builds and, on the cpu, also in check
+//! builds.
 
 use std::sync::Arc;
 

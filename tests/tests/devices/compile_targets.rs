@@ -21,8 +21,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Constraints that no compiler enforces. They state which configs are worth trying, or for which sizes a config is
-/// meant, and not what is possible.
+/// Constraints that no compiler enforces, because they do not state what is possible, but which configs are worth
+/// trying or for which sizes a config is meant.
 const OF_THE_SPEC_ALONE: &[&str] = &[
     "device.warp_size",
     "device.lockstep_threads",

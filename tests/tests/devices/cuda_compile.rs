@@ -207,7 +207,7 @@ fn a_source_that_holds_a_zero_byte_and_an_unknown_option_are_errors() {
     assert!(error.to_string().contains("no-such-option"), "{error}");
 }
 
-/// The names of targets and of images stay those of the device.
+/// Code for Hopper is compiled for `sm_90a`, but the target and the image keep the device's name, `sm_90`.
 #[test]
 fn hopper_is_compiled_with_its_own_features() {
     if !have("a compile for Hopper", &[Need::Nvrtc]) {

@@ -1,5 +1,5 @@
-//! A compiler that is killed from outside has given no result. Therefore no config is excluded because of it, no search
-//! is marked as complete without the result, and a config that no compiler can build is not a success.
+//! If a compiler is killed from outside, the compile has no result. No config may be excluded for this reason, no
+//! search may be marked as complete without the result, and a config that no compiler can build is not a success.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

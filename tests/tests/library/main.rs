@@ -11,7 +11,8 @@ mod verify;
 
 use std::collections::BTreeSet;
 
-/// Generates a test per kernel, of the same name. It executes the image for a GPU on a simulation.
+/// Generates one test per kernel, named after the kernel. It executes the kernel's image for a GPU on a simulation of
+/// this GPU.
 macro_rules! simulated {
     ($module:ident, $arch:literal, $compiler:ident, $($kernel:ident)*) => {
         mod $module {
@@ -31,7 +32,7 @@ macro_rules! simulated {
 
 macro_rules! kernels {
     ($($kernel:ident)*) => {
-        /// One test per kernel, of the same name.
+        /// One test per kernel, named after the kernel.
         mod is_right {
             $(
                 #[test]
@@ -45,7 +46,7 @@ macro_rules! kernels {
         simulated!(is_right_on_simulated_gfx1151, "gfx1151", AmdClang, $($kernel)*);
         simulated!(is_right_on_simulated_sm_86, "sm_86", Nvrtc, $($kernel)*);
 
-        /// One test per kernel, of the same name.
+        /// One test per kernel, named after the kernel.
         mod is_right_at_quoted_sizes {
             $(
                 #[test]
@@ -57,7 +58,7 @@ macro_rules! kernels {
             )*
         }
 
-        /// One test per kernel, of the same name.
+        /// One test per kernel, named after the kernel.
         mod no_seed_is_refused {
             $(
                 #[test]

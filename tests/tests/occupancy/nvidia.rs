@@ -109,7 +109,8 @@ fn block(rng: &mut ChaCha8Rng, known: &KnownTarget) -> BlockNeeds {
     }
 }
 
-/// An amount of dynamic shared memory for which the sum is close to the maximum of a block, or to 48 KiB.
+/// An amount of dynamic shared memory whose sum with the static shared memory is close to the maximum of a block, or to
+/// 48 KiB.
 fn edge(rng: &mut impl Rng, static_shared: u32, most_shared: u32) -> u32 {
     let around = if rng.random() {
         most_shared

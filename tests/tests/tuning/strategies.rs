@@ -1,7 +1,8 @@
 //! Scores of search strategies on recorded GPU spaces: the geometric mean over spaces of the median share of the
 //! optimum.
 //!
-//! By default, few seeds with matching thresholds. `KILN_BARS=1` runs the 50 seeds of the acceptance criterion.
+//! By default, the tests run few seeds, and their thresholds are chosen for this number. With `KILN_BARS=1`, they run
+//! the 50 seeds of the acceptance criterion.
 
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::recorded::{geometric_mean, recordings, searches, shares};

@@ -45,22 +45,22 @@ impl Target {
     }
 }
 
-/// The place of a fault.
+/// What a fault changes.
 pub(super) enum Plant {
-    /// There is none.
+    /// Nothing: there is no fault.
     Nothing,
-    /// One place in a header of the prelude is changed.
+    /// One place in a header of the prelude.
     Header {
         file: &'static str,
         from: &'static str,
         to: &'static str,
     },
-    /// One place in the kernel's source is changed.
+    /// One place in the kernel's source.
     Source {
         from: &'static str,
         to: &'static str,
     },
-    /// The geometry of the launch differs from the intended geometry.
+    /// The geometry of the launch.
     Geometry(fn(&mut LaunchPlan)),
 }
 

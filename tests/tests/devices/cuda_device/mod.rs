@@ -1,4 +1,4 @@
-//! The CUDA device with a stand-in for the driver. Tests the calls that Kiln makes, their order, and the handling of
+//! Tests of the CUDA device on a stand-in for the driver: the calls that Kiln makes, their order, and the handling of
 //! errors.
 //!
 //! NVRTC and all parts of Kiln are real. The stand-in (`tests/fixtures/cuda_driver/driver.c`) ends the process if it is

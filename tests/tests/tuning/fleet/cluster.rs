@@ -268,7 +268,7 @@ fn a_partition_of_slurm_ends_with_two_copies_of_an_element_and_one_row() {
     }
 }
 
-/// What the elements of a job printed.
+/// The output of the elements of all jobs.
 fn logs(fleet: &Fleet) -> String {
     let logs = files(&fleet.path("mine"), ".log").into_iter();
     let text = |log: PathBuf| {

@@ -10,7 +10,7 @@ use super::Fleet;
 
 const PLAN: &str = "fleet plan --kind fake --store STORE --trials 5 --sign ROOT/";
 
-/// An agent of OpenSSH; it ends when this is dropped.
+/// A running `ssh-agent`. Dropping it ends the agent.
 struct Agent {
     process: Child,
     socket: String,
@@ -30,7 +30,7 @@ impl Agent {
         Agent { process, socket }
     }
 
-    /// Moves a key into the agent: its file is removed.
+    /// Adds a key to the agent, and removes the key's file.
     fn take(&self, fleet: &Fleet, key: &str) {
         let mut add = Command::new("ssh-add");
         add.env("SSH_AUTH_SOCK", &self.socket);

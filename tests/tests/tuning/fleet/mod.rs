@@ -109,7 +109,8 @@ impl Fleet {
     }
 }
 
-/// Of each attempt that was killed, the number of trials that the store does not have: another attempt repeats them.
+/// For each attempt that was killed, the number of its trials that the store does not have. Another attempt repeats
+/// these trials.
 fn unpublished_trials(fleet: &Fleet) -> Vec<usize> {
     let published = fleet.records();
     let scratch = files(fleet.root(), "/journal.kiln").into_iter();

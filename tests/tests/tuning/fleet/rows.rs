@@ -9,7 +9,8 @@ use serde_json::json;
 
 use super::{Fleet, files, states};
 
-/// Signs the first plan in the store with a key that is not allowed, and looks at the state of the second.
+/// Signs the first plan in the store with a key that is not allowed. `status` and `merge` of the second plan, which
+/// continues the first, must then fail.
 fn whoever_signed_the_earlier_plan_is_checked(fleet: &Fleet) {
     let plan: serde_json::Value =
         serde_json::from_str(&fleet.read("next.plan")).expect("it should be JSON");

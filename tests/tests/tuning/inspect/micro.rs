@@ -237,7 +237,7 @@ const fn looped(rounds: u64, multiply_adds: u64, lanes: f64) -> Costs {
     }
 }
 
-/// The number of a way (a branch) in the source.
+/// The number that selects a branch (`way`) of the source.
 fn number(way: &str) -> u32 {
     let line = SOURCE.lines().find_map(|line| {
         let rest = line.trim().strip_prefix(way)?;

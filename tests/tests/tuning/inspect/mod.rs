@@ -1,5 +1,5 @@
-//! `tune inspect` and `tune run --compile-only` with the real program. Their input are images and logs of real
-//! compilers, complete and damaged.
+//! `tune inspect` and `tune run --compile-only` with the real program, on complete and damaged images and logs of real
+//! compilers.
 
 mod commands;
 mod damage;

@@ -1,5 +1,5 @@
-//! The acceptance criterion, on the fake device with the noise of a real machine. A slow-down of 5 % in one of three
-//! kernels is flagged. Three kernels that were edited without an effect raise no alarm.
+//! The acceptance criterion of `tune compare`, on the fake device with the noise of a real machine: a slow-down of 5 %
+//! in one of three kernels is flagged, and three kernels that were edited without an effect are not.
 
 use kiln_tests::capability::in_full;
 

@@ -58,7 +58,7 @@ impl Shop {
         self.write(name, &edited);
     }
 
-    /// Changes the source of a kernel without an effect: it has other tokens, but is the same kernel.
+    /// Adds tokens to a kernel's source that do not change the compiled kernel.
     pub fn remark(&self, kernel: &str) {
         self.edit(&format!("src/{kernel}/{kernel}.cu"), |text| {
             format!("static_assert(true, \"It changes nothing.\");\n{text}")
