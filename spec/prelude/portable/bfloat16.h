@@ -39,10 +39,12 @@ struct __nv_bfloat16 {
     template <KILN_ONLY_HALF(T)> KILN_MEMBER operator T() const = delete;
     KILN_EXPLICIT_HALF(T) { return (half)(float)*this; }
 
-    // To nearest, ties to even; a NaN keeps its sign and becomes quiet.
+    // To nearest, ties to even; a NaN keeps its sign and becomes quiet. Both results are computed before one is chosen,
+    // because clang does not vectorise loops in which one of them is computed behind a branch.
     KILN_MEMBER static unsigned short rounded(float x) {
         unsigned int word = __float_as_uint(x);
-        return x == x ? nearest(word) : (unsigned short)(word >> 16 | 0x40u);
+        unsigned int number = nearest(word), nan = word >> 16 | 0x40u;
+        return (unsigned short)(x == x ? number : nan);
     }
     KILN_MEMBER static unsigned short nearest(unsigned int word) {
         return (unsigned short)((word + 0x7fffu + (word >> 16 & 1)) >> 16);

@@ -7,6 +7,7 @@ mod micro_tile;
 mod quoted;
 mod seeds;
 mod tiles;
+mod vectors;
 mod verify;
 
 use std::collections::BTreeSet;
