@@ -245,6 +245,19 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 
 KILN_CPU_UNSEEN static void kiln_cpu_fill_nothing(const void* const*) {}
 
+// Copies the data for a __constant__ variable, before any block runs. In check builds, memcpy is a function that watches
+// the accesses of the running thread, and no thread runs yet.
+KILN_CPU_UNSEEN static inline void kiln_cpu_fill(void* to, const void* from, size_t bytes) {
+#if KILN_CPU_WATCH
+    for (size_t i = 0; i < bytes; i++) {
+        ((uint8_t*)to)[i] = ((const uint8_t*)from)[i];
+        __asm__ volatile("" ::: "memory");
+    }
+#else
+    __builtin_memcpy(to, from, bytes);
+#endif
+}
+
 // Exports a kernel to the executor as kiln_cpu_run_<name>, and how many arguments it takes. Its own names
 // must not hide the kernel's.
 #define KILN_CPU_ENTRY(name, ...) KILN_CPU_ENTRY_FILLED(name, kiln_cpu_fill_nothing, __VA_ARGS__)

@@ -79,7 +79,7 @@ pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> S
     for Constant { place, path, bytes } in constants {
         let _ = write!(
             text,
-            " __builtin_memcpy((void*)&{copy}::{path}, *(const void* const*)kiln_arguments[{place}], {bytes});"
+            " kiln_cpu_fill((void*)&{copy}::{path}, *(const void* const*)kiln_arguments[{place}], {bytes});"
         );
     }
     text + " }\n"
