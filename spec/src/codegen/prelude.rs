@@ -7,8 +7,8 @@
 use crate::hash::{Hash, Hasher};
 
 /// A list of headers, as pairs of name and file. `@device_functions` stands for `kiln.cuh` and its includes, which
-/// every target has. `@stand_ins` stands for the headers that replace NVIDIA's own headers for compilers other than
-/// NVRTC.
+/// every target has. `@hip_headers` stands for the headers that replace HIP's, on every target. `@stand_ins` stands for
+/// the headers that replace NVIDIA's own headers for compilers other than NVRTC.
 macro_rules! prelude {
     ($($name:literal = $path:literal,)* @stand_ins $($others:tt)*) => {
         prelude! {
@@ -46,6 +46,23 @@ macro_rules! prelude {
             "math_constants.h" = "shim/empty.h",
             "mma.h" = "shim/mma.h",
             "vector_types.h" = "shim/empty.h",
+            $($others)*
+        }
+    };
+    ($($name:literal = $path:literal,)* @hip_headers $($others:tt)*) => {
+        prelude! {
+            $($name = $path,)*
+            "shim/hip/runtime.h" = "shim/hip/runtime.h",
+            "shim/hip/votes.h" = "shim/hip/votes.h",
+            "hip/device_functions.h" = "shim/hip/runtime.h",
+            "hip/hip_bf16.h" = "shim/hip/bf16.h",
+            "hip/hip_cooperative_groups.h" = "shim/hip/cooperative_groups.h",
+            "hip/hip_fp16.h" = "shim/hip/fp16.h",
+            "hip/hip_runtime.h" = "shim/hip/runtime.h",
+            "hip/hip_runtime_api.h" = "shim/hip/runtime.h",
+            "hip/hip_vector_types.h" = "shim/hip/runtime.h",
+            "hip/math_functions.h" = "shim/hip/runtime.h",
+            "hipcub/hipcub.hpp" = "shim/hip/cub.h",
             $($others)*
         }
     };
@@ -111,6 +128,7 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "device/tile_gfx11_cpu.h" = "device/tile_gfx11_cpu.h",
     "device/tile_hip.h" = "device/tile_hip.h",
     "assert.h" = "cpu/shim/assert.h",
+    @hip_headers
     @stand_ins
 };
 
@@ -123,6 +141,7 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     @device_functions
     "device/tile_cuda.h" = "device/tile_cuda.h",
     "device/warpgroup.h" = "device/warpgroup.h",
+    @hip_headers
     "assert.h" = "shim/empty.h",
     "cassert" = "shim/empty.h",
     "cfloat" = "shim/float.h",
@@ -184,6 +203,7 @@ pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     "hip/receipt.h" = "hip/receipt.h",
     @device_functions
     "device/tile_hip.h" = "device/tile_hip.h",
+    @hip_headers
     @stand_ins
     "assert.h" = "shim/empty.h",
     "cassert" = "shim/empty.h",
@@ -195,9 +215,6 @@ pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     "cstdio" = "shim/empty.h",
     "cstring" = "shim/string.h",
     "float.h" = "shim/float.h",
-    "hip/hip_bf16.h" = "shim/empty.h",
-    "hip/hip_fp16.h" = "shim/empty.h",
-    "hip/hip_runtime.h" = "shim/empty.h",
     "limits" = "shim/std/limits.h",
     "limits.h" = "shim/limits.h",
     "stddef.h" = "shim/empty.h",
