@@ -49,12 +49,14 @@ pub(crate) fn any_expr() -> impl Strategy<Value = Expr> {
     })
 }
 
-const OPERATORS: [BinaryOp; 13] = [
+const OPERATORS: [BinaryOp; 15] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
     BinaryOp::Div,
     BinaryOp::Rem,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
     BinaryOp::Eq,
     BinaryOp::Ne,
     BinaryOp::Lt,
@@ -75,7 +77,7 @@ pub(crate) fn int_expr() -> impl Strategy<Value = Expr> {
     leaf.prop_recursive(2, 8, 2, |inner| {
         let pair = (inner.clone(), inner);
         prop_oneof![
-            (prop::sample::select(&OPERATORS[..5]), pair.clone())
+            (prop::sample::select(&OPERATORS[..7]), pair.clone())
                 .prop_map(|(op, (x, y))| Expr::Binary(op, Box::new(x), Box::new(y))),
             (
                 prop::sample::select(
@@ -96,7 +98,7 @@ pub(crate) fn int_expr() -> impl Strategy<Value = Expr> {
 pub(crate) fn bool_expr() -> impl Strategy<Value = Expr> {
     let name = |name: &str| Box::new(Expr::Name(name.into()));
     let comparison = (
-        prop::sample::select(&OPERATORS[5..11]),
+        prop::sample::select(&OPERATORS[7..13]),
         int_expr(),
         int_expr(),
     )

@@ -163,7 +163,7 @@ impl Parser {
     }
 
     fn comparison(&mut self) -> Result<PythonExpr, ParseError> {
-        let first = self.sum()?;
+        let first = self.shift()?;
         let mut height = self.height;
         let negated = match (self.tokens.get(self.at), self.tokens.get(self.at + 1)) {
             (Some(PythonToken::Name(word)), Some(PythonToken::Name(next)))
@@ -175,7 +175,7 @@ impl Parser {
             _ => self.word("in").then_some(false),
         };
         if let Some(negated) = negated {
-            let PythonExpr::List(list) = self.sum()? else {
+            let PythonExpr::List(list) = self.shift()? else {
                 return Err(ParseError::ExpectedList);
             };
             self.taller(height)?;
@@ -188,7 +188,7 @@ impl Parser {
         }
         let mut rest = Vec::new();
         while let Some(function) = self.comparator() {
-            rest.push((function, self.sum()?));
+            rest.push((function, self.shift()?));
             height = height.max(self.height);
         }
         self.height = height;
@@ -214,6 +214,10 @@ impl Parser {
         };
         self.at += 1;
         Some(function)
+    }
+
+    fn shift(&mut self) -> Result<PythonExpr, ParseError> {
+        self.left(Self::sum, &[("<<", Function::Shl), (">>", Function::Shr)])
     }
 
     fn sum(&mut self) -> Result<PythonExpr, ParseError> {

@@ -16,9 +16,9 @@ pub(crate) enum PythonToken {
 }
 
 /// The symbols. Longer ones come first, because the first match is used.
-const SYMBOLS: [&str; 22] = [
-    "**", "//", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "<", ">", "(", ")", "[", "]", ",",
-    "{", "}", ":", "=",
+const SYMBOLS: [&str; 24] = [
+    "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "<", ">", "(", ")",
+    "[", "]", ",", "{", "}", ":", "=",
 ];
 
 /// The largest number of tokens in an expression.

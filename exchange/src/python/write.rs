@@ -2,7 +2,7 @@
 //! differ: in a spec, `/` rounds towards zero, `%` has the sign of the dividend, and an expression such as a division
 //! by zero has no value.
 
-use kiln_spec::expr::{BinaryOp, BuiltinFunction, UnaryOp};
+use kiln_spec::expr::{BinaryOp, BuiltinFunction, MAX_SHIFT, UnaryOp};
 use kiln_spec::model::ElemType;
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{Expr, ParamValue, Scope, Value};
@@ -241,6 +241,7 @@ fn binary(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation,
             arithmetic(text, strength, range, &[x, y])
         }
         BinaryOp::Div | BinaryOp::Rem => quotient(op, x, y),
+        BinaryOp::Shl | BinaryOp::Shr => shift(op, x, y),
         _ => Ok(comparison(op, x, y)),
     }
 }
@@ -290,6 +291,20 @@ fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translatio
         to.0 <= 0 && to.1 >= 0,
         format!("{} != 0", y.inside(SUM)),
     ))
+}
+
+/// Writes `<<` and `>>`, which Python computes as the spec does.
+fn shift(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation, TranslateError> {
+    let (from, by) = (x.bounds()?, y.bounds()?);
+    let within = (by.0.max(0), by.1.clamp(0, MAX_SHIFT));
+    let range = corners(from, within, |x, y| match op {
+        BinaryOp::Shl => x.checked_mul(1 << y),
+        _ => Some(x >> y),
+    });
+    let text = format!("({} {} {})", x.inside(SUM), op.symbol(), y.inside(SUM));
+    let piece = arithmetic(text, ATOM, range, &[x, y])?;
+    let guard = format!("0 <= {} <= {MAX_SHIFT}", y.inside(SUM));
+    Ok(needing(piece, by.0 < 0 || by.1 > MAX_SHIFT, guard))
 }
 
 /// Adds a guard if it is needed.

@@ -238,9 +238,13 @@ impl SpecCheck<'_> {
         span: SpanRange,
     ) -> FoundName {
         let (operands, result) = match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
-                (FoundName::Int, FoundName::Int)
-            }
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::Shl
+            | BinaryOp::Shr => (FoundName::Int, FoundName::Int),
             BinaryOp::And | BinaryOp::Or => (FoundName::Bool, FoundName::Bool),
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
                 (FoundName::Int, FoundName::Bool)

@@ -31,6 +31,10 @@ pub enum Function {
     TruncDiv,
     /// The remainder with the dividend's sign (Kiln's `%`).
     TruncRem,
+    /// `x` times two to the power of `y`.
+    Shl,
+    /// `x` divided by two to the power of `y`, rounded down.
+    Shr,
     /// The quotient rounded up.
     DivCeil,
     /// `x ** y`

@@ -54,6 +54,8 @@ fn operator(function: Function) -> Option<BinaryOp> {
         Function::Mul => BinaryOp::Mul,
         Function::TruncDiv => BinaryOp::Div,
         Function::TruncRem => BinaryOp::Rem,
+        Function::Shl => BinaryOp::Shl,
+        Function::Shr => BinaryOp::Shr,
         Function::Eq => BinaryOp::Eq,
         Function::Ne => BinaryOp::Ne,
         Function::Lt => BinaryOp::Lt,

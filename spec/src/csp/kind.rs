@@ -4,6 +4,7 @@ use super::function::Function;
 use super::python::{EXACT, floor_div};
 use super::semantics::Semantics;
 use super::value::{Outcome, Value};
+use crate::expr::MAX_SHIFT;
 
 /// Integers up to this magnitude are called safe. Operations whose results are safe are computed in 64 bits without
 /// overflow checks.
@@ -176,6 +177,9 @@ fn integers(semantics: Semantics, function: Function, ranges: &[(i128, i128)]) -
             let most = c.abs().max(d.abs()) - 1;
             Kind::ints((*a).clamp(-most, 0), (*b).clamp(0, most))
         }
+        (F::Shl | F::Shr, [_, (c, d)]) if *c < 0 || *d > MAX_SHIFT => return None,
+        (F::Shl, [x, y]) => corners(*x, *y, |x, y| x.checked_mul(1 << y))?,
+        (F::Shr, [x, y]) => corners(*x, *y, |x, y| Some(x >> y))?,
         (F::DivCeil, [(a, b), (c, d)]) if *a >= 0 && *c >= 1 => {
             Kind::ints((a + d - 1) / d, (b + c - 1) / c)
         }

@@ -127,6 +127,9 @@ fn integers(function: Function, x: i128, y: i128) -> Outcome {
         Function::FloorDiv => floor_div(x, y),
         Function::FloorMod if y == -1 => Some(0),
         Function::FloorMod => floor_mod(x, y),
+        Function::Shl => shift_left(x, y),
+        Function::Shr if y < 0 => None,
+        Function::Shr => Some(x >> y.min(127)),
         Function::TrueDiv => return true_quotient(x, y).map(Value::Float),
         Function::Pow if y < 0 => return power(x as f64, y as f64),
         Function::Pow => match x {
@@ -137,6 +140,16 @@ fn integers(function: Function, x: i128, y: i128) -> Outcome {
         _ => None,
     }
     .map(Value::Int)
+}
+
+/// `x` times two to the power of `y`. `None` if `y` is negative or the result does not fit.
+fn shift_left(x: i128, y: i128) -> Option<i128> {
+    match (x, y) {
+        (_, ..0) => None,
+        (0, _) => Some(0),
+        (_, 0..=126) => x.checked_mul(1 << y),
+        _ => None,
+    }
 }
 
 /// The quotient, rounded down. `None` if `y` is 0.

@@ -162,6 +162,8 @@ impl ExprGraph {
     ) -> Option<TermId> {
         let of_y = match function {
             Function::Min | Function::Max => bound,
+            Function::Shl => (self.number_range(x)?.0 >= 0).then_some(bound)?,
+            Function::Shr => (self.number_range(x)?.0 >= 0).then_some(bound.opposite())?,
             Function::FloorDiv | Function::TruncDiv | Function::DivCeil => {
                 let positive = self.number_range(x)?.0 >= 0 && self.number_range(y)?.0 >= 1;
                 positive.then_some(bound.opposite())?

@@ -22,6 +22,9 @@ pub(crate) enum IntResult {
     Bool(bool),
 }
 
+/// The largest number of bits by which `<<` and `>>` shift. Two to this power fits a 64-bit integer.
+pub const MAX_SHIFT: i128 = 62;
+
 /// The result of `x op y` on integers.
 pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, ArithmeticFault> {
     let result = match op {
@@ -31,6 +34,11 @@ pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, Arit
         BinaryOp::Div | BinaryOp::Rem if y == 0 => return Err(ArithmeticFault::DivisionByZero),
         BinaryOp::Div => x.checked_div(y),
         BinaryOp::Rem => x.checked_rem(y),
+        BinaryOp::Shl | BinaryOp::Shr if !(0..=MAX_SHIFT).contains(&y) => {
+            return Err(ArithmeticFault::Domain("a shift is by 0 to 62 bits"));
+        }
+        BinaryOp::Shl => x.checked_mul(1 << y),
+        BinaryOp::Shr => Some(x >> y),
         BinaryOp::Eq => return Ok(IntResult::Bool(x == y)),
         BinaryOp::Ne => return Ok(IntResult::Bool(x != y)),
         BinaryOp::Lt => return Ok(IntResult::Bool(x < y)),

@@ -47,6 +47,10 @@ pub enum BinaryOp {
     Div,
     /// `x % y`, with the sign of `x`
     Rem,
+    /// `x << y`, which is `x` times two to the power of `y`
+    Shl,
+    /// `x >> y`, which is `x` divided by two to the power of `y`, rounded down
+    Shr,
     /// `x == y`
     Eq,
     /// `x != y`
@@ -74,6 +78,8 @@ impl BinaryOp {
             BinaryOp::Mul => "*",
             BinaryOp::Div => "/",
             BinaryOp::Rem => "%",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
             BinaryOp::Eq => "==",
             BinaryOp::Ne => "!=",
             BinaryOp::Lt => "<",
@@ -96,8 +102,9 @@ impl BinaryOp {
             | BinaryOp::Le
             | BinaryOp::Gt
             | BinaryOp::Ge => 3,
-            BinaryOp::Add | BinaryOp::Sub => 4,
-            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 5,
+            BinaryOp::Shl | BinaryOp::Shr => 4,
+            BinaryOp::Add | BinaryOp::Sub => 5,
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 6,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The expression language of specs: integers, booleans and names, with checked arithmetic.
 //!
-//! `docs/spec-language.md` describes the grammar. The language has `+ - * / %`, comparisons, `&& || !`, `min`, `max`,
+//! `docs/spec-language.md` describes the grammar. The language has `+ - * / % << >>`, comparisons, `&& || !`, `min`, `max`,
 //! `div_ceil`, `next_power_of_two`, `size_of`, tunable parameters, problem sizes and `device.*` limits. Arithmetic is
 //! exact in 128 bits. Overflow and division by zero are errors and never panics. As in Rust and C, `/` rounds towards
 //! zero, and `%` has the sign of the dividend.
@@ -13,6 +13,7 @@ mod print;
 mod tests;
 mod value;
 
+pub use arithmetic::MAX_SHIFT;
 pub use ast::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
 pub use eval::{EvalError, Known, Scope, evaluate, evaluate_bool, evaluate_int, truth};
 pub use value::Value;

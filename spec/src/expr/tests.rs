@@ -169,6 +169,24 @@ fn arithmetic_beyond_128_bits_is_an_error() {
 }
 
 #[test]
+fn shifts_bind_as_in_rust_and_are_by_0_to_62_bits() {
+    let value = |text: &str| {
+        let expr = Expr::parse(text).unwrap();
+        assert_eq!(expr.to_string(), text);
+        evaluate(&expr, &Values::default()).map_err(|error| error.to_string())
+    };
+    assert_eq!(value("1 << 3 + 1"), Ok(Value::Int(16)));
+    assert_eq!(value("(1 << 3) + 1"), Ok(Value::Int(9)));
+    assert_eq!(value("1 << 2 == 4"), Ok(Value::Bool(true)));
+    assert_eq!(value("(-5) >> 1"), Ok(Value::Int(-3)));
+    assert_eq!(value("1 << 62"), Ok(Value::Int(1 << 62)));
+    for outside in ["1 << 63", "1 << (-1)", "1 >> 63"] {
+        let error = value(outside).unwrap_err();
+        assert!(error.contains("a shift is by 0 to 62 bits"), "{error}");
+    }
+}
+
+#[test]
 fn functions_do_what_their_documentation_says() {
     let int = |x| Expr::Int(x);
     let value = |function, arguments| {

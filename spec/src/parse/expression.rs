@@ -78,7 +78,7 @@ impl Expr {
 }
 
 const LANGUAGE: &str = "expressions have integers, `true` and `false`, names, `device.<limit>`, \
-     `+ - * / %`, comparisons, `&& || !`, min, max, div_ceil, next_power_of_two and size_of";
+     `+ - * / % << >>`, comparisons, `&& || !`, min, max, div_ceil, next_power_of_two and size_of";
 
 /// An error at these tokens, with a `help:` line.
 pub(super) fn error(tokens: impl ToTokens, message: impl fmt::Display, help: &str) -> syn::Error {
@@ -233,6 +233,8 @@ fn operator(op: &syn::BinOp) -> syn::Result<BinaryOp> {
         syn::BinOp::Mul(_) => BinaryOp::Mul,
         syn::BinOp::Div(_) => BinaryOp::Div,
         syn::BinOp::Rem(_) => BinaryOp::Rem,
+        syn::BinOp::Shl(_) => BinaryOp::Shl,
+        syn::BinOp::Shr(_) => BinaryOp::Shr,
         syn::BinOp::Eq(_) => BinaryOp::Eq,
         syn::BinOp::Ne(_) => BinaryOp::Ne,
         syn::BinOp::Lt(_) => BinaryOp::Lt,

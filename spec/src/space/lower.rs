@@ -188,6 +188,8 @@ fn operator(op: BinaryOp) -> csp::Function {
         BinaryOp::Mul => csp::Function::Mul,
         BinaryOp::Div => csp::Function::TruncDiv,
         BinaryOp::Rem => csp::Function::TruncRem,
+        BinaryOp::Shl => csp::Function::Shl,
+        BinaryOp::Shr => csp::Function::Shr,
         BinaryOp::Eq => csp::Function::Eq,
         BinaryOp::Ne => csp::Function::Ne,
         BinaryOp::Lt => csp::Function::Lt,
