@@ -8,8 +8,10 @@ use super::entry::Entry;
 use super::error::Location;
 use super::kernel_function::{KernelFunction, Parameter};
 use super::scan::SourceScan;
+use crate::expr::Expr;
 use crate::model::{
-    Access, ArgSpec, ElemRef, ElemType, KernelSpec, Plain, PlainArg, ScalarArg, SliceArg,
+    Access, ArgSpec, ElemRef, ElemType, KernelSpec, Passing, Plain, PlainArg, ScalarArg,
+    ScalarType, SliceArg,
 };
 
 /// A difference between the arguments of a spec and the parameters of its kernel.
@@ -74,6 +76,7 @@ impl SourceScan {
     /// - a pointer to a type parameter of the source and a slice of the type parameter with the same name
     /// - a pointer to a type of the author and a slice with a fixed element type
     /// - a `void` pointer and any slice
+    /// - a pointer and the `u64` that is computed as 0, which passes a null pointer
     /// - `bool` and `u8`, for numbers and for elements of slices
     /// - a pointer without `const` and an input, because verification checks that the kernel does not write it
     /// - a type of the author or a vector, passed by value, and a struct or array, because the compiler compares the
@@ -224,10 +227,13 @@ fn type_error(
 /// The help text if a scalar does not match the parameter; `None` if it does.
 fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     if ty.pointers > 0 {
-        return Some(format!(
-            "declare it `&[..]` or `&mut [..]`, or take `{}` by value",
-            scalar.ty.c_name()
-        ));
+        return (!is_null_pointer(scalar)).then(|| {
+            format!(
+                "declare it `&[..]` or `&mut [..]`, or take `{}` by value; `#[computed(0)] {}: u64` passes a null pointer",
+                scalar.ty.c_name(),
+                scalar.name
+            )
+        });
     }
     if ty.reference {
         return Some("a kernel takes numbers by value".into());
@@ -237,6 +243,11 @@ fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
         Base::Scalar(found) => Some(format!("declare it `{}: {}`", scalar.name, found.name())),
         _ => Some(format!("take `{}` in the source", scalar.ty.c_name())),
     }
+}
+
+/// Whether the launch always passes the bytes of a null pointer.
+fn is_null_pointer(scalar: &ScalarArg) -> bool {
+    scalar.ty == ScalarType::U64 && scalar.passing == Passing::Computed(Expr::Int(0))
 }
 
 /// The help text if a struct or array does not match the parameter; `None` if it does. Only names are compared here.

@@ -97,6 +97,25 @@ fn arguments_of_the_same_types_match() {
 }
 
 #[test]
+fn a_pointer_that_is_always_null_is_a_computed_zero() {
+    let computed = |ty, value| {
+        ArgSpec::Scalar(ScalarArg {
+            name: "bias".into(),
+            ty,
+            value: None,
+            passing: Passing::Computed(Expr::Int(value)),
+        })
+    };
+    matches("const float* bias", computed(ScalarType::U64, 0));
+    matches("unknown_t** bias", computed(ScalarType::U64, 0));
+    let help = "declare it `&[..]` or `&mut [..]`, or take";
+    differs("const float* bias", computed(ScalarType::U64, 1), help);
+    differs("const float* bias", computed(ScalarType::U32, 0), help);
+    let size = scalar("bias", ScalarType::U64);
+    differs("const float* bias", size, help);
+}
+
+#[test]
 fn other_types_are_errors_that_say_what_to_change() {
     differs("int n", scalar("n", ScalarType::U32), "declare it `n: i32`");
     differs(

@@ -133,8 +133,40 @@ unsafe extern "C" {
         #[len(n * c)]
         #[fill(uniform(1, 2))]
         x: &[T],
+        #[computed(0)] weight: u64,
         n: i32,
         c: i32,
+    );
+}
+
+fn sums_of_rows(_rows: u32, x: &[f32], sums: &mut [f64], largest: &mut [f64], cols: i32) {
+    for ((row, sum), most) in x
+        .chunks(usize::try_from(cols).unwrap())
+        .zip(sums)
+        .zip(largest)
+    {
+        *sum = row.iter().map(|x| f64::from(*x)).sum();
+        *most = row.iter().copied().fold(row[0], f32::max).into();
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/wave_sums.hip",
+    sizes(rows: u32),
+    params(THREADS in [32, 64, 128]),
+    baseline(THREADS = 64),
+    grid(rows),
+    block(THREADS),
+    shared(4 * (THREADS >> 5)),
+    problems((rows = 7, cols = 300)),
+    reference = sums_of_rows,
+)]
+unsafe extern "C" {
+    pub fn wave_sums(
+        #[len(rows * cols)] x: &[f32],
+        #[len(rows)] sums: &mut [f32],
+        #[len(rows)] largest: &mut [f32],
+        cols: i32,
     );
 }
 
@@ -143,6 +175,7 @@ pub const ALL: &[&kiln::Kernel] = &[
     &tile_max::KERNEL,
     &block_sums::KERNEL,
     &normalise::KERNEL,
+    &wave_sums::KERNEL,
 ];
 
 fn stream(test: &str) -> Option<Stream> {
