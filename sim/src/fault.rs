@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::source_line::SourceLine;
+
 /// The position at which a kernel failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
@@ -13,8 +15,8 @@ pub struct Place {
     pub instruction: String,
     /// For machine code, the byte offset of the instruction. For PTX, the index of the decoded instruction.
     pub offset: u64,
-    /// The file and line in the source, if the image has line tables.
-    pub line: Option<(String, u32)>,
+    /// The source line, if the image has line tables.
+    pub line: Option<SourceLine>,
     /// The index of the block in the grid.
     pub block: [u32; 3],
     /// The index of the warp in its block.
@@ -28,7 +30,7 @@ impl fmt::Display for Place {
         let [x, y, z] = self.block;
         write!(f, "`{}` at `{}`", self.kernel, self.instruction)?;
         match &self.line {
-            Some((file, line)) => write!(f, " ({file}:{line})")?,
+            Some(line) => write!(f, " ({line})")?,
             None => write!(f, " (offset {:#x})", self.offset)?,
         }
         write!(f, ", block ({x}, {y}, {z}), warp {}", self.warp)?;
@@ -126,8 +128,8 @@ pub enum FaultKind {
         other: Option<u32>,
         /// The instruction of the other access. If there are several, the last one.
         instruction: String,
-        /// The file and line of that instruction, if known.
-        line: Option<(String, u32)>,
+        /// The source line of that instruction, if known.
+        line: Option<SourceLine>,
     },
     /// Every warp of the block that has not ended waits, so the block cannot continue.
     #[error("every warp of the block waits: {what}")]
@@ -169,9 +171,7 @@ fn warps(other: &Option<u32>) -> String {
     other.map_or_else(|| "several warps".into(), |warp| format!("warp {warp}"))
 }
 
-fn at(line: &Option<(String, u32)>) -> String {
-    match line {
-        Some((file, line)) => format!(" ({file}:{line})"),
-        None => String::new(),
-    }
+fn at(line: &Option<SourceLine>) -> String {
+    line.as_ref()
+        .map_or_else(String::new, |line| format!(" ({line})"))
 }

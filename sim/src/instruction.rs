@@ -1,5 +1,7 @@
 //! Static descriptions of instructions.
 
+use crate::source_line::SourceLine;
+
 /// The description of one instruction of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionInfo {
@@ -9,8 +11,8 @@ pub struct InstructionInfo {
     pub text: String,
     /// The index of the branch target, if the instruction is a branch with a constant target.
     pub target: Option<usize>,
-    /// The file and line in the source, if the image has line tables.
-    pub line: Option<(String, u32)>,
+    /// The source line, if the image has line tables.
+    pub line: Option<SourceLine>,
 }
 
 /// The purpose of an instruction.

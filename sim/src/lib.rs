@@ -17,6 +17,7 @@ pub mod launch;
 mod marks;
 pub mod memory;
 pub mod ptx;
+mod source_line;
 mod traffic;
 mod wide;
 
@@ -27,3 +28,4 @@ pub use image::{Image, ImageError, Kernel, KernelInfo, Parameter};
 pub use instruction::{Class, InstructionInfo};
 pub use launch::{Launch, Order};
 pub use memory::{Memory, MemoryView, Region};
+pub use source_line::SourceLine;

@@ -8,6 +8,7 @@ use super::isa::instruction::{Instruction, Segment};
 use super::isa::memory::ShareKind;
 use super::isa::packed::PackedOp;
 use super::isa::program_flow::FlowOp;
+use super::lines::Lines;
 use super::metadata::KernelMetadata;
 use super::object::CodeObject;
 use crate::launch::MAX_INSTRUCTIONS;
@@ -149,14 +150,17 @@ impl Kernel {
     /// The description of each instruction. The indices are those of [`crate::Counters::executed`].
     pub fn instructions(&self) -> impl Iterator<Item = InstructionInfo> {
         let text = self.loaded.object.text();
-        text.placed.iter().map(|one| InstructionInfo {
+        let reader = text.lines.as_ref().and_then(Lines::reader);
+        text.placed.iter().map(move |one| InstructionInfo {
             class: class(&one.instruction),
             text: one.instruction.to_string(),
             target: match &one.instruction {
                 Instruction::Flow(flow) if flow.op.is_branch() => Some(flow.target as usize),
                 _ => None,
             },
-            line: text.line(one.offset),
+            line: reader
+                .as_ref()
+                .and_then(|reader| reader.of(text.address + u64::from(one.offset))),
         })
     }
 

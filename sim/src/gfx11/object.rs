@@ -16,7 +16,7 @@ use super::isa::decode;
 use super::isa::instruction::Placed;
 use super::lines::Lines;
 use super::metadata::{self, KernelMetadata};
-use crate::{FaultKind, Memory};
+use crate::{FaultKind, Memory, SourceLine};
 
 /// `NT_AMDGPU_METADATA`.
 const METADATA: u32 = 32;
@@ -70,10 +70,10 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// The file and the line of the instruction at an offset.
-    pub fn line(&self, offset: u32) -> Option<(String, u32)> {
-        let lines = self.lines.as_ref()?;
-        lines.of(self.address + u64::from(offset))
+    /// The source line of the instruction at an offset.
+    pub fn line(&self, offset: u32) -> Option<SourceLine> {
+        let reader = self.lines.as_ref()?.reader()?;
+        reader.of(self.address + u64::from(offset))
     }
 }
 

@@ -298,8 +298,17 @@ pub(super) struct Inst {
 pub(super) struct Origin {
     /// The line in the PTX text.
     pub text: u32,
-    /// The file number and line in the source, if the text has `.loc` directives.
-    pub source: Option<(u32, u32)>,
+    /// The source line, if the text has `.loc` directives.
+    pub source: Option<Source>,
+}
+
+/// A source line, with the numbers of its files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    pub file: u32,
+    pub line: u32,
+    /// The file and the line in the kernel from which an inlined function was called.
+    pub called_at: Option<(u32, u32)>,
 }
 
 /// A decoded kernel.

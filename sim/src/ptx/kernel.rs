@@ -11,7 +11,7 @@ use super::parser::parse;
 use super::regs::{LANES, Regs};
 use super::syntax::{Init, Space};
 use crate::launch::MAX_INSTRUCTIONS;
-use crate::{Class, Fault, FaultKind, InstructionInfo, Launch, Memory, Place};
+use crate::{Class, Fault, FaultKind, InstructionInfo, Launch, Memory, Place, SourceLine};
 
 /// Maximum number of threads of a block.
 const MAX_THREADS: u64 = 1024;
@@ -270,7 +270,7 @@ impl Kernel {
     }
 
     /// The text of an instruction, and its source line.
-    pub(super) fn describe(&self, pc: u32) -> (String, Option<(String, u32)>) {
+    pub(super) fn describe(&self, pc: u32) -> (String, Option<SourceLine>) {
         let origin = self
             .code
             .origins
@@ -283,9 +283,16 @@ impl Kernel {
             .get((origin.text as usize).wrapping_sub(1))
             .map(|line| abbreviated(line))
             .unwrap_or_default();
-        let line = origin
-            .source
-            .and_then(|(file, line)| Some((self.sources.files.get(&file)?.clone(), line)));
+        let file = |number: u32| self.sources.files.get(&number).cloned();
+        let line = origin.source.and_then(|source| {
+            Some(SourceLine {
+                file: file(source.file)?,
+                number: source.line,
+                called_at: source
+                    .called_at
+                    .and_then(|(number, line)| Some((file(number)?, line))),
+            })
+        });
         (text, line)
     }
 

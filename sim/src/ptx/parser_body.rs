@@ -4,7 +4,7 @@ use super::ParseError;
 use super::lexer::Kind;
 use super::number;
 use super::parser::Parser;
-use super::syntax::{Item, Operand, Statement};
+use super::syntax::{Item, Location, Operand, Statement};
 use super::types::Type;
 
 /// Maximum number of registers in one declaration.
@@ -93,13 +93,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.loc file line column`, optionally followed by `, function_name x, inlined_at file line column`. Only the first
-    /// file and line are recorded.
+    /// `.loc file line column`, optionally followed by `, function_name x, inlined_at file line column`. Line 0 marks code
+    /// that belongs to no line of the source, which keeps the line of the instructions before it.
     fn location(&mut self, items: &mut Vec<Item<'a>>) -> Result<(), ParseError> {
         self.next();
-        let file = self.integer("the number of a file")?;
-        let line = self.integer("a line")?;
-        self.integer("a column")?;
+        let at = self.place()?;
+        let mut inlined_at = None;
         while self.take(",") {
             match self.word("an attribute")? {
                 "function_name" => {
@@ -108,16 +107,23 @@ impl<'a> Parser<'a> {
                         self.integer("an offset")?;
                     }
                 }
-                "inlined_at" => {
-                    for _ in 0..3 {
-                        self.integer("a place")?;
-                    }
-                }
+                "inlined_at" => inlined_at = Some(self.place()?),
                 _ => return self.unexpected("an attribute of `.loc`"),
             }
         }
-        items.push(Item::Location(file, line));
+        if at[1] != 0 {
+            items.push(Item::Location(Location { at, inlined_at }));
+        }
         Ok(())
+    }
+
+    /// The number of a file, a line and a column.
+    fn place(&mut self) -> Result<[u32; 3], ParseError> {
+        Ok([
+            self.integer("the number of a file")?,
+            self.integer("a line")?,
+            self.integer("a column")?,
+        ])
     }
 
     fn label(&mut self, items: &mut Vec<Item<'a>>) -> Result<(), ParseError> {

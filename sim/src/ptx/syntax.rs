@@ -86,9 +86,18 @@ pub(super) enum Item<'a> {
     Variable(Variable<'a>),
     /// A `.branchtargets` list and its label.
     Targets(&'a str, Vec<&'a str>),
-    /// `.loc`: a file number and a line.
-    Location(u32, u32),
+    /// `.loc`
+    Location(Location),
     Statement(Statement<'a>),
+}
+
+/// The place in the source from which the following instructions come. A place is the number of a file, a line and a
+/// column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Location {
+    pub at: [u32; 3],
+    /// If `at` is in a function that the compiler inlined, the place of the call.
+    pub inlined_at: Option<[u32; 3]>,
 }
 
 /// An instruction.

@@ -210,8 +210,31 @@ fn a_fault_names_the_source_line() {
         ".loc 1 42 7\nld.global.u32 %r2, [%rd3];",
     );
     let fault = Case::of(32).launch(&text, &mut []).unwrap_err();
-    assert_eq!(fault.place.line, Some(("unit.cu".to_owned(), 42)));
+    assert_eq!(fault.place.line.unwrap().to_string(), "unit.cu:42");
     assert_eq!(fault.place.instruction, "ld.global.u32 %r2, [%rd3];");
+}
+
+#[test]
+fn an_instruction_of_no_source_line_has_the_line_of_the_instructions_before_it() {
+    let text = kernel(
+        ".file 1 \"unit.cu\"",
+        ".loc 1 42 7\nmov.u32 %r5, 1;\n.loc 1 0 0\nld.global.u32 %r2, [%rd3];",
+    );
+    let fault = Case::of(32).launch(&text, &mut []).unwrap_err();
+    assert_eq!(fault.place.line.unwrap().to_string(), "unit.cu:42");
+}
+
+#[test]
+fn a_line_of_an_inlined_function_comes_with_its_call_in_the_kernel() {
+    let text = kernel(
+        ".file 1 \"unit.cu\"\n.file 2 \"block.h\"\n.file 3 \"warp.h\"",
+        ".loc 1 42 7\nmov.u32 %r5, 1;\n\
+         .loc 2 10 3, function_name $L__info_string0, inlined_at 1 42 7\nmov.u32 %r5, 2;\n\
+         .loc 3 5 1, function_name $L__info_string1, inlined_at 2 10 3\nld.global.u32 %r2, [%rd3];",
+    );
+    let fault = Case::of(32).launch(&text, &mut []).unwrap_err();
+    let line = fault.place.line.unwrap();
+    assert_eq!(line.to_string(), "warp.h:5, called at unit.cu:42");
 }
 
 #[test]

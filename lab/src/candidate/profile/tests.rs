@@ -1,4 +1,4 @@
-use kiln::backend::sim::{Class, Counters, InstructionInfo, LaunchProfile, Traffic};
+use kiln::backend::sim::{Class, Counters, InstructionInfo, LaunchProfile, SourceLine, Traffic};
 
 use kiln_exchange::profiles::{CLASSES, WorstKind};
 
@@ -11,7 +11,11 @@ fn launch(program: &[(Class, Option<usize>, u64)]) -> LaunchProfile {
             class: *class,
             text: format!("i{i}"),
             target: *target,
-            line: Some(("kernels/k.cu".into(), i as u32 + 1)),
+            line: Some(SourceLine {
+                file: "kernels/k.cu".into(),
+                number: i as u32 + 1,
+                called_at: None,
+            }),
         };
     let executed: Vec<u64> = program.iter().map(|one| one.2).collect();
     LaunchProfile {

@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 
 use kiln::backend::sim::{InstructionInfo, LaunchProfile, Traffic};
-use kiln_exchange::profiles::{Line, Worst, WorstKind};
+use kiln_exchange::profiles::{Call, Line, Worst, WorstKind};
 
 use super::executed;
 
 /// The source line of an instruction; `None` if it is not known.
 pub(super) fn line_of(instruction: &InstructionInfo) -> Option<Line> {
-    let (file, number) = instruction.line.clone()?;
-    Some(Line { file, number })
+    let line = instruction.line.clone()?;
+    Some(Line {
+        file: line.file,
+        number: line.number,
+        called_at: line.called_at.map(|(file, number)| Call { file, number }),
+    })
 }
 
 const KINDS: [WorstKind; 4] = [

@@ -9,8 +9,9 @@ use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
 
-/// The option for line tables, which the simulator's messages and profiles use. They do not change the machine code.
-const LINES: &str = "-gline-tables-only";
+/// The options for line tables, which the simulator's messages and profiles use. They do not change the machine code.
+/// Files have their names in the kernel's package, without the temporary folder in which the kernel is compiled.
+const LINES: [&str; 2] = ["-gline-tables-only", "-fdebug-compilation-dir=."];
 
 /// The compiler whose images the simulator executes. For NVIDIA GPUs this is NVRTC, which compiles to PTX. For AMD
 /// GPUs it is the same compiler as for a real GPU.
@@ -35,7 +36,7 @@ impl Compiler for WithLines {
 
     fn flags(&self, build: BuildKind) -> Vec<String> {
         let mut flags = self.0.flags(build);
-        flags.push(LINES.into());
+        flags.extend(LINES.map(String::from));
         flags
     }
 
@@ -45,7 +46,7 @@ impl Compiler for WithLines {
 
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let mut request = request.clone();
-        request.options.push(LINES.into());
+        request.options.extend(LINES.map(String::from));
         self.0.compile(&request)
     }
 }

@@ -15,5 +15,5 @@ mod module;
 mod profile;
 
 pub use device::{SimDevice, targets};
-pub use kiln_sim::{Class, Counters, InstructionInfo, Traffic};
+pub use kiln_sim::{Class, Counters, InstructionInfo, SourceLine, Traffic};
 pub use profile::LaunchProfile;

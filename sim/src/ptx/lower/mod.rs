@@ -11,12 +11,14 @@ mod warpgroup;
 use std::collections::HashMap;
 
 use super::ParseError;
-use super::code::{Code, File, Inst, Op, Origin, Reg, Value, after_gap};
+use super::code::{Code, File, Inst, Op, Origin, Reg, Source, Value, after_gap};
 use super::flow::fill_joins;
-use super::syntax::{Ast, Function, Item, Space, Statement, Variable};
+use super::syntax::{Ast, Function, Item, Location, Space, Statement, Variable};
 use names::{Binding, Scope};
 use uses::Uses;
 
+/// Maximum nesting of functions that the compiler inlined. A longer chain is cut off.
+const MAX_INLINED: usize = 64;
 /// Maximum nesting of calls.
 const MAX_CALLS: usize = 64;
 /// Maximum number of instructions of a kernel after its calls are inlined.
@@ -39,6 +41,7 @@ pub(super) fn lower<'a>(ast: &'a Ast<'a>, function: &'a Function<'a>) -> Result<
         scopes: Vec::new(),
         labels: Vec::new(),
         calls: Vec::new(),
+        inlined: HashMap::new(),
         shared: HashMap::new(),
         origin: Origin::default(),
         guard: (0, false),
@@ -61,6 +64,8 @@ struct Lower<'a> {
     /// The functions that are being inlined, each with the label that follows its call. The first one is the kernel,
     /// which has no such label.
     calls: Vec<(&'a str, Option<u32>)>,
+    /// For each place in a function that the compiler inlined, the place of the call.
+    inlined: HashMap<[u32; 3], [u32; 3]>,
     /// The offsets of the module's shared variables that the kernel uses.
     shared: HashMap<&'a str, u32>,
     origin: Origin,
@@ -161,8 +166,8 @@ impl<'a> Lower<'a> {
         match item {
             Item::Registers { ty, name, count } => self.declare_registers(*ty, name, *count),
             Item::Variable(variable) => self.declare(variable),
-            Item::Location(file, line) => {
-                self.origin.source = Some((*file, *line));
+            Item::Location(location) => {
+                self.origin.source = Some(self.located(*location));
                 Ok(())
             }
             Item::Label(name) => {
@@ -173,6 +178,29 @@ impl<'a> Lower<'a> {
             }
             Item::Statement(statement) => self.guarded(statement),
             Item::Open | Item::Close | Item::Targets(..) => Ok(()),
+        }
+    }
+
+    /// The source line of a `.loc` directive. The call of an inlined function may itself be inlined. The directive for
+    /// that call came before, so its own call is known.
+    fn located(&mut self, location: Location) -> Source {
+        let Location { at, inlined_at } = location;
+        match inlined_at {
+            Some(call) => self.inlined.insert(at, call),
+            None => self.inlined.remove(&at),
+        };
+        let mut outermost = inlined_at;
+        for _ in 0..MAX_INLINED {
+            let next = outermost.and_then(|call| self.inlined.get(&call));
+            match next {
+                Some(call) => outermost = Some(*call),
+                None => break,
+            }
+        }
+        Source {
+            file: at[0],
+            line: at[1],
+            called_at: outermost.map(|[file, line, _]| (file, line)),
         }
     }
 
