@@ -71,7 +71,8 @@ fn an_entry_ends_where_the_next_section_begins() {
 
 #[test]
 fn code_without_a_loop_says_so() {
-    let straight = "\t.section\t.text.k,\"ax\"\n        /*0000*/                   EXIT ;\n";
+    let straight = "\t.section\t.text.k,\"ax\"\n        /*0000*/                   EXIT ;\n\
+                    .L_x_0:\n        /*0010*/                   BRA `(.L_x_0);\n";
     let code = count(&listing::entry(straight, "k").unwrap(), "a listing".into());
-    assert_eq!(code.to_string(), "no loop (1 instructions, a listing)");
+    assert_eq!(code.to_string(), "no loop (2 instructions, a listing)");
 }
