@@ -98,7 +98,7 @@ pub(crate) fn load(
         }
         baked.warnings.push(BuildWarning::Untuned(format!(
             "kernel `{kernel}` is not baked: the program launches its baseline\nhelp: {}",
-            how_to_tune(kernel)
+            spec.how_to_tune()
         )));
         return Ok(baked);
     };
@@ -122,7 +122,7 @@ pub(crate) fn load(
     if table.rows().next().is_none() {
         baked.warnings.push(BuildWarning::Untuned(format!(
             "kernel `{kernel}` is not baked: {file} has no rows, so the program launches its baseline\nhelp: {}",
-            how_to_tune(kernel)
+            spec.how_to_tune()
         )));
     }
     match baked.sort_rows(site, spec, source, &table) {
@@ -132,13 +132,6 @@ pub(crate) fn load(
             error: Box::new(error),
         }),
     }
-}
-
-/// The commands that bake the first row of a kernel.
-fn how_to_tune(kernel: &str) -> String {
-    format!(
-        "run `tune run -k {kernel}` on the GPU it is for; for this machine's cpu, `tune run -k {kernel} --device cpu --write`"
-    )
 }
 
 /// Whether a file does not exist. `false` for a file that cannot be reached and for a dangling link, so that reading

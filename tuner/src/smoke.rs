@@ -152,21 +152,25 @@ impl Smoke<'_> {
             expected: &expected,
             baseline_ns: 0,
         };
-        let proof = verifier
-            .verify(&made.arm, &cases)
-            .map_err(|error| failed(&of_worker_error(&error)))?;
-        let orders = if self.session.info().key.backend == Backend::Cpu {
-            let tuned = (kernel, problem);
-            let checker = Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases);
-            match checker.map(|checker| checker.check(which, &expected)) {
-                Ok(Checked::Passed) => ", in four orders of threads".to_owned(),
-                Ok(Checked::Failed(outcome)) => return Err(failed(&outcome)),
-                Ok(Checked::NotChecked(why)) | Err(why) => {
-                    format!(", not checked for races: {why}")
-                }
+        let tuned = (kernel, problem);
+        // On a GPU the images of the GPU are proven. The check build is a program of the cpu device.
+        let checker = (self.session.info().key.backend == Backend::Cpu)
+            .then(|| Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases));
+        let proof = verifier.verify(&made.arm, &cases).map_err(|error| {
+            let outcome = of_worker_error(&error);
+            failed(&match &checker {
+                Some(Ok(checker)) => checker.explain(which, &expected, outcome),
+                _ => outcome,
+            })
+        })?;
+        let checked = checker.map(|checker| Ok(checker?.check(which, &expected)));
+        let orders = match checked {
+            None => String::new(),
+            Some(Ok(Checked::Passed)) => ", in four orders of threads".to_owned(),
+            Some(Ok(Checked::Failed(outcome))) => return Err(failed(&outcome)),
+            Some(Ok(Checked::NotChecked(why)) | Err(why)) => {
+                format!(", not checked for races: {why}")
             }
-        } else {
-            String::new()
         };
         Ok(format!(
             "{} {}, {} launches right, receipts as intended{orders}",

@@ -147,7 +147,7 @@ impl<'a> CheckedLaunch<'a> {
         let forced = Forced::with_receipt(self.kernel, self.choice, slot);
         let ratio = self.launch(
             forced,
-            "receipt",
+            "in the launch that writes a receipt",
             &format!("{}_receipt", self.symbol()),
             plan,
         )?;
@@ -166,7 +166,12 @@ impl<'a> CheckedLaunch<'a> {
 
     fn launch_release(&self, plan: &LaunchPlan) -> Result<Option<f64>, Failure> {
         let forced = Forced::new(self.kernel, self.choice);
-        self.launch(forced, "release", self.symbol(), plan)?
+        self.launch(
+            forced,
+            "in the launch as programs make it",
+            self.symbol(),
+            plan,
+        )?
     }
 
     /// Launches through the launch function, and checks the outputs.

@@ -122,17 +122,17 @@ pub enum Failure {
         launches: usize,
     },
     /// An output differs from the expected output.
-    #[error("{entry} entry: {error}")]
+    #[error("{error} ({entry})")]
     Output {
-        /// The entry that computed the output (release or receipt).
+        /// How the kernel was launched: as programs launch it, or with a receipt.
         entry: &'static str,
         /// The element with the largest error.
         error: WorstElement,
     },
     /// The kernel changed an input.
-    #[error("{entry} entry: the input `{argument}` was changed")]
+    #[error("the input `{argument}` was changed ({entry})")]
     InputChanged {
-        /// The entry that changed the input (release or receipt).
+        /// How the kernel was launched: as programs launch it, or with a receipt.
         entry: &'static str,
         /// The name of the input.
         argument: String,

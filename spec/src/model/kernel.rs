@@ -170,6 +170,19 @@ impl KernelSpec {
         self.only.is_empty() || backend == Backend::Fake || self.only.contains(&backend)
     }
 
+    /// The text of a `help:` line that says how to bake the kernel's first row. Names the cpu only if the kernel
+    /// supports it.
+    pub fn how_to_tune(&self) -> String {
+        let name = &self.name;
+        let on_gpu = format!("run `tune run -k {name}` on the GPU it is for");
+        let on_cpu = format!("`tune run -k {name} --device cpu --write`");
+        match (self.runs_on(Backend::Cpu), self.only == [Backend::Cpu]) {
+            (_, true) => format!("run {on_cpu}"),
+            (true, false) => format!("{on_gpu}; for this machine's cpu, {on_cpu}"),
+            (false, _) => on_gpu,
+        }
+    }
+
     /// The reason why the kernel is not tuned on the devices of a backend; `None` if the kernel supports them.
     pub fn left_out_on(&self, backend: Backend) -> Option<String> {
         let names: Vec<_> = self.only.iter().map(|backend| backend.name()).collect();

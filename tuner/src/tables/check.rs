@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use kiln::Kernel;
 use kiln_cache::Cache;
+use kiln_spec::KernelSpec;
 use kiln_spec::baked::{
     self, BakedTable, Freshness, Hashes, INDEX_FILE, Image, Row, STRICT_VARIABLE, StrictError,
 };
@@ -226,7 +227,12 @@ fn check_kernel(
         });
     }
     if table.rows().next().is_none() && !kernel.may_be_untuned {
-        findings.push(not_baked(name, path.clone(), "it has no rows", strict));
+        findings.push(not_baked(
+            &kernel.spec,
+            path.clone(),
+            "it has no rows",
+            strict,
+        ));
     }
     for row in table.rows() {
         let what = fault(kernel, row);
@@ -279,7 +285,7 @@ fn listed_table(
         // The check of the folder finds a table that is missing from the index.
         if !kernel.may_be_untuned && !is_there {
             let path = kernel.tuned.join(INDEX_FILE);
-            findings.push(not_baked(name, path, "it is not baked", strict));
+            findings.push(not_baked(&kernel.spec, path, "it is not baked", strict));
         }
         return Ok(None);
     };
@@ -296,14 +302,12 @@ fn listed_table(
 }
 
 /// The finding that a kernel has no row. It makes the check fail if builds are strict.
-fn not_baked(name: &str, path: PathBuf, what: &str, strict: bool) -> Finding {
+fn not_baked(spec: &KernelSpec, path: PathBuf, what: &str, strict: bool) -> Finding {
     let what = format!("{what}: builds launch its baseline, and fail with KILN_STRICT=1");
     Finding {
         fails: strict,
-        help: Some(format!(
-            "run `tune run -k {name}` on the GPU it is for; for this machine's cpu, `tune run -k {name} --device cpu --write`"
-        )),
-        ..Finding::of_kernel(name, path, what)
+        help: Some(spec.how_to_tune()),
+        ..Finding::of_kernel(&spec.name, path, what)
     }
 }
 

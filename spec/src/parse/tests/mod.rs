@@ -191,6 +191,11 @@ fn a_kernel_for_some_backends_has_no_problems_on_the_others() {
     assert_eq!(why.as_deref(), Some(words));
     assert_eq!(spec.left_out_on(Backend::Cuda), None);
     assert_eq!(spec.left_out_on(Backend::Fake), None);
+    let how = spec.how_to_tune();
+    assert_eq!(
+        how,
+        format!("run `tune run -k {}` on the GPU it is for", spec.name)
+    );
     assert_eq!(crate::KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
 }
 

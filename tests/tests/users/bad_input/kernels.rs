@@ -77,6 +77,16 @@ fn smoke_tests() -> Vec<Case> {
             .edit(SOURCE, "    unsigned", "    __shared__ float two; if (threadIdx.x == 0) two = 2.0f;\n    unsigned")
             .runs("$TUNE smoke --device cpu; test $? = 1")
             .prints("failed   scale baseline (n=10000): block (0,0,0) thread (1,0,0): race: it reads shared variable `two` at src/scale.cu:4, which thread (0,0,0) of the block writes at src/scale.cu:2, and no __syncwarp() or barrier orders the two"),
+        case("a smoke test of a table that is too long for a copy without a call")
+            .edit(LIB, "y: &mut [f32]", "y: &mut [f32], #[len(4096)] #[constant] table: &[f32]")
+            .edit(SOURCE, "extern \"C\"", "__constant__ float table[4096];\nextern \"C\"")
+            .edit(SOURCE, "2.0f * x[i]", "table[i % 4096] * x[i]")
+            .runs("$TUNE smoke --device cpu")
+            .prints("1 passed, 0 failed, 0 not run"),
+        case("a smoke test of a read far outside an argument")
+            .edit(SOURCE, "2.0f * x[i]", "2.0f * x[i + (1u << 30)]")
+            .runs("$TUNE smoke --device cpu; test $? = 1")
+            .prints("failed   scale baseline (n=10000): block (0,0,0) thread (0,0,0): out of bounds: it reads 4 bytes at address 0x<hash> at src/scale.cu:3, which is in no argument and in no variable of the kernel"),
     ]
 }
 
