@@ -69,6 +69,11 @@
 //! its functions that accept raw pointers, are `unsafe`, because the caller or the other library must vouch for those
 //! objects.
 //!
+//! # Renamed dependencies
+//!
+//! Generated code refers to this crate as `::kiln`. If `Cargo.toml` gives the dependency another name, such as
+//! `tuning = { package = "kiln-gpu", .. }`, add `extern crate tuning as kiln;` to the root of your crate.
+//!
 //! # Stability
 //!
 //! Public modules and items that the documentation does not show exist for `tune` and for generated code. Semantic
