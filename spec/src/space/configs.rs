@@ -39,8 +39,8 @@ impl Configs {
         }
     }
 
-    /// Calls `visit` for each config that differs in one parameter, with that parameter, the ordinal of its other
-    /// value and the index of the config.
+    /// Calls `visit` for each config that differs from the config at `index` in exactly one parameter. Passes that
+    /// parameter, the ordinal of its value in the other config, and the index of the other config.
     pub(super) fn neighbours(&self, index: usize, mut visit: impl FnMut(usize, u32, usize)) {
         match self {
             Configs::Exact(set) => set.neighbours(index as u128, |param, place, other| {

@@ -1,5 +1,5 @@
-//! Verifies a kernel of the library at its quoted sizes, on the test device. The baseline and the config that a build
-//! launches there are compared with the plain-Rust reference, element by element.
+//! Verifies a kernel of the library at its quoted sizes, on the test device. For each size, the outputs of the baseline
+//! and of the config that a build launches are compared with those of the plain-Rust reference, element by element.
 //!
 //! As long as no tables are baked, a build launches the baseline. To verify the rows of this machine, build with
 //! `KILN_TUNED` set to the folder that `tune` prints at the end of its run.
