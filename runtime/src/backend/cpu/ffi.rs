@@ -454,7 +454,7 @@ pub(super) fn process_has(symbol: &str) -> bool {
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
 }
 
-/// A path to an open file that differs from every path returned before. The loader identifies an object by its path,
+/// A path to an open file. No two calls return the same path. The loader identifies an object by its path,
 /// and descriptor numbers are reused. So the path contains a serial number in components that the kernel of the
 /// operating system ignores: `./` for a 0 bit and `.//` for a 1 bit.
 fn unique_path(file: &File) -> String {
