@@ -21,7 +21,8 @@ pub struct Score {
 /// The number of configs is divided by this to get [`Score::first`].
 const FIRST: usize = 20;
 
-/// The minimum rank correlation of a prediction, in standard deviations of the rank correlation of a random order. A random order reaches this with a probability of one in a hundred.
+/// The minimum rank correlation of a prediction, in standard deviations of the rank correlation of a random order. A
+/// random order reaches this with a probability of one in a hundred.
 const DEVIATIONS: f64 = 2.33;
 
 impl Score {
