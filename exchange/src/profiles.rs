@@ -172,16 +172,7 @@ pub struct Line {
     pub number: u32,
     /// If the line belongs to an inlined function, the call in the kernel through which it was reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub called_at: Option<Call>,
-}
-
-/// The line of a call.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Call {
-    /// Path of the file.
-    pub file: String,
-    /// Number of the line, from 1.
-    pub number: u32,
+    pub called_at: Option<Box<Line>>,
 }
 
 /// All classes of instructions that [`Executed::by_class`] can have, except `unknown`.
@@ -308,15 +299,11 @@ impl fmt::Display for WorstKind {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", file_name(&self.file), self.number)?;
+        let name = self.file.rsplit('/').next().unwrap_or(&self.file);
+        write!(f, "{name}:{}", self.number)?;
         match &self.called_at {
-            Some(call) => write!(f, ", called at {}:{}", file_name(&call.file), call.number),
+            Some(call) => write!(f, ", called at {call}"),
             None => Ok(()),
         }
     }
-}
-
-/// The last component of a path.
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

@@ -10,8 +10,8 @@ const MIN_SHARE: f64 = 0.5;
 pub(super) type Loop = RangeInclusive<usize>;
 
 /// All loops that these branches form. A branch is the pair of its own index and its target. Several backward branches
-/// to one instruction form one loop. A branch to itself is not a loop: NVIDIA's compiler puts one behind the end of each
-/// kernel. The branches must be sorted by their own index.
+/// to one instruction form one loop. A branch to itself is not a loop: NVIDIA's compiler puts one behind the end of
+/// each kernel. The branches must be sorted by their own index.
 pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec<Loop> {
     let mut loops: Vec<Loop> = Vec::new();
     for (last, first) in branches.filter(|(from, to)| to < from) {

@@ -168,7 +168,7 @@ impl<'a> CheckedLaunch<'a> {
         let forced = Forced::new(self.kernel, self.choice);
         self.launch(
             forced,
-            "in the launch as programs make it",
+            "in the launch without a receipt",
             self.symbol(),
             plan,
         )?

@@ -93,8 +93,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `.loc file line column`, optionally followed by `, function_name x, inlined_at file line column`. Line 0 marks code
-    /// that belongs to no line of the source, which keeps the line of the instructions before it.
+    /// `.loc file line column`, optionally followed by `, function_name x, inlined_at file line column`. Line 0 marks
+    /// code that belongs to no line of the source. Such code keeps the line of the instructions before it.
     fn location(&mut self, items: &mut Vec<Item<'a>>) -> Result<(), ParseError> {
         self.next();
         let at = self.place()?;

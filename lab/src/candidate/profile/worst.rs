@@ -3,17 +3,22 @@
 use std::collections::BTreeMap;
 
 use kiln::backend::sim::{InstructionInfo, LaunchProfile, Traffic};
-use kiln_exchange::profiles::{Call, Line, Worst, WorstKind};
+use kiln_exchange::profiles::{Line, Worst, WorstKind};
 
 use super::executed;
 
 /// The source line of an instruction; `None` if it is not known.
 pub(super) fn line_of(instruction: &InstructionInfo) -> Option<Line> {
     let line = instruction.line.clone()?;
+    let call = |(file, number)| Line {
+        file,
+        number,
+        called_at: None,
+    };
     Some(Line {
         file: line.file,
         number: line.number,
-        called_at: line.called_at.map(|(file, number)| Call { file, number }),
+        called_at: line.called_at.map(|at| Box::new(call(at))),
     })
 }
 

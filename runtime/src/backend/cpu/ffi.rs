@@ -454,9 +454,9 @@ pub(super) fn process_has(symbol: &str) -> bool {
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
 }
 
-/// A path to an open file. No two calls return the same path. The loader identifies an object by its path,
-/// and descriptor numbers are reused. So the path contains a serial number in components that the kernel of the
-/// operating system ignores: `./` for a 0 bit and `.//` for a 1 bit.
+/// A path to an open file. No two calls return the same path. The loader identifies an object by its path, and
+/// descriptor numbers are reused. So the path contains a serial number in components that the kernel of the operating
+/// system ignores: `./` for a 0 bit and `.//` for a 1 bit.
 fn unique_path(file: &File) -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);

@@ -86,6 +86,19 @@ fn the_worst_line_of_each_cost_is_named() {
         let strided = check("WAY=1,STRIDE=1", 18.0, 22.2, 4.5);
         let detail = "32.0 sectors per request, 4.0 would hold the bytes";
         assert_eq!(worst(&strided, "global"), Some(("1".into(), detail.into())));
+        let inlined = check("WAY=6,STRIDE=1", 18.0, 22.2, 4.5);
+        assert_eq!(worst(&inlined, "global"), Some(("6".into(), detail.into())));
+        let called_at = |profile: &Value| profile["worst"][0]["line"]["called_at"].clone();
+        let call = called_at(&inlined)["number"].as_u64().expect("a call");
+        assert!(
+            SOURCE
+                .lines()
+                .nth(call as usize - 1)
+                .is_some_and(|line| line.ends_with("// the call")),
+            "{}: line {call}",
+            known.arch
+        );
+        assert_eq!(called_at(&strided), Value::Null);
         // The 32 words of a warp are in the same bank.
         let shared = check("WAY=2,STRIDE=32", 4.0, 100.0, 1.0);
         let detail = "31.00 bank conflicts per request";
@@ -130,7 +143,7 @@ fn the_table_names_the_line_and_what_is_not_simulated_is_refused() {
         );
         let text = stdout(&run(&words, 0));
         assert!(
-            text.contains("shared memory: 31.00 bank conflicts per request at costs.cu:12"),
+            text.contains("shared memory: 31.00 bank conflicts per request at costs.cu:16"),
             "{text}"
         );
         assert!(text.contains("8 of 16 blocks"), "{text}");
@@ -140,7 +153,7 @@ fn the_table_names_the_line_and_what_is_not_simulated_is_refused() {
         let rows = root.join("profiles.json").display().to_string();
         run(&format!("report --profiles {rows} --out {drawn}"), 0);
         let page = fs::read_to_string(drawn).expect("the page should be there");
-        for part in ["31.00 bank conflicts per request", "costs.cu:12"] {
+        for part in ["31.00 bank conflicts per request", "costs.cu:16"] {
             assert!(page.contains(part), "{part}");
         }
     }
