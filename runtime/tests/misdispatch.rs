@@ -35,6 +35,7 @@ fn smoke(device: Device, fault: Fault, seed: u64) -> SmokeReport {
 }
 
 /// The faults that any device can have.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn faults() -> Vec<(&'static str, Fault)> {
     vec![
         ("an old symbol is launched", Fault::OldEntry),

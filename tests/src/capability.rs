@@ -5,11 +5,13 @@
 //! `KILN_REQUIRE`, tests of the listed kinds of GPUs fail instead. Each skip prints one line that starts with
 //! `skipped:`, and appends the line to `target/kiln-skips.txt`, where `cargo xtask test` counts it.
 
+use std::fmt::Display;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kiln::backend::cuda::NvrtcCompiler;
+use kiln::backend::hip::HipCompiler;
 use kiln_lab::candidate::machine_code::Disassembler;
 
 use crate::{s3, slurm};
@@ -71,88 +73,57 @@ impl Need {
     /// Checks whether the requirement is met. The error says why it is not.
     fn probe(self) -> Result<(), String> {
         match self {
-            Need::Bars if in_full() => Ok(()),
-            Need::Bars => Err("measured by `cargo xtask bars`".into()),
+            Need::Bars => check(in_full(), || "measured by `cargo xtask bars`".into()),
             Need::HostCompiler => {
-                let found = ["g++", "clang++", "clang++-22", "clang++-19"]
-                    .into_iter()
-                    .any(answers);
-                if found {
-                    Ok(())
-                } else {
-                    Err("no C++ compiler on the path".into())
-                }
+                let compilers = ["g++", "clang++", "clang++-22", "clang++-19"];
+                let why = || "no C++ compiler on the path".into();
+                check(compilers.into_iter().any(answers), why)
             }
-            Need::AmdClang => match kiln::backend::hip::HipCompiler::new("gfx1151") {
-                Ok(_) => Ok(()),
-                Err(error) => Err(first_line(&error.to_string())),
-            },
-            Need::RecordedData => match recorded_data() {
-                Some(_) => Ok(()),
-                None => Err("no recorded data: set KILN_DATA to its folder".into()),
-            },
-            Need::CudaOccupancy => match cuda_occupancy() {
-                Some(_) => Ok(()),
-                None => Err("no cuda_occupancy.h: run `cargo xtask setup`".into()),
-            },
-            Need::Git if answers("git") => Ok(()),
-            Need::Git => Err("no git on the path".into()),
-            Need::Python if answers("python3") => Ok(()),
-            Need::Python => Err("no python3 on the path".into()),
-            Need::Objdump if answers("objdump") => Ok(()),
-            Need::Objdump => Err("no objdump on the path".into()),
-            Need::Nvrtc => match NvrtcCompiler::new("sm_89") {
-                Ok(_) => Ok(()),
-                Err(error) => Err(first_line(&error.to_string())),
-            },
-            Need::Nvdisasm => match Disassembler::find() {
-                Ok(_) => Ok(()),
-                Err(error) => Err(first_line(&error.to_string())),
-            },
-            Need::OlderNvrtc => OLDER_NVRTC.iter().try_for_each(|version| {
-                let there = older_nvrtc(version).is_dir();
-                let reason = format!("no NVRTC {version}: run `cargo xtask setup`");
-                there.then_some(()).ok_or(reason)
+            Need::AmdClang => opened(HipCompiler::new("gfx1151")),
+            Need::RecordedData => check(recorded_data().is_some(), || {
+                "no recorded data: set KILN_DATA to its folder".into()
             }),
-            Need::CudaDevice => device("cuda:0"),
-            Need::HipDevice => device("hip:0"),
+            Need::CudaOccupancy => set_up(cuda_occupancy().is_some(), "cuda_occupancy.h"),
+            Need::Git => runs("git"),
+            Need::Python => runs("python3"),
+            Need::Objdump => runs("objdump"),
+            Need::Nvrtc => opened(NvrtcCompiler::new("sm_89")),
+            Need::Nvdisasm => opened(Disassembler::find()),
+            Need::OlderNvrtc => OLDER_NVRTC.iter().try_for_each(|version| {
+                set_up(older_nvrtc(version).is_dir(), &format!("NVRTC {version}"))
+            }),
+            Need::CudaDevice => opened(kiln::open("cuda:0")),
+            Need::HipDevice => opened(kiln::open("hip:0")),
             Need::HipHeaders => file("/usr/include/hip/hip_runtime_api.h", "libamdhip64-dev"),
-            Need::KernelTuner => match kernel_tuner() {
-                Some(_) => Ok(()),
-                None => Err("no Python with Kernel Tuner: run `cargo xtask setup`".into()),
-            },
-            Need::Schemas
-                if ["kubernetes-validate", "check-jsonschema"]
-                    .iter()
-                    .all(|program| schemas(program).is_file()) =>
-            {
-                Ok(())
-            }
-            Need::Schemas => Err("no schemas of Kubernetes: run `cargo xtask setup`".into()),
-            Need::SshKeygen if is_on_path("ssh-keygen") => Ok(()),
-            Need::SshKeygen => Err("no ssh-keygen on the path".into()),
-            Need::Slurm => match slurm::obstacle() {
-                None => Ok(()),
-                Some(why) => Err(first_line(&why)),
-            },
-            Need::Parallel if is_on_path("parallel") => Ok(()),
-            Need::Parallel => Err("no GNU parallel: apt-get install parallel".into()),
-            Need::Faketime if is_on_path("faketime") => Ok(()),
-            Need::Faketime => Err("no faketime: run `cargo xtask setup`".into()),
-            Need::S3 if cfg!(feature = "s3") => Ok(()),
-            Need::S3 => Err("built without the feature s3; `cargo xtask bars 53` builds it".into()),
-            Need::S3Server(kind) => match kind.program() {
-                Some(_) => Ok(()),
-                None => Err(format!("no {}: run `cargo xtask bars 53`", kind.name())),
-            },
-            Need::Namespaces => match process_1(&Command::new("true")).status() {
-                Ok(status) if status.success() => Ok(()),
-                _ => Err("`unshare --user --pid` is not permitted here".into()),
-            },
             Need::HipLibrary => file(
                 "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5",
                 "libamdhip64-5",
             ),
+            Need::KernelTuner => set_up(kernel_tuner().is_some(), "Python with Kernel Tuner"),
+            Need::Schemas => {
+                let programs = ["kubernetes-validate", "check-jsonschema"];
+                let found = programs.iter().all(|program| schemas(program).is_file());
+                set_up(found, "schemas of Kubernetes")
+            }
+            Need::SshKeygen => check(is_on_path("ssh-keygen"), || {
+                "no ssh-keygen on the path".into()
+            }),
+            Need::Slurm => slurm::obstacle().map_or(Ok(()), |why| Err(first_line(&why))),
+            Need::Parallel => check(is_on_path("parallel"), || {
+                "no GNU parallel: apt-get install parallel".into()
+            }),
+            Need::Faketime => set_up(is_on_path("faketime"), "faketime"),
+            Need::S3 => check(cfg!(feature = "s3"), || {
+                "built without the feature s3; `cargo xtask bars 53` builds it".into()
+            }),
+            Need::S3Server(kind) => check(kind.program().is_some(), || {
+                format!("no {}: run `cargo xtask bars 53`", kind.name())
+            }),
+            Need::Namespaces => {
+                let status = process_1(&Command::new("true")).status();
+                let why = || "`unshare --user --pid` is not permitted here".into();
+                check(status.is_ok_and(|status| status.success()), why)
+            }
         }
     }
 
@@ -297,20 +268,34 @@ pub fn in_full() -> bool {
     std::env::var_os("KILN_BARS").is_some()
 }
 
-/// Checks that a file of a Debian package is installed.
-fn file(path: &str, package: &str) -> Result<(), String> {
-    if std::path::Path::new(path).is_file() {
-        return Ok(());
-    }
-    Err(format!("no {path}: apt-get install {package}"))
+/// An error with the reason, if a need is not met.
+fn check(is_met: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if is_met { Ok(()) } else { Err(why()) }
 }
 
-/// Checks that a device can be opened.
-fn device(name: &str) -> Result<(), String> {
-    match kiln::open(name) {
+/// Checks that `cargo xtask setup` has installed something.
+fn set_up(is_there: bool, what: &str) -> Result<(), String> {
+    check(is_there, || format!("no {what}: run `cargo xtask setup`"))
+}
+
+/// Checks that a file of a Debian package is installed.
+fn file(path: &str, package: &str) -> Result<(), String> {
+    check(Path::new(path).is_file(), || {
+        format!("no {path}: apt-get install {package}")
+    })
+}
+
+/// Checks that a device, a compiler or a tool could be opened.
+fn opened<T>(result: Result<T, impl Display>) -> Result<(), String> {
+    match result {
         Ok(_) => Ok(()),
         Err(error) => Err(first_line(&error.to_string())),
     }
+}
+
+/// Checks that a program is on the path and prints its version.
+fn runs(program: &str) -> Result<(), String> {
+    check(answers(program), || format!("no {program} on the path"))
 }
 
 fn first_line(text: &str) -> String {

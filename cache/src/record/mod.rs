@@ -3,6 +3,7 @@
 mod as_text;
 mod error;
 mod outcome;
+mod outcome_text;
 mod real;
 mod run;
 mod text;

@@ -255,6 +255,10 @@ fn numbers(page: &Html, selector: &str) -> Vec<String> {
 }
 
 #[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "one page is compared with one document"
+)]
 fn the_page_and_the_json_say_the_same() {
     let sample = SampleCache::new();
     let run = sample.run("gemm", &trials(340), Some(PROVEN));

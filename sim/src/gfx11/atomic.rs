@@ -23,75 +23,30 @@ pub(super) fn apply(op: Atomic, bytes: u8, old: u64, data: [u64; 2]) -> u64 {
             f64::from(f32::from_bits(x as u32))
         }
     };
+    let value_if = |stores: bool| if stores { value } else { old };
     match op {
         Atomic::Swap => value,
-        Atomic::CompareSwap => {
-            if old == comparand {
-                value
-            } else {
-                old
-            }
-        }
-        Atomic::CompareSwapF32 => {
-            if float(old) == float(comparand) {
-                value
-            } else {
-                old
-            }
-        }
+        Atomic::CompareSwap => value_if(old == comparand),
+        Atomic::CompareSwapF32 => value_if(float(old) == float(comparand)),
         Atomic::Add => old.wrapping_add(value),
         Atomic::Sub => old.wrapping_sub(value),
         Atomic::ReverseSub => value.wrapping_sub(old),
-        Atomic::MinI => {
-            if signed(value) < signed(old) {
-                value
-            } else {
-                old
-            }
-        }
-        Atomic::MaxI => {
-            if signed(value) > signed(old) {
-                value
-            } else {
-                old
-            }
-        }
+        Atomic::MinI => value_if(signed(value) < signed(old)),
+        Atomic::MaxI => value_if(signed(value) > signed(old)),
         Atomic::MinU => value.min(old),
         Atomic::MaxU => value.max(old),
         Atomic::And => old & value,
         Atomic::Or => old | value,
         Atomic::Xor => old ^ value,
-        Atomic::Inc => {
-            if old >= value {
-                0
-            } else {
-                old + 1
-            }
-        }
-        Atomic::Dec => {
-            if old == 0 || old > value {
-                value
-            } else {
-                old - 1
-            }
-        }
+        Atomic::Inc if old >= value => 0,
+        Atomic::Inc => old + 1,
+        Atomic::Dec if old == 0 || old > value => value,
+        Atomic::Dec => old - 1,
         Atomic::AddF32 => {
             u64::from((f32::from_bits(old as u32) + f32::from_bits(value as u32)).to_bits())
         }
-        Atomic::MinF => {
-            if float(value) < float(old) || float(old).is_nan() {
-                value
-            } else {
-                old
-            }
-        }
-        Atomic::MaxF => {
-            if float(value) > float(old) || float(old).is_nan() {
-                value
-            } else {
-                old
-            }
-        }
+        Atomic::MinF => value_if(float(value) < float(old) || float(old).is_nan()),
+        Atomic::MaxF => value_if(float(value) > float(old) || float(old).is_nan()),
     }
 }
 

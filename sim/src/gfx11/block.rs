@@ -5,11 +5,12 @@ use super::arguments;
 use super::exec::{self, Jump};
 use super::flow::{self, Step};
 use super::garbage::Garbage;
-use super::isa::instruction::Instruction;
+use super::isa::instruction::{Instruction, Placed};
 use super::isa::operand::EXEC;
 use super::kernel::Kernel;
 use super::lds::{Lds, ShareFault};
 use super::lds_trace::Who;
+use super::object::Text;
 use super::space::{ARGUMENTS, PACKET, Space};
 use super::trouble::{Shared, Trouble};
 use super::wave::{Standing, Wave};
@@ -140,87 +141,77 @@ impl<'a> GfxBlock<'a> {
 
     #[inline(always)]
     fn run_on(&mut self, number: usize, left: &mut u32) -> Result<(), (Trouble, u32)> {
-        let object = &self.kernel.loaded.object;
-        let text = &**object.text();
-        let address = self.kernel.loaded.base + text.address;
-        let handlers = &*self.kernel.handlers;
+        let kernel = self.kernel;
+        let text = &**kernel.loaded.object.text();
         let wave = &mut self.waves[number];
         let shared = &mut self.shared;
         while *left > 0 {
             let at = wave.next;
             let Some(one) = text.placed.get(at as usize) else {
-                return Err((
-                    FaultKind::Invalid {
-                        what: "the code ends here".into(),
-                    }
-                    .into(),
-                    at,
-                ));
+                let what = "the code ends here".into();
+                return Err((FaultKind::Invalid { what }.into(), at));
             };
             *left -= 1;
             shared.counters.executed[at as usize] += 1;
             shared.counters.lanes[at as usize] += crate::lanes::count(wave.exec());
             shared.at = at;
             wave.next = at + 1;
-            let who = Who {
-                wave: number as u8,
-                at,
-            };
-            let done = match &one.instruction {
-                Instruction::Vector(vector) => match handlers[at as usize] {
-                    Some(handler) => {
-                        handler(wave, vector);
-                        Ok(())
-                    }
-                    None => Err(unknown(one.instruction.to_string())),
-                },
-                Instruction::Dual(halves) => {
-                    exec::dual(wave, halves);
-                    Ok(())
+            let step = execute(kernel, text, number as u8, wave, shared, one);
+            match step.map_err(|trouble| (trouble, at))? {
+                Step::On => {}
+                Step::Barrier => {
+                    shared.counters.barriers += 1;
+                    wave.standing = Standing::AtBarrier(self.barrier);
+                    return Ok(());
                 }
-                Instruction::Compare(compare) => {
-                    exec::compare(wave, compare);
-                    Ok(())
+                Step::End => {
+                    wave.standing = Standing::Ended;
+                    return Ok(());
                 }
-                Instruction::Packed(packed) => exec::packed(wave, packed).map_err(Trouble::from),
-                Instruction::Scalar(scalar) => {
-                    let after = text
-                        .placed
-                        .get(at as usize + 1)
-                        .map_or(one.offset + 4, |next| next.offset);
-                    match exec::scalar(wave, scalar, address + u64::from(after)) {
-                        Ok(Jump::Next) => Ok(()),
-                        Ok(Jump::To(target)) => {
-                            flow::jump(wave, text, target.wrapping_sub(address))
-                        }
-                        Err(kind) => Err(kind.into()),
-                    }
-                }
-                Instruction::Flow(flow) => match flow::flow(wave, flow) {
-                    Ok(Step::On) => Ok(()),
-                    Ok(Step::Barrier) => {
-                        shared.counters.barriers += 1;
-                        wave.standing = Standing::AtBarrier(self.barrier);
-                        return Ok(());
-                    }
-                    Ok(Step::End) => {
-                        wave.standing = Standing::Ended;
-                        return Ok(());
-                    }
-                    Err(kind) => Err(kind.into()),
-                },
-                Instruction::ScalarLoad(load) => access::scalar_load(wave, shared, load),
-                Instruction::Share(share) => access::share(wave, shared, share, who),
-                Instruction::Flat(flat) => access::flat(wave, shared, flat, who),
-                Instruction::Hint(_) => Ok(()),
-                Instruction::Unknown(what) => {
-                    Err(unknown(format!("{} ({:#010x})", what.what, what.word)))
-                }
-            };
-            done.map_err(|trouble| (trouble, at))?;
+            }
         }
         Ok(())
     }
+}
+
+/// Executes one instruction of a wave.
+#[inline(always)]
+fn execute(
+    kernel: &Kernel,
+    text: &Text,
+    number: u8,
+    wave: &mut Wave,
+    shared: &mut Shared,
+    one: &Placed,
+) -> Result<Step, Trouble> {
+    let at = shared.at;
+    let who = Who { wave: number, at };
+    match &one.instruction {
+        Instruction::Vector(vector) => match kernel.handlers[at as usize] {
+            Some(handler) => handler(wave, vector),
+            None => return Err(unknown(one.instruction.to_string())),
+        },
+        Instruction::Dual(halves) => exec::dual(wave, halves),
+        Instruction::Compare(compare) => exec::compare(wave, compare),
+        Instruction::Packed(packed) => exec::packed(wave, packed)?,
+        Instruction::Scalar(scalar) => {
+            let address = kernel.loaded.base + text.address;
+            let next = text.placed.get(at as usize + 1);
+            let after = next.map_or(one.offset + 4, |next| next.offset);
+            if let Jump::To(target) = exec::scalar(wave, scalar, address + u64::from(after))? {
+                flow::jump(wave, text, target.wrapping_sub(address))?;
+            }
+        }
+        Instruction::Flow(flow) => return Ok(flow::flow(wave, flow)?),
+        Instruction::ScalarLoad(load) => access::scalar_load(wave, shared, load)?,
+        Instruction::Share(share) => access::share(wave, shared, share, who)?,
+        Instruction::Flat(flat) => access::flat(wave, shared, flat, who)?,
+        Instruction::Hint(_) => {}
+        Instruction::Unknown(what) => {
+            return Err(unknown(format!("{} ({:#010x})", what.what, what.word)));
+        }
+    }
+    Ok(Step::On)
 }
 
 fn unknown(what: String) -> Trouble {

@@ -13,6 +13,7 @@ mod kernel;
 mod lexer;
 mod lower;
 mod mma;
+mod module;
 mod notes;
 mod number;
 mod pack;
@@ -30,7 +31,8 @@ mod warp;
 mod wgmma;
 
 pub use exec::PtxBlock;
-pub use kernel::{Entry, Kernel, Loaded, Module};
+pub use kernel::{Entry, Kernel};
+pub use module::{Loaded, Module};
 
 use thiserror::Error;
 

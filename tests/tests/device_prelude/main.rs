@@ -1,6 +1,7 @@
 //! Tests of the portable device API, `kiln.cuh`. Its results are compared with plain Rust on the cpu, or on the device
 //! that `KILN_TEST_DEVICE` selects. It is also compiled for every target.
 #![allow(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
+#![allow(clippy::too_many_lines, reason = "tables of cases are long")]
 
 mod agreement;
 mod described;

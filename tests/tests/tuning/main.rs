@@ -1,6 +1,7 @@
 //! Tests of `tune`: its searches, decisions, caches, comparisons and reports.
 
 #![forbid(unsafe_code)]
+#![allow(clippy::too_many_lines, reason = "tables of cases are long")]
 
 mod earlier_results;
 mod equal_candidates;

@@ -9,6 +9,12 @@ use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::{Wave, merge};
 
 #[inline(always)]
+fn one(w: &mut Wave, i: &Vector, f: impl Fn(u16) -> u16) {
+    let a = w.b16(i, 0);
+    w.set_b16(i, &map1(&a, |a| u32::from(f(a as u16))));
+}
+
+#[inline(always)]
 fn two(w: &mut Wave, i: &Vector, f: impl Fn(u16, u16) -> u16) {
     let (a, b) = (w.b16(i, 0), w.b16(i, 1));
     w.set_b16(i, &map2(&a, &b, |a, b| u32::from(f(a as u16, b as u16))));
@@ -38,20 +44,9 @@ fn med3<T: Ord>(a: T, b: T, c: T) -> T {
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {
-        MovB16 => |w, i| {
-            let a = w.b16(i, 0);
-            w.set_b16(i, &a);
-        },
-        NotB16 => |w, i| {
-            let a = w.b16(i, 0);
-            w.set_b16(i, &map1(&a, |a| !a & 0xffff));
-        },
-        CndmaskB16 => |w, i| {
-            let mask = w.scalar32(i.src[2]);
-            let (mut a, b) = (w.b16(i, 0), w.b16(i, 1));
-            merge(&mut a, &b, mask);
-            w.set_b16(i, &a);
-        },
+        MovB16 => |w, i| one(w, i, |a| a),
+        NotB16 => |w, i| one(w, i, |a| !a),
+        CndmaskB16 => select,
         AndB16 => |w, i| two(w, i, |a, b| a & b),
         OrB16 => |w, i| two(w, i, |a, b| a | b),
         XorB16 => |w, i| two(w, i, |a, b| a ^ b),
@@ -94,23 +89,23 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
             })
         },
         Med3I16 => |w, i| three(w, i, |a, b, c| med3(a as i16, b as i16, c as i16) as u16),
-        MadU32U16 => |w, i| {
-            let (a, b, c) = (w.b16(i, 0), w.b16(i, 1), w.b32(i, 2));
-            w.set_b32(
-                i,
-                &map3(&a, &b, &c, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
-            );
-        },
-        MadI32I16 => |w, i| {
-            let (a, b, c) = (w.b16(i, 0), w.b16(i, 1), w.b32(i, 2));
-            let wide = |x: u32| x as i16 as i32 as u32;
-            w.set_b32(
-                i,
-                &map3(&a, &b, &c, |a, b, c| {
-                    wide(a).wrapping_mul(wide(b)).wrapping_add(c)
-                }),
-            );
-        },
+        MadU32U16 => |w, i| multiply_add32(w, i, |x| x),
+        MadI32I16 => |w, i| multiply_add32(w, i, |x| x as i16 as i32 as u32),
         _ => return None,
     })
+}
+
+/// `v_cndmask_b16`: the second source in the lanes of a mask, and the first one in the others.
+fn select(w: &mut Wave, i: &Vector) {
+    let mask = w.scalar32(i.src[2]);
+    let (mut a, b) = (w.b16(i, 0), w.b16(i, 1));
+    merge(&mut a, &b, mask);
+    w.set_b16(i, &a);
+}
+
+/// The product of two 16-bit sources, which `wide` extends to 32 bits, plus a third source of 32 bits.
+fn multiply_add32(w: &mut Wave, i: &Vector, wide: impl Fn(u32) -> u32) {
+    let (a, b, c) = (w.b16(i, 0), w.b16(i, 1), w.b32(i, 2));
+    let sum = |a, b, c| wide(a).wrapping_mul(wide(b)).wrapping_add(c);
+    w.set_b32(i, &map3(&a, &b, &c, sum));
 }

@@ -10,7 +10,9 @@ use super::float_parts::{ldexp, ldexp32};
 use super::float16::{narrow, wide};
 use super::vector::map3;
 use crate::fused::fma32;
+use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
+use crate::gfx11::wave::Wave;
 use crate::lanes::each;
 
 fn exponent32(x: f32) -> i32 {
@@ -121,80 +123,99 @@ fn fixup64(quotient: f64, d: f64, n: f64) -> f64 {
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {
-        DivScaleF32 => |w, i| {
-            let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
-            let (mut value, mut flags) = ([0; 32], 0);
-            for lane in 0..32 {
-                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f32::from_bits);
-                let (scaled, flag) = scale32(a, b, c);
-                value[lane] = scaled.to_bits();
-                flags |= u32::from(flag) << lane;
-            }
-            w.set_f32(i, value);
-            w.set_mask(i.sdst, flags);
-        },
-        DivScaleF64 => |w, i| {
-            let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
-            let (mut value, mut flags) = ([0; 32], 0);
-            for lane in 0..32 {
-                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
-                let (scaled, flag) = scale64(a, b, c);
-                value[lane] = scaled.to_bits();
-                flags |= u32::from(flag) << lane;
-            }
-            w.set_f64(i, value);
-            w.set_mask(i.sdst, flags);
-        },
-        DivFmasF32 => |w, i| {
-            let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
-            let mut value = fma32(&a, &b, &c);
-            let vcc = w.vcc();
-            for lane in (0..32).filter(|lane| vcc >> lane & 1 != 0) {
-                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f32::from_bits);
-                let power = if exponent32(c) > 127 { 64 } else { -64 };
-                let exact = f64::from(a).mul_add(f64::from(b), f64::from(c));
-                value[lane] = (ldexp(exact, power) as f32).to_bits();
-            }
-            w.set_f32(i, value);
-        },
-        DivFmasF64 => |w, i| {
-            let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
-            let vcc = w.vcc();
-            let value = each(|lane| {
-                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
-                let sum = a.mul_add(b, c);
-                match vcc >> lane & 1 {
-                    0 => sum,
-                    _ => ldexp(sum, if exponent64(c) > 1023 { 128 } else { -128 }),
-                }
-                .to_bits()
-            });
-            w.set_f64(i, value);
-        },
-        DivFixupF32 => |w, i| {
-            let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
-            let f = |a, b, c| {
-                fixup32(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).to_bits()
-            };
-            w.set_f32(i, map3(&a, &b, &c, f));
-        },
-        DivFixupF64 => |w, i| {
-            let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
-            let f = |lane: usize| {
-                let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
-                fixup64(a, b, c).to_bits()
-            };
-            w.set_f64(i, each(f));
-        },
-        DivFixupF16 => |w, i| {
-            let (a, b, c) = (w.f16(i, 0), w.f16(i, 1), w.f16(i, 2));
-            w.set_f16(
-                i,
-                map3(&a, &b, &c, |a, b, c| {
-                    narrow(fixup64(wide(a), wide(b), wide(c)))
-                }),
-            );
-        },
+        DivScaleF32 => div_scale_f32,
+        DivScaleF64 => div_scale_f64,
+        DivFmasF32 => div_fmas_f32,
+        DivFmasF64 => div_fmas_f64,
+        DivFixupF32 => div_fixup_f32,
+        DivFixupF64 => div_fixup_f64,
+        DivFixupF16 => div_fixup_f16,
         _ => return None,
     })
+}
+
+/// `v_div_scale_f32`: scales a source by a power of two, and sets the lanes whose quotient must be scaled back.
+fn div_scale_f32(w: &mut Wave, i: &Vector) {
+    let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
+    let (mut value, mut flags) = ([0; 32], 0);
+    for lane in 0..32 {
+        let [a, b, c] = [a[lane], b[lane], c[lane]].map(f32::from_bits);
+        let (scaled, flag) = scale32(a, b, c);
+        value[lane] = scaled.to_bits();
+        flags |= u32::from(flag) << lane;
+    }
+    w.set_f32(i, value);
+    w.set_mask(i.sdst, flags);
+}
+
+/// `v_div_scale_f64`.
+fn div_scale_f64(w: &mut Wave, i: &Vector) {
+    let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
+    let (mut value, mut flags) = ([0; 32], 0);
+    for lane in 0..32 {
+        let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
+        let (scaled, flag) = scale64(a, b, c);
+        value[lane] = scaled.to_bits();
+        flags |= u32::from(flag) << lane;
+    }
+    w.set_f64(i, value);
+    w.set_mask(i.sdst, flags);
+}
+
+/// `v_div_fmas_f32`: a fused multiply-add whose result is scaled back in the lanes of `vcc`.
+fn div_fmas_f32(w: &mut Wave, i: &Vector) {
+    let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
+    let mut value = fma32(&a, &b, &c);
+    let vcc = w.vcc();
+    for lane in (0..32).filter(|lane| vcc >> lane & 1 != 0) {
+        let [a, b, c] = [a[lane], b[lane], c[lane]].map(f32::from_bits);
+        let power = if exponent32(c) > 127 { 64 } else { -64 };
+        let exact = f64::from(a).mul_add(f64::from(b), f64::from(c));
+        value[lane] = (ldexp(exact, power) as f32).to_bits();
+    }
+    w.set_f32(i, value);
+}
+
+/// `v_div_fmas_f64`.
+fn div_fmas_f64(w: &mut Wave, i: &Vector) {
+    let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
+    let vcc = w.vcc();
+    let value = each(|lane| {
+        let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
+        let sum = a.mul_add(b, c);
+        match vcc >> lane & 1 {
+            0 => sum,
+            _ => ldexp(sum, if exponent64(c) > 1023 { 128 } else { -128 }),
+        }
+        .to_bits()
+    });
+    w.set_f64(i, value);
+}
+
+/// `v_div_fixup_f32`: replaces the quotient in special cases, such as a division by zero.
+fn div_fixup_f32(w: &mut Wave, i: &Vector) {
+    let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
+    let f = |a, b, c| fixup32(f32::from_bits(a), f32::from_bits(b), f32::from_bits(c)).to_bits();
+    w.set_f32(i, map3(&a, &b, &c, f));
+}
+
+/// `v_div_fixup_f64`.
+fn div_fixup_f64(w: &mut Wave, i: &Vector) {
+    let (a, b, c) = (w.f64(i, 0), w.f64(i, 1), w.f64(i, 2));
+    let f = |lane: usize| {
+        let [a, b, c] = [a[lane], b[lane], c[lane]].map(f64::from_bits);
+        fixup64(a, b, c).to_bits()
+    };
+    w.set_f64(i, each(f));
+}
+
+/// `v_div_fixup_f16`. The values are converted to 64 bits, which is exact.
+fn div_fixup_f16(w: &mut Wave, i: &Vector) {
+    let (a, b, c) = (w.f16(i, 0), w.f16(i, 1), w.f16(i, 2));
+    w.set_f16(
+        i,
+        map3(&a, &b, &c, |a, b, c| {
+            narrow(fixup64(wide(a), wide(b), wide(c)))
+        }),
+    );
 }

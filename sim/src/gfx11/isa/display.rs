@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use super::instruction::{DualOp, Flat, Flow, Half, Instruction, Segment, Share};
+use super::instruction::{
+    Compare, DualOp, Flat, Flow, Half, Instruction, Packed, Scalar, ScalarLoad, Segment, Share,
+    Vector,
+};
 use super::memory::{Access, ShareKind};
 use super::operand::{EXEC, M0, NULL, Src, Type, VCC};
 use super::program_flow::FlowOp;
@@ -11,76 +14,12 @@ use super::vector::VectorOp;
 impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Instruction::Scalar(one) => {
-                let (dst, types) = one.op.types();
-                let mut operands = Vec::new();
-                if dst != Type::Nothing {
-                    operands.push(scalar(one.dst, dst.registers()));
-                }
-                let sources = [one.a, one.b]
-                    .into_iter()
-                    .zip(types)
-                    .map(|(src, &ty)| operand(src, ty.registers()));
-                // The syntax of these instructions contains the register only once.
-                let once = usize::from(matches!(one.name, "s_addk_i32" | "s_mulk_i32"));
-                operands.extend(sources.skip(once));
-                line(one.name, &operands)
-            }
+            Instruction::Scalar(one) => scalar_line(one),
             Instruction::Flow(one) => flow(one),
-            Instruction::ScalarLoad(one) => {
-                let offset = match one.register {
-                    Some(register) if one.offset == 0 => scalar(register, 1),
-                    Some(register) => format!("{} offset:{:#x}", scalar(register, 1), one.offset),
-                    None => format!("{:#x}", one.offset),
-                };
-                let name = format!("s_load_b{}", u32::from(one.words) * 32);
-                line(
-                    &name,
-                    &[scalar(one.dst, one.words), scalar(one.base, 2), offset],
-                )
-            }
-            Instruction::Vector(one) => {
-                let (dst, types) = one.op.types();
-                let mut operands = Vec::new();
-                match dst {
-                    Type::Nothing => {}
-                    Type::Scalar => operands.push(scalar(one.dst, 1)),
-                    _ => operands.push(vector(one.dst, dst.registers())),
-                }
-                if has_scalar_result(one.op) {
-                    operands.push(scalar(one.sdst, 1));
-                }
-                operands.extend(
-                    one.src
-                        .iter()
-                        .zip(types)
-                        .map(|(&src, ty)| operand(src, ty.registers())),
-                );
-                line(one.op.name(), &operands)
-            }
-            Instruction::Compare(one) => {
-                let sources = one
-                    .src
-                    .iter()
-                    .zip(one.op.types())
-                    .map(|(&src, ty)| operand(src, ty.registers()));
-                let mut operands: Vec<String> = sources.collect();
-                if !one.op.to_exec {
-                    operands.insert(0, scalar(one.sdst, 1));
-                }
-                line(one.op.name, &operands)
-            }
-            Instruction::Packed(one) => {
-                let (dst, shape) = one.op.shape();
-                let mut operands = vec![vector(one.dst, dst)];
-                operands.extend(
-                    one.src
-                        .iter()
-                        .zip(shape)
-                        .map(|(&src, &(_, count))| operand(src, count)),
-                );
-                line(one.op.name(), &operands)
-            }
+            Instruction::ScalarLoad(one) => scalar_load(one),
+            Instruction::Vector(one) => vector_line(one),
+            Instruction::Compare(one) => compare(one),
+            Instruction::Packed(one) => packed(one),
             Instruction::Dual(halves) => format!("{} :: {}", half(&halves[0]), half(&halves[1])),
             Instruction::Share(one) => share(one),
             Instruction::Flat(one) => flat(one),
@@ -89,6 +28,65 @@ impl fmt::Display for Instruction {
         };
         f.write_str(&text)
     }
+}
+
+fn scalar_line(one: &Scalar) -> String {
+    let (dst, types) = one.op.types();
+    let mut operands = Vec::new();
+    if dst != Type::Nothing {
+        operands.push(scalar(one.dst, dst.registers()));
+    }
+    let sources = [one.a, one.b].into_iter().zip(types);
+    let sources = sources.map(|(src, &ty)| operand(src, ty.registers()));
+    // The syntax of these instructions contains the register only once.
+    let once = usize::from(matches!(one.name, "s_addk_i32" | "s_mulk_i32"));
+    operands.extend(sources.skip(once));
+    line(one.name, &operands)
+}
+
+fn scalar_load(one: &ScalarLoad) -> String {
+    let offset = match one.register {
+        Some(register) if one.offset == 0 => scalar(register, 1),
+        Some(register) => format!("{} offset:{:#x}", scalar(register, 1), one.offset),
+        None => format!("{:#x}", one.offset),
+    };
+    let name = format!("s_load_b{}", u32::from(one.words) * 32);
+    let operands = [scalar(one.dst, one.words), scalar(one.base, 2), offset];
+    line(&name, &operands)
+}
+
+fn vector_line(one: &Vector) -> String {
+    let (dst, types) = one.op.types();
+    let mut operands = Vec::new();
+    match dst {
+        Type::Nothing => {}
+        Type::Scalar => operands.push(scalar(one.dst, 1)),
+        _ => operands.push(vector(one.dst, dst.registers())),
+    }
+    if has_scalar_result(one.op) {
+        operands.push(scalar(one.sdst, 1));
+    }
+    let sources = one.src.iter().zip(types);
+    operands.extend(sources.map(|(&src, ty)| operand(src, ty.registers())));
+    line(one.op.name(), &operands)
+}
+
+fn compare(one: &Compare) -> String {
+    let mut operands = Vec::new();
+    if !one.op.to_exec {
+        operands.push(scalar(one.sdst, 1));
+    }
+    let sources = one.src.iter().zip(one.op.types());
+    operands.extend(sources.map(|(&src, ty)| operand(src, ty.registers())));
+    line(one.op.name, &operands)
+}
+
+fn packed(one: &Packed) -> String {
+    let (dst, shape) = one.op.shape();
+    let mut operands = vec![vector(one.dst, dst)];
+    let sources = one.src.iter().zip(shape);
+    operands.extend(sources.map(|(&src, &(_, count))| operand(src, count)));
+    line(one.op.name(), &operands)
 }
 
 fn line(name: &str, operands: &[String]) -> String {

@@ -5,22 +5,22 @@ mod atomic;
 mod barrier;
 mod copy;
 mod count;
+mod execute;
 mod matrix;
 mod memory;
 mod switch;
 mod together;
+mod warp_wide;
 mod warpgroup;
 mod whole;
 
-use std::ops::ControlFlow;
-
 use access::{Surroundings, Trouble};
+use execute::execute;
 
-use super::code::{Code, Inst, Op, Room, Together};
+use super::code::{Code, Inst, Op};
 use super::kernel::Kernel;
-use super::regs::{Regs, lanes, write_pred};
+use super::regs::Regs;
 use super::shared::{Shared, Wrong};
-use super::space::resolve;
 use super::warp::{Group, SLICE, State, Warp};
 use crate::traffic::Requests;
 use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Place, Progress};
@@ -165,11 +165,19 @@ impl PtxBlock<'_> {
 
     /// Runs the current group until it waits or has executed `limit` instructions. Returns the number of instructions.
     fn run(&mut self, warp: usize, limit: u32) -> Result<u32, Fault> {
-        let code = &*self.kernel.code;
         let mut done = 0;
-        let mut result = Ok(());
+        let result = self.run_on(warp, limit, &mut done);
+        self.counters.instructions += u64::from(done);
+        result.map_err(|trouble| self.trouble(warp, trouble))?;
+        self.after(warp)?;
+        Ok(done)
+    }
+
+    #[inline(always)]
+    fn run_on(&mut self, warp: usize, limit: u32, done: &mut u32) -> Result<(), Trouble> {
+        let code = &*self.kernel.code;
         let w = &mut self.warps[warp];
-        while done < limit {
+        while *done < limit {
             let Some(group) = w.groups.get_mut(w.current) else {
                 break;
             };
@@ -180,28 +188,21 @@ impl PtxBlock<'_> {
                 w.join();
                 continue;
             }
-            let mut most = limit - done;
+            let mut most = limit - *done;
             if code.has_warpgroups() {
                 // The registers of the next instruction must be free, so it is executed alone.
                 most = 1;
-                let (pc, mask) = (group.pc as usize, group.mask);
-                if let Some(uses) = &code.uses[pc] {
-                    let active = mask & guard_of(&code.insts[pc], &w.regs);
-                    if let Err(trouble) = warpgroup::check_use(w, uses, active) {
-                        result = Err(trouble);
-                        break;
-                    }
-                }
+                check_registers(code, w)?;
             }
             let group = &mut w.groups[w.current];
             let counters = &mut self.counters;
             let ran = on_registers(code, &mut w.regs, counters, group, most);
             if ran != 0 {
-                done += ran;
+                *done += ran;
                 continue;
             }
             let inst = &code.insts[group.pc as usize];
-            done += 1;
+            *done += 1;
             let active = count(counters, inst, &w.regs, group);
             let mut s = Surroundings {
                 memory: self.memory,
@@ -220,134 +221,26 @@ impl PtxBlock<'_> {
             {
                 let done = together::together(&mut s, w, what, &code.matrices, active);
                 s.shared.warp_sync(warp as u8);
-                if let Err(trouble) = done {
-                    result = Err(trouble);
-                    break;
-                }
+                done?;
                 w.groups[w.current].pc += 1;
-                continue;
-            }
-            match execute(&mut s, w, code, inst, active) {
-                Ok(ControlFlow::Continue(())) => {}
-                Ok(ControlFlow::Break(())) => break,
-                Err(trouble) => {
-                    result = Err(trouble);
-                    break;
-                }
-            }
-        }
-        self.counters.instructions += u64::from(done);
-        if let Err(trouble) = result {
-            return Err(self.trouble(warp, trouble));
-        }
-        self.after(warp)?;
-        Ok(done)
-    }
-
-    /// Handles the arrival of the current group at a warp-wide instruction or at a barrier.
-    fn after(&mut self, warp: usize) -> Result<(), Fault> {
-        let w = &self.warps[warp];
-        match w.groups.get(w.current).map(|group| group.state) {
-            Some(State::Together(_)) => self.one_together(warp, w.current).map(drop),
-            Some(State::Barrier(lanes)) => self.arrive(warp, lanes),
-            _ => Ok(()),
-        }
-    }
-
-    /// Tries the warp-wide instructions at which groups wait, one after another, until one executes. Returns `false` if
-    /// none can execute.
-    fn all_together(&mut self, warp: usize) -> Result<bool, Fault> {
-        for at in 0..self.warps[warp].groups.len() {
-            let together = matches!(self.warps[warp].groups[at].state, State::Together(_));
-            if together && self.one_together(warp, at)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Executes the warp-wide instruction of a group if all lanes of its member masks have arrived. Lanes of other
-    /// groups take part if they are at the same instruction. For `bar.warp.sync`, lanes that are at another
-    /// `bar.warp.sync` have arrived too.
-    fn one_together(&mut self, warp: usize, at: usize) -> Result<bool, Fault> {
-        let code = &*self.kernel.code;
-        let w = &mut self.warps[warp];
-        let pc = w.groups[at].pc;
-        let Op::Together { what, members } = &code.insts[pc as usize].op else {
-            return Ok(false);
-        };
-        let same = |other: u32| match (what, &code.insts[other as usize].op) {
-            (
-                Together::Sync,
-                Op::Together {
-                    what: Together::Sync,
-                    ..
-                },
-            ) => true,
-            _ => other == pc,
-        };
-        let mut arrived = 0;
-        for group in &w.groups {
-            if let State::Together(lanes) = group.state
-                && same(group.pc)
-            {
-                arrived |= lanes;
-            }
-        }
-        let State::Together(own) = w.groups[at].state else {
-            return Ok(false);
-        };
-        let masks = &w.regs.words[*members as usize];
-        let wanted = lanes(own).fold(0, |all, lane| all | masks[lane]) & w.alive;
-        if wanted & !arrived != 0 {
-            return Ok(false);
-        }
-        let taking = wanted & arrived | own;
-        let mut s = Surroundings {
-            memory: self.memory,
-            shared: &mut self.shared,
-            counters: &mut self.counters,
-            requests: &mut self.requests,
-            parameters: &self.launch.arguments,
-            local_bytes: code.local_bytes as usize,
-            lock: &self.kernel.lock,
-            warp: warp as u8,
-            group: w.groups[at].id,
-            pc,
-        };
-        let masks = *masks;
-        let mut result = Ok(());
-        let mut rest = taking;
-        while rest != 0 && result.is_ok() {
-            let lane = rest.trailing_zeros() as usize;
-            let part = lanes(rest)
-                .filter(|&other| masks[other] == masks[lane])
-                .fold(0, |m, other| m | 1 << other);
-            rest &= !part;
-            if masks[lane] & part != part {
-                let what =
-                    "a lane executes a `.sync` instruction whose member mask does not name it"
-                        .to_owned();
-                result = Err(FaultKind::Invalid { what }.into());
+            } else if execute(&mut s, w, inst, active)?.is_break() {
                 break;
             }
-            result = together::together(&mut s, w, what, &code.matrices, part);
         }
-        s.shared.warp_sync(warp as u8);
-        if let Err(trouble) = result {
-            self.warps[warp].current = at;
-            return Err(self.trouble(warp, trouble));
+        Ok(())
+    }
+}
+
+/// Refuses an instruction that uses registers of a warpgroup's product in flight.
+fn check_registers(code: &Code, w: &mut Warp) -> Result<(), Trouble> {
+    let group = &w.groups[w.current];
+    let pc = group.pc as usize;
+    match &code.uses[pc] {
+        Some(uses) => {
+            let active = group.mask & guard_of(&code.insts[pc], &w.regs);
+            warpgroup::check_use(w, uses, active)
         }
-        for group in &mut self.warps[warp].groups {
-            if let State::Together(lanes) = group.state
-                && same(group.pc)
-                && lanes & taking != 0
-            {
-                group.pc += 1;
-                group.state = State::Ready;
-            }
-        }
-        Ok(true)
+        None => Ok(()),
     }
 }
 
@@ -406,118 +299,4 @@ fn all_are_here(w: &Warp, members: u32, active: u32) -> bool {
         others |= (mask ^ first) & 0u32.wrapping_sub(active >> lane & 1);
     }
     others == 0 && first & active == active
-}
-
-/// Executes an instruction that does more than use registers. Breaks if the group waits.
-fn execute(
-    s: &mut Surroundings,
-    w: &mut Warp,
-    code: &Code,
-    inst: &Inst,
-    active: u32,
-) -> Result<ControlFlow<()>, Trouble> {
-    let mask = w.groups[w.current].mask;
-    if active == 0 {
-        w.groups[w.current].pc += 1;
-        return Ok(ControlFlow::Continue(()));
-    }
-    match &inst.op {
-        Op::Branch { target, join } => {
-            match active == mask {
-                true => w.groups[w.current].pc = *target,
-                false => w.diverge(active, *target, *join),
-            }
-            return Ok(ControlFlow::Continue(()));
-        }
-        Op::Switch {
-            index,
-            targets,
-            join,
-        } => {
-            switch::switch(w, *index, targets, *join, active)?;
-            return Ok(ControlFlow::Continue(()));
-        }
-        Op::Exit => {
-            w.groups[w.current].pc += 1;
-            w.end(active);
-            return Ok(ControlFlow::Continue(()));
-        }
-        Op::Together { .. } => {
-            w.groups[w.current].state = State::Together(active);
-            return Ok(ControlFlow::Break(()));
-        }
-        Op::Barrier(_) => {
-            w.groups[w.current].state = State::Barrier(active);
-            return Ok(ControlFlow::Break(()));
-        }
-        op => data(s, w, code, op, active)?,
-    }
-    w.groups[w.current].pc += 1;
-    Ok(ControlFlow::Continue(()))
-}
-
-fn data(s: &mut Surroundings, w: &mut Warp, _: &Code, op: &Op, active: u32) -> Result<(), Trouble> {
-    match op {
-        Op::Load(access) => memory::load(s, w, access, active)?,
-        Op::Store(access) => memory::store(s, w, access, active)?,
-        Op::Atomic(access) => atomic::atomic(s, w, access, active)?,
-        Op::Copy {
-            to,
-            from,
-            bytes,
-            source_bytes,
-        } => copy::copy(s, w, (to, from), *bytes, *source_bytes, active)?,
-        Op::Commit => lanes(active).for_each(|lane| w.committed[lane] += 1),
-        Op::Wait(left) => copy::wait(s, w, *left, active),
-        Op::ActiveMask { d } => super::regs::write::<u32>(&mut w.regs, *d, active, &[active; 32]),
-        Op::Clock { d, upper } => clock(s, w, *d, *upper, active),
-        Op::IsSpace { d, a, room } => {
-            let at = w.regs.longs[a.index as usize];
-            let is = |lane: &usize| match room {
-                Room::Global | Room::Generic => resolve(at[*lane]).0 == Room::Global,
-                room => resolve(at[*lane]).0 == *room,
-            };
-            let bits = lanes(active)
-                .filter(is)
-                .fold(0, |bits, lane| bits | 1 << lane);
-            write_pred(&mut w.regs, *d, active, bits);
-        }
-        Op::Fence => {}
-        Op::ProxyFence => s.shared.fence_proxy(s.warp, active),
-        Op::Trap => return Err(FaultKind::Trap.into()),
-        Op::NotImplemented(what) => {
-            return Err(FaultKind::NotImplemented {
-                what: what.to_string(),
-            }
-            .into());
-        }
-        Op::Fail(what) => {
-            return Err(FaultKind::Invalid {
-                what: what.to_string(),
-            }
-            .into());
-        }
-        Op::Alu { .. }
-        | Op::Branch { .. }
-        | Op::Switch { .. }
-        | Op::Exit
-        | Op::Together { .. }
-        | Op::Barrier(_) => {}
-    }
-    Ok(())
-}
-
-fn clock(s: &Surroundings, w: &mut Warp, d: super::code::Reg, upper: bool, active: u32) {
-    // The clock is the number of instructions that the block executed before this turn of the warp, plus the number of
-    // times that the block has executed this instruction.
-    let now = s.counters.executed[s.pc as usize] + s.counters.instructions;
-    match d.file {
-        super::code::File::Long => {
-            super::regs::write::<u64>(&mut w.regs, d.index, active, &[now; 32])
-        }
-        _ if upper => {
-            super::regs::write::<u32>(&mut w.regs, d.index, active, &[(now >> 32) as u32; 32])
-        }
-        _ => super::regs::write::<u32>(&mut w.regs, d.index, active, &[now as u32; 32]),
-    }
 }

@@ -256,6 +256,7 @@ fn a_fresh_row_resolves_to_config_and_problem() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn a_fresh_row_that_does_not_fit_its_spec_is_refused() {
     let spec = gemm();
     let good = row(&spec, L4, LARGE, WINNER);

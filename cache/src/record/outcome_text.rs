@@ -1,0 +1,87 @@
+//! The text of an outcome, for tables and messages.
+
+use std::fmt;
+
+use kiln_spec::time::Nanoseconds;
+
+use super::outcome::{FaultKind, Outcome};
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The text of these faults already has the name of the kind.
+        if let Outcome::KernelFault { text } = self
+            && FaultKind::of(text) != FaultKind::Other
+        {
+            return f.write_str(text);
+        }
+        f.write_str(self.name())?;
+        match self {
+            Outcome::Measured(s) => {
+                write!(f, ": median {} ns, {} samples", s.median_ns, s.samples)
+            }
+            Outcome::Rejected { constraint } => write!(f, " by `{constraint}`"),
+            Outcome::CompileFailed { first_line, .. } => write!(f, ": {first_line}"),
+            Outcome::CompileTimedOut { limit_ns } | Outcome::TimedOut { limit_ns } => {
+                write!(f, " after {}", Nanoseconds(*limit_ns))
+            }
+            Outcome::CompilerLost { how, .. } => write!(f, ": {how}"),
+            Outcome::LaunchRefused { reason } => write!(f, ": {reason}"),
+            Outcome::OutOfMemory { needed_bytes: None } => Ok(()),
+            Outcome::OutOfMemory {
+                needed_bytes: Some(bytes),
+            } => write!(f, ": {bytes} bytes needed"),
+            Outcome::Incorrect(e) => write!(
+                f,
+                ": {}[{}] is {}, the {} says {} (error {}, bound {})",
+                e.output, e.index, e.got, e.against, e.want, e.error, e.bound
+            ),
+            Outcome::NotANumber { output, index } => write!(f, ": {output}[{index}]"),
+            Outcome::Unwritten {
+                output,
+                index,
+                count,
+                len,
+            } => write!(
+                f,
+                ": {output}[{index}] ({count} of the {len} elements of `{output}`)"
+            ),
+            Outcome::KernelFault { text } => write!(f, ": {text}"),
+            Outcome::GuardHit { output } => write!(f, ": wrote outside `{output}`"),
+            Outcome::InputChanged { arg } => write!(f, ": `{arg}`"),
+            Outcome::WrongLaunch { field, want, got } => {
+                write!(f, ": {field} should be {want}, the device saw {got}")
+            }
+            Outcome::WorkerLost { signal, detail } => {
+                if let Some(signal) = signal {
+                    write!(f, ": signal {signal}{}", signal_name(*signal))?;
+                }
+                if detail.is_empty() {
+                    return Ok(());
+                }
+                write!(f, ": {detail}")
+            }
+            Outcome::DeviceLost { text } | Outcome::DiskFull { text } => write!(f, ": {text}"),
+            Outcome::TooFast {
+                what,
+                measured,
+                peak,
+            } => write!(f, ": {measured} {what}, the device's peak is {peak}"),
+            Outcome::Quarantined { strikes } => write!(f, " after {strikes} strikes"),
+            Outcome::Internal { message } => write!(f, ": {message}"),
+        }
+    }
+}
+
+/// The meaning of a signal in parentheses; empty for a signal that says nothing about the cause.
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (abort)",
+        7 => " (bus error)",
+        8 => " (arithmetic fault)",
+        9 => " (killed)",
+        11 => " (invalid memory access)",
+        24 => " (processor time limit)",
+        _ => "",
+    }
+}
