@@ -283,7 +283,9 @@ fn open_and_compare(folder: &Path, expected: &Expected) -> (Read, Vec<Warning>) 
     cache.finish(trial(&key(1), 1000)).unwrap();
     cache.close().unwrap();
     let (cache, again) = Cache::open(folder, options()).unwrap();
-    assert_eq!(again, []);
+    // A flipped bit in free space of the store can destroy a record that is written there later. The journal has it.
+    let is_harmless = |warning: &Warning| matches!(warning, Warning::StoreBehind { .. });
+    assert!(again.iter().all(is_harmless), "{again:?}");
     assert_eq!(
         cache.trial(&trial(&key(1), 1000).id()).unwrap(),
         Some(trial(&key(1), 1000))
