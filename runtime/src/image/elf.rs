@@ -109,7 +109,10 @@ fn check_segments(bytes: &[u8], header: &Header) -> Result<(), ImageError> {
     )?;
     for (number, segment) in table.iter().enumerate() {
         let (offset, length) = (segment.p_offset.get(LE), segment.p_filesz.get(LE));
-        inside(bytes, &format!("segment {number}"), offset, length)?;
+        // A segment without bytes in the file, such as one that contains only `.bss`, may have an offset behind the end.
+        if length > 0 {
+            inside(bytes, &format!("segment {number}"), offset, length)?;
+        }
     }
     Ok(())
 }
@@ -124,8 +127,8 @@ fn sections<'a>(bytes: &'a [u8], header: &Header) -> Result<SectionTable<'a, Hea
         header.e_shentsize.get(LE),
     )?;
     for (number, section) in table.iter().enumerate() {
-        if section.sh_type(LE) != elf::SHT_NOBITS {
-            let (offset, length) = (section.sh_offset.get(LE), section.sh_size.get(LE));
+        let (offset, length) = (section.sh_offset.get(LE), section.sh_size.get(LE));
+        if section.sh_type(LE) != elf::SHT_NOBITS && length > 0 {
             inside(bytes, &format!("section {number}"), offset, length)?;
         }
     }

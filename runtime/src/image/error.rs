@@ -5,8 +5,9 @@ use thiserror::Error;
 
 use crate::device::error::DeviceError;
 
-/// The help for an image that was correct when it was baked.
-const BAKE_AGAIN: &str = "run `tune bake --images` and build the program again";
+/// The help for an image that should be correct.
+const BAKE_AGAIN: &str = "if the image was baked, run `tune bake --images` and build the program again; if it was \
+                          compiled on this machine, check the compiler and the linker";
 
 /// The reason why a device must not load an image.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -65,9 +66,7 @@ pub enum ImageError {
         wanted: String,
     },
     /// The image is for another architecture of the same kind of processor.
-    #[error(
-        "the image is for {found}, but the device is {wanted}\nhelp: {BAKE_AGAIN}, with a row of this device"
-    )]
+    #[error("the image is for {found}, but the device is {wanted}\nhelp: {BAKE_AGAIN}")]
     Architecture {
         /// The architecture for which the image was compiled.
         found: String,

@@ -315,6 +315,38 @@ fn tables_that_point_anywhere_are_refused() {
     }
 }
 
+#[test]
+fn a_segment_or_section_without_bytes_in_the_file_may_have_any_offset() {
+    // GNU ld 2.47 places `.bss` in a segment of its own, whose offset is behind the end of the file.
+    const BEHIND_THE_END: [u8; 8] = (1u64 << 40).to_le_bytes();
+    let number = |image: &[u8], at: usize, bytes: usize| {
+        let digits = image[at..at + bytes].iter().rev();
+        digits.fold(0, |number, &byte| number << 8 | usize::from(byte))
+    };
+    let mut empty = 0;
+    for sample in &SAMPLES {
+        let mut image = sample.bytes.to_vec();
+        // For each table, the places of its offset, entry size and count in the header, and of the offset and the size
+        // in an entry.
+        for (table, size, count, offset, length) in [(32, 54, 56, 8, 32), (40, 58, 60, 24, 32)] {
+            let (table, size) = (number(&image, table, 8), number(&image, size, 2));
+            for entry in (0..number(&image, count, 2)).map(|entry| table + entry * size) {
+                if number(&image, entry + length, 8) == 0 {
+                    image[entry + offset..entry + offset + 8].copy_from_slice(&BEHIND_THE_END);
+                    empty += 1;
+                }
+            }
+        }
+        assert_eq!(
+            check_bytes(&image, &sample.wanted()),
+            Ok(()),
+            "{}",
+            sample.says
+        );
+    }
+    assert!(empty > SAMPLES.len(), "each image has an empty section");
+}
+
 proptest! {
     #[test]
     fn any_bytes_behind_a_right_beginning_are_read_without_harm(
