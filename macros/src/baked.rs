@@ -65,7 +65,8 @@ pub(crate) fn load(
     let index_path = site.tuned.join(INDEX_FILE);
     // A missing index is not an error, because a package must build before `tune init` writes the index. Cargo cannot
     // watch a file that does not exist. Therefore `tune` marks the declaring file as changed when it writes the first
-    // index. Nobody does so when git restores the index, so the warning says that it is not watched.
+    // index. If git restores the index instead, nothing marks the declaring file, so the warning says that cargo does
+    // not notice.
     if is_absent(&index_path) {
         let index = site.shown(&index_path);
         baked.warnings.push(match lost_table(site, kernel) {
@@ -134,8 +135,8 @@ pub(crate) fn load(
     }
 }
 
-/// Whether a file does not exist. `false` for a file that cannot be reached and for a dangling link, so that reading
-/// them reports an error.
+/// Whether a file does not exist. Returns `false` for a file that cannot be reached and for a dangling link, because
+/// reading them then reports an error.
 fn is_absent(path: &Path) -> bool {
     let found = std::fs::symlink_metadata(path);
     found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)

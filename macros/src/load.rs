@@ -24,7 +24,8 @@ pub(crate) struct DeclarationSite {
     pub(crate) package: String,
     /// The folder of the package's baked tables.
     pub(crate) tuned: PathBuf,
-    /// Whether it is an error if a kernel has no rows or stale rows. An error if `KILN_STRICT` has an unknown value.
+    /// Whether the build is strict, which makes it an error if a kernel has no rows or stale rows. `Err` if
+    /// `KILN_STRICT` has an unknown value.
     pub(crate) strict: Result<bool, StrictError>,
 }
 

@@ -7,10 +7,9 @@
 //! evidence.
 //!
 //! In a run in which no config is faster, every claim needs the full 100·m. In a run that proves most of its claims,
-//! the last claims would need little more than a single claim does.
-//!
-//! However, the required wealth never falls below the wealth for [`MIN_CLAIMS`] claims, so each single claim is wrong
-//! with a chance of at most one in a thousand. In a run of fewer claims, the limit is the wealth for their number.
+//! the last claims would need little more wealth than a single claim. The required wealth therefore has a lower limit:
+//! it never falls below the wealth for [`MIN_CLAIMS`] claims, so each single claim is wrong with a chance of at most
+//! one in a thousand. In a run of fewer claims, the limit is the wealth for their number.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -4,8 +4,8 @@
 //! A comparison tests two claims on the same processes: "the earlier kernel is faster" and "the present kernel is
 //! faster". Each is a [`ClaimTest`] with all its guarantees: fresh processes in pairs (the second of a pair loads and
 //! allocates the two kernels in the reverse order), ABBA or BAAB blocks, and a bet on every process. If a run has `m`
-//! comparisons, each claim needs the wealth 100·m. So the chance that a whole run has a false *slower* is at most 1 %,
-//! and so is the chance of a false *faster*, whenever the comparisons stop.
+//! comparisons, each claim needs the wealth 100·m. The chance that a whole run contains a false *slower* is therefore
+//! at most 1 %, and so is the chance of a false *faster*, whenever the comparisons stop.
 //!
 //! If neither claim is proven, the ruling is *same* if the interval of the ratio excludes a change of
 //! [`ComparisonSettings::margin`] or more. Otherwise it is *open*.
@@ -29,7 +29,7 @@ pub const MAX_PROCESSES: u32 = 40;
 pub struct ComparisonSettings {
     /// How each of the two claims is tested. Its field `claims` is the number of comparisons in the run.
     pub confirm: ConfirmSettings,
-    /// Two sides are the same if a change of at least this share (0.05 is 5 %) is excluded.
+    /// The two sides are the same if a change of at least this fraction (0.05 is 5 %) is excluded.
     pub margin: f64,
 }
 
@@ -50,7 +50,7 @@ pub enum Ruling {
     Slower,
     /// It is proven that the present side is faster by more than delta in the median process.
     Faster,
-    /// Neither is proven, and a change of the margin or more is excluded.
+    /// Neither is proven, but a change of the margin or more is excluded.
     Same,
     /// None of the above. The field is the reason why the comparison ended early; `None` if all processes were used.
     Open(Option<Doubt>),
@@ -109,8 +109,8 @@ impl SideComparison {
             }
             (Some(Decision::Faster), _) => Some(Ruling::Slower),
             (_, Some(Decision::Faster)) => Some(Ruling::Faster),
-            // A claim that may still be proven is not stopped because the change is small. After half a pair the effect
-            // of the order is not balanced, so the ruling waits for the second half.
+            // A small change does not end the test of a claim that may still be proven. In the middle of a pair the
+            // effect of the load order is not balanced, so the ruling waits for the second process of the pair.
             (Some(_), Some(_))
                 if self.processes().is_multiple_of(2) && self.is_within_the_margin() =>
             {

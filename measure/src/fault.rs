@@ -8,8 +8,8 @@ use super::arm::ArmId;
 
 /// The failure of a process, or of one arm in it. [`Fault::ends_the_run`] tells whether the run can continue.
 ///
-/// The engines use only the arm, and whether the device is lost or a disk is full. They do not interpret the rest of
-/// the outcome.
+/// The engines (race, confirmation, comparison and survey) use only the arm, and whether the device is lost or a disk
+/// is full. They do not interpret the rest of the outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{}{outcome}", .arm.map(|arm| format!("{arm}: ")).unwrap_or_default())]
 pub struct Fault {

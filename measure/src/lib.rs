@@ -1,9 +1,10 @@
 //! The statistics of measuring: how configs race, how a speed-up is confirmed, and the tests that both use.
 //!
-//! This crate only decides. It uses no device, process, file or clock of its own. An engine asks a [`Lab`] to open a
-//! fresh process in which some arms (kernels with their configs) are loaded. The lab returns a [`Session`], and the
-//! engine asks the session for timed samples. Worker processes, the fake device and the simulation in [`simulate`]
-//! implement the same two traits. So the simulations test the code that runs on devices.
+//! This crate only decides. It uses no device, process, file or clock of its own. An engine (the code of a race, a
+//! confirmation, a comparison or a survey) asks a [`Lab`] to open a fresh process in which some arms (kernels with
+//! their configs) are loaded. The lab returns a [`Session`], and the engine asks the session for timed samples. Worker
+//! processes, the fake device and the simulation in [`simulate`] implement the same two traits, so the simulations test
+//! the code that runs on devices.
 //!
 //! ```text
 //! Tournament ── batch ──► race (fresh processes, random order, losers stop early)   no claim

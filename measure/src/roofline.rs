@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn three_terabytes_a_second_on_an_l40s_are_refused() {
-        // 864 MB in 244.8 µs is 3,530 GB/s. A flush that missed persisting cache lines once reported this rate.
+        // 864 MB in 244.8 µs is 3,530 GB/s. A benchmark once measured this rate because its cache flush missed
+        // persisting lines.
         let error = L40S.check(copied(864_000_000), 244_800).unwrap_err();
         assert_eq!(
             error,

@@ -83,12 +83,12 @@ pub fn launches_per_sample(probe: &Sample, resolution: Resolution) -> Option<u32
     u32::try_from(trusted.clamp(1, u128::from(MAX_LAUNCHES))).ok()
 }
 
-/// The launches per sample of an arm when it is compared with other arms. `launch_ns` is the time of one launch of the
-/// arm. `paces` has the launches per sample and the time of one launch of each arm. The result is the largest number of
-/// launches of any arm of similar speed. Two arms are of similar speed if neither is more than twice as fast as the
-/// other.
+/// The launches per sample of an arm that is compared with other arms: the largest number of launches of any arm of
+/// similar speed. Two arms are of similar speed if neither is more than twice as fast as the other. `launch_ns` is the
+/// time of one launch of the arm. `paces` contains the launches per sample and the time of one launch of each arm.
 ///
-/// Each sample has a fixed cost. With different numbers of launches, equal arms would differ by a part of this cost.
+/// Arms of similar speed use the same number because each sample has a fixed cost. With different numbers of launches,
+/// equal arms would seem to differ by a part of this cost.
 pub fn launches_beside(launch_ns: u64, paces: &[(u32, u64)]) -> u32 {
     let is_similar = |other_ns: u64| {
         launch_ns <= other_ns.saturating_mul(2) && other_ns <= launch_ns.saturating_mul(2)

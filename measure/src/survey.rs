@@ -1,9 +1,9 @@
 //! Survey: measures how long a kernel takes, alone or together with its baseline. It reports times and makes no claim.
 //!
 //! A survey uses the protocol of a confirmation with a fixed number of processes. The processes are fresh and come in
-//! pairs. The first process of a pair loads the kernels and allocates their data in random orders, and the second process
-//! uses the reverse of these orders. The result has an interval for the median process, because times differ between
-//! processes.
+//! pairs. The first process of a pair loads the kernels and allocates their data in random orders, and the second
+//! process uses the reverse of these orders. The result has an interval for the median process, because times differ
+//! between processes.
 
 use super::arm::ArmId;
 use super::confirm::{

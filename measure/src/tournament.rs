@@ -2,7 +2,7 @@
 //!
 //! Each batch of new arms races against the best arm so far and against the anchor. The anchor is the baseline or, if
 //! the baseline is very slow, a faster arm in its place. The cost of an arm is its time divided by the baseline's time,
-//! measured through the anchor. So costs of different batches are comparable although clocks changed between the
+//! measured through the anchor. Costs of different batches are therefore comparable even if clocks changed between the
 //! batches.
 //!
 //! The best arms of all batches race once more in the play-off, on new data. Without the play-off, the finalist would
@@ -22,13 +22,13 @@ const MAX_ELITES: usize = 8;
 /// An arm is not in the play-off if its time divided by the best arm's time is above this.
 const ELITE_RATIO: f64 = 1.05;
 
-/// Maximum number of rounds of a batch, and of the play-off. A single race has up to 24. Fewer are enough here: a batch
-/// only selects the arms of the play-off, and the rounds of a batch and of the play-off are spread over six processes,
-/// whereas the 24 rounds of a single race share three.
+/// Maximum number of rounds of a batch, and of the play-off. A single race has up to 24. Fewer are enough here, because
+/// a batch only selects the arms of the play-off. The rounds of a batch and of the play-off are also spread over six
+/// processes, whereas the 24 rounds of a single race share three.
 const MAX_ROUNDS: u32 = 16;
 
-/// Rounds in one process of the play-off. The remaining arms are so close that their placement in a process matters
-/// more than another round.
+/// Rounds in one process of the play-off. The remaining arms are so close that a new placement in another process
+/// matters more than another round in the same process.
 const PLAY_OFF_ROUNDS: u32 = 4;
 
 /// The arm that is to be confirmed, and its result in the races.

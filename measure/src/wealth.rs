@@ -3,31 +3,35 @@
 //! The wealth starts at 1, and the result of each process multiplies it by a factor. If the claim is wrong, the
 //! expected factor of every bet is at most 1 (over a pair of processes, see *Pairs*). Then the wealth is a
 //! supermartingale, and the chance that it *ever* reaches 100 is at most 1 % (Ville), whatever the noise is and
-//! whenever the test stops. For `m` claims in one run, the wealth must reach 100·m. Two bets run in parallel, each with
-//! a part of the stake. The sum of the two is again such a wealth (V. Vovk and R. Wang, "E-values: calibration,
-//! combination and applications", 2021).
+//! whenever the test stops. For `m` claims in one run, the wealth must reach 100·m.
+//!
+//! Two bets, the coin and the far bet, run in parallel, each with a part of the stake. The sum of the two is again such
+//! a wealth (V. Vovk and R. Wang, "E-values: calibration, combination and applications", 2021).
 //!
 //! **Coin.** A process that finds the challenger faster by more than delta (the smallest relevant difference, normally
 //! 1 %) is a win. A win multiplies the wealth of this bet by [`ON_WIN`], and any other process multiplies it by
 //! [`ON_LOSS`]. If the chance of a win is at most 1/2, the expected factor is at most 1.
 //!
 //! **Far.** A process that finds the challenger faster by more than [`FAR`] is a far win. It multiplies the wealth of
-//! the other bet by [`ON_FAR_WIN`], and any other process multiplies it by [`ON_NO_FAR_WIN`]. If the claim is wrong, at
-//! most one process in [`FAR_ONE_IN`] is a far win. The reason is that the placement of code and data changes the time
-//! of an arm by a few percent and seldom by a tenth, and that drift and other programs affect both sides of a block. So
-//! large effects need fewer processes than small effects: six instead of eighteen in a run of 136 claims.
+//! this bet by [`ON_FAR_WIN`], and any other process multiplies it by [`ON_NO_FAR_WIN`]. The bet assumes that, if the
+//! claim is wrong, at most one process in [`FAR_ONE_IN`] is a far win. The reason is that the placement of code and
+//! data changes the time of an arm by a few percent and seldom by a tenth, and that drift and other programs affect
+//! both sides of a block. Thanks to this bet, large effects need fewer processes than small effects: six instead of
+//! eighteen in a run of 136 claims.
 //!
 //! **Pairs.** Processes come in pairs. The second process of a pair reverses the orders in which the first one loads
 //! and allocates the two sides, and is otherwise the same. If the sides are equal, swapping them maps one process of
-//! the pair to the other and changes the sign of the effect. So the chances p and q of a win satisfy p + q <= 1, and
-//! the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at most 1. The chances of a far win in the two
-//! processes add up to at most 2/8, so the same is true for the other bet. Thus the wealth is a supermartingale *from
-//! pair to pair*, and a claim is proven only after whole pairs. A proof also requires that the interval that is
-//! reported with it excludes equal times, which needs at least six wins.
+//! the pair to the other and changes the sign of the effect. The chances p and q of a win in the first and in the
+//! second process therefore satisfy p + q <= 1. Then the expected factor of the pair, (0.2 + 1.6 p)(0.2 + 1.6 q), is at
+//! most 1. The chances of a far win in the two processes add up to at most 2/8, so the same is true for the far bet.
+//!
+//! Thus the wealth is a supermartingale *from pair to pair*, and a claim is proven only after whole pairs. A proof also
+//! requires that the interval that is reported with it excludes equal times, which needs at least six wins.
 //!
 //! If the orders of all processes were independent, the bound would have little margin. A load-order effect of 2 %
 //! would then make each process of identical kernels a win with a chance of 0.42, and 0.15 % of such kernels would be
-//! called faster. In pairs, the effect makes one process a win and the other a loss, and the share is 1e-12.
+//! called faster. In pairs, the effect makes one process a win and the other a loss, and the chance that such kernels
+//! are called faster is 1e-12.
 
 use super::interval::{is_outside, product};
 use serde::{Deserialize, Serialize};
@@ -36,13 +40,13 @@ use serde::{Deserialize, Serialize};
 pub const ON_WIN: f64 = 1.8;
 /// Factor of the coin's wealth after a loss. The mean of this factor and [`ON_WIN`] is 1.
 pub const ON_LOSS: f64 = 0.2;
-/// A win by more than this share is a far win.
+/// A process that finds the challenger faster by more than this fraction (0.1 is 10 %) is a far win.
 pub const FAR: f64 = 0.1;
-/// If the claim is wrong, at most one process in this number is a far win.
+/// The far bet assumes that, if the claim is wrong, at most one in this number of processes is a far win.
 pub const FAR_ONE_IN: f64 = 8.0;
-/// Factor of the other bet's wealth after a far win.
+/// Factor of the far bet's wealth after a far win.
 pub const ON_FAR_WIN: f64 = 7.6;
-/// Factor of the other bet's wealth after any other process. The expected factor is 1 if exactly one process in
+/// Factor of the far bet's wealth after any other process. The expected factor is 1 if exactly one process in
 /// [`FAR_ONE_IN`] is a far win.
 pub const ON_NO_FAR_WIN: f64 = (FAR_ONE_IN - ON_FAR_WIN) / (FAR_ONE_IN - 1.0);
 /// The part of the stake that is bet on far wins. With this part, eight wins that are not far wins still prove a single
@@ -146,7 +150,7 @@ impl Wealth {
     }
 
     /// Whether whole pairs of processes have reached the required wealth. The interval that is reported with a proof
-    /// must also exclude equal times, which needs at least six wins. So a few far wins among losses do not prove a
+    /// must also exclude equal times, which needs at least six wins, so a few far wins among losses do not prove a
     /// claim.
     fn is_proof(&self) -> bool {
         let whole = self.processes().is_multiple_of(2);
@@ -249,8 +253,8 @@ mod tests {
 
     #[test]
     fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
-        // In 9 % of the processes only the defender is in a slow mode. In 82 % both sides are, or neither is. Of these,
-        // 20 % are wins by chance.
+        // In 9 % of the processes, only the defender is in a slow mode, which is a far win. In 82 %, both sides or
+        // neither are in a slow mode, and 20 % of these processes are wins by chance.
         let modes = (0.09 + 0.82 * 0.2, 0.09);
         for claims in [10, 136] {
             let exact = proven(Wealth::new(claims, 24), modes, modes);

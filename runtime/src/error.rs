@@ -15,9 +15,9 @@ use crate::rig::RigError;
 
 /// Any error of this crate, for programs that propagate errors with `?` and do not distinguish them.
 ///
-/// Functions of this crate return specific errors, so callers can match on them. Each specific error converts into
-/// this type. `Display` and [`source`](std::error::Error::source) give the results of the specific error, which is
-/// boxed to keep `Result`s small.
+/// Functions of this crate return specific errors, so callers can match on them. Each specific error converts into this
+/// type. `Display` and [`source`](std::error::Error::source) delegate to the specific error. It is boxed, which keeps
+/// `Result`s small.
 ///
 /// ```no_run
 /// fn main() -> Result<(), kiln::Error> {
@@ -41,7 +41,7 @@ pub enum Error {
     Compile(Box<CompileError>),
     /// A problem has no launch plan (grid, block and shared memory), for example because an extent of the grid is zero.
     Plan(Box<PlanError>),
-    /// A text does not describe a problem or a config of the kernel.
+    /// A text does not name a valid problem or config of the kernel.
     Text(Box<TextError>),
     /// The arguments of a launch cannot be generated for a problem.
     Data(Box<DataError>),
@@ -73,7 +73,7 @@ from!(
     Receipt(ReceiptMismatch)
 );
 
-/// Prints the text of `Display`, because `fn main() -> Result<(), kiln::Error>` reports errors with `Debug`.
+/// Prints the same text as `Display`, because `fn main() -> Result<(), kiln::Error>` reports errors with `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

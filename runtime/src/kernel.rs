@@ -75,7 +75,7 @@ pub struct BakedRow {
     pub problem: &'static [ConstDimension],
     /// The value of each tunable parameter, in declared order. If the baseline won, these are the baseline's values.
     pub config: &'static [ConstValue],
-    /// Whether the baseline won for this problem, so launches use the baseline.
+    /// Whether the baseline won for this problem. If it did, launches use the baseline.
     pub is_baseline: bool,
     /// The symbols of the row's release entry (the kernel without a receipt).
     pub symbols: ConstSymbols,
@@ -83,8 +83,8 @@ pub struct BakedRow {
     pub plan: LaunchPlan,
     /// The kind of evidence that supports the config.
     pub evidence: Evidence,
-    /// A precompiled image, with which the row's device needs no compiler. `None` if the table has no image for the
-    /// row.
+    /// The precompiled image, which makes a compiler unnecessary on the row's device. `None` if the table has no image
+    /// for the row.
     pub image: Option<ConstImage>,
 }
 
@@ -330,8 +330,8 @@ impl Kernel {
         )
     }
 
-    /// Whether an extent of a choice's grid is zero for a problem, so there is nothing to launch. False if an extent
-    /// cannot be evaluated.
+    /// Whether an extent of a choice's grid is zero for a problem, which means that there is nothing to launch. Returns
+    /// false if an extent cannot be evaluated.
     pub(crate) fn launches_nothing(
         &self,
         choice: Choice,
@@ -352,7 +352,7 @@ impl Kernel {
     }
 
     /// The launch plan (grid, block and shared memory) of a choice for a problem. `limits` are the device's limits. If
-    /// it is `None`, a spec whose geometry depends on the device has no plan.
+    /// `limits` is `None`, a spec whose geometry depends on the device has no plan.
     ///
     /// # Errors
     /// If the problem has no plan, for example because an extent is zero or exceeds 32 bits.

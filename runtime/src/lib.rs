@@ -56,14 +56,14 @@
 //! - The declared arguments match those of the `__global__` function (the macro compares them), and the launched
 //!   symbol is the symbol of the baked row (the symbol contains the hash of source, prelude and config).
 //!
-//! With the `unsafe` of the `unsafe extern "C"` block, the author vouches for everything that Kiln cannot check: for
-//! every config of the search space and every problem, the kernel stays inside the declared lengths, terminates, and
-//! uses no memory other than its arguments. `tune` verifies much of this, with guard zones around buffers and with
+//! With the `unsafe` of the `unsafe extern "C"` block, the author vouches for everything that Kiln cannot check. For
+//! every config of the search space and every problem, the kernel must stay inside the declared lengths, terminate, and
+//! use no memory other than its arguments. `tune` verifies much of this, with guard zones around buffers and with
 //! builds for the cpu device that check every memory access. But no test can prove it for all sizes.
 //!
 //! Memory is freed only after the work queued on its device is done. Reading a [`Buffer`] waits for the work of the
-//! stream that is passed to the read. Two streams of one device may use the same buffer at the same time only if both
-//! only read it.
+//! stream that is passed to the read. Two streams of one device may use the same buffer at the same time only if
+//! neither of them writes to it.
 //!
 //! Programs can pass memory and streams of other libraries to launch functions through [`interop`]. Its traits, and
 //! its functions that accept raw pointers, are `unsafe`, because the caller or the other library must vouch for those

@@ -1,7 +1,7 @@
 //! Distributes long work on slices over the cores.
 //!
-//! The bounds of the ranges do not depend on the number of cores. So a result that is computed per range is the same
-//! on every machine.
+//! The bounds of the ranges do not depend on the number of cores. A result that is computed per range is therefore the
+//! same on every machine.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ pub(crate) fn ranges<R: Send>(len: usize, each: impl Fn(Range<usize>) -> R + Syn
 }
 
 /// Calls `work` once with every number below `count`. The function is not generic, so a program that links this crate
-/// compiles it only once and not once per closure.
+/// compiles it once instead of once per closure.
 fn on_all_cores(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     if count <= 1 || threads == 1 {
@@ -54,13 +54,13 @@ fn on_all_cores(count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// Locks a part that only the current thread uses, so its lock can be neither contended nor poisoned.
+/// Locks the output of one range. Only the current thread uses it, so the lock can be neither contended nor poisoned.
 fn own<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bytes of `len` elements of `size` bytes each. `each` writes the bytes of one range at a time. Like
-/// [`on_all_cores`], this function is not generic, so that it is compiled once and not once per element type.
+/// [`on_all_cores`], this function is not generic, so it is compiled once instead of once per element type.
 pub(crate) fn bytes(
     len: usize,
     size: usize,

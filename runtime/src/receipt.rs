@@ -64,8 +64,8 @@ impl Receipt {
         }
     }
 
-    /// Encodes this receipt as the record of a device, for a record in which the host had stored `nonce_in`. This is
-    /// the inverse of [`Self::decode`].
+    /// Encodes this receipt as the device would write it into a record that the host had initialised with `nonce_in`.
+    /// This is the inverse of [`Self::decode`].
     pub fn encode(&self, nonce_in: u64) -> [u8; RECEIPT_BYTES] {
         let mut bytes = Vec::with_capacity(RECEIPT_BYTES);
         for value in [
@@ -182,10 +182,10 @@ pub struct Difference {
     pub found: String,
 }
 
-/// The error if the launch that ran was not the intended one.
+/// The error of a launch that was not the intended one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct ReceiptMismatch {
-    /// Whether the record is unchanged, because no thread of a receipt entry ran.
+    /// Whether the record is unchanged, which means that no thread of a receipt entry ran.
     pub nothing_written: bool,
     /// The fields that differ.
     pub differences: Vec<Difference>,

@@ -82,7 +82,7 @@ impl Supervised {
         }
     }
 
-    /// Like [`Self::wait_until`], but kills a child that still runs at the deadline, with all its children.
+    /// Like [`Self::wait_until`], but if the child still runs at the deadline, kills it together with all its children.
     ///
     /// # Errors
     /// The errors of [`Self::kill`].
@@ -135,7 +135,8 @@ mod tests {
 
     use super::*;
 
-    /// A shell with a long-running child, after both have started. The output ends when both have ended.
+    /// Starts a shell and a long-running child of the shell, and waits until both run. The returned output reaches its
+    /// end when both processes have ended.
     fn two_processes() -> (Supervised, BufReader<ChildStdout>) {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "sleep 1000000 & echo begun; wait"]);

@@ -33,7 +33,7 @@ pub(crate) struct CheckedKernel {
 /// Expands `#[tuned_kernel(attribute)] item`.
 ///
 /// If there are mistakes, the result contains an error at the position of each mistake, and a launch function with the
-/// declared signature. Callers of the function therefore cause no further errors.
+/// declared signature. Because the function exists, its callers cause no further errors.
 pub(crate) fn expand(
     attribute: TokenStream,
     item: TokenStream,
@@ -97,7 +97,7 @@ fn load(parsed: &ParsedKernel, site: &DeclarationSite) -> Result<Loaded, Diagnos
     kiln_spec::check::check_source(parsed, &scan).into_result(source)
 }
 
-/// A single mistake. The text of the error may end with a `help:` line.
+/// The diagnostics for a single mistake. The text of the error may end with a `help:` line.
 fn one(span: SpanRange, error: &dyn std::fmt::Display) -> Diagnostics {
     let text = error.to_string();
     let diagnostic = match text.split_once("\nhelp: ") {

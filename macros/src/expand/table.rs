@@ -27,7 +27,7 @@ pub(super) fn module(kernel: &CheckedKernel) -> TokenStream {
     quote! {
         #[doc = #doc]
         #vis mod #name {
-            /// Spec, source, baked rows and reference.
+            /// Spec, source, baked rows and reference of the kernel.
             pub static KERNEL: #kernel_type = #kernel_type::new(#parts);
             #problem
             #bounds

@@ -132,7 +132,7 @@ impl Package {
 
 const L4: &str = "cuda/sm_89/NVIDIA L4";
 
-/// The errors and warnings in an expansion. If there are none, the first 2000 characters of it.
+/// The errors and warnings in an expansion, or the first 2000 characters of the expansion if there are none.
 fn shown(expansion: &str) -> String {
     let notes = expansion
         .match_indices("kiln: ")
@@ -148,7 +148,7 @@ fn shown(expansion: &str) -> String {
 
 #[track_caller]
 fn assert_has(expansion: &str, piece: &str) {
-    // Tokens are compared without white space, so that it does not matter how they are printed.
+    // Tokens are compared without white space, so the comparison does not depend on how they are printed.
     let plain = |text: &str| text.split_whitespace().collect::<String>();
     assert!(
         plain(expansion).contains(&plain(piece)),
@@ -563,7 +563,8 @@ fn conditions_at_the_declaration_hold_for_every_item() {
     let item = ITEM.replace("unsafe extern", "#[cfg(feature = \"gpu\")] unsafe extern");
     let expansion = package.expand_as(ATTRIBUTE, &item);
     let conditions = expansion.matches("cfg (feature = \"gpu\")").count();
-    // The function, the module, the reference, the launch adapter, the smoke test, the tracking and the warning.
+    // The condition is on seven items: the function, the module, the reference, the launch adapter, the smoke test, the
+    // tracking and the warning.
     assert_eq!(conditions, 7, "{expansion}");
 }
 

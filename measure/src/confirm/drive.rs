@@ -17,8 +17,9 @@ const MAX_LOST: u32 = 3;
 
 /// Tests a claim on new data. Opens processes on `lab` until the claim is decided or the time limit is reached.
 ///
-/// `earlier` are the records of an interrupted test of the same claim with the same settings. They are used first, as
-/// long as their plans are those that this test would run. `on_process` receives each new record when its process ends.
+/// `earlier` contains the records of an interrupted test of the same claim with the same settings. They are used first,
+/// as long as their plans equal the plans that this test would run. `on_process` receives each new record when its
+/// process ends.
 pub fn confirm(
     lab: &mut dyn Lab,
     claim: Claim,
@@ -104,7 +105,7 @@ pub fn drive(
     }
 }
 
-/// Whether a retry cannot succeed.
+/// Whether the fault ends the test, because a retry cannot succeed.
 fn is_final(fault: &Fault) -> bool {
     fault.arm.is_some() || fault.ends_the_run()
 }

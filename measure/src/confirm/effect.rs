@@ -7,7 +7,7 @@ use crate::order::BLOCK;
 use crate::sample::Sample;
 use crate::summary::median;
 
-/// A block is discarded if the clock rates of its two sides differ by more than this share.
+/// A block is discarded if the clock rates of its two sides differ by more than this fraction.
 const CLOCK_SHARE: f64 = 0.01;
 
 /// The result of the blocks of one process: the median log ratio of times and of clock cycles, and the numbers of all
@@ -43,7 +43,8 @@ pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
     effect
 }
 
-/// The mean of the challenger's values minus the mean of the defender's values, in the logarithmic unit of `measure`.
+/// The mean of `measure` over the challenger's samples minus its mean over the defender's samples. `measure` returns a
+/// logarithm.
 fn block_effect(
     claim: Claim,
     plan: &[ArmId],

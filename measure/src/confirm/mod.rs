@@ -1,16 +1,17 @@
 //! Confirms a finalist: tests whether the challenger (the finalist) is really faster than the defender (the baseline).
 //! A search makes no claim without this step.
 //!
-//! Each process is fresh. It loads and allocates the two sides in a random order. The second process of a pair reverses
-//! the orders of the first. Each process then runs blocks of four samples, ABBA or BAAB. The effect of a block is the
-//! mean log time of the challenger minus the mean log time of the defender. The effect of a process is the median of
-//! its blocks. A process is a win if its effect shows that the challenger is faster by more than delta
-//! ([`ConfirmSettings::delta`], normally 1 %), and a far win if it shows more than 10 %.
+//! Every process is fresh, and loads and allocates the two sides in a random order. Processes come in pairs, and the
+//! second process of a pair reverses the orders of the first. Each process runs blocks of four samples, ABBA or BAAB.
+//! The effect of a block is the mean log time of the challenger minus the mean log time of the defender, and the effect
+//! of a process is the median of its blocks. A process is a win if its effect shows that the challenger is faster by
+//! more than delta ([`ConfirmSettings::delta`], normally 1 %), and a far win if it shows more than 10 %.
 //! [`Wealth`](super::wealth::Wealth) combines the wins.
 //!
 //! The unit of replication is the process, not the launch. The reason is that the placement of code and buffers changes
 //! the time of a kernel by up to a percent for the lifetime of its process, and more launches do not average this out.
-//! So slow kernels and large effects get fewer blocks per process, but a proof always needs at least six processes.
+//! Slow kernels and large effects therefore get fewer blocks per process, but a proof always needs at least six
+//! processes.
 
 mod drive;
 mod effect;

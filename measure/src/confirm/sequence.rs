@@ -13,7 +13,7 @@ use crate::order::{block_plan, two_sided_opening};
 use crate::summary::{Quartiles, median};
 use crate::wealth::{FAR, Found, Standing, Wealth};
 
-/// If more than one block in this number is discarded, the test is inconclusive.
+/// If more than one in this number of blocks is discarded, the test is inconclusive.
 const DISCARDED_ONE_IN: usize = 5;
 
 /// Changes the seed for the random choice of the allocation order, so it is independent of the random choices of the
@@ -114,9 +114,9 @@ impl ClaimTest {
             let bar = -share.ln_1p();
             cleared < bar && in_cycles.is_none_or(|cycles| cycles < bar)
         };
-        // A slow mode in one process looks like an effect of the order. It is then subtracted from later processes, and
-        // one process of each pair would look much faster than it is. So a process is a far win only if it is one
-        // without the correction too.
+        // A slow mode in one process looks like an effect of the load order. It is then subtracted from later
+        // processes, and one process of each pair would look much faster than it is. A process is therefore a far win
+        // only if it is one without the correction too.
         let far = FAR.max(self.settings.delta);
         self.wealth.bet(match () {
             () if !by_more_than(self.settings.delta) => Found::NoWin,

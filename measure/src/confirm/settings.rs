@@ -39,7 +39,7 @@ pub struct RaceEstimate {
 /// The settings of the test of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConfirmSettings {
-    /// A process is a win if it finds the challenger faster by more than this share (0.01 is 1 %).
+    /// A process is a win if it finds the challenger faster by more than this fraction (0.01 is 1 %).
     pub delta: f64,
     /// Number of claims in the same run. The wealth that each claim needs is multiplied by it.
     pub claims: u32,

@@ -1,11 +1,15 @@
 //! Race: eliminates slow arms at low cost. It selects the arms that are worth confirming, and makes no claim.
 //!
-//! Every round runs each live arm once, in a new random order. So drift, boost and other programs affect all arms
+//! Every round runs each live arm once, in a new random order, so drift, boost and other programs affect all arms
 //! equally. There is one exception: with the settings of the protocol, an anchor that takes more than four times as
-//! long as the leader runs in only three rounds. Times are compared only within a round. Each arm is compared with the
-//! leader. With the settings of the protocol, an arm is dropped after two rounds or more if all its ratios to the
-//! leader are above 4, after three rounds or more if all are above 1.10, and after eight rounds or more if the last
-//! eight are all above 1.01. The anchor is never dropped.
+//! long as the leader runs in only three rounds. Times are compared only within a round, and each arm is compared with
+//! the leader. With the settings of the protocol, an arm is dropped in three cases:
+//!
+//! - after two rounds or more, if all its ratios to the leader are above 4
+//! - after three rounds or more, if all its ratios are above 1.10
+//! - after eight rounds or more, if its last eight ratios are all above 1.01
+//!
+//! The anchor is never dropped.
 //!
 //! After some rounds the remaining arms move to a fresh process, because a process favours some arms for its whole
 //! lifetime. Every second process loads and allocates in the reverse order of the process before it, so the effect of
@@ -90,7 +94,7 @@ fn finished(board: &Board, settings: &RaceSettings) -> Option<Stopped> {
     (board.rounds() >= settings.most_rounds).then_some(Stopped::AllRounds)
 }
 
-/// Runs the rounds of one process, until it has run its share or the race is over.
+/// Runs the rounds of one process, until it has run [`RaceSettings::rounds_per_process`] rounds or the race is over.
 fn run_process(
     lab: &mut dyn Lab,
     board: &mut Board,

@@ -70,7 +70,7 @@ impl fmt::Display for WorstElement {
     }
 }
 
-/// A value as text: whole numbers with all their digits, as integers are written, and others with an exponent.
+/// Formats a value: a whole number with all its digits, like an integer, and any other number with an exponent.
 fn number(value: f64) -> String {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value.fract() == 0.0 && value.abs() < EXACT {
@@ -160,8 +160,8 @@ fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
     tolerance.absolute + tolerance.relative * want.abs().max(scale) + rounding(ty, want)
 }
 
-/// The maximum error of rounding a value to a 16-bit float, which is half a unit in the last place. It also holds for
-/// subnormal values. 0 for other types.
+/// The maximum error of rounding a value to a 16-bit float, which is half a unit in the last place, also for subnormal
+/// values. It is 0 for other types.
 fn rounding(ty: ElemType, want: f64) -> f64 {
     let (relative, least) = match ty {
         ElemType::F16 => (-11, -25),
@@ -237,7 +237,8 @@ mod tests {
 
     #[test]
     fn an_error_is_measured_against_the_larger_of_the_element_and_the_root_mean_square() {
-        // The element is 1000, and the root mean square is 707.
+        // The expected element is 1000, which is larger than the root mean square of 707, so the bound is relative to
+        // 1000.
         assert!(worst(&[1000.9, 0.0], &[1000.0, 0.0]).passes());
         assert!(!worst(&[1001.1, 0.0], &[1000.0, 0.0]).passes());
     }

@@ -1,4 +1,4 @@
-//! The disk cache of compiled artifacts. It is content-addressed, verifies files when it reads them, and limits its
+//! The disk cache of compiled artifacts. It is content-addressed, verifies each file that it reads, and has a maximum
 //! size.
 //!
 //! The name of a file is the hash of everything that the result of the compile depends on. The last field of a file
@@ -79,11 +79,11 @@ impl ArtifactCache {
         Ok(ArtifactCache::at(cache.join(FOLDER), max_bytes))
     }
 
-    /// The artifact of a request, from the cache or, if the cache does not have it, newly compiled and then stored.
+    /// Returns the artifact of a request from the cache. If the cache does not have it, compiles the request and stores
+    /// the artifact.
     ///
     /// # Errors
-    /// If the compiler fails. If the cache cannot be read or written, that is not an error, and the request is
-    /// compiled.
+    /// If the compiler fails. A cache that cannot be read or written causes no error; the request is compiled instead.
     pub fn compile(
         &self,
         compiler: &dyn Compiler,
@@ -212,7 +212,7 @@ fn is_private(folder: &Path) -> bool {
     })
 }
 
-/// The key under which an artifact is stored.
+/// The key under which an artifact is stored in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileKey {
     /// The hash of everything that the result of the compile depends on.

@@ -1,4 +1,4 @@
-//! Runs a compiler as a child process with limits of time and memory, and collects its output.
+//! Runs a compiler as a child process with limits on its time and memory, and collects its output.
 
 use std::ffi::OsStr;
 use std::io::{self, Read as _};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::compiler::CompileLimits;
 use crate::supervise::{Ended, Supervised};
 
-/// Maximum size of the collected output, in bytes. Messages about templates can be extremely long.
+/// Maximum size of the collected output, in bytes. A compiler's messages about templates can be extremely long.
 const LOG_BYTES: usize = 1 << 20;
 
 /// Runs a command until it ends or exceeds a limit. Returns how it ended, and its standard output and standard error
@@ -64,8 +64,8 @@ fn limited(command: &Command, limits: &CompileLimits) -> Command {
         .arg(command.get_program())
         .args(command.get_args())
         .stdin(Stdio::null());
-    // A sanitizer that is preloaded into this process is not meant for the compiler, and would exceed its memory
-    // limit.
+    // A sanitizer that is preloaded into this process is not meant for the compiler, and would make the compiler exceed
+    // its memory limit.
     shell.env_remove("LD_PRELOAD");
     copy_environment(command, &mut shell);
     if let Some(folder) = command.get_current_dir() {

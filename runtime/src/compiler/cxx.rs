@@ -93,8 +93,8 @@ pub(crate) fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
     Some((family, identity))
 }
 
-/// Whether a version line begins with a program name of GCC. The Free Software Foundation publishes other programs
-/// too.
+/// Whether a version line begins with a program name of GCC. The copyright notice alone does not identify GCC, because
+/// the Free Software Foundation publishes other programs too.
 fn names_gcc(line: &str) -> bool {
     let word = line.split_whitespace().next().unwrap_or_default();
     ["g++", "c++", "gcc"]

@@ -33,7 +33,7 @@ pub enum CompileError {
     /// The compiler rejected the source.
     #[error("`{name}` does not compile: {}", log::summary(log))]
     Failed {
-        /// The name in the request.
+        /// The name in the request, usually the symbol of the entry.
         name: String,
         /// The compiler's command or its list of options.
         options: Vec<String>,
@@ -43,7 +43,7 @@ pub enum CompileError {
     /// The compiler was killed at its deadline.
     #[error("`{name}` was not compiled within {}", Nanoseconds::from(*deadline))]
     TimedOut {
-        /// The name in the request.
+        /// The name in the request, usually the symbol of the entry.
         name: String,
         /// The compiler's command or its list of options.
         options: Vec<String>,
@@ -55,7 +55,7 @@ pub enum CompileError {
     /// The compiler needed more memory than it was allowed.
     #[error("`{name}` needs more than {memory_bytes} bytes to compile")]
     OutOfMemory {
-        /// The name in the request.
+        /// The name in the request, usually the symbol of the entry.
         name: String,
         /// The compiler's command or its list of options.
         options: Vec<String>,
@@ -68,7 +68,7 @@ pub enum CompileError {
     /// resource.
     #[error("the compiler of `{name}` came to no verdict: {how}")]
     Lost {
-        /// The name in the request.
+        /// The name in the request, usually the symbol of the entry.
         name: String,
         /// The compiler's command or its list of options.
         options: Vec<String>,
@@ -83,7 +83,7 @@ pub enum CompileError {
     /// An operation on a file or a process failed.
     #[error("{what} failed: {text}")]
     Io {
-        /// The operation.
+        /// The operation that failed.
         what: String,
         /// The system's error.
         text: String,

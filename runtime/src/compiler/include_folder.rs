@@ -1,5 +1,8 @@
-//! Folders of files that compilers read: preludes (Kiln's device headers, in a folder that is named by the hash of the
-//! files), headers that a vendor's library unpacks, and objects that are linked with every kernel.
+//! Folders of files that compilers read:
+//!
+//! - preludes, which are Kiln's device headers, in a folder that is named by the hash of the files
+//! - headers that a vendor's library unpacks
+//! - objects that are linked with every kernel
 
 use std::fs;
 use std::io;
@@ -35,7 +38,7 @@ impl IncludeFolder {
     }
 
     /// The folder with this name in the cache. If `complete` returns false for it, `write` fills a folder with a
-    /// temporary name, which is then renamed. So other processes never see a partly written folder.
+    /// temporary name, which is then renamed. Other processes therefore never see a partly written folder.
     ///
     /// # Errors
     /// The error of `write`, if the temporary folder cannot be filled either.

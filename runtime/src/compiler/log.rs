@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The beginnings of names of headers that only NVIDIA's own compilers provide.
+/// Prefixes of the names of headers that only NVIDIA's own compilers provide.
 const NVIDIA_ALONE: &[&str] = &[
     "cuda/",
     "cub/",
@@ -32,9 +32,9 @@ fn first_error(log: &str) -> Cow<'_, str> {
     too_large_a_frame(line).map_or(Cow::Borrowed(line), Cow::Owned)
 }
 
-/// Rewords the message of clang and g++ that a stack frame is larger than the stack of a thread on the cpu device. The
-/// compiler's message refers to a generated function. The reworded message refers to the kernel. `None` for other
-/// messages.
+/// Rewords the message with which clang and g++ report that a stack frame is larger than the stack of a thread on the
+/// cpu device. The compiler's message names a generated function, and the reworded message names the kernel. `None` for
+/// other messages.
 fn too_large_a_frame(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("frame size")?;
     let mut numbers = rest

@@ -34,7 +34,7 @@ pub(crate) fn holds(folder: &Path) -> bool {
     count == Some(&*files.len().to_string()) && files.iter().all(|line| is_there(folder, line))
 }
 
-/// Whether the file in a line of the manifest exists and has the listed size.
+/// Whether the file that a line of the manifest lists exists and has the listed size.
 fn is_there(folder: &Path, line: &str) -> bool {
     let Some((size, name)) = line.split_once(' ') else {
         return false;

@@ -1,8 +1,8 @@
 //! The headers and flags with which a saved translation unit was compiled.
 //!
 //! A kernel that `tune bench --save` stored is rebuilt with the headers and flags that were current when it was stored.
-//! So a comparison with the current kernel shows the effect of changes to Kiln's headers and flags, and not only of
-//! changes to the source.
+//! A comparison with the current kernel therefore shows the effect of changes to Kiln's headers and flags too, not only
+//! of changes to the source.
 
 use kiln_spec::Hash;
 use kiln_spec::prelude::prelude_hash;

@@ -120,7 +120,7 @@ impl<T: Element> Buffer<T> {
     /// A part of the array that a kernel may read; `..` means the whole array.
     ///
     /// # Panics
-    /// If the range is not inside the array, like indexing a slice.
+    /// If the range is not inside the array, as when indexing a slice.
     pub fn view(&self, range: impl RangeBounds<usize>) -> View<'_, T> {
         View(Part::new(self, range))
     }
@@ -128,7 +128,7 @@ impl<T: Element> Buffer<T> {
     /// A part of the array that a kernel may write; `..` means the whole array.
     ///
     /// # Panics
-    /// If the range is not inside the array, like indexing a slice.
+    /// If the range is not inside the array, as when indexing a slice.
     pub fn view_mut(&mut self, range: impl RangeBounds<usize>) -> ViewMut<'_, T> {
         ViewMut(Part::new(self, range))
     }

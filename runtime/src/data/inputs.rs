@@ -13,8 +13,8 @@ use crate::kernel::Kernel;
 
 pub use crate::data::inputs_call::{InputsCall, InputsFn};
 
-/// Registers the kernel's own function. From now on, this thread generates the inputs of kernels with this spec by
-/// calling it.
+/// Registers the function that generates the kernel's inputs. From then on, this thread calls it to generate the inputs
+/// of kernels with this spec.
 ///
 /// The registration is necessary because code that generates data ([`crate::data::reference::make_data`],
 /// [`crate::rig::Rig`]) has only the spec, which contains the name of the function but not the function itself.

@@ -16,7 +16,7 @@ thread_local! {
     static PROVIDED: RefCell<Vec<(&'static KernelSpec, InputsFn)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Registers a function. From now on, this thread generates the inputs of kernels with this spec by calling it.
+/// Registers a function. From then on, this thread calls it to generate the inputs of kernels with this spec.
 pub(crate) fn provide(spec: &'static KernelSpec, function: InputsFn) {
     PROVIDED.with_borrow_mut(|provided| {
         provided.retain(|(known, _)| !std::ptr::eq(*known, spec));
@@ -67,7 +67,7 @@ pub struct InputsCall {
     problem: Problem,
     seed: u64,
     data: Vec<ArgData>,
-    /// Whether each argument must not be taken, because it is not an input slice or was already taken.
+    /// For each argument, whether it cannot be taken, because it is not an input slice or was already taken.
     taken: Vec<bool>,
 }
 

@@ -118,7 +118,7 @@ impl Wide {
         })
     }
 
-    /// The bytes of the elements as they are stored, so real types have the bytes of `f64`.
+    /// The bytes of the elements as they are stored. Elements of real types are stored as `f64`.
     pub(crate) fn wide_bytes(&self) -> &[u8] {
         for_wide!(self, x => bytemuck::cast_slice(x))
     }
@@ -272,7 +272,7 @@ fn plain_bytes(plain: &PlainArg, problem: &Problem) -> Result<Vec<u8>, DataError
     Ok(bytes)
 }
 
-/// The computed arguments of a launch in order. Each value is at the start of its word.
+/// The computed arguments of a launch in order. Each value occupies the first bytes of its 64-bit word.
 pub(crate) fn computed_words(
     spec: &KernelSpec,
     config: &Config,

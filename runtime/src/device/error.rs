@@ -13,7 +13,7 @@ pub enum DeviceError {
     /// A device, driver library or symbol does not exist.
     #[error("{what} was not found: {text}")]
     NotFound {
-        /// The missing object.
+        /// The missing device, library or symbol.
         what: String,
         /// The places that were searched, or the driver's message.
         text: String,
@@ -81,9 +81,9 @@ pub enum DeviceError {
     /// An environment variable or a file configures a device with an invalid value.
     #[error("{what} is {problem}\nhelp: {help}")]
     Setting {
-        /// The variable or file.
+        /// The name of the variable or file.
         what: String,
-        /// Why it is invalid.
+        /// Why the value is invalid.
         problem: String,
         /// How to correct the setting.
         help: String,
@@ -91,9 +91,9 @@ pub enum DeviceError {
     /// A byte range is not inside an allocation.
     #[error("bytes {offset} to {end} are outside an allocation of {size_bytes} bytes")]
     OutOfBounds {
-        /// First byte.
+        /// The offset of the range's first byte.
         offset: usize,
-        /// One past the last byte.
+        /// The offset one past the range's last byte.
         end: usize,
         /// Size of the allocation.
         size_bytes: usize,

@@ -7,7 +7,7 @@ use crate::device::{Device, DeviceError, RecordedLaunches, StreamHandle};
 /// A recording of launches on one stream, which can be replayed.
 ///
 /// A graph stores each launch with the selected row, the sizes, the addresses of the buffers and the values of the
-/// scalars. So a replay reads and writes the same buffers as the recorded launches. A replay is ordered like any other
+/// scalars. A replay therefore reads and writes the same buffers as the recorded launches. It is ordered like any other
 /// work of its stream. Buffers that are dropped while a graph of their device exists stay allocated until the last
 /// graph is dropped.
 ///

@@ -23,7 +23,7 @@ pub struct ArgMemory<'a> {
 }
 
 impl<'a> KernelArgs<'a> {
-    /// Arguments without a description of their memory.
+    /// Arguments without a description of the memory that they refer to.
     pub(crate) const fn of(pointers: &'a [*const c_void]) -> KernelArgs<'a> {
         KernelArgs {
             pointers,

@@ -2,7 +2,8 @@
 //!
 //! Kiln frees its own memory only after all work of its device is done and the last recording is dropped. Another
 //! library may free its memory as soon as the borrow ends, in the order of the stream for which the memory was
-//! borrowed. At that time, work on another stream or a replay could still use the memory.
+//! borrowed. Work on another stream, or a replay of a recording, could still use the memory then. Borrowed memory is
+//! therefore restricted to that one stream and excluded from recordings.
 
 /// The streams on which a slice may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +16,13 @@ pub(crate) struct Lent {
 }
 
 impl Lent {
-    /// Kiln's own memory.
+    /// For Kiln's own memory, which every stream and every recording may use.
     pub const NOT: Lent = Lent {
         stream: 0,
         recordable: true,
     };
 
-    /// Memory that another library keeps while it is borrowed and until the stream's work on it is done.
+    /// For memory that another library keeps while it is borrowed and until the stream's work on it is done.
     pub fn borrowed(stream: u64) -> Lent {
         Lent {
             stream,
@@ -29,7 +30,7 @@ impl Lent {
         }
     }
 
-    /// Memory that the caller keeps for as long as anything uses it, including replays.
+    /// For memory that the caller keeps for as long as anything uses it, including replays.
     pub fn vouched(stream: u64) -> Lent {
         Lent {
             stream,

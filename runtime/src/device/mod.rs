@@ -201,13 +201,13 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     }
 
     /// Launches a function `launches` times, one launch directly after another. Returns the total time on the device's
-    /// own clock, in nanoseconds. A GPU measures the time between two events. The cpu device measures, for each launch,
-    /// the CPU time of the thread that used the most.
+    /// own clock, in nanoseconds. A GPU measures the time between two events. The cpu device measures each launch as
+    /// the CPU time of its busiest thread.
     ///
     /// The launches alternate between the sets of arguments, beginning with the first set.
     ///
-    /// # Errors
-    /// The errors of [`Self::launch`]; [`DeviceError::LaunchRefused`] if the device has no clock, as a simulated GPU.
+    /// The errors of [`Self::launch`]; [`DeviceError::LaunchRefused`] if the device has no clock, which is the case for
+    /// simulated GPUs.
     fn time(
         &self,
         stream: StreamHandle,
@@ -222,13 +222,13 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     /// measures.
     ///
     /// # Errors
-    /// An error that broke the device earlier. A device without such reservations returns no error.
+    /// An error that broke the device earlier. A device that cannot reserve L2 cache returns no error.
     fn ready_for_timing(&self) -> Result<(), DeviceError> {
         Ok(())
     }
 
-    /// The IDs of the other processes that currently compute on the device. Empty for a device that processes always
-    /// share.
+    /// The IDs of the other processes that currently compute on the device. Empty for a device on which other processes
+    /// always run too, such as the cpu device.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`], with the reason, if the other processes cannot be determined.
@@ -326,7 +326,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         queue()
     }
 
-    /// Ends recording and returns the recorded launches. From now on, freed memory stays allocated until the last
+    /// Ends recording and returns the recorded launches. From then on, freed memory stays allocated until the last
     /// recording of the device is dropped, so a replay never accesses memory that was reallocated.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use crate::device::{Device, DeviceError, StreamHandle};
 use crate::interop::VouchedStream;
 use crate::selection::forced::Forced;
 
-/// The next ID of an opened stream. It is larger than all IDs of default streams, which are the device's index plus
-/// 1.
+/// The next ID of an opened stream. It is larger than the ID of every default stream, which is the index of the
+/// stream's device plus 1.
 static NEXT_ID: AtomicU64 = AtomicU64::new(1 << 33);
 
 /// An ordered queue of work on one device. Clones refer to the same queue.
@@ -124,9 +124,9 @@ impl Stream {
         }
     }
 
-    /// A handle of the same queue. If the launch function of the kernel for which `forced` was created receives the
-    /// handle, it launches the forced choice (a baked row or the baseline) instead of selecting one. All other launch
-    /// functions select as usual.
+    /// Another handle of the same queue, which forces a choice (a baked row or the baseline) for one kernel. The launch
+    /// function of the kernel for which `forced` was created launches the forced choice instead of selecting one. All
+    /// other launch functions select as usual.
     ///
     /// Smoke tests use such handles to run every baked row on any device. Programs can use them to pin a row.
     pub fn forced(&self, forced: Arc<Forced>) -> Stream {
@@ -148,8 +148,8 @@ impl Stream {
         self.device_index
     }
 
-    /// The ID that this stream shares only with its clones; never 0. It is unique within the process. All handles of
-    /// a device's default stream have the same ID.
+    /// The ID of the queue, which is unique within the process and never 0. Clones of a stream share the ID, and so do
+    /// all handles of a device's default stream.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         self.id

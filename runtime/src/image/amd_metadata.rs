@@ -8,9 +8,9 @@ use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use thiserror::Error;
 
-/// `NT_AMDGPU_METADATA`.
+/// The type of the metadata note (`NT_AMDGPU_METADATA`).
 const NOTE_TYPE: u32 = 32;
-/// Maximum nesting of values. The note has five levels.
+/// Maximum nesting depth of values. A valid note has five levels.
 const MAX_LEVELS: u32 = 16;
 
 /// The reason why the metadata of a code object cannot be read.

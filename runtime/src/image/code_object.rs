@@ -7,10 +7,10 @@
 use super::ImageError;
 use super::elf::Elf;
 
-/// `EM_AMDGPU`.
+/// The ELF `e_machine` value of AMD GPUs (`EM_AMDGPU`).
 pub(super) const MACHINE: u16 = 224;
 
-/// `ELFOSABI_AMDGPU_HSA`.
+/// The ELF `EI_OSABI` value of the HSA runtime (`ELFOSABI_AMDGPU_HSA`).
 const HSA: u8 = 0x40;
 
 /// The version of the code object format that `EI_ABIVERSION` 0 stands for.
@@ -82,7 +82,7 @@ fn name_of(mach: u32) -> Option<&'static str> {
 /// The information in the header of a code object that determines whether a device can load it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeObject {
-    /// `EF_AMDGPU_MACH`.
+    /// The field `EF_AMDGPU_MACH` of the flags, which states the architecture.
     pub mach: u32,
     /// The version of the code object format.
     pub version: u8,

@@ -8,13 +8,14 @@
 use super::ImageError;
 use super::elf::Elf;
 
-/// `EM_CUDA`.
+/// The ELF `e_machine` value of NVIDIA GPUs (`EM_CUDA`).
 pub(super) const MACHINE: u16 = 190;
 
-/// `ELFOSABI_CUDA` with its only ABI version. CUDA up to version 12 uses it for architectures up to sm_90.
+/// `EI_OSABI` and `EI_ABIVERSION` of the first layout: `ELFOSABI_CUDA` with its only ABI version. CUDA up to version 12
+/// uses this layout for architectures up to sm_90.
 const FIRST: (u8, u8) = (0x33, 7);
-/// `ELFOSABI_CUDA_V2` with its first ABI version. CUDA 13 uses it for all architectures, CUDA 12 for sm_100 and
-/// later.
+/// `EI_OSABI` and `EI_ABIVERSION` of the second layout: `ELFOSABI_CUDA_V2` with its first ABI version. CUDA 13 uses
+/// this layout for all architectures, CUDA 12 for sm_100 and later.
 const SECOND: (u8, u8) = (0x41, 8);
 
 /// The first architecture for which CUDA 12 uses the second layout.

@@ -22,15 +22,15 @@ type Section = SectionHeader64<LittleEndian>;
 pub(super) struct Elf<'a> {
     bytes: &'a [u8],
     sections: SectionTable<'a, Header>,
-    /// `EI_OSABI`.
+    /// The field `EI_OSABI`, the operating system ABI.
     pub os_abi: u8,
-    /// `EI_ABIVERSION`.
+    /// The field `EI_ABIVERSION`, the version of that ABI.
     pub abi_version: u8,
-    /// `e_machine`.
+    /// The field `e_machine`, the kind of processor.
     pub machine: u16,
-    /// `e_version`.
+    /// The field `e_version`.
     pub version: u32,
-    /// `e_flags`.
+    /// The field `e_flags`, whose meaning depends on the processor.
     pub flags: u32,
 }
 
@@ -170,7 +170,7 @@ fn table<'a, T: Pod>(
     entries.map_err(|()| truncated(part, offset.saturating_add(length), bytes))
 }
 
-/// A range of the file. An error if the range is not completely inside the file.
+/// A range of the file, or an error if the range is not completely inside the file.
 fn inside<'a>(
     bytes: &'a [u8],
     part: &str,

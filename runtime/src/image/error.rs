@@ -60,7 +60,7 @@ pub enum ImageError {
     /// The image is for another kind of processor (ELF's `e_machine`).
     #[error("the image is for {found}, not for {wanted}\nhelp: {BAKE_AGAIN}")]
     Machine {
-        /// The kind of processor for which the image is.
+        /// The kind of processor for which the image was compiled.
         found: String,
         /// The kind of processor that the device needs.
         wanted: String,

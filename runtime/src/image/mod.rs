@@ -1,8 +1,8 @@
 //! Images, and the checks that they must pass before a device loads them.
 //!
 //! An image is the output of a compiler for one target: a cubin, an AMD code object, or a shared object for the cpu
-//! device. Drivers do not check the images that they load, and some drivers crash if an image is truncated or meant
-//! for another machine. So Kiln passes an image to a driver only if the image's own header shows that it is complete
+//! device. Drivers do not check the images that they load, and some drivers crash if an image is truncated or meant for
+//! another machine. Kiln therefore passes an image to a driver only if the image's own header shows that it is complete
 //! and meant for that device, and if the image has the hash that was baked with it. See docs/images.md.
 
 #[doc(hidden)]
@@ -67,9 +67,8 @@ impl Wanted {
 }
 
 /// Checks that a device can load an artifact's image. The fake device can load any image.
-///
-/// A shared object does not state which instruction sets it needs. So the cpu device also checks the artifact's target
-/// when it loads the artifact.
+/// The cpu device also checks the artifact's target when it loads the artifact, because a shared object does not state
+/// which instruction sets it needs.
 ///
 /// # Errors
 /// The first property that differs, with the found and the required value.

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Choose cudarc's CUDA version in your own `Cargo.toml`, as usual. Kiln does not choose a version, so all `cuda-*`
-//! features of cudarc work. cudarc's own tracking of streams works too: a launch waits for writes to its slices on
+//! features of cudarc work. cudarc's own tracking of streams works too. A launch waits for writes to its slices on
 //! other streams, and cudarc waits for the launch before it writes to a slice or frees it.
 
 use std::marker::PhantomData;

@@ -14,7 +14,7 @@
 //! memory without a copy and without `unsafe`.
 //!
 //! A [`ForeignSlice`] borrows the memory from which it was created, as a Rust slice does. A [`Stream`] keeps the
-//! foreign stream from which it was created.
+//! foreign stream from which it was created alive.
 //!
 //! Other libraries can use Kiln's own streams and memory: [`Stream::raw`] returns the driver's stream and
 //! [`DeviceSlice::raw`] returns the address. docs/interop.md describes the order of work on several streams.

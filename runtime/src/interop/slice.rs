@@ -87,7 +87,7 @@ pub fn slice_mut<'a, T: Element>(
 /// memory can be, for example, a host tensor of another library.
 ///
 /// The cpu device runs a kernel during the call that launches it, and a launch on borrowed memory cannot be recorded.
-/// So nothing uses the memory after the borrow.
+/// Therefore nothing uses the memory after the borrow.
 ///
 /// # Errors
 /// [`DeviceError::Unsupported`] if the stream belongs to another device.

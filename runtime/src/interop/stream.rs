@@ -22,8 +22,8 @@ pub unsafe trait RawStream: Send + Sync + 'static {
     fn as_raw(&self) -> *mut c_void;
 }
 
-/// A stream that queues work on a stream of another library. The returned stream and its clones keep `owner`, so the
-/// foreign stream stays open.
+/// A stream that queues work on a stream of another library. The returned stream and its clones keep `owner` alive, so
+/// the foreign stream stays open.
 ///
 /// Creating the stream looks up the device, so create it once, not for each launch. Launches on it cost the same as
 /// launches on Kiln's own streams.

@@ -17,7 +17,7 @@ pub(crate) struct KernelBounds {
     pub parameters: Option<usize>,
 }
 
-/// The backend's entry of a function. An error if the function belongs to another device.
+/// The backend's entry of a function, or an error if the function belongs to another device.
 #[inline]
 pub(crate) fn entry_of<E: Any>(function: &Function, device_index: u32) -> Result<&E, DeviceError> {
     let entry = function.entry(device_index);
@@ -62,7 +62,7 @@ pub(crate) fn check_arguments(
     }
 }
 
-/// The end of a byte range. An error if the range is not inside the allocation of `size_bytes`.
+/// The end of a byte range, or an error if the range is not inside the allocation of `size_bytes`.
 #[inline]
 pub(crate) fn end_of_range(
     offset: usize,

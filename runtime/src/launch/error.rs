@@ -61,7 +61,7 @@ pub enum LaunchCause {
     /// A slice does not have the declared length for these sizes.
     #[error("`{argument}` has {found} elements, but `#[len({len})]` is {expected} here")]
     Length {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
         /// The declared length, as the spec writes it.
         len: String,
@@ -76,7 +76,7 @@ pub enum LaunchCause {
          which the config's vector loads need\nhelp: pass a whole buffer, or a view that starts at a multiple"
     )]
     Alignment {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
         /// The slice's address.
         address: u64,
@@ -86,7 +86,7 @@ pub enum LaunchCause {
     /// An alignment in the spec evaluates to a number of bytes that is not a power of two.
     #[error("`#[align({align})]` of `{argument}` is {bytes} bytes, which is not a power of two")]
     BadAlignment {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
         /// The alignment, as the spec writes it.
         align: String,
@@ -98,7 +98,7 @@ pub enum LaunchCause {
         "`{argument}` is in the memory of device {found}, but the stream is of device {expected}"
     )]
     OtherDevice {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
         /// The index of the stream's device.
         expected: u32,
@@ -111,19 +111,19 @@ pub enum LaunchCause {
          help: make the slice with the stream that the launch is on"
     )]
     OtherStream {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
     },
     /// A problem size exceeds 63 bits.
     #[error("`{argument}` is beyond 9223372036854775807")]
     SizeTooLarge {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
     },
     /// An alignment cannot be evaluated for these sizes.
     #[error("`{argument}`: {error}")]
     Eval {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
         /// The reason why it cannot be evaluated.
         error: EvalError,

@@ -1,7 +1,7 @@
 //! The memo of a launch function: its selections for the most recent problems, per thread.
 //!
 //! If the device and the sizes of a launch are in the memo, the launch only compares its slices with the stored
-//! requirements. It evaluates no expression, takes no lock, looks up no map and allocates nothing.
+//! requirements. It evaluates no expression, takes no lock, searches no map and allocates nothing.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,7 +9,7 @@ use kiln_spec::LaunchPlan;
 
 use crate::prepare::prepared::Prepared;
 
-/// Number of problems that one thread can alternate between without selecting again.
+/// Number of problems between which one thread can alternate without selecting again.
 const WAYS: usize = 4;
 
 /// The most recent selections of one launch function on one thread. The kernel has `D` problem dimensions, `S` slices
@@ -28,7 +28,7 @@ pub struct Resolved<const D: usize, const S: usize, const C: usize> {
     pub(crate) plan: LaunchPlan,
     pub(crate) prepared: &'static Prepared,
     pub(crate) needs: [SliceNeeds; S],
-    /// The values of the computed arguments, in order. Each value is at the start of its word.
+    /// The values of the computed arguments, in order. Each value occupies the first bytes of its 64-bit word.
     pub(crate) computed: [u64; C],
 }
 

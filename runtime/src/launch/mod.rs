@@ -69,7 +69,8 @@ impl<'a> KernelArgs<'a> {
             .pointers
             .get(place)
             .filter(|pointer| !pointer.is_null())?;
-        // SAFETY: it points to a live value of the parameter's type, as `new` vouches, and a pointer has 64 bits.
+        // SAFETY: the pointer points to a live value of the parameter's type, as the caller of `new` vouched, and a
+        // pointer has 64 bits.
         Some(unsafe { pointer.cast::<u64>().read() })
     }
 }
@@ -85,10 +86,10 @@ pub struct Aligned<T>(pub T);
 pub struct Arg<'a>(*const c_void, PhantomData<&'a ()>);
 
 impl<'a> Arg<'a> {
-    /// The placeholder of the last argument, which only receipt entries have.
+    /// The placeholder for the last argument, which only receipt entries have.
     pub const RECEIPT: Arg<'static> = Arg(std::ptr::null(), PhantomData);
 
-    /// The placeholder of an argument whose value is computed from the config and the sizes.
+    /// The placeholder for an argument whose value is computed from the config and the sizes.
     pub const COMPUTED: Arg<'static> = Arg(std::ptr::null(), PhantomData);
 
     /// A scalar, passed by value.
@@ -189,7 +190,7 @@ fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) ->
     }
 }
 
-/// Replaces the placeholders of computed arguments by pointers to their values. The last placeholder is for the
+/// Replaces the placeholders for computed arguments with pointers to their values. The last placeholder is for the
 /// receipt and is not replaced.
 #[inline]
 fn place<const C: usize>(computed: &[u64; C], args: &mut [*const c_void]) {
@@ -299,7 +300,8 @@ fn launch_forced(
     }
 }
 
-/// Launches on these slices. If one of them is only borrowed from another library, the launch must not be recorded.
+/// Launches with slices as arguments. If a slice is only borrowed from another library, the launch must not be
+/// recorded.
 #[inline]
 fn call_with(
     stream: &Stream,
@@ -323,13 +325,14 @@ fn call(
     plan: &LaunchPlan,
     args: &[*const c_void],
 ) -> Result<(), DeviceError> {
-    // SAFETY: every pointer was created by `Arg` from a value that the generated function holds until this returns,
-    // one for each parameter in declared order, of the declared type (the macro compares the declaration with the
-    // kernel's signature). Slices are borrowed, mutably if the kernel writes them, and were checked to belong to this
-    // device and to have the declared length. The author of the `unsafe extern` block vouches for what the kernel
-    // does inside and beyond them. Freeing device memory waits for the work queued on it, so a slice outlives the
-    // launch. Memory and streams of other libraries were vouched for when they came in (`interop`): for the stream
-    // that the memory was lent to, which was checked to be this one, and for no recording (`call_with`).
+    // SAFETY: every pointer was created by `Arg` from a value that the generated function holds until this call
+    // returns. There is one pointer for each parameter, in declared order and of the declared type (the macro compares
+    // the declaration with the kernel's signature). Slices are borrowed, mutably if the kernel writes them, and were
+    // checked to belong to this device and to have the declared length. The author of the `unsafe extern` block vouches
+    // for what the kernel does inside and beyond them. Freeing device memory waits for the work queued on the device,
+    // so a slice outlives the launch. `interop` required its callers to vouch for memory and streams of other
+    // libraries. Borrowed memory is used only on the stream that it was borrowed for (`check_slices`) and never in a
+    // recording (`call_with`).
     let args = unsafe { KernelArgs::new(args) };
     stream
         .device()
@@ -402,7 +405,8 @@ pub(crate) fn launch_held_scheduled(
     schedule: Schedule,
 ) -> Result<(), DeviceError> {
     let args: Vec<_> = args.iter().map(|arg| arg.0).collect();
-    // SAFETY: as in `time_held`.
+    // SAFETY: as in `time_held`, the rig holds every value and buffer until the device has finished, and there is one
+    // pointer for each parameter, of the declared type and length.
     let args = unsafe { KernelArgs::new(&args) }.with_memory(memory);
     stream
         .device()
@@ -420,8 +424,8 @@ pub(crate) fn time_held(
 ) -> Result<u64, DeviceError> {
     let pointers = |args: &Vec<Arg<'_>>| args.iter().map(|arg| arg.0).collect::<Vec<_>>();
     let sets: Vec<_> = sets.iter().map(pointers).collect();
-    // SAFETY: as in `call`: the rig holds every value and buffer until the device has finished, one for each
-    // parameter in declared order, of the declared type and length.
+    // SAFETY: the rig holds every value and buffer until the device has finished. There is one pointer for each
+    // parameter, in declared order and of the declared type and length.
     let sets: Vec<_> = sets
         .iter()
         .map(|args| unsafe { KernelArgs::new(args) })

@@ -36,8 +36,8 @@ pub(super) fn from_image(
     }
 }
 
-/// The image of a row as an artifact, and its hash in the baked table. An error if the row has no image for this
-/// device's architecture.
+/// The image of a row as an artifact, and its hash in the baked table. Returns an error if the row has no image for
+/// this device's architecture.
 fn embedded(
     kernel: &'static Kernel,
     device: &dyn DeviceBackend,
@@ -67,7 +67,7 @@ fn embedded(
     Ok((artifact, hash))
 }
 
-/// Removes the help about baking again from an error. That help is printed only if no compiler is found either.
+/// Removes the advice to bake again from an error. That advice is printed only if no compiler is found either.
 fn refused(error: &str) -> NoImage {
     let why = error.split("\nhelp: ").next().unwrap_or(error);
     NoImage::Refused {

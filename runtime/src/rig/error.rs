@@ -61,13 +61,13 @@ pub enum RigError {
     /// The kernel wrote to a guard zone of a buffer.
     #[error("the kernel wrote outside `{argument}`")]
     GuardHit {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
     },
     /// The kernel changed an input.
     #[error("the kernel wrote its input `{argument}`")]
     InputChanged {
-        /// The argument.
+        /// The name of the argument.
         argument: String,
     },
     /// The expected outputs do not include this output, or they belong to another problem.

@@ -81,10 +81,10 @@ impl Expected {
     }
 
     /// Encodes the outputs as the content of a file. The first byte states the format and whether a launch produced the
-    /// outputs. Then follow, for each output, the argument's index, element type, length and values. A checksum is at
-    /// the end.
+    /// outputs. It is followed by the argument's index, the element type, the length and the values of each output, and
+    /// by a checksum.
     ///
-    /// Real values are stored as `f64` and integers in their own type, both in this machine's memory representation.
+    /// Real values are stored as `f64` and integers in their own type, both in this machine's byte order.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![FORMAT | u8::from(self.launched)];
         for (&argument, output) in &self.outputs {

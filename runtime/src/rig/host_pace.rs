@@ -1,5 +1,5 @@
-//! Measures the time that a series of launches takes from the host's first call to the end of the last kernel. It
-//! does so for launches that are queued one by one and for launches that are replayed from a recording.
+//! Measures the time that a series of launches takes from the host's first call to the end of the last kernel, once for
+//! launches that are queued one by one and once for launches that are replayed from a recording.
 //!
 //! A timed batch ([`Rig::time`]) measures only the time on the device. If queueing a launch takes the host longer
 //! than the kernel takes the device, the program runs at the pace of the host. A [`Graph`] avoids that.

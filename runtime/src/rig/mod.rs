@@ -289,9 +289,9 @@ impl Rig {
     /// Checks that a launch writes every element of its outputs, except outputs that are never compared (workspaces).
     /// Call it after a launch on poisoned outputs.
     ///
-    /// An element that still has the poison value may be unwritten, or that value may be the kernel's result. So if
-    /// there is such an element, this launches the kernel again on outputs with another poison value. An element that
-    /// is never written then has that other value.
+    /// An element that still has the poison value may be unwritten, or that value may be the kernel's result. If there
+    /// is such an element, this launches the kernel again on outputs with another poison value. An element that is
+    /// never written then has that other value.
     ///
     /// # Errors
     /// [`RigError::Unwritten`]; otherwise the errors of [`Self::launch`].

@@ -7,10 +7,11 @@ use kiln_spec::LaunchPlan;
 use crate::selection::{Choice, Selection};
 
 /// A choice (the baseline or a baked row) that launch functions use instead of selecting one. It applies to launches on
-/// a stream of [`crate::Stream::forced`].
+/// a stream that [`Stream::forced`](crate::Stream::forced) returned.
 #[derive(Debug)]
 pub struct Forced {
-    /// The address of the kernel, which identifies the kernel without its type.
+    /// The address of the kernel. It serves as the kernel's identity, so this file does not depend on the type of
+    /// kernels.
     kernel: usize,
     choice: Choice,
     receipt: Option<ReceiptSlot>,
@@ -47,7 +48,7 @@ impl Forced {
         }
     }
 
-    /// The forced choice; `None` if it applies to another kernel than the one at this address.
+    /// The forced choice for the kernel at this address; `None` if the choice was forced for a different kernel.
     pub(crate) fn choice_at(&self, kernel: usize) -> Option<Choice> {
         (self.kernel == kernel).then_some(self.choice)
     }

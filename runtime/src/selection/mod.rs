@@ -28,8 +28,8 @@ pub enum Selection {
         /// The row's index.
         row: usize,
     },
-    /// A row for another problem. Of the rows that can be launched, it is the row of the nearest problem that was tuned
-    /// on this device, or else of the nearest problem that was tuned on another device of the same architecture.
+    /// A row for another problem: of the rows that can be launched, the one whose problem is nearest. Every row of this
+    /// device is preferred to the rows of other devices of the same architecture.
     Nearest {
         /// The row's index.
         row: usize,

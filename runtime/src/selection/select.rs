@@ -123,7 +123,7 @@ impl Forced {
         Forced::of(ptr::from_ref(kernel).addr(), choice, Some(slot))
     }
 
-    /// The forced choice; `None` if it applies to another kernel.
+    /// The forced choice for this kernel; `None` if the choice was forced for a different kernel.
     pub fn choice_for(&self, kernel: &'static Kernel) -> Option<Choice> {
         self.choice_at(ptr::from_ref(kernel).addr())
     }

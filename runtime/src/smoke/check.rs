@@ -296,7 +296,8 @@ impl<'a> CheckedLaunch<'a> {
         let rig = Rig::of_config(stream, &spec, &config, &problem, seed, Layout::Zones)?;
         let (mut want, compared_with) = expected(kernel, stream, choice, &problem, seed)?;
         if compared_with == ComparedWith::Nothing {
-            // A kernel without a race computes the same outputs in every order.
+            // Without a reference, an ordinary launch supplies the expected outputs, because a kernel without a race
+            // computes the same outputs in every order.
             rig.launch(&release, &plan)?;
             want = rig.outputs()?;
         }
@@ -324,9 +325,9 @@ impl<'a> CheckedLaunch<'a> {
 
     /// Launches one block of each entry, and checks that both write the same elements.
     ///
-    /// The release entry writes no receipt. Its symbol shows that it belongs to the same kernel and config as the
-    /// receipt entry. This check confirms that by observation, because an entry with another config normally has
-    /// other tiles and writes other elements.
+    /// The release entry writes no receipt, so only its symbol shows that it belongs to the same kernel and config as
+    /// the receipt entry. This check confirms that by observation: an entry with another config normally has other
+    /// tiles and writes other elements.
     fn compare_footprints(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         if plan.blocks() == 1 {
             return Ok(());
@@ -368,7 +369,7 @@ fn untouched(output: &Wide) -> Vec<bool> {
     output.to_f64s().into_iter().map(same).collect()
 }
 
-/// A nonce for this launch. The receipt of an earlier launch has a different one.
+/// A nonce for this launch, which differs from the nonces of earlier launches.
 fn nonce(seed: u64, symbol: &str) -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static LAUNCHES: AtomicU64 = AtomicU64::new(1);

@@ -3,11 +3,13 @@
 //! A smoke test launches every baked row (one tuned config for one problem on one device), including rows that were
 //! tuned for other devices. It launches them on the current device or on a simulation of the row's GPU. It bypasses row
 //! selection and calls the generated launch function, as programs do. The device records the launch in a
-//! [`Receipt`](crate::receipt::Receipt). The test compares the receipt and the launched symbol with the row, the launch
-//! plan with the spec and with the row, and the outputs with those of the reference or, if there is no reference, of
-//! the baseline. Nothing is timed.
+//! [`Receipt`](crate::receipt::Receipt). Nothing is timed. The test compares:
 //!
-//! The generated test runs its launches in a child process of the same test binary, with a deadline. So if a launch
+//! - the receipt and the launched symbol with the row
+//! - the launch plan with the spec and with the row
+//! - the outputs with those of the reference or, if there is no reference, with those of the baseline
+//!
+//! The generated test runs its launches in a child process of the same test binary, with a deadline. If a launch
 //! crashes or hangs, the test fails and reports which launch it was.
 
 mod check;

@@ -43,8 +43,8 @@ pub struct Check {
     /// The simulated GPU on which the choice was launched (`sim:sm_89`); `None` if it was launched on the device of
     /// the report.
     pub simulated_on: Option<String>,
-    /// The reason why the row of an absent GPU was not launched on a simulation. `None` if it was, if no simulation was
-    /// requested, if this build has no simulator, or if the choice is not a row of an absent GPU.
+    /// The reason why the row of an absent GPU was not launched on a simulation. `None` if it was launched there, if no
+    /// simulation was requested, if this build has no simulator, or if the choice is not a row of an absent GPU.
     pub not_simulated: Option<String>,
     /// The result of the check.
     pub outcome: CheckOutcome,

@@ -1,5 +1,5 @@
-//! Simulations of absent GPUs. The row of an absent GPU is compiled for that GPU and launched on a simulation of it,
-//! if this build can simulate the GPU and the compiler for the GPU is installed.
+//! Simulations of absent GPUs. The row of an absent GPU is compiled for that GPU and launched on a simulation of it, if
+//! this build can simulate the GPU and the compiler for it is installed.
 
 use super::SmokeOptions;
 use super::report::{Check, CheckOutcome, Failure};

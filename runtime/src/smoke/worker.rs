@@ -66,7 +66,8 @@ fn run_here(kernel: &'static Kernel, device: &str, simulate_absent: bool) {
         return;
     }
     println!("{FAILED}\n{report}");
-    // The parent's test fails with this report. A panic here would repeat it inside the child harness's own output.
+    // The test in the parent process fails with this report. A panic here would repeat the report inside the output of
+    // the child's test harness.
     std::process::exit(1);
 }
 

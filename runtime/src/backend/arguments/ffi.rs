@@ -2,14 +2,15 @@
 
 use crate::device::KernelArgs;
 
-/// The bytes of the arguments' values, with the specified sizes in bytes. Arguments without a size are left out.
+/// The bytes of the arguments' values. `sizes` contains the size of each value in bytes. Arguments without a size are
+/// left out.
 pub(crate) fn values(args: KernelArgs<'_>, sizes: &[usize]) -> Vec<Vec<u8>> {
     let pairs = args.pointers().iter().zip(sizes);
     pairs
         .map(|(pointer, &bytes)| {
             let mut value = vec![0; bytes];
-            // SAFETY: whoever created the `KernelArgs` promised one pointer per parameter, to a live value of that
-            // parameter's type; `sizes` are the sizes of the declared types, and `value` has that size.
+            // SAFETY: the creator of the `KernelArgs` promised one pointer per parameter, to a live value of that
+            // parameter's type. `sizes` contains the sizes of the declared types, and `value` has that size.
             unsafe {
                 std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), value.as_mut_ptr(), bytes);
             }

@@ -1,4 +1,4 @@
-//! Stacks for the threads of a block, for kernels with barriers. Each operating system thread has one arena of
+//! Stacks for the threads of a block, which kernels with barriers need. Each operating system thread has one arena of
 //! stacks.
 
 use crate::device::DeviceError;

@@ -1,8 +1,8 @@
 //! The part of a translation unit that does not depend on the kernel: the access checks of check builds, and the code
 //! that switches between threads.
 //!
-//! Compiling this part takes up to three times as long as compiling most kernels. So it is compiled once per compiler
-//! and flags, stored in the user's cache, and linked with the kernel's part (`KILN_CPU_PART` in `kiln_cpu.h`).
+//! Compiling this part takes up to three times as long as compiling most kernels. It is therefore compiled once per
+//! compiler and flags, stored in the user's cache, and linked with the kernel's part (`KILN_CPU_PART` in `kiln_cpu.h`).
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -50,7 +50,7 @@ enum PartState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CommonPart<'a> {
     pub request: &'a CompileRequest,
-    /// The target that the flags stand for on this machine. `-march=native` means another processor on another
+    /// The target that the flags stand for on this machine. `-march=native` stands for a different processor on each
     /// machine.
     pub target: &'a str,
     pub toolchain: &'a Toolchain,
@@ -115,7 +115,8 @@ impl CommonPart<'_> {
     }
 
     fn name(&self, mode: &str, prelude: Hash) -> Hash {
-        // The number is the version of `compile`. Increase it whenever `compile` changes its result.
+        // The number is the version of the code in `compile`. Increase it whenever a change of `compile` changes its
+        // result.
         let mut hasher = Hasher::new("common part 1");
         hasher
             .field(prelude.to_string().as_bytes())
@@ -174,7 +175,7 @@ impl CommonPart<'_> {
     }
 }
 
-/// Whether an error is unrelated to the source, because the compiler was killed or a file operation failed.
+/// Whether an error says nothing about the source, because the compiler was killed or a file operation failed.
 fn judges_nothing(error: &CompileError) -> bool {
     matches!(
         error,

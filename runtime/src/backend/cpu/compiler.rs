@@ -158,7 +158,7 @@ impl CpuCompiler {
     fn flags_of(&self, family: Family, build: BuildKind) -> Vec<String> {
         let mut flags: Vec<String> = COMMON.iter().map(ToString::to_string).collect();
         flags.push(self.target.option());
-        // On x86-64 plain `char` is signed anyway, as it is on every GPU.
+        // Plain `char` is signed on every GPU and on x86-64, but not on aarch64.
         if cfg!(target_arch = "aarch64") {
             flags.push("-fsigned-char".into());
         }
@@ -202,7 +202,8 @@ const COMMON: &[&str] = &[
 /// Turns off warnings that a user cannot act on. Not every loop over threads can be vectorised. On some virtual
 /// machines, `-march=native` selects features that clang 19 reports as an invalid combination.
 const CLANG: &[&str] = &[
-    // The functions whose names say how they round have a pragma against contraction.
+    // With this option, the prelude's functions whose names state a rounding mode can turn contraction off with a
+    // pragma.
     "-ffp-contract=fast-honor-pragmas",
     "-Wno-pass-failed",
     "-Wno-invalid-feature-combination",
@@ -212,7 +213,7 @@ const GCC: &[&str] = &["-ffp-contract=fast"];
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
 /// Flags of check builds with g++. The instrumentation of the thread sanitizer reports each access by calling the
 /// prelude's own functions (`watch_access.h`). Optimisations that move or widen an access before it is instrumented are
-/// off, also for clang, which in addition does not instrument accesses of more than 16 bytes.
+/// off. They are off for clang too, which does not instrument accesses of more than 16 bytes.
 const CHECK_GCC: &[&str] = &[
     "-O2",
     "-g1",
@@ -241,7 +242,8 @@ const CHECK_CLANG: &[&str] = &[
     "-mllvm",
     "-tsan-instrument-func-entry-exit=0",
 ];
-/// Flags of sanitized builds with g++. The check `vptr` is off because it needs type information, which is also off.
+/// Flags of sanitized builds with g++. The check `vptr` is off because it needs run-time type information, which is
+/// also off.
 const SANITIZE_GCC: &[&str] = &[
     "-O1",
     "-g1",
@@ -280,8 +282,8 @@ fn clang_kind_flags(build: BuildKind) -> &'static [&'static str] {
     }
 }
 
-/// The libraries to link. Linking without the standard libraries takes a fraction of the time. Sanitizers link the
-/// standard libraries that they need.
+/// The libraries to link. Release and check builds (`-nostdlib`) link only these libraries, which takes a fraction of
+/// the time that linking all standard libraries takes. Sanitizers add the standard libraries that they need.
 fn libraries(build: BuildKind) -> &'static [&'static str] {
     match build {
         BuildKind::Sanitize => &["-lm"],

@@ -121,9 +121,9 @@ impl Executor {
         }
     }
 
-    /// Launches `launches` times and alternates between the sets of arguments. For each launch, takes the CPU time of
-    /// the thread that used the most. Returns the sum of these times, in nanoseconds. If the entry was never launched,
-    /// one more launch runs first, which determines whether the thread pool is used and is not part of the sum.
+    /// Launches `launches` times and alternates between the sets of arguments. Returns the sum over the launches, in
+    /// nanoseconds, of the CPU time of each launch's busiest thread. If the entry was never launched, one more launch
+    /// runs first. It determines whether the thread pool is used, and is not part of the sum.
     pub fn time(
         &self,
         entry: &Arc<CpuEntry>,
@@ -166,8 +166,7 @@ impl Executor {
             && estimate_ns > WAKE_NS
     }
 
-    /// Runs the blocks from `first` on with all threads. Returns the CPU time of the thread that used the most, in
-    /// nanoseconds.
+    /// Runs the blocks from `first` on with all threads. Returns the CPU time of the busiest thread, in nanoseconds.
     fn run_with_pool(
         &self,
         mut work: LaunchWork,
@@ -199,10 +198,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// How the threads divide the blocks of a launch into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shares {
-    /// A thread that is free takes the next share. With this, the launch ends soonest.
+    /// A thread that is free takes the next share. The launch then ends as soon as possible.
     AsTheyCome,
-    /// Every thread runs the same number of shares. With this, the largest CPU time of a thread does not depend on
-    /// when the system schedules each thread.
+    /// Every thread runs the same number of shares. The largest CPU time of a thread then does not depend on when the
+    /// system schedules each thread.
     Even,
 }
 

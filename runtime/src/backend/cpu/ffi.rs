@@ -31,9 +31,9 @@ pub(super) struct Mapping {
     bytes: usize,
 }
 
-// SAFETY: the memory belongs to no thread; its users synchronise their accesses.
+// SAFETY: the memory is not tied to a thread, and its users synchronise their accesses.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; the device's lock keeps copies and kernels apart.
+// SAFETY: the device's lock prevents copies and kernels from accessing the memory at the same time.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -42,7 +42,7 @@ impl Mapping {
         Mapping::with_flags(bytes, MapFlags::PRIVATE)
     }
 
-    /// Like [`Self::new`], for memory of which most is never accessed.
+    /// Like [`Self::new`], for memory that is accessed only in small parts.
     pub fn sparse(bytes: usize) -> rustix::io::Result<Mapping> {
         Mapping::with_flags(bytes, MapFlags::PRIVATE | MapFlags::NORESERVE)
     }
@@ -53,7 +53,7 @@ impl Mapping {
             .checked_next_multiple_of(page_bytes())
             .ok_or(rustix::io::Errno::NOMEM)?;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address that the kernel chooses does not overlap existing memory.
+        // SAFETY: the operating system chooses the address, so the new mapping does not overlap existing memory.
         let start =
             unsafe { rustix::mm::mmap_anonymous(std::ptr::null_mut(), bytes, protection, flags)? };
         let start = NonNull::new(start.cast()).ok_or(rustix::io::Errno::NOMEM)?;
@@ -75,20 +75,20 @@ impl Mapping {
             range.start <= range.end && range.end <= self.bytes,
             "the range should be inside the mapping"
         );
-        // SAFETY: the offset is inside the mapping, as just asserted.
+        // SAFETY: the offset is inside the mapping, as asserted above.
         unsafe { self.start.as_ptr().add(range.start) }
     }
 
     /// Makes the pages of a range inaccessible.
     pub fn guard(&self, range: Range<usize>) -> rustix::io::Result<()> {
         let start = self.pointer(&range).cast();
-        // SAFETY: the pages belong to this mapping; from now on an access faults, which is the purpose.
+        // SAFETY: the pages belong to this mapping. From now on every access to them faults, which is the purpose.
         unsafe { rustix::mm::mprotect(start, range.len(), MprotectFlags::empty()) }
     }
 
     /// Requests huge pages. The kernel of the operating system may decline.
     pub fn ask_for_huge_pages(&self) {
-        // SAFETY: the advice changes how the pages are backed, never their content. It may be refused.
+        // SAFETY: the advice changes how the pages are backed and never their content. The system may refuse it.
         let _ = unsafe {
             rustix::mm::madvise(
                 self.start.as_ptr().cast(),
@@ -101,28 +101,28 @@ impl Mapping {
     /// Copies bytes from `offset` into `out`. The range must be inside the mapping and not guarded.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         let from = self.pointer(&(offset..offset + out.len()));
-        // SAFETY: the source is inside the mapping; `out` is borrowed exclusively.
+        // SAFETY: the source is inside the mapping, and `out` is borrowed exclusively.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
     }
 
     /// Copies `data` to `offset`. The range must be inside the mapping and not guarded.
     pub fn write(&self, offset: usize, data: &[u8]) {
         let to = self.pointer(&(offset..offset + data.len()));
-        // SAFETY: the target is inside the mapping, and never borrowed, since it is accessed only by copies.
+        // SAFETY: the target is inside the mapping. It is never borrowed, because only copies access it.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, data.len()) };
     }
 
     /// Sets all bytes of a range to `value`. The range must be inside the mapping and not guarded.
     pub fn fill(&self, range: Range<usize>, value: u8) {
         let to = self.pointer(&range);
-        // SAFETY: as for `write`.
+        // SAFETY: the range is inside the mapping. It is never borrowed, because only copies access it.
         unsafe { std::ptr::write_bytes(to, value, range.len()) };
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping belongs to this object, and nobody can reach it any more.
+        // SAFETY: the mapping belongs to this object, and nothing can reach it any more.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
@@ -133,7 +133,7 @@ impl fmt::Debug for Mapping {
     }
 }
 
-/// `struct kiln_cpu_launch` of the prelude.
+/// Mirrors `struct kiln_cpu_launch` of the prelude.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct RawLaunch {
@@ -151,7 +151,7 @@ struct RawLaunch {
     history: *mut RawHistory,
 }
 
-/// `struct kiln_cpu_memory` of the prelude.
+/// Mirrors `struct kiln_cpu_memory` of the prelude.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct RawMemory {
@@ -162,7 +162,7 @@ struct RawMemory {
     kind: u32,
 }
 
-/// `struct kiln_cpu_history` of the prelude.
+/// Mirrors `struct kiln_cpu_history` of the prelude.
 #[repr(C)]
 struct RawHistory {
     cells: *mut u8,
@@ -170,7 +170,7 @@ struct RawHistory {
     interval: u64,
 }
 
-/// Size of the prelude's `kiln_cpu_cell`, which stores the accesses of one granule.
+/// Size of the prelude's `kiln_cpu_cell`, which stores the accesses of one granule (1, 2 or 4 bytes of memory).
 pub(super) const CELL_BYTES: usize = 64;
 
 /// The list of memory that the kernels of a check build may access, in the format of the prelude.
@@ -180,9 +180,9 @@ pub(super) struct MemoryTable {
     _names: Vec<CString>,
 }
 
-// SAFETY: the rows point to the names next to them and to memory that only kernels access.
+// SAFETY: the rows point to the names in `_names` and to memory that only kernels access.
 unsafe impl Send for MemoryTable {}
-// SAFETY: as above.
+// SAFETY: a table that several threads share is only read.
 unsafe impl Sync for MemoryTable {}
 
 impl MemoryTable {
@@ -209,7 +209,7 @@ impl MemoryTable {
     }
 }
 
-/// What a watched launch (a launch of a check build that checks every access) needs in addition to the [`Call`].
+/// The additional input of a watched launch (a launch of a check build that checks every access), next to the [`Call`].
 pub(super) struct LaunchWatch<'a> {
     /// The memory that the kernel may access.
     pub memory: &'a MemoryTable,
@@ -219,9 +219,9 @@ pub(super) struct LaunchWatch<'a> {
     pub interval: &'a mut u64,
 }
 
-/// `KILN_CPU_REVERSE` of the prelude.
+/// The prelude's `KILN_CPU_REVERSE`, for a launch in reverse order.
 const REVERSE: u32 = 1;
-/// `KILN_CPU_SEEDED` of the prelude.
+/// The prelude's `KILN_CPU_SEEDED`, for a launch in a pseudo-random order.
 const SEEDED: u32 = 2;
 
 /// The stacks of a block's threads. Stack `i` begins at `base + i * stride` and has `bytes` bytes.
@@ -239,10 +239,10 @@ pub(super) struct Stacks {
 #[derive(Clone, Copy)]
 pub(super) struct Call(RawLaunch);
 
-// SAFETY: the arguments it points to are only read, and stay alive until the launch is done: `KernelArgs::new`
-// vouches for that, and the executor does not return earlier.
+// SAFETY: the arguments that the call points to are only read. They stay alive until the launch is done, because the
+// caller of `KernelArgs::new` vouched for that and the executor does not return earlier.
 unsafe impl Send for Call {}
-// SAFETY: as above.
+// SAFETY: the arguments are only read, as for `Send`.
 unsafe impl Sync for Call {}
 
 impl Call {
@@ -345,14 +345,14 @@ impl EntryPoint {
             stack_bytes: stacks.bytes as u64,
             ..launch
         };
-        // SAFETY: the entry belongs to a loaded object with this ABI; `KernelArgs::new` vouches for the arguments;
-        // the executor ensures that the stacks are enough for the plan's threads.
+        // SAFETY: the entry belongs to a loaded object with this ABI, and the caller of `KernelArgs::new` vouched for
+        // the arguments. The executor ensures that there are enough stacks for the plan's threads.
         let status =
             unsafe { (self.run)(&raw const launch, blocks.start, blocks.end - blocks.start) };
         if status == 0 {
             return Ok(());
         }
-        // SAFETY: the prelude keeps a terminated text in static memory of the same copy.
+        // SAFETY: the prelude keeps a zero-terminated text in static memory of the same copy.
         let text = unsafe { CStr::from_ptr((self.error)()) };
         Err(Reported {
             text: text.to_string_lossy().into_owned(),
@@ -363,7 +363,7 @@ impl EntryPoint {
 /// One loaded copy of a shared object.
 pub(super) struct ObjectCopy {
     library: Library,
-    /// The list to which `kiln_cpu_variables` of the prelude points in a check build.
+    /// The list to which the prelude's `kiln_cpu_variables` points in a check build.
     variables: Option<Box<MemoryTable>>,
     /// Keeps the file open. Sanitizers read line numbers from it while the copy is loaded.
     _file: Option<File>,
@@ -380,7 +380,7 @@ impl ObjectCopy {
         let mut file = File::from(descriptor);
         file.write_all(image)?;
         let path = unique_path(&file);
-        // SAFETY: the object was generated by Kiln and has no initialisers; the author vouches for the kernel in it.
+        // SAFETY: Kiln generated the object, which has no initialisers. The author vouches for the kernel in it.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }?;
         Ok(ObjectCopy {
             library,
@@ -391,7 +391,7 @@ impl ObjectCopy {
 
     /// The value of a constant that the prelude exports; `None` if the object does not have it.
     pub fn constant(&self, name: &str) -> Option<u32> {
-        // SAFETY: constants with this kind of name are `const uint32_t` in the prelude.
+        // SAFETY: the prelude declares constants with such names as `const uint32_t`.
         let symbol = unsafe { self.library.get::<*const u32>(name.as_bytes()) }.ok()?;
         let pointer = symbol.into_raw().cast::<u32>();
         // SAFETY: the symbol was found, so it points into the loaded object.
@@ -419,7 +419,7 @@ impl ObjectCopy {
         variables: impl Iterator<Item = (&'a str, i64, u64, u32)>,
     ) -> Option<()> {
         let get = |name: &str| {
-            // SAFETY: only the address is taken here.
+            // SAFETY: only the address of the symbol is taken here.
             let symbol = unsafe { self.library.get::<*mut u8>(name.as_bytes()) }.ok()?;
             Some(symbol.into_raw().cast::<u8>())
         };
@@ -450,13 +450,13 @@ impl fmt::Debug for ObjectCopy {
 
 /// Whether the process contains a symbol, for example from a preloaded library.
 pub(super) fn process_has(symbol: &str) -> bool {
-    // SAFETY: the symbol is looked up, never used.
+    // SAFETY: the symbol is only looked up and never used.
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
 }
 
-/// A path to an open file. No two calls return the same path. The loader identifies an object by its path, and
-/// descriptor numbers are reused. So the path contains a serial number in components that the kernel of the operating
-/// system ignores: `./` for a 0 bit and `.//` for a 1 bit.
+/// A path to an open file. No two calls return the same path. This matters because the loader identifies an object by
+/// its path, and descriptor numbers are reused. The path therefore contains a serial number in components that the
+/// operating system ignores: `./` for a 0 bit and `.//` for a 1 bit.
 fn unique_path(file: &File) -> String {
     static SERIAL: AtomicU64 = AtomicU64::new(0);
     let serial = SERIAL.fetch_add(1, Ordering::Relaxed);

@@ -26,8 +26,7 @@ pub struct CpuOptions {
     pub max_threads: u32,
     /// Maximum shared memory per block, in bytes. Smoke tests raise it (up to 256 KiB) for rows of other devices.
     pub shared_bytes: u32,
-    /// Size of the stack of one GPU thread in kernels with barriers, in bytes. A value below 4096 has the effect of
-    /// 4096.
+    /// Size of the stack of one GPU thread in kernels with barriers, in bytes. Values below 4096 are treated as 4096.
     pub stack_bytes: usize,
     /// Whether to bind every thread, including the one that opens the device, to its own processor. This is for
     /// measuring.
@@ -83,15 +82,16 @@ impl CpuOptions {
 /// The processor or instruction set for which kernels are compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CpuTarget {
-    /// The host processor (`-march=native`, on aarch64 `-mcpu=native`). This is for tuning; such code is never loaded on another processor.
+    /// The host processor (`-march=native`, on aarch64 `-mcpu=native`). This is for tuning; such code is never loaded
+    /// on another processor.
     Native,
     /// A named instruction set, such as `x86-64-v3`. This is for images that are shipped.
     Named(String),
 }
 
 impl CpuTarget {
-    /// The compiler's option for the target. On aarch64, `-march=native` says nothing about the processor's schedule, and
-    /// clang leaves out extensions that the processor has.
+    /// The compiler's option for the target. On aarch64, `-march=native` would not select the processor's scheduling
+    /// model, and clang would leave out extensions that the processor has.
     pub(super) fn option(&self) -> String {
         match self {
             CpuTarget::Native if cfg!(target_arch = "aarch64") => "-mcpu=native".into(),
@@ -100,8 +100,8 @@ impl CpuTarget {
         }
     }
 
-    /// The name of the target in artifacts. The name of native code contains the processor's features, so that it
-    /// differs from the name of native code for another processor.
+    /// The name of the target in artifacts. The name of native code contains a hash of the processor's name and
+    /// features, so it differs from the name of native code for another processor.
     pub(super) fn name(&self) -> String {
         match self {
             CpuTarget::Native => {

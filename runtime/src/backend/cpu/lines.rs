@@ -70,7 +70,8 @@ fn place_of(location: &Location<'_>) -> Option<(String, u32)> {
     Some((file.trim_start_matches("./").into(), location.line?))
 }
 
-/// Whether a file is generated or is a header of the prelude. The headers are in one of Kiln's folders.
+/// Whether a file is generated or is a header of the prelude. Such headers are recognised by the folder, which belongs
+/// to Kiln.
 fn is_of_prelude(file: &str) -> bool {
     let is_header = |name: &str| {
         file.strip_suffix(name)

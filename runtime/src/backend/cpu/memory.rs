@@ -10,7 +10,7 @@ use crate::launch::checks::{check_align, end_of_range};
 use super::ffi::{Mapping, page_bytes};
 use super::limits::meminfo_bytes;
 
-/// Before an allocation of at least this size, in bytes, the free memory of the machine is checked.
+/// For an allocation of at least this size, in bytes, the free memory of the machine is checked first.
 const LARGE_BYTES: usize = 64 << 20;
 
 /// Allocations of at least this size, in bytes, begin at a huge page and request huge pages. A kernel that reads 8 MB
@@ -107,15 +107,16 @@ impl CpuMemory {
         })
     }
 
-    /// Converts a range within the allocation to a range within the mapping. An error if the range is not inside.
+    /// Converts a range within the allocation to a range within the mapping. Returns an error if the range is not
+    /// inside the allocation.
     fn range(&self, offset: usize, bytes: usize) -> Result<Range<usize>, DeviceError> {
         let end = end_of_range(offset, bytes, self.bytes)?;
         Ok(self.start + offset..self.start + end)
     }
 }
 
-/// The size of the mapping: whole pages for the data, and room to align the data. An error if the machine does not
-/// have enough memory.
+/// The size of the mapping: whole pages for the data, and room to align the data. Returns an error if the machine does
+/// not have enough memory.
 fn room_for(bytes: usize, align: usize, page: usize) -> Result<usize, DeviceError> {
     if bytes >= LARGE_BYTES {
         let free = meminfo_bytes("MemAvailable").unwrap_or(u64::MAX);

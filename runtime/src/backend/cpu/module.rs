@@ -84,7 +84,7 @@ impl CpuModule {
         with_lines(text, &self.image, |offset| self.facts.at_anchor(offset))
     }
 
-    /// The copy of a thread. It is loaded on first use.
+    /// The copy that a thread uses. It is loaded on first use.
     fn copy(&self, thread: usize) -> Result<&ObjectCopy, DeviceError> {
         if let Some(copy) = self.copies[thread].get() {
             return Ok(copy);
@@ -114,7 +114,7 @@ impl CpuModule {
     }
 }
 
-/// The facts about an artifact. An error if the artifact cannot be loaded on this processor.
+/// The content of an artifact's symbol table, or an error if the artifact cannot be loaded on this processor.
 fn facts_of(artifact: &Artifact) -> Result<ObjectFacts, DeviceError> {
     let load_error = |text: String| DeviceError::Load { text };
     image::check(artifact, &Wanted::of_target(Backend::Cpu, &artifact.target))?;
@@ -153,7 +153,7 @@ impl Module for CpuModule {
             symbol: symbol.into(),
             bounds: KernelBounds {
                 static_shared_bytes,
-                // The kernel itself has no limit, since its threads use no registers of a GPU.
+                // The kernel itself has no limit on threads, because its threads use no registers of a GPU.
                 max_threads: u32::MAX,
                 parameters: parameters.map(|count| count as usize),
             },

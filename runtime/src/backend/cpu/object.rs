@@ -5,7 +5,7 @@ use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
 use thiserror::Error;
 
-/// A part of the name of every symbol in the copy of the source that belongs to the receipt entry.
+/// A part of the name of every symbol in the receipt entry's copy of the source.
 const RECEIPT_COPY: &str = "kiln_receipt_copy";
 
 /// The reason why an object cannot be loaded.
@@ -29,8 +29,8 @@ pub(super) struct ObjectFacts {
     variables: Vec<ObjectVariable>,
     /// The address of the prelude's `kiln_cpu_abi`.
     anchor: u64,
-    /// The name of a variable of the kernel's author to which kernels could write (a `__device__` variable), if there
-    /// is one.
+    /// The name of a `__device__` variable of the kernel's author, to which kernels could write; `None` if there is
+    /// none.
     pub mutable_global: Option<String>,
     /// Whether the object can be loaded only if the runtime of the address sanitizer is in the process.
     pub needs_sanitizer: bool,

@@ -49,8 +49,8 @@ const ARM_PARTS: &[(u32, u32, &str)] = &[
 pub(super) struct Processor {
     /// The product name. If the kernel prints none, the names of the cores, each once.
     pub name: String,
-    /// On x86-64 the vendor, family, model and stepping of the first core. On aarch64 the implementer, variant, part and
-    /// revision of each core that differs from those before it.
+    /// On x86-64, the vendor, family, model and stepping of the first core. On aarch64, the implementer, variant, part
+    /// and revision of each core that differs from those before it.
     pub model: String,
     /// The instruction set features that compilers use, sorted.
     pub features: String,

@@ -6,7 +6,7 @@ use crate::device::{DeviceError, KernelArgs};
 use super::ffi::{CELL_BYTES, LaunchWatch, Mapping, MemoryTable};
 use super::memory::Order;
 
-/// The `kiln_cpu_memory_kind` of the prelude.
+/// Mirrors `kiln_cpu_memory_kind` of the prelude.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MemoryKind {
     Argument = 0,
@@ -38,7 +38,8 @@ impl History {
         memory_bytes: u64,
         memory: &'a MemoryTable,
     ) -> Result<LaunchWatch<'a>, DeviceError> {
-        // At most one cell per byte, and the same number again for older accesses with larger granules.
+        // Each granule has a cell, and a granule has at least one byte. The factor 2 leaves room for the cells of
+        // earlier accesses, whose granules were larger.
         let cells = memory_bytes.saturating_mul(2).saturating_add(8192);
         let bytes = cells.saturating_mul(CELL_BYTES as u64).min(MAX_BYTES);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);

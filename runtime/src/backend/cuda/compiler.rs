@@ -37,8 +37,8 @@ const VERBOSE: &str = "--ptxas-options=-v";
 
 /// NVRTC as a compiler for one architecture.
 ///
-/// NVRTC runs in this process. A deadline takes effect only with NVRTC 12.9 and later, and only between two steps of
-/// a compile. A memory limit has no effect. So `tune` compiles in separate processes.
+/// NVRTC runs in this process. A deadline takes effect only with NVRTC 12.9 and later, and only between two steps of a
+/// compile. A memory limit has no effect. For these reasons, `tune` compiles in separate processes.
 pub struct NvrtcCompiler {
     library: Arc<NvrtcLibrary>,
     arch: String,
@@ -165,8 +165,9 @@ impl NvrtcCompiler {
         Err(self.rejected(&request, options, compiled))
     }
 
-    /// The architecture to compile for. GPUs of compute capability 9.0 have instructions (such as `wgmma`) that a compile
-    /// for `sm_90` rejects. Code for `sm_90a` runs only on these GPUs, as does every cubin for `sm_90`.
+    /// The architecture to compile for. For `sm_90` it is `sm_90a` if this NVRTC supports it, because a compile for
+    /// `sm_90` rejects some instructions of GPUs of compute capability 9.0, such as `wgmma`. Code for `sm_90a` runs
+    /// only on these GPUs, as does every cubin for `sm_90`.
     fn real_arch(&self) -> &str {
         match &*self.arch {
             "sm_90" if self.library.version >= KNOWS_FEATURES_OF_HOPPER => "sm_90a",
@@ -217,8 +218,8 @@ impl NvrtcCompiler {
             })
         };
         let source = text("the source", request.source.clone())?;
-        // NVRTC searches the folder of the source for includes. So the source's name is in a folder that is searched
-        // anyway, and not in the current folder of the process.
+        // NVRTC searches the folder of the source for includes. The source's name is therefore in a folder that is
+        // searched anyway, and not in the current folder of the process.
         let name = include.path().join("unit.cu");
         let name = text("the path of the prelude", name.display().to_string())?;
         let list = options
@@ -354,7 +355,7 @@ impl Compiler for NvrtcCompiler {
     }
 
     fn library(&self) -> Option<&Path> {
-        // The compile processes of `tune` produce only cubins.
+        // `tune` loads this library into separate compile processes, and they produce only cubins.
         let makes_cubins = self.kind == ImageKind::Cubin;
         makes_cubins.then_some(&*self.library.file)
     }

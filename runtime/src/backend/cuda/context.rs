@@ -11,7 +11,7 @@ use super::error::of_call;
 use super::ffi::{PrimaryContext, RawStream};
 use super::stream::Streams;
 
-/// The context of one device, and what this process keeps for the device.
+/// The context of one device, with the streams and the state that this process keeps for the device.
 pub(super) struct CudaContext {
     /// The driver's context.
     pub raw: Arc<PrimaryContext>,

@@ -63,11 +63,15 @@ fn is_lost(code: i32) -> bool {
     matches!(code, 214 | 220)
 }
 
-/// Whether the process can no longer use the device. The header states that the process must be terminated and
-/// restarted after these errors: a destroyed context, an error contained to the process (226), a fault of a kernel
-/// (illegal address, time-out of a display, assertion, stack, instruction, alignment, address space, counter, launch
-/// failure, tensor memory), or a client that the MPS server ended (810). An unknown error (999) is included because
-/// it may have left any state.
+/// Whether the process can no longer use the device because of one of these errors:
+///
+/// - a driver that is shutting down (4), an invalid context (201) or a destroyed context (709)
+/// - an error contained to the process (226), after which the header requires that the process is restarted
+/// - a fault of a kernel (illegal address, time-out of a display, assertion, stack, instruction, alignment, address
+///   space, counter, launch failure, tensor memory), after which the header requires the same
+/// - a client that the MPS server ended (810)
+///
+/// An unknown error (999) is included because it may have left any state.
 fn is_sticky(code: i32) -> bool {
     matches!(
         code,
@@ -80,7 +84,7 @@ fn is_image(code: i32) -> bool {
     matches!(code, 200 | 209 | 218 | 221..=223 | 300..=303)
 }
 
-/// Whether some work cannot be recorded, or was recorded incorrectly.
+/// Whether a code means that work cannot be recorded, or was recorded incorrectly.
 fn is_capture(code: i32) -> bool {
     (900..=908).contains(&code)
 }

@@ -77,7 +77,8 @@ fn of_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> Device
 }
 
 /// Like [`of_allocation`], for guarded memory. A sandbox or a virtual GPU may not permit mapping memory and returns
-/// various error codes. So any error after which the context is usable means that guarded memory is not supported.
+/// various error codes. Therefore any error after which the context is usable means that guarded memory is not
+/// supported.
 fn of_guarded_allocation(context: &CudaContext, bytes: usize, failed: &Failed) -> DeviceError {
     let error = of_allocation(context, bytes, failed);
     match error.class() {

@@ -25,7 +25,7 @@ const WITHOUT_OPT_IN: u32 = 48 * 1024;
 /// A loaded cubin.
 pub(super) struct CudaModule {
     context: Arc<CudaContext>,
-    /// `None` after the cubin is unloaded.
+    /// The driver's module; `None` after the cubin is unloaded.
     module: Option<Arc<LoadedImage>>,
     image: Arc<[u8]>,
     /// Maximum shared memory per block, in bytes.
@@ -151,7 +151,7 @@ pub(super) struct CudaEntry {
     /// The `__constant__` variables that launches fill from the kernel's arguments.
     pub constants: Option<Constants<CudaContext>>,
     context: Arc<CudaContext>,
-    /// `None` after it is dropped.
+    /// The driver's function; `None` after it is dropped.
     function: Option<RawFunction>,
 }
 
@@ -159,7 +159,7 @@ impl CudaEntry {
     /// The driver's function to launch.
     ///
     /// # Errors
-    /// None, as long as the entry exists.
+    /// Returns no error as long as the entry exists.
     #[inline]
     pub fn function(&self) -> Result<&RawFunction, DeviceError> {
         self.function.as_ref().ok_or_else(|| DeviceError::NotFound {

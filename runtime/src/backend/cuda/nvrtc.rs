@@ -20,7 +20,7 @@ use crate::compiler::{CompileError, in_workspace};
 use super::ffi::Nvrtc;
 use super::library_error::NvrtcLibraryError;
 
-/// The names with which the system's loader is searched, newest version first.
+/// The names by which the system's loader is asked for NVRTC, newest version first.
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
 /// The help that explains how to install an NVRTC whose images the driver can load. `newest_major` is the newest major
@@ -215,7 +215,7 @@ fn version_in_name(path: &Path) -> Option<Vec<u32>> {
     numbers.map(|number| number.parse().ok()).collect()
 }
 
-/// Loads a file. A file that is already loaded is returned.
+/// Loads a file. If the file is already loaded, returns the loaded library.
 fn load(file: &Path, wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, NvrtcLibraryError> {
     // Libraries are never closed, because the compiler has threads and registrations for which the library must stay
     // loaded.

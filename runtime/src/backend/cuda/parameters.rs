@@ -2,7 +2,7 @@
 //!
 //! The section `.nv.info.<kernel>` consists of records. A record has a format byte, an attribute byte and two more
 //! bytes. In format 4, these two bytes are a length, and that many bytes follow. Attribute 0x17 describes one
-//! parameter. NVIDIA does not document this. It was observed in the output of NVRTC 12.9 to 13.5.
+//! parameter. NVIDIA does not document this layout, which was observed in the output of NVRTC 12.9 to 13.5.
 
 use object::LittleEndian;
 use object::read::elf::ElfFile64;

@@ -11,7 +11,7 @@ use crate::interop::VouchedStream;
 use super::error::of_call;
 use super::ffi::{PrimaryContext, RawStream};
 
-/// The open streams. Handle 0 is the default stream. Handle n is the stream at index n - 1.
+/// The open streams. Handle 0 is the default stream, and handle n is the stream at index n - 1.
 pub(super) struct Streams {
     default: Arc<RawStream>,
     opened: RwLock<Vec<Option<Arc<RawStream>>>>,

@@ -114,7 +114,8 @@ impl FakeDevice {
         })
     }
 
-    /// The device of the script file `script`, else of the script file `$KILN_FAKE_SCRIPT`, else the default device.
+    /// Opens the device that the script file `script` specifies, or else the script file `$KILN_FAKE_SCRIPT`. Without
+    /// either file, opens the default device.
     ///
     /// # Errors
     /// If the script cannot be read, or if it is not valid.
@@ -269,7 +270,7 @@ fn nonce_in(record: &[u8; RECEIPT_BYTES]) -> u64 {
     u64::from_le_bytes(nonce)
 }
 
-/// Performs the misbehaviour of a launch; returns `None` if the script specifies none.
+/// Makes a launch fail or end the process as the script specifies; returns `None` if the launch succeeds.
 fn misbehave(entry: &FakeEntry, launches: u64) -> Option<DeviceError> {
     let symbol = || entry.symbol.clone();
     let scripted = || "the script says so".to_owned();
@@ -302,7 +303,8 @@ fn misbehave(entry: &FakeEntry, launches: u64) -> Option<DeviceError> {
 
 fn crash() -> ! {
     let this = rustix::process::getpid();
-    // The first signal goes to the handler of Rust's runtime, which only removes itself. The second signal kills.
+    // The first signal goes to the handler of Rust's runtime, which only removes itself. The second signal ends the
+    // process.
     for _ in 0..100 {
         let _ = rustix::process::kill_process(this, rustix::process::Signal::SEGV);
         std::thread::sleep(Duration::from_millis(1));
@@ -313,7 +315,7 @@ fn crash() -> ! {
 fn eat_memory() -> ! {
     let mut eaten: Vec<Vec<u8>> = Vec::new();
     loop {
-        // The bytes are not zero, so that every page is really allocated.
+        // The bytes are not zero, so the system really has to allocate every page.
         eaten.push(vec![1; 64 << 20]);
     }
 }

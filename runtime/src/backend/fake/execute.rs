@@ -84,7 +84,7 @@ pub(super) fn compute(
     Ok(())
 }
 
-/// Replaces an outcome that depends on earlier launches or on chance by a definite outcome.
+/// Replaces an outcome that depends on earlier launches or on chance with a definite outcome.
 fn settle(outcome: OutputOutcome, history: &EntryHistory, draws: &mut FakeDraws) -> OutputOutcome {
     let wrong = match outcome {
         OutputOutcome::WrongAfter(launches) => history.launches >= launches,
@@ -288,7 +288,7 @@ fn distort(
     right
 }
 
-/// Scales all elements. Adds to elements that scaling would not change.
+/// Scales all elements. If scaling does not change an element, adds 1 to it instead.
 fn scale(bytes: &mut [u8], ty: ElemType, factor: f64) {
     crate::data::element::for_elem_type!(ty, T => {
         for element in bytes.chunks_exact_mut(ty.bytes()) {

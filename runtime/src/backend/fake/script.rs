@@ -166,7 +166,7 @@ pub struct ScriptRule {
     pub receipt: Option<ReceiptOutcome>,
 }
 
-/// What a rule matches. All fields that are specified must match.
+/// The entries and configs that a rule matches. All fields that are set must match.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct When {

@@ -65,8 +65,8 @@ impl Recorder {
     /// After the first batch that cannot be recorded, all later batches are queued.
     ///
     /// # Errors
-    /// The error of the batch that ran; an error after which the device cannot be used; the error of a batch that
-    /// cannot be recorded after others were recorded.
+    /// The error of the batch that ran. If the batch cannot be recorded, the error of recording is returned in two
+    /// cases: the device can no longer be used, or earlier batches were recorded.
     pub fn time(
         &self,
         batch: Option<Batch>,

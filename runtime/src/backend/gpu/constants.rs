@@ -1,7 +1,7 @@
 //! `__constant__` variables that a launch fills from its arguments.
 //!
-//! A variable belongs to the module and not to a launch. So a launch first waits on the device for the previous
-//! launch of the kernel, on whichever stream it was, then copies its arguments into the variables, and then runs. As
+//! A variable belongs to the module and not to a launch. A launch therefore first waits on the device for the previous
+//! launch of the kernel, on whichever stream it was. It then copies its arguments into the variables, and then runs. As
 //! a result, launches of such a kernel run one after another.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

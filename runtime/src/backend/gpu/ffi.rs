@@ -17,14 +17,14 @@ pub(in crate::backend) unsafe fn symbol<F: Copy>(
 ) -> Result<F, LibraryError> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     let address = address(library, name)?;
-    // SAFETY: both have the same size, and the caller vouches for the type.
+    // SAFETY: both types have the same size, and the caller vouches for `F`.
     Ok(unsafe { transmute_copy::<*mut c_void, F>(&address) })
 }
 
 /// The address of a symbol, which is never null. This function is not generic, because the generic function of
 /// `libloading` would be compiled for each of about ninety types.
 fn address(library: &Library, name: &str) -> Result<*mut c_void, LibraryError> {
-    // SAFETY: the address is only returned here.
+    // SAFETY: the address is only returned here and never dereferenced.
     match unsafe { library.get::<*mut c_void>(name.as_bytes()) } {
         Ok(found) if !found.is_null() => Ok(*found),
         _ => Err(LibraryError::NoSymbol {

@@ -1,5 +1,4 @@
-//! Memory and modules that were freed while something may still use them. The user may be a live recording, or work
-//! that could not be waited for.
+//! Memory and modules that were freed, but that a live recording, or work that could not be waited for, may still use.
 
 use std::any::Any;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +27,7 @@ impl Freed {
         waiting.drop_kept(wait);
     }
 
-    /// Registers the beginning of a recording. No object is dropped until the recording is gone.
+    /// Registers the beginning of a recording. Until the recording is dropped, no object is dropped.
     pub fn recording_begins(&self) {
         self.lock().recordings += 1;
     }

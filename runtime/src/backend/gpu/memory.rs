@@ -41,8 +41,8 @@ impl<G: Gpu> GpuMemory<G> {
         self.memory.as_ref().expect("it is taken only on drop")
     }
 
-    /// The driver allocation, and the offset in it at which a range of this memory begins. An error if the range is
-    /// not inside.
+    /// The driver allocation, and the offset in it at which a range of this memory begins. Returns an error if the
+    /// range is not inside the memory.
     fn range(&self, offset: usize, bytes: usize) -> Result<(&G::Memory, usize), DeviceError> {
         end_of_range(offset, bytes, self.bytes)?;
         Ok((self.memory(), self.start + offset))

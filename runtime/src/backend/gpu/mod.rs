@@ -83,8 +83,9 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
     /// Creates an event that records the time at which it is reached.
     fn new_event(&self) -> Result<Self::Event, Self::Failure>;
 
-    /// Queues a copy of `bytes` bytes from one device address to another. The source belongs to an argument that
-    /// [`KernelArgs::new`] vouches for. The target is a variable of a loaded module. Both have at least this size.
+    /// Queues a copy of `bytes` bytes from one device address to another. The source belongs to an argument for which
+    /// the caller of [`KernelArgs::new`] vouched. The target is a variable of a loaded module. Both have at least this
+    /// size.
     fn copy_on_device(
         &self,
         stream: &Self::Stream,
@@ -100,7 +101,7 @@ pub(crate) trait Gpu: Send + Sync + Sized + 'static {
         freed.free(Box::new(what), || self.wait().is_ok());
     }
 
-    /// Registers the beginning of a recording. Nothing is freed until the recording is gone.
+    /// Registers the beginning of a recording. Until the recording is dropped, nothing is freed.
     fn recording_begins(&self) {
         self.kept().freed.recording_begins();
     }

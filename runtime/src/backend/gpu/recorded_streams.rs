@@ -11,7 +11,7 @@ use crate::device::DeviceError;
 pub(crate) struct RecordedStreams(RwLock<BTreeSet<u64>>);
 
 impl RecordedStreams {
-    /// Calls `begin` to start recording a stream. An error if the stream is already being recorded.
+    /// Calls `begin` to start recording a stream. Returns an error if the stream is already being recorded.
     pub fn begin(
         &self,
         stream: u64,
@@ -27,7 +27,8 @@ impl RecordedStreams {
         Ok(())
     }
 
-    /// Calls `end` to end recording a stream. An error, without a call of `end`, if the stream is not being recorded.
+    /// Calls `end` to end recording a stream. If the stream is not being recorded, returns an error without calling
+    /// `end`.
     pub fn end<T>(
         &self,
         stream: u64,

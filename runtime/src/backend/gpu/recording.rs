@@ -15,8 +15,8 @@ pub(crate) const LENT_MEMORY: &str =
 /// A recording on one device. While it exists, no memory or module that it could use is freed.
 pub(crate) struct GpuRecording<G: Gpu> {
     gpu: Arc<G>,
-    /// `None` after it is dropped. Only one thread at a time may use it, because no driver documents that graphs can
-    /// be used from several threads.
+    /// The driver's graph; `None` after it is dropped. Only one thread at a time may use it, because no driver
+    /// documents that graphs can be used from several threads.
     graph: Option<Mutex<G::Graph>>,
 }
 

@@ -9,7 +9,7 @@ use super::{Event as _, Filler, Gpu, GpuGraph as _, Lane};
 
 /// Launches to be timed together.
 pub(crate) struct Timed<'a, G: Gpu> {
-    /// The GPU on which they run.
+    /// The GPU on which the launches run.
     pub gpu: &'a G,
     /// The caller's stream. The launches run after its earlier work.
     pub stream: &'a G::Stream,

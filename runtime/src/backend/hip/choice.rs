@@ -5,9 +5,12 @@ use crate::compiler::{CompileError, Compiler};
 use super::compiler::HipCompiler;
 use super::hiprtc_compiler::HiprtcCompiler;
 
-/// The compiler for an architecture. If `KILN_HIP_CLANG` is set, it is that clang; otherwise, if `KILN_HIPRTC` is set,
-/// it is that `libhiprtc`. If neither is set, it is an installed clang or, if no clang is suitable, an installed
-/// `libhiprtc`.
+/// The compiler for an architecture. It is the first of these that is specified or installed:
+///
+/// 1. the clang that `KILN_HIP_CLANG` specifies
+/// 2. the `libhiprtc` that `KILN_HIPRTC` specifies
+/// 3. an installed clang that is suitable
+/// 4. an installed `libhiprtc`
 ///
 /// # Errors
 /// [`CompileError::NotFound`], with the places that were searched, and the reason why each compiler that was found is

@@ -40,7 +40,8 @@ enum Unfit {
 }
 
 impl Clang {
-    /// Uses `$KILN_HIP_CLANG` if it is set. Otherwise finds the clang of ROCm, or else the newest clang in the folders of `PATH`.
+    /// Uses `$KILN_HIP_CLANG` if it is set. Otherwise finds the clang of ROCm, or else the newest clang in the folders
+    /// of `PATH`.
     ///
     /// # Errors
     /// [`CompileError::NotFound`], with the reason for each program that was found.

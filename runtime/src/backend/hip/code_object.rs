@@ -1,5 +1,5 @@
-//! What the compilers for AMD GPUs have in common: options, the check for unsupported builds, and the check of the
-//! output.
+//! Code that both compilers for AMD GPUs, clang and `libhiprtc`, share: options, the check for unsupported builds, and
+//! the check of the output.
 
 use kiln_spec::Backend;
 

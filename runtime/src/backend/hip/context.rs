@@ -38,7 +38,7 @@ impl HipContext {
         }
     }
 
-    /// The open stream with this handle. An error if there is none.
+    /// The open stream with this handle, or an error if there is none.
     pub fn stream(&self, handle: StreamHandle) -> Result<Arc<OwnedStream>, DeviceError> {
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         let found = streams.get(&handle.0).cloned();

@@ -9,7 +9,7 @@
 //! 3. `/opt/rocm`.
 //! 4. The system's loader.
 //!
-//! The result of `hiprtcVersion` is not usable, because it is 9.0 in every version whose source was read. Instead, Kiln
+//! The result of `hiprtcVersion` is not usable, because it is 9.0 in every version that was examined. Instead, Kiln
 //! compiles a first source text, whose image contains the version of HIP and of the clang inside the library. Kiln
 //! never calls a library of ROCm 5, because some of these libraries end the process if the machine has no GPU.
 
@@ -160,7 +160,7 @@ fn files_in(root: &Path) -> Vec<PathBuf> {
     named.filter(|file| file.exists()).collect()
 }
 
-/// Loads a file. A file that is already loaded is returned.
+/// Loads a file. If the file is already loaded, returns the loaded library.
 fn load(file: &Path) -> Result<Arc<HiprtcLibrary>, HiprtcLibraryError> {
     static LOADED: Mutex<Vec<Arc<HiprtcLibrary>>> = Mutex::new(Vec::new());
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,8 +18,9 @@ use super::hiprtc::{self, HiprtcLibrary, NO_BUILTIN_HEADER};
 /// `HIPRTC_ERROR_OUT_OF_MEMORY` of `hip/hiprtc.h`.
 const OUT_OF_MEMORY: i32 = 1;
 
-/// The options of clang, except those that the library always adds (the source is HIP, for the device, unbundled).
-/// With these options, the library searches only Kiln's headers and links no device library.
+/// The options of clang, without those that the library always adds (that the source is HIP, that it is compiled for
+/// the device, and that the output is not bundled). With these options, the library searches only Kiln's headers and
+/// links no device library.
 const OWN_OPTIONS: &[&str] = &[NO_BUILTIN_HEADER, "-nogpuinc", "-nogpulib"];
 
 /// `libhiprtc` as a compiler for one architecture of AMD GPUs. It compiles to code objects.

@@ -89,14 +89,14 @@ fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// Loads a file after checking that it is complete. The loader would map a truncated file, and the process would
-/// crash.
+/// Loads a file after checking that it is complete. Without the check, the loader would map a truncated file, and the
+/// process would crash later.
 fn load_file(path: &Path) -> Result<Arc<Hip>, LibraryError> {
     shared_library::check(path)?;
     Ok(Arc::new(Hip::load(path)?))
 }
 
-/// Initialises the runtime. An error if it has no device.
+/// Initialises the runtime. Returns an error if it has no device.
 fn start(hip: Arc<Hip>, name: PathBuf) -> Result<Runtime, DeviceError> {
     let none = |text: String| DeviceError::NotFound {
         what: "an AMD GPU".into(),

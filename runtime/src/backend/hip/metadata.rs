@@ -1,10 +1,10 @@
-//! The facts in a code object that launches are checked against.
+//! Reads the properties of kernels that launches are checked against from a code object.
 
 use std::collections::BTreeMap;
 
 use crate::image::amd_metadata::{self, AmdMetadataError};
 
-/// The facts about a kernel that its launches are checked against.
+/// The properties of a kernel that its launches are checked against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KernelFacts {
     /// Number of declared arguments. Hidden arguments that the runtime adds are not included.

@@ -1,6 +1,6 @@
 //! AMD GPUs, used through the HIP runtime. Kiln does not link to the runtime but loads it at run time.
 //!
-//! clang compiles kernels with Kiln's own prelude. So compiling needs no part of ROCm, and launching needs only
+//! clang compiles kernels with Kiln's own prelude. Compiling therefore needs no part of ROCm, and launching needs only
 //! ROCm's runtime library. On machines without clang, ROCm's own compiler library (`libhiprtc`) is used.
 
 mod choice;

@@ -72,7 +72,7 @@ impl HipModule {
     }
 }
 
-/// The kernels of an artifact. An error if the artifact is not complete or not for this device.
+/// The kernels of an artifact, or an error if the artifact is not complete or not for this device.
 fn checked(info: &DeviceInfo, artifact: &Artifact) -> Result<Kernels, UnfitArtifact> {
     let arch = &info.key.arch;
     if artifact.backend == Backend::Hip && artifact.target != *arch {

@@ -1,7 +1,7 @@
-//! The other processes that compute on AMD GPUs. They come from a list of Linux's compute driver (KFD), which has one
-//! folder per process with the queues of that process.
+//! The other processes that compute on AMD GPUs. Linux's compute driver (KFD) lists them: it has one folder per
+//! process, which contains the process's queues.
 //!
-//! The GPU of a queue is not considered, so on a machine with several GPUs the processes on all of them are listed.
+//! The list is not restricted to one GPU, so on a machine with several GPUs the processes on all of them are listed.
 
 use std::fs;
 use std::path::Path;

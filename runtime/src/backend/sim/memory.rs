@@ -63,7 +63,7 @@ pub(super) struct SimAllocation {
 }
 
 impl SimAllocation {
-    /// The address at which a range begins. An error if the range is not inside the allocation.
+    /// The address at which a range begins, or an error if the range is not inside the allocation.
     fn range(&self, offset: usize, bytes: usize) -> Result<u64, DeviceError> {
         end_of_range(offset, bytes, self.bytes)?;
         Ok(self.address + offset as u64)

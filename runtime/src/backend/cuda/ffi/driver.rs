@@ -13,10 +13,10 @@ use crate::backend::shared_library::LibraryError;
 /// A `CUcontext`, `CUmodule`, `CUfunction`, `CUstream`, `CUevent`, `CUgraph` or `CUgraphExec`.
 pub(super) type Handle = *mut c_void;
 
-/// `CUdeviceptr`.
+/// Mirrors `CUdeviceptr` of `cuda.h`, the address of device memory.
 pub(super) type Address = c_ulonglong;
 
-/// `CUmemLocation`.
+/// Mirrors `CUmemLocation` of `cuda.h`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct MemLocation {
@@ -24,7 +24,7 @@ pub(super) struct MemLocation {
     pub id: c_int,
 }
 
-/// `CUmemAllocationProp`.
+/// Mirrors `CUmemAllocationProp` of `cuda.h`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct AllocationProperties {
@@ -36,7 +36,7 @@ pub(super) struct AllocationProperties {
     pub flags: [u8; 8],
 }
 
-/// `CUmemAccessDesc`.
+/// Mirrors `CUmemAccessDesc` of `cuda.h`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct AccessDescription {
@@ -109,9 +109,9 @@ functions! {
 pub(super) struct OptionalFunctions {
     /// `cuGraphUpload`, since CUDA 11.1, uploads a graph to the device before its first launch.
     pub graph_upload: Option<unsafe extern "C" fn(Handle, Handle) -> c_int>,
-    /// `cuCtxSetLimit`.
+    /// `cuCtxSetLimit` sets a limit of the current context, such as the size of the reserved L2 cache.
     set_limit: Option<unsafe extern "C" fn(c_int, usize) -> c_int>,
-    /// `cuCtxResetPersistingL2Cache`, since CUDA 11.0.
+    /// `cuCtxResetPersistingL2Cache`, since CUDA 11.0, resets persisting lines of the L2 cache to normal.
     reset_persisting: Option<unsafe extern "C" fn() -> c_int>,
     /// `cuDeviceGetUuid_v2`, since CUDA 11.4. For a part of a GPU (MIG), it returns the UUID of the part, while the
     /// function without `_v2` returns the UUID of the whole GPU.
@@ -121,13 +121,13 @@ pub(super) struct OptionalFunctions {
 impl OptionalFunctions {
     fn of(library: &Library) -> OptionalFunctions {
         OptionalFunctions {
-            // SAFETY: declared in `cuda.h` with this type.
+            // SAFETY: `cuda.h` declares the function with this type.
             graph_upload: unsafe { symbol(library, "cuGraphUpload") }.ok(),
-            // SAFETY: as above.
+            // SAFETY: `cuda.h` declares the function with this type.
             set_limit: unsafe { symbol(library, "cuCtxSetLimit") }.ok(),
-            // SAFETY: as above.
+            // SAFETY: `cuda.h` declares the function with this type.
             reset_persisting: unsafe { symbol(library, "cuCtxResetPersistingL2Cache") }.ok(),
-            // SAFETY: as above.
+            // SAFETY: `cuda.h` declares the function with this type.
             device_uuid_v2: unsafe { symbol(library, "cuDeviceGetUuid_v2") }.ok(),
         }
     }
@@ -171,12 +171,13 @@ impl Driver {
         }
         let text = |get: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int| {
             let mut text = std::ptr::null();
-            // SAFETY: it accepts any number, and points to a static text if it knows the number.
+            // SAFETY: the function accepts any number. If it knows the number, it sets `text` to a static text.
             let result = unsafe { get(code, &raw mut text) };
             if result != 0 || text.is_null() {
                 return None;
             }
-            // SAFETY: checked above; it ends with a zero byte like every C string.
+            // SAFETY: the pointer is not null, as checked above, and the text ends with a zero byte like every C
+            // string.
             let text = unsafe { CStr::from_ptr(text) };
             Some(text.to_string_lossy().into_owned())
         };
@@ -192,14 +193,14 @@ impl Driver {
 
     /// Initialises the driver.
     pub fn init(&self) -> Result<(), Failed> {
-        // SAFETY: it takes no pointer.
+        // SAFETY: `cuInit` takes no pointer.
         self.check("cuInit", unsafe { (self.functions.init)(0) })
     }
 
     /// The newest CUDA version that the driver supports, such as 13000 for CUDA 13.0.
     pub fn version(&self) -> Result<i32, Failed> {
         let mut version = 0;
-        // SAFETY: it points to a local integer.
+        // SAFETY: the driver writes only to `version`, a local integer.
         let code = unsafe { (self.functions.version)(&raw mut version) };
         self.check("cuDriverGetVersion", code).map(|()| version)
     }
@@ -207,7 +208,7 @@ impl Driver {
     /// The number of devices that the driver reports.
     pub fn device_count(&self) -> Result<i32, Failed> {
         let mut count = 0;
-        // SAFETY: as above.
+        // SAFETY: the driver writes only to `count`, a local integer.
         let code = unsafe { (self.functions.device_count)(&raw mut count) };
         self.check("cuDeviceGetCount", code).map(|()| count)
     }
@@ -215,7 +216,7 @@ impl Driver {
     /// The driver's handle of the device with this number.
     pub fn device(&self, ordinal: i32) -> Result<c_int, Failed> {
         let mut device = 0;
-        // SAFETY: as above.
+        // SAFETY: the driver writes only to `device`, a local integer.
         let code = unsafe { (self.functions.device)(&raw mut device, ordinal) };
         self.check("cuDeviceGet", code).map(|()| device)
     }
@@ -224,7 +225,7 @@ impl Driver {
     pub fn device_name(&self, device: c_int) -> Result<String, Failed> {
         let mut name = [0u8; 256];
         let room = name.len() as c_int - 1;
-        // SAFETY: the buffer has the stated size, and one more byte that stays zero.
+        // SAFETY: the buffer has `room` bytes, and one more byte that stays zero.
         let code = unsafe { (self.functions.device_name)(name.as_mut_ptr().cast(), room, device) };
         self.check("cuDeviceGetName", code)?;
         let end = name
@@ -241,7 +242,7 @@ impl Driver {
             .optional
             .device_uuid_v2
             .unwrap_or(self.functions.device_uuid);
-        // SAFETY: it points to 16 local bytes.
+        // SAFETY: the driver writes only to `uuid`, a local array of 16 bytes.
         let code = unsafe { ask(&raw mut uuid, device) };
         self.check("cuDeviceGetUuid", code).map(|()| uuid)
     }
@@ -249,7 +250,7 @@ impl Driver {
     /// The size of a device's memory, in bytes.
     pub fn device_memory(&self, device: c_int) -> Result<u64, Failed> {
         let mut bytes = 0;
-        // SAFETY: it points to a local integer.
+        // SAFETY: the driver writes only to `bytes`, a local integer.
         let code = unsafe { (self.functions.device_memory)(&raw mut bytes, device) };
         self.check("cuDeviceTotalMem", code).map(|()| bytes as u64)
     }
@@ -258,7 +259,7 @@ impl Driver {
     pub fn attribute(&self, device: c_int, attribute: DeviceAttribute) -> Result<i32, Failed> {
         let mut value = 0;
         let number = attribute as c_int;
-        // SAFETY: as above.
+        // SAFETY: the driver writes only to `value`, a local integer.
         let code = unsafe { (self.functions.device_attribute)(&raw mut value, number, device) };
         self.check("cuDeviceGetAttribute", code).map(|()| value)
     }
@@ -271,10 +272,10 @@ pub(in crate::backend::cuda) struct PrimaryContext {
     handle: Handle,
 }
 
-// SAFETY: the driver's functions may be called from any thread; the handle does not point to memory of this process's
-// own.
+// SAFETY: any thread may call the driver's functions, and the handle does not point to memory of this process.
 unsafe impl Send for PrimaryContext {}
-// SAFETY: as above.
+// SAFETY: several threads may call the driver's functions at once, and the handle does not point to memory of this
+// process.
 unsafe impl Sync for PrimaryContext {}
 
 impl PrimaryContext {
@@ -286,7 +287,7 @@ impl PrimaryContext {
     /// Retains the primary context of a device. The driver creates it if it does not exist.
     pub fn retain(driver: &'static Driver, device: c_int) -> Result<Arc<PrimaryContext>, Failed> {
         let mut handle = std::ptr::null_mut();
-        // SAFETY: it points to a local handle.
+        // SAFETY: the driver writes only to `handle`, a local variable.
         let code = unsafe { (driver.functions.context_retain)(&raw mut handle, device) };
         driver.check("cuDevicePrimaryCtxRetain", code)?;
         Ok(Arc::new(PrimaryContext {
@@ -316,7 +317,7 @@ impl PrimaryContext {
     /// Waits until all work on the device is done.
     pub fn synchronize(&self) -> Result<(), Failed> {
         let functions = self.enter()?;
-        // SAFETY: it takes no arguments; the context is current.
+        // SAFETY: `cuCtxSynchronize` takes no arguments, and the context is current.
         self.check("cuCtxSynchronize", unsafe {
             (functions.context_synchronize)()
         })
@@ -327,14 +328,14 @@ impl PrimaryContext {
         self.enter()?;
         let optional = self.optional();
         if let Some(set) = optional.set_limit {
-            // SAFETY: it takes numbers; the context is current.
+            // SAFETY: `cuCtxSetLimit` takes only numbers, and the context is current.
             let code = unsafe { set(LIMIT_PERSISTING_L2, 0) };
             self.check("cuCtxSetLimit", code)?;
         }
         let Some(reset) = optional.reset_persisting else {
             return Ok(());
         };
-        // SAFETY: it takes no arguments; the context is current.
+        // SAFETY: `cuCtxResetPersistingL2Cache` takes no arguments, and the context is current.
         self.check("cuCtxResetPersistingL2Cache", unsafe { reset() })
     }
 
@@ -342,7 +343,7 @@ impl PrimaryContext {
     pub fn free_bytes(&self) -> Result<u64, Failed> {
         let functions = self.enter()?;
         let (mut free, mut total) = (0, 0);
-        // SAFETY: both point to local integers.
+        // SAFETY: the driver writes only to `free` and `total`, which are local integers.
         let code = unsafe { (functions.memory_info)(&raw mut free, &raw mut total) };
         self.check("cuMemGetInfo", code).map(|()| free as u64)
     }
@@ -350,7 +351,7 @@ impl PrimaryContext {
 
 impl Drop for PrimaryContext {
     fn drop(&mut self) {
-        // SAFETY: this object retained it once.
+        // SAFETY: this object retained the context once, and releases it once.
         let _ = unsafe { (self.driver.functions.context_release)(self.device) };
     }
 }

@@ -37,7 +37,7 @@ impl OwnedMemory {
     pub fn new(context: &Arc<PrimaryContext>, bytes: usize) -> Result<OwnedMemory, Failed> {
         let functions = context.enter()?;
         let mut address = 0;
-        // SAFETY: it points to a local address.
+        // SAFETY: the driver writes only to `address`, a local variable.
         let code = unsafe { (functions.alloc)(&raw mut address, bytes) };
         context.check("cuMemAlloc", code)?;
         Ok(OwnedMemory {
@@ -57,7 +57,7 @@ impl OwnedMemory {
         let properties = properties(context.device());
         let mut page = 0;
         let least = GRANULARITY_MINIMUM;
-        // SAFETY: the properties are initialised; the size is a local integer.
+        // SAFETY: `properties` is initialised, and the driver writes only to `page`, a local integer.
         let code = unsafe { (functions.granularity)(&raw mut page, &raw const properties, least) };
         context.check("cuMemGetAllocationGranularity", code)?;
         let bytes = bytes.next_multiple_of(page.max(1));
@@ -95,11 +95,11 @@ impl gpu::Memory<RawStream, Failed> for OwnedMemory {
         let from = self.at(offset, out.len());
         let functions = self.context.enter()?;
         let to = out.as_mut_ptr().cast();
-        // SAFETY: the source is inside the allocation, the target is borrowed exclusively, and this function waits
-        // for the copy before it returns.
+        // SAFETY: the source is inside the allocation and the target is borrowed exclusively. This function waits for
+        // the copy before it returns.
         let code = unsafe { (functions.copy_out)(to, from, out.len(), stream.handle()) };
         let queued = self.context.check("cuMemcpyDtoHAsync", code);
-        // Wait even if the call failed, because a part of the copy may be in progress.
+        // Wait even if the call failed, because the copy may be partly in progress.
         queued.and(stream.synchronize(&self.context))
     }
 
@@ -107,7 +107,7 @@ impl gpu::Memory<RawStream, Failed> for OwnedMemory {
         let to = self.at(offset, data.len());
         let functions = self.context.enter()?;
         let from = data.as_ptr().cast();
-        // SAFETY: the target is inside the allocation; this function waits for the copy before it returns.
+        // SAFETY: the target is inside the allocation. This function waits for the copy before it returns.
         let code = unsafe { (functions.copy_in)(to, from, data.len(), stream.handle()) };
         let queued = self.context.check("cuMemcpyHtoDAsync", code);
         queued.and(stream.synchronize(&self.context))
@@ -136,7 +136,8 @@ impl Drop for OwnedMemory {
         let Ok(functions) = self.context.enter() else {
             return;
         };
-        // SAFETY: this object allocated it; whoever drops it has waited for the work that uses it.
+        // SAFETY: this object allocated the memory. Whoever drops the object has waited for the work that uses the
+        // memory.
         let _ = unsafe { (functions.free)(self.address) };
     }
 }
@@ -152,10 +153,10 @@ impl PhysicalMapping {
         let functions = context.enter()?;
         let reserved_bytes = bytes.saturating_add(2 * page);
         let mut reserved = 0;
-        // SAFETY: it points to a local address; the driver chooses the range.
+        // SAFETY: the driver writes only to `reserved`, a local variable, and chooses the range itself.
         let code = unsafe { (functions.reserve)(&raw mut reserved, reserved_bytes, page, 0, 0) };
         context.check("cuMemAddressReserve", code)?;
-        // From here on, dropping the value undoes the steps that are done.
+        // From here on, dropping `mapping` undoes the steps that are done.
         let mut mapping = PhysicalMapping {
             context: context.clone(),
             reserved,
@@ -164,12 +165,12 @@ impl PhysicalMapping {
             mapped: None,
         };
         let mut handle = 0;
-        // SAFETY: the properties are initialised, the handle is a local variable.
+        // SAFETY: the properties are initialised, and the driver writes only to `handle`, a local variable.
         let code = unsafe { (functions.create)(&raw mut handle, bytes, properties, 0) };
         context.check("cuMemCreate", code)?;
         mapping.handle = Some(handle);
         let middle = reserved + page as u64;
-        // SAFETY: the range is inside the reserved one, and nothing is mapped there yet.
+        // SAFETY: the range is inside the reserved range, and nothing is mapped there yet.
         let code = unsafe { (functions.map)(middle, bytes, 0, handle, 0) };
         context.check("cuMemMap", code)?;
         mapping.mapped = Some((middle, bytes));
@@ -177,7 +178,7 @@ impl PhysicalMapping {
             location: properties.location,
             flags: ACCESS_READ_WRITE,
         };
-        // SAFETY: the range is mapped; there is one description.
+        // SAFETY: the range is mapped, and the call passes one description, `access`.
         let code = unsafe { (functions.set_access)(middle, bytes, &raw const access, 1) };
         context.check("cuMemSetAccess", code)?;
         Ok(mapping)
@@ -190,14 +191,14 @@ impl Drop for PhysicalMapping {
             return;
         };
         if let Some((start, bytes)) = self.mapped {
-            // SAFETY: this object mapped it, and nothing uses it any more.
+            // SAFETY: this object mapped the range, and nothing uses it any more.
             let _ = unsafe { (functions.unmap)(start, bytes) };
         }
         if let Some(handle) = self.handle {
-            // SAFETY: this object created it.
+            // SAFETY: this object created the physical memory behind `handle`.
             let _ = unsafe { (functions.release)(handle) };
         }
-        // SAFETY: this object reserved it, and nothing is mapped there any more.
+        // SAFETY: this object reserved the range, and nothing is mapped there any more.
         let _ = unsafe { (functions.unreserve)(self.reserved, self.reserved_bytes) };
     }
 }

@@ -2,9 +2,13 @@
 //! objects.
 //!
 //! Each function is looked up once. A missing function is an error. Kiln does not use cudarc's bindings, for three
-//! reasons. The bindings panic if a library or symbol is missing. They return result codes as an enumeration that does
-//! not cover the codes of a newer driver. They make all crates of a program agree on one version of CUDA. (`interop`
-//! has adapters for programs that use cudarc.)
+//! reasons:
+//!
+//! - The bindings panic if a library or a symbol is missing.
+//! - They return result codes as an enumeration that does not cover the codes of a newer driver.
+//! - They force all crates of a program to agree on one version of CUDA.
+//!
+//! Programs that use cudarc themselves find adapters in `interop`.
 
 /// Declares a table of functions that return a result code, with a function that fills it from a library.
 macro_rules! functions {
@@ -48,8 +52,8 @@ pub(super) use work::{CudaEvent, LoadedImage, RawFunction, RawGraph, RawStream};
 
 /// Opens a library, either the file at a path or the library that the loader finds by name.
 fn open(file: &Path, scope: c_int) -> Result<Library, LibraryError> {
-    // SAFETY: the file was checked to be a complete library for this machine, and comes from the vendor: its
-    // initialisers do what loading it is meant to do.
+    // SAFETY: the file was checked to be a complete library for this machine. It comes from the vendor, so its
+    // initialisers do only what is necessary to load the library.
     let opened = unsafe { Library::open(Some(file), RTLD_NOW | scope) };
     opened.map_err(|error| LibraryError::Refused { error })
 }

@@ -10,7 +10,7 @@ use super::{open, symbol};
 use crate::backend::cuda::library_error::NvmlError;
 use crate::device::ClockReading;
 
-/// `nvmlProcessInfo_t`.
+/// Mirrors `nvmlProcessInfo_t` of `nvml.h`.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct ProcessInfo {
@@ -20,7 +20,7 @@ pub(super) struct ProcessInfo {
     compute_instance: c_uint,
 }
 
-/// `NVML_ERROR_INSUFFICIENT_SIZE`
+/// `NVML_ERROR_INSUFFICIENT_SIZE`, the result code if the list of processes is too short
 const INSUFFICIENT_SIZE: c_int = 7;
 
 /// Initial capacity of the list of processes.
@@ -36,7 +36,7 @@ functions! {
     }
 }
 
-/// `NVML_CLOCK_SM`
+/// `NVML_CLOCK_SM`, the clock of the multiprocessors
 const CLOCK_SM: c_int = 1;
 
 /// The throttle reasons that mean that heat or the power supply limits the clock (`nvmlClocksEventReason…` in
@@ -53,10 +53,10 @@ impl OptionalNvmlFunctions {
     fn of(library: &Library) -> OptionalNvmlFunctions {
         let reasons = "nvmlDeviceGetCurrentClocksThrottleReasons";
         OptionalNvmlFunctions {
-            // SAFETY: declared in `nvml.h` with this type.
+            // SAFETY: `nvml.h` declares the function with this type.
             clock: unsafe { symbol(library, "nvmlDeviceGetClockInfo") }.ok(),
-            // SAFETY: as above; newer headers name it `nvmlDeviceGetCurrentClocksEventReasons` and keep this name
-            // too.
+            // SAFETY: `nvml.h` declares the function with this type. Newer headers introduce the name
+            // `nvmlDeviceGetCurrentClocksEventReasons`, but keep this name too.
             reasons: unsafe { symbol(library, reasons) }.ok(),
         }
     }
@@ -78,9 +78,9 @@ impl Nvml {
     pub fn begin(file: &Path) -> Result<Nvml, NvmlError> {
         let library = open(file, RTLD_LOCAL)?;
         let functions = NvmlFunctions::of(&library)?;
-        // SAFETY: declared in `nvml.h` with this type.
+        // SAFETY: `nvml.h` declares the function with this type.
         let error_string = unsafe { symbol(&library, "nvmlErrorString") }?;
-        // SAFETY: it takes no arguments.
+        // SAFETY: `nvmlInit_v2` takes no arguments.
         let code = unsafe { (functions.init)() };
         let nvml = Nvml {
             functions,
@@ -102,13 +102,13 @@ impl Nvml {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: it accepts any number, and returns a static string.
+        // SAFETY: `nvmlErrorString` accepts any number, and returns null or a static string.
         let text = unsafe { (self.error_string)(code) };
         if text.is_null() {
             let text = None;
             return Err(NvmlError::Call { call, code, text });
         }
-        // SAFETY: checked above.
+        // SAFETY: the pointer is not null, as checked above, and `nvmlErrorString` returns static strings.
         let text = unsafe { CStr::from_ptr(text) };
         let text = Some(text.to_string_lossy().into_owned());
         Err(NvmlError::Call { call, code, text })
@@ -118,7 +118,7 @@ impl Nvml {
     fn device(&self, uuid: &str) -> Result<Handle, NvmlError> {
         let uuid = CString::new(uuid)?;
         let mut device: Handle = std::ptr::null_mut();
-        // SAFETY: a string, and a local handle.
+        // SAFETY: `uuid` is a C string, and `device` is a local handle.
         let code = unsafe { (self.functions.device)(uuid.as_ptr(), &raw mut device) };
         self.check("nvmlDeviceGetHandleByUUID", code)?;
         Ok(device)
@@ -130,13 +130,13 @@ impl Nvml {
         let mut reading = ClockReading::default();
         if let Some(clock) = self.optional.clock {
             let mut mhz = 0;
-            // SAFETY: the library returned the device; the number is a local variable.
+            // SAFETY: the library returned `device`, and `mhz` is a local variable.
             let code = unsafe { clock(device, CLOCK_SM, &raw mut mhz) };
             reading.khz = (code == 0 && mhz > 0).then(|| mhz.saturating_mul(1000));
         }
         if let Some(reasons) = self.optional.reasons {
             let mut held_by = 0;
-            // SAFETY: as above.
+            // SAFETY: the library returned `device`, and `held_by` is a local variable.
             let code = unsafe { reasons(device, &raw mut held_by) };
             reading.is_braked = code == 0 && held_by & BRAKES != 0;
         }
@@ -149,7 +149,7 @@ impl Nvml {
         let mut room = vec![ProcessInfo::default(); PROCESSES];
         loop {
             let mut count = room.len() as c_uint;
-            // SAFETY: the library returned the device; the buffer has room for the stated number of processes.
+            // SAFETY: the library returned `device`, and the buffer has room for `count` processes.
             let code =
                 unsafe { (self.functions.processes)(device, &raw mut count, room.as_mut_ptr()) };
             let count = count as usize;
@@ -166,7 +166,7 @@ impl Nvml {
 
 impl Drop for Nvml {
     fn drop(&mut self) {
-        // SAFETY: this object initialised it.
+        // SAFETY: this object initialised the library.
         let _ = unsafe { (self.functions.shutdown)() };
     }
 }

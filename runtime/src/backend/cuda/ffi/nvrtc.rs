@@ -85,11 +85,11 @@ impl Nvrtc {
             open(file, RTLD_LOCAL).map_err(|error| NvrtcLibraryError::of_file(file, error))?;
         let functions = NvrtcFunctions::of(&library)
             .map_err(|error| NvrtcLibraryError::of_file(file, error))?;
-        // SAFETY: declared in `nvrtc.h` with this type.
+        // SAFETY: `nvrtc.h` declares the function with this type.
         let error_string = unsafe { symbol(&library, "nvrtcGetErrorString") };
-        // SAFETY: declared in `nvrtc.h` of 12.9 and later with this type.
+        // SAFETY: `nvrtc.h` of version 12.9 and later declares the function with this type.
         let set_flow_callback = unsafe { symbol(&library, "nvrtcSetFlowCallback") }.ok();
-        // SAFETY: the symbol is never used, only its existence matters.
+        // SAFETY: the symbol is never used. Only its existence matters.
         let bundled = unsafe { symbol::<*const c_void>(&library, "nvrtcInstallBundledHeaders") };
         Ok(Nvrtc {
             functions,
@@ -105,7 +105,7 @@ impl Nvrtc {
     /// The major and minor version of NVRTC.
     pub fn version(&self) -> Result<(u32, u32), NvrtcLibraryError> {
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: both point to local integers.
+        // SAFETY: NVRTC writes only to `major` and `minor`, which are local integers.
         let code = unsafe { (self.functions.version)(&raw mut major, &raw mut minor) };
         match (code, u32::try_from(major), u32::try_from(minor)) {
             (0, Ok(major), Ok(minor)) => Ok((major, minor)),
@@ -117,26 +117,26 @@ impl Nvrtc {
     /// them.
     pub fn archs(&self) -> Vec<i32> {
         let mut count = 0;
-        // SAFETY: it points to a local integer.
+        // SAFETY: NVRTC writes only to `count`, a local integer.
         let code = unsafe { (self.functions.arch_count)(&raw mut count) };
         let count = usize::try_from(count).unwrap_or(0);
         if code != 0 || count == 0 || count > 1000 {
             return Vec::new();
         }
         let mut archs = vec![0; count];
-        // SAFETY: the buffer has room for the number that the library returned.
+        // SAFETY: the buffer has room for as many numbers as the library returned.
         let code = unsafe { (self.functions.archs)(archs.as_mut_ptr()) };
         if code == 0 { archs } else { Vec::new() }
     }
 
     /// NVRTC's description of a result code.
     pub fn error_text(&self, code: i32) -> String {
-        // SAFETY: it accepts any number and returns a static text.
+        // SAFETY: `nvrtcGetErrorString` accepts any number, and returns null or a static text.
         let text = unsafe { (self.error_string)(code) };
         if text.is_null() {
             return format!("NVRTC result {code}");
         }
-        // SAFETY: checked above; it ends with a zero byte like every C string.
+        // SAFETY: the pointer is not null, as checked above, and the text ends with a zero byte like every C string.
         let text = unsafe { CStr::from_ptr(text) };
         text.to_string_lossy().into_owned()
     }
@@ -158,7 +158,7 @@ impl Nvrtc {
         };
         let mut handle: Program = std::ptr::null_mut();
         let none = std::ptr::null();
-        // SAFETY: source and name are strings that it copies; there are no in-memory headers.
+        // SAFETY: NVRTC copies the source and the name, which are C strings, and there are no in-memory headers.
         ended.code = unsafe {
             (self.functions.create)(
                 &raw mut handle,
@@ -181,12 +181,12 @@ impl Nvrtc {
             cut: AtomicBool::new(false),
         };
         if let Some(set) = self.set_flow_callback {
-            // SAFETY: the watch outlives the compile; the callback accesses nothing else.
+            // SAFETY: the watch outlives the compile, and the callback accesses nothing else.
             let _ = unsafe { set(handle, past_deadline, (&raw const watch).cast_mut().cast()) };
         }
         let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let count = options.len() as c_int;
-        // SAFETY: the program was created, and there are `count` options.
+        // SAFETY: the program was created, and `options` contains `count` options.
         ended.code = unsafe { (self.functions.compile)(handle, count, options.as_ptr()) };
         ended.cut = ended.code != 0 && watch.cut.load(Ordering::Relaxed);
         ended.log = program.log();
@@ -208,7 +208,7 @@ struct CompileWatch {
 
 /// The callback of NVRTC. It returns 1, which cancels the compile, at every call after the deadline.
 unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int {
-    // SAFETY: it is the watch that `compile` passed, which lives until the compile has ended.
+    // SAFETY: `watch` is the pointer that `compile` passed. Its target lives until the compile has ended.
     let watch = unsafe { &*watch.cast::<CompileWatch>() };
     let past = Instant::now() >= watch.deadline;
     if past {
@@ -250,7 +250,7 @@ impl NvrtcProgram<'_> {
         get: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
     ) -> Result<Vec<u8>, i32> {
         let mut len = 0;
-        // SAFETY: the program was created, and the size is a local integer.
+        // SAFETY: the program was created, and NVRTC writes only to `len`, a local integer.
         let code = unsafe { size(self.handle, &raw mut len) };
         if code != 0 {
             return Err(code);

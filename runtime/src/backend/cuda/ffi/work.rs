@@ -19,7 +19,7 @@ macro_rules! created {
     ($context:expr, $name:literal, |$handle:ident, $functions:ident| $call:expr) => {{
         let $functions = $context.enter()?;
         let mut $handle = std::ptr::null_mut();
-        // SAFETY: it points to a local handle; the caller of the macro justifies the other arguments.
+        // SAFETY: the call writes a local handle. The caller of the macro justifies the other arguments.
         let code = unsafe { $call };
         $context.check($name, code)?;
         $handle
@@ -31,10 +31,11 @@ macro_rules! created {
 macro_rules! any_thread {
     ($($owner:ty),*) => {
         $(
-            // SAFETY: the driver's functions may be called from any thread; the handle does not point to memory of
-            // this process's own.
+            // SAFETY: any thread may call the driver's functions, and the handle does not point to memory of this
+            // process.
             unsafe impl Send for $owner {}
-            // SAFETY: as above.
+            // SAFETY: several threads may call the driver's functions at once, and the handle does not point to memory
+            // of this process.
             unsafe impl Sync for $owner {}
         )*
     };
@@ -42,8 +43,8 @@ macro_rules! any_thread {
 
 any_thread!(RawStream, CudaEvent, LoadedImage, RawFunction);
 
-// SAFETY: the handle does not point to memory of this process's own, and any thread may use it. Not two at once: the
-// driver's graph objects are not synchronised internally ("Graph object thread safety" in NVIDIA's documentation of
+// SAFETY: the handle does not point to memory of this process, and any thread may use it, but not two threads at once.
+// The driver does not synchronise access to graph objects ("Graph object thread safety" in NVIDIA's documentation of
 // the driver), so this type is not `Sync`.
 unsafe impl Send for RawGraph {}
 
@@ -98,7 +99,7 @@ impl RawStream {
         bytes: usize,
     ) -> Result<(), Failed> {
         let functions = context.enter()?;
-        // SAFETY: the caller vouches for both addresses; the stream was created, or is the default one.
+        // SAFETY: the caller vouches for both addresses. The stream was created or is the default stream.
         let code = unsafe { (functions.copy_on_device)(to, from, bytes, self.handle) };
         context.check("cuMemcpyDtoDAsync", code)
     }
@@ -106,7 +107,7 @@ impl RawStream {
     /// Waits until all work of the stream is done.
     pub fn synchronize(&self, context: &PrimaryContext) -> Result<(), Failed> {
         let functions = context.enter()?;
-        // SAFETY: the stream was created, or is the default one.
+        // SAFETY: the stream was created or is the default stream.
         let code = unsafe { (functions.stream_synchronize)(self.handle) };
         context.check("cuStreamSynchronize", code)
     }
@@ -126,10 +127,10 @@ impl RawStream {
         });
         let functions = context.enter()?;
         let mut handle = std::ptr::null_mut();
-        // SAFETY: the graph was just recorded; the handle is a local variable.
+        // SAFETY: the graph was just recorded, and `handle` is a local variable.
         let code = unsafe { (functions.graph_instantiate)(&raw mut handle, graph, 0) };
         let made = context.check("cuGraphInstantiate", code);
-        // SAFETY: the executable graph does not depend on it.
+        // SAFETY: the executable graph does not depend on the recorded graph, which nothing uses any more.
         let _ = unsafe { (functions.graph_destroy)(graph) };
         made.map(|()| RawGraph {
             handle,
@@ -143,7 +144,7 @@ impl Drop for RawStream {
         let Some(Ok(functions)) = self.context.as_ref().map(|context| context.enter()) else {
             return;
         };
-        // SAFETY: this object created it. The driver keeps it until its work is done.
+        // SAFETY: this object created the stream. The driver keeps the stream until its work is done.
         let _ = unsafe { (functions.stream_destroy)(self.handle) };
     }
 }
@@ -170,14 +171,14 @@ impl CudaEvent {
 impl gpu::Event<RawStream, Failed> for CudaEvent {
     fn record(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
-        // SAFETY: event and stream were created in this context.
+        // SAFETY: the event and the stream were created in this context.
         let code = unsafe { (functions.event_record)(self.handle, stream.handle) };
         self.context.check("cuEventRecord", code)
     }
 
     fn hold_back(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
-        // SAFETY: event and stream were created in this context; there are no flags.
+        // SAFETY: the event and the stream were created in this context, and no flags are passed.
         let code = unsafe { (functions.stream_wait_event)(stream.handle, self.handle, 0) };
         self.context.check("cuStreamWaitEvent", code)
     }
@@ -192,7 +193,7 @@ impl gpu::Event<RawStream, Failed> for CudaEvent {
     fn ms_since(&self, earlier: &CudaEvent) -> Result<f32, Failed> {
         let functions = self.context.enter()?;
         let mut ms = 0.0;
-        // SAFETY: both events were created; the time is a local variable.
+        // SAFETY: both events were created, and `ms` is a local variable.
         let code = unsafe { (functions.event_elapsed)(&raw mut ms, earlier.handle, self.handle) };
         self.context.check("cuEventElapsedTime", code).map(|()| ms)
     }
@@ -201,7 +202,7 @@ impl gpu::Event<RawStream, Failed> for CudaEvent {
 impl Drop for CudaEvent {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
-            // SAFETY: this object created it.
+            // SAFETY: this object created the event.
             let _ = unsafe { (functions.event_destroy)(self.handle) };
         }
     }
@@ -217,7 +218,7 @@ impl LoadedImage {
     /// Loads an image. The image must be complete, because the driver reads as far as the image's headers state.
     pub fn load(context: &Arc<PrimaryContext>, image: &[u8]) -> Result<LoadedImage, Failed> {
         let handle = created!(context, "cuModuleLoadData", |handle, functions| {
-            // The image's headers were checked to stay inside it, and the driver does not read further.
+            // The headers of the image were checked to stay inside the image, and the driver does not read further.
             (functions.module_load)(&raw mut handle, image.as_ptr().cast())
         });
         Ok(LoadedImage {
@@ -245,7 +246,7 @@ impl LoadedImage {
         let name = CString::new(symbol).unwrap_or_default();
         let functions = self.context.enter()?;
         let (mut address, mut bytes) = (0, 0);
-        // SAFETY: the module is loaded, the name ends with a zero byte, and two local numbers are written.
+        // SAFETY: the module is loaded, the name ends with a zero byte, and `address` and `bytes` are local numbers.
         let code = unsafe {
             (functions.module_global)(&raw mut address, &raw mut bytes, self.handle, name.as_ptr())
         };
@@ -259,8 +260,8 @@ impl LoadedImage {
         let mut content = vec![0; bytes];
         let functions = self.context.enter()?;
         let (to, stream) = (content.as_mut_ptr().cast(), RawStream::DEFAULT);
-        // SAFETY: the driver returned address and size of the variable, and the target has that size; this function
-        // waits for the copy before it returns.
+        // SAFETY: the driver returned the address and the size of the variable, and the target has that size. This
+        // function waits for the copy before it returns.
         let code = unsafe { (functions.copy_out)(to, address, bytes, stream.handle) };
         let queued = self.context.check("cuMemcpyDtoHAsync", code);
         queued.and(stream.synchronize(&self.context))?;
@@ -271,7 +272,8 @@ impl LoadedImage {
 impl Drop for LoadedImage {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
-            // SAFETY: this object loaded it; every function keeps its module, so none is left.
+            // SAFETY: this object loaded the module. Every function keeps its module, so no function of this module is
+            // left.
             let _ = unsafe { (functions.module_unload)(self.handle) };
         }
     }
@@ -290,7 +292,7 @@ impl RawFunction {
         let functions = context.enter()?;
         let mut value = 0;
         let number = attribute as c_int;
-        // SAFETY: the function's module is loaded; the value is a local integer.
+        // SAFETY: the function's module is loaded, and `value` is a local integer.
         let code = unsafe { (functions.function_attribute)(&raw mut value, number, self.handle) };
         context.check("cuFuncGetAttribute", code).map(|()| value)
     }
@@ -310,7 +312,7 @@ impl RawFunction {
         let context = &self.module.context;
         let functions = context.enter()?;
         let mut blocks = 0;
-        // SAFETY: as for `attribute`.
+        // SAFETY: the function's module is loaded, and `blocks` is a local integer.
         let code =
             unsafe { (functions.occupancy)(&raw mut blocks, self.handle, threads, dynamic_bytes) };
         let name = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
@@ -343,8 +345,8 @@ impl RawFunction {
         for args in sets {
             // The driver copies the arguments before it returns. It does not write to them.
             let params = args.pointers().as_ptr().cast_mut().cast();
-            // SAFETY: the module is loaded, the stream was created or is the default one, and there is a pointer to a
-            // value of its type for each parameter: `KernelArgs::new` vouches for that.
+            // SAFETY: the module is loaded, and the stream was created or is the default stream. The caller of
+            // `KernelArgs::new` vouched that there is a pointer to a value of the right type for each parameter.
             let code = unsafe {
                 (functions.launch)(
                     self.handle,
@@ -378,15 +380,15 @@ impl gpu::GpuGraph<RawStream, Failed> for RawGraph {
         let Some(upload) = self.context.optional().graph_upload else {
             return Ok(());
         };
-        // SAFETY: the graph was instantiated, and the stream created.
+        // SAFETY: the graph was instantiated, and the stream was created.
         let code = unsafe { upload(self.handle, stream.handle) };
         self.context.check("cuGraphUpload", code)
     }
 
     fn launch(&self, stream: &RawStream) -> Result<(), Failed> {
         let functions = self.context.enter()?;
-        // SAFETY: the graph was instantiated and is used only by this thread, the stream was created; the memory that
-        // its launches use is kept for as long as any graph lives.
+        // SAFETY: the graph was instantiated, only this thread uses it, and the stream was created. The memory that the
+        // recorded launches use is kept as long as any graph lives.
         let code = unsafe { (functions.graph_launch)(self.handle, stream.handle) };
         self.context.check("cuGraphLaunch", code)
     }
@@ -395,7 +397,7 @@ impl gpu::GpuGraph<RawStream, Failed> for RawGraph {
 impl Drop for RawGraph {
     fn drop(&mut self) {
         if let Ok(functions) = self.context.enter() {
-            // SAFETY: this object instantiated it.
+            // SAFETY: this object instantiated the graph.
             let _ = unsafe { (functions.exec_destroy)(self.handle) };
         }
     }

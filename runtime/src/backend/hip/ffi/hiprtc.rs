@@ -77,8 +77,8 @@ impl Hiprtc {
     /// # Errors
     /// The error of the dynamic loader, or the missing symbol.
     pub fn load(file: &Path) -> Result<Hiprtc, LibraryError> {
-        // SAFETY: the file was checked to be a complete library for this machine, and comes from the vendor: its
-        // initialisers do what loading it is meant to do.
+        // SAFETY: the file was checked to be a complete library for this machine. It comes from the vendor, so its
+        // initialisers do only what is necessary to load the library.
         let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
         let functions = Functions::of(library.map_err(|error| LibraryError::Refused { error })?)?;
         Ok(Hiprtc { functions })
@@ -86,12 +86,12 @@ impl Hiprtc {
 
     /// The library's description of a result code.
     pub fn error_text(&self, code: i32) -> String {
-        // SAFETY: it accepts any number.
+        // SAFETY: `error_string` accepts any number.
         let text = unsafe { (self.functions.error_string)(code) };
         if text.is_null() {
             return format!("error {code} of hiprtc");
         }
-        // SAFETY: checked above; it is a static string.
+        // SAFETY: the pointer is not null, as checked above, and the text is a static string.
         let text = unsafe { CStr::from_ptr(text) };
         format!("{} ({code})", text.to_string_lossy())
     }
@@ -105,7 +105,7 @@ impl Hiprtc {
         let mut options: Vec<*const c_char> = unit.options.iter().map(|o| o.as_ptr()).collect();
         let count = options.len() as c_int;
         let functions = &self.functions;
-        // SAFETY: the program was created, and there are `count` options.
+        // SAFETY: the program was created, and `options` contains `count` options.
         let code = unsafe { (functions.compile)(program.handle, count, options.as_mut_ptr()) };
         let mut compiled = HiprtcOutput::failed(code);
         compiled.log = program.log();
@@ -126,7 +126,7 @@ impl Hiprtc {
             .unzip();
         let count = names.len() as c_int;
         let mut handle: Program = std::ptr::null_mut();
-        // SAFETY: the strings are copied, and there are as many headers as names.
+        // SAFETY: the library copies the strings, and there are as many headers as names.
         let code = unsafe {
             (self.functions.create)(
                 &raw mut handle,
@@ -180,7 +180,7 @@ impl HiprtcProgram<'_> {
         get: unsafe extern "C" fn(Program, *mut c_char) -> c_int,
     ) -> Result<Vec<u8>, i32> {
         let mut len = 0;
-        // SAFETY: the program was created, and the size is a local integer.
+        // SAFETY: the program was created, and the library writes only to `len`, a local integer.
         let code = unsafe { size(self.handle, &raw mut len) };
         if code != 0 {
             return Err(code);

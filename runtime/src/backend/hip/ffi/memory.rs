@@ -17,11 +17,11 @@ pub(in crate::backend::hip) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Allocates uninitialised memory of this size in bytes, and at least one byte.
+    /// Allocates `bytes` uninitialised bytes, or one byte if `bytes` is 0.
     pub fn new(place: &HipPlace, bytes: usize) -> Result<DeviceMemory, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut start = std::ptr::null_mut();
-        // SAFETY: writes one pointer.
+        // SAFETY: `hipMalloc` writes one pointer, to `start`.
         let status = unsafe { (place.hip.table.hipMalloc)(&raw mut start, bytes.max(1)) };
         place.hip.check("hipMalloc", status)?;
         Ok(DeviceMemory {
@@ -51,8 +51,8 @@ impl DeviceMemory {
     ) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
-        // SAFETY: one side is a range inside this allocation, the other a slice that the caller of `read` or `write`
-        // borrows until the copy is done, for which this waits below.
+        // SAFETY: one side is a range inside this allocation. The other side is a slice that the caller of `read` or
+        // `write` borrows until the copy is done, and this function waits for the copy below.
         let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, stream.raw) };
         hip.check("hipMemcpyAsync", status)?;
         stream.synchronize().inspect_err(|_| {
@@ -77,7 +77,7 @@ impl gpu::Memory<OwnedStream, HipFailure> for DeviceMemory {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let to = self.pointer(&(offset..offset + bytes));
-        // SAFETY: the range is inside this allocation; the stream is alive.
+        // SAFETY: the range is inside this allocation, and the stream is alive.
         let status = unsafe { (hip.table.hipMemsetAsync)(to, value.into(), bytes, stream.raw) };
         hip.check("hipMemsetAsync", status)
     }
@@ -109,7 +109,8 @@ impl Drop for DeviceMemory {
     /// Waits for the device's work, which may use the memory, and then frees the memory.
     fn drop(&mut self) {
         if self.place.hip.select(self.place.ordinal).is_ok() {
-            // SAFETY: the memory belongs to this object; `hipFree` waits for everything queued on the device.
+            // SAFETY: the memory belongs to this object, and `hipFree` waits for everything that is queued on the
+            // device.
             let _ = unsafe { (self.place.hip.table.hipFree)(self.start as *mut c_void) };
         }
     }

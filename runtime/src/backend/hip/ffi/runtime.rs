@@ -1,9 +1,10 @@
 //! The HIP runtime library: the table of its functions, and properties of the library and its devices.
 //!
-//! The table contains functions that all versions from ROCm 5.2 to 7.1 have. Two things differ between these
-//! versions. The first is the layout of the device properties, from which only the architecture's name is read. The
-//! second is the result of `hipGetLastError`, which is ignored. That function is called only to clear the error, so
-//! that the program's own calls do not see it.
+//! The table contains functions that all versions from ROCm 5.2 to 7.1 have. These versions differ in two ways:
+//!
+//! - the layout of the device properties, from which Kiln reads only the architecture's name
+//! - the result of `hipGetLastError`, which Kiln ignores, because it calls the function only to clear the error, so
+//!   that the program's own calls do not see it
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -42,13 +43,13 @@ macro_rules! table {
             /// The first missing symbol.
             fn of(library: Library) -> Result<HipFunctions, LibraryError> {
                 Ok(HipFunctions {
-                    // SAFETY: the library's own headers declare these symbols with these types.
+                    // SAFETY: HIP's headers declare these symbols with these types.
                     $($name: unsafe { symbol(&library, concat!(stringify!($name), "\0"))? },)*
-                    // SAFETY: as above.
+                    // SAFETY: HIP's headers declare this symbol with the type `Properties`.
                     hipGetDevicePropertiesR0600: unsafe {
                         symbol(&library, "hipGetDevicePropertiesR0600\0").ok()
                     },
-                    // SAFETY: as above.
+                    // SAFETY: HIP's headers declare this symbol with the type `Upload`.
                     hipGraphUpload: unsafe { symbol(&library, "hipGraphUpload\0").ok() },
                     _library: ManuallyDrop::new(library),
                 })
@@ -66,10 +67,10 @@ macro_rules! table {
     };
 }
 
-/// `hipGetDeviceProperties` or its successor. The structure behind the pointer depends on the version.
+/// The type of `hipGetDeviceProperties` and of its successor. The structure behind the pointer depends on the version.
 type Properties = unsafe extern "C" fn(*mut RawProperties, c_int) -> Status;
 
-/// `hipGraphUpload`.
+/// The type of `hipGraphUpload`.
 type Upload = unsafe extern "C" fn(RawGraphExec, RawStream) -> Status;
 
 table! {
@@ -132,7 +133,7 @@ impl Hip {
     /// # Errors
     /// The error of the dynamic loader, or the missing symbol.
     pub fn load(name: &Path) -> Result<Hip, LibraryError> {
-        // SAFETY: the vendor's library; its initialisers run here as in any program linked to it.
+        // SAFETY: the file is the vendor's library, whose initialisers run here as in any program that is linked to it.
         let library = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
         let table = HipFunctions::of(library.map_err(|error| LibraryError::Refused { error })?)?;
         Ok(Hip { table })
@@ -144,14 +145,14 @@ impl Hip {
         if status == Status::SUCCESS {
             return Ok(());
         }
-        // SAFETY: both accept any number and return a text that lives as long as the library, or null.
+        // SAFETY: both functions accept any number, and return null or a text that lives as long as the library.
         let [name, text] = unsafe {
             [
                 text_at((self.table.hipGetErrorName)(status)),
                 text_at((self.table.hipGetErrorString)(status)),
             ]
         };
-        // SAFETY: it takes no arguments.
+        // SAFETY: `hipGetLastError` takes no arguments.
         let _ = unsafe { (self.table.hipGetLastError)() };
         Err(HipFailure {
             call,
@@ -163,10 +164,10 @@ impl Hip {
 
     /// Initialises the runtime and returns the number of its devices.
     pub fn device_count(&self) -> Result<u32, HipFailure> {
-        // SAFETY: it takes flags, none of which are defined yet.
+        // SAFETY: `hipInit` takes flags, of which none is defined yet.
         self.check("hipInit", unsafe { (self.table.hipInit)(0) })?;
         let mut count = 0;
-        // SAFETY: it writes one number.
+        // SAFETY: `hipGetDeviceCount` writes one number, to `count`.
         let status = unsafe { (self.table.hipGetDeviceCount)(&raw mut count) };
         self.check("hipGetDeviceCount", status)?;
         Ok(u32::try_from(count).unwrap_or(0))
@@ -175,10 +176,10 @@ impl Hip {
     /// The versions of the runtime and of the driver, in HIP's format (60443484 stands for 6.4).
     pub fn versions(&self) -> Result<(i32, i32), HipFailure> {
         let (mut runtime, mut driver) = (0, 0);
-        // SAFETY: it writes one number.
+        // SAFETY: `hipRuntimeGetVersion` writes one number, to `runtime`.
         let status = unsafe { (self.table.hipRuntimeGetVersion)(&raw mut runtime) };
         self.check("hipRuntimeGetVersion", status)?;
-        // SAFETY: it writes one number.
+        // SAFETY: `hipDriverGetVersion` writes one number, to `driver`.
         let status = unsafe { (self.table.hipDriverGetVersion)(&raw mut driver) };
         self.check("hipDriverGetVersion", status)?;
         Ok((runtime, driver))
@@ -186,7 +187,7 @@ impl Hip {
 
     /// Makes a device the current device of the calling thread.
     pub fn select(&self, ordinal: u32) -> Result<(), HipFailure> {
-        // SAFETY: it accepts any number.
+        // SAFETY: `hipSetDevice` accepts any number.
         let status = unsafe { (self.table.hipSetDevice)(ordinal.cast_signed()) };
         self.check("hipSetDevice", status)
     }
@@ -195,7 +196,7 @@ impl Hip {
     pub fn attribute(&self, attribute: Attribute, ordinal: u32) -> Result<i32, HipFailure> {
         let mut value = 0;
         let ordinal = ordinal.cast_signed();
-        // SAFETY: it writes one number.
+        // SAFETY: `hipDeviceGetAttribute` writes one number, to `value`.
         let status =
             unsafe { (self.table.hipDeviceGetAttribute)(&raw mut value, attribute, ordinal) };
         self.check("hipDeviceGetAttribute", status)?;
@@ -205,7 +206,7 @@ impl Hip {
     /// The product name of a device.
     pub fn device_name(&self, ordinal: u32) -> Result<String, HipFailure> {
         let mut name = [0_u8; 256];
-        // SAFETY: it writes at most the stated number of bytes, and the last byte stays zero.
+        // SAFETY: `hipDeviceGetName` writes at most `length` bytes, so the last byte of `name` stays zero.
         let status = unsafe {
             let length = c_int::try_from(name.len() - 1).unwrap_or(0);
             (self.table.hipDeviceGetName)(name.as_mut_ptr().cast(), length, ordinal.cast_signed())
@@ -216,8 +217,8 @@ impl Hip {
 
     /// The architecture of a device with the name that the driver uses, which has features after colons.
     ///
-    /// In ROCm 6 and later, the function without `R0600` still fills the old layout. So the result of each function
-    /// is read with that function's own layout.
+    /// In ROCm 6 and later, the function without `R0600` still fills the old layout. The result of each function is
+    /// therefore read with that function's own layout.
     pub fn arch_name(&self, ordinal: u32) -> Result<String, HipFailure> {
         let mut properties = Box::new(RawProperties([0; 8192]));
         let [old, new] = ARCH_NAME_OFFSETS;
@@ -229,7 +230,7 @@ impl Hip {
                 old,
             ),
         };
-        // SAFETY: the buffer is several times as large as the properties of any version.
+        // SAFETY: the buffer `properties` is several times as large as the properties of any version.
         let status = unsafe { function(&raw mut *properties, ordinal.cast_signed()) };
         self.check(call, status)?;
         Ok(text_in(&properties.0[offset..offset + 256]))
@@ -238,7 +239,7 @@ impl Hip {
     /// Free and total memory of the calling thread's current device, in bytes.
     pub fn memory_info(&self) -> Result<(usize, usize), HipFailure> {
         let (mut free, mut total) = (0, 0);
-        // SAFETY: it writes two numbers.
+        // SAFETY: `hipMemGetInfo` writes two numbers, to `free` and `total`.
         let status = unsafe { (self.table.hipMemGetInfo)(&raw mut free, &raw mut total) };
         self.check("hipMemGetInfo", status)?;
         Ok((free, total))
@@ -246,7 +247,7 @@ impl Hip {
 
     /// Waits until all work on the calling thread's current device is done.
     pub fn synchronize(&self) -> Result<(), HipFailure> {
-        // SAFETY: it takes no arguments.
+        // SAFETY: `hipDeviceSynchronize` takes no arguments.
         let status = unsafe { (self.table.hipDeviceSynchronize)() };
         self.check("hipDeviceSynchronize", status)
     }
@@ -266,7 +267,7 @@ unsafe fn text_at(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller vouches that a pointer that is not null points to a zero-terminated text.
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_string_lossy().into_owned()
 }

@@ -36,7 +36,7 @@ impl OwnedStream {
     pub fn new(place: &HipPlace) -> Result<OwnedStream, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawStream::default();
-        // SAFETY: it writes one handle.
+        // SAFETY: `hipStreamCreateWithFlags` writes one handle, to `raw`.
         let status = unsafe {
             (place.hip.table.hipStreamCreateWithFlags)(&raw mut raw, STREAM_NON_BLOCKING)
         };
@@ -87,7 +87,7 @@ impl OwnedStream {
         hip.select(self.place.ordinal)?;
         let (to, from) = (to as *mut c_void, from as *const c_void);
         let kind = CopyKind::ON_DEVICE;
-        // SAFETY: the caller vouches for both addresses; the stream is alive.
+        // SAFETY: the caller vouches for both addresses, and the stream is alive.
         let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, self.raw) };
         hip.check("hipMemcpyAsync", status)
     }
@@ -117,15 +117,15 @@ impl OwnedStream {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
         let mut graph = RawGraph::default();
-        // SAFETY: the stream is alive; it writes one handle.
+        // SAFETY: the stream is alive, and `hipStreamEndCapture` writes one handle, to `graph`.
         let status = unsafe { (hip.table.hipStreamEndCapture)(self.raw, &raw mut graph) };
         hip.check("hipStreamEndCapture", status)?;
         let mut raw = RawGraphExec::default();
         let (node, log) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the graph was just created; no node and no log are requested.
+        // SAFETY: the graph was just created, and the call requests neither a node nor a log.
         let status = unsafe { (hip.table.hipGraphInstantiate)(&raw mut raw, graph, node, log, 0) };
         let instantiated = hip.check("hipGraphInstantiate", status);
-        // SAFETY: the graph belongs to this function; the executable graph does not need it.
+        // SAFETY: the graph belongs to this function, and the executable graph does not need it.
         let _ = unsafe { (hip.table.hipGraphDestroy)(graph) };
         instantiated?;
         let place = self.place.clone();
@@ -136,7 +136,7 @@ impl OwnedStream {
 impl Drop for OwnedStream {
     fn drop(&mut self) {
         if self.owned && self.place.hip.select(self.place.ordinal).is_ok() {
-            // SAFETY: the stream belongs to this object. Work that is queued on it still completes.
+            // SAFETY: the stream belongs to this object. Work that is queued on the stream still completes.
             let _ = unsafe { (self.place.hip.table.hipStreamDestroy)(self.raw) };
         }
     }
@@ -156,7 +156,7 @@ impl gpu::GpuGraph<OwnedStream, HipFailure> for HipGraph {
             return Ok(());
         };
         hip.select(self.place.ordinal)?;
-        // SAFETY: graph and stream are alive and belong to one library.
+        // SAFETY: the graph and the stream are alive and belong to the same library.
         let status = unsafe { upload(self.raw, stream.raw) };
         hip.check("hipGraphUpload", status)
     }
@@ -164,8 +164,8 @@ impl gpu::GpuGraph<OwnedStream, HipFailure> for HipGraph {
     fn launch(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         let hip = &self.place.hip;
         hip.select(self.place.ordinal)?;
-        // SAFETY: graph and stream are alive and belong to one library. The recorder of the launches vouched for
-        // them, for as long as the graph is launched.
+        // SAFETY: the graph and the stream are alive and belong to the same library. Whoever recorded the launches
+        // vouched for their arguments as long as the graph is launched.
         let status = unsafe { (hip.table.hipGraphLaunch)(self.raw, stream.raw) };
         hip.check("hipGraphLaunch", status)
     }
@@ -192,7 +192,7 @@ impl HipEvent {
     pub fn new(place: &HipPlace) -> Result<HipEvent, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawEvent::default();
-        // SAFETY: it writes one handle; without flags, the event records times.
+        // SAFETY: `hipEventCreateWithFlags` writes one handle, to `raw`. Without flags, the event records times.
         let status = unsafe { (place.hip.table.hipEventCreateWithFlags)(&raw mut raw, 0) };
         place.hip.check("hipEventCreateWithFlags", status)?;
         let place = place.clone();
@@ -203,7 +203,7 @@ impl HipEvent {
 impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
     fn record(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.select_if_default()?;
-        // SAFETY: event and stream are alive and belong to one library.
+        // SAFETY: the event and the stream are alive and belong to the same library.
         let status = unsafe { (self.place.hip.table.hipEventRecord)(self.raw, stream.raw) };
         self.place.hip.check("hipEventRecord", status)
     }
@@ -211,7 +211,7 @@ impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
     fn hold_back(&self, stream: &OwnedStream) -> Result<(), HipFailure> {
         stream.select_if_default()?;
         let wait = self.place.hip.table.hipStreamWaitEvent;
-        // SAFETY: event and stream are alive and belong to one library; there are no flags.
+        // SAFETY: the event and the stream are alive and belong to the same library, and no flags are passed.
         let status = unsafe { wait(stream.raw, self.raw, 0) };
         self.place.hip.check("hipStreamWaitEvent", status)
     }
@@ -225,7 +225,7 @@ impl gpu::Event<OwnedStream, HipFailure> for HipEvent {
     fn ms_since(&self, earlier: &HipEvent) -> Result<f32, HipFailure> {
         let mut ms = 0.0;
         let function = self.place.hip.table.hipEventElapsedTime;
-        // SAFETY: both events are alive; it writes one number.
+        // SAFETY: both events are alive, and the function writes one number, to `ms`.
         let status = unsafe { function(&raw mut ms, earlier.raw, self.raw) };
         self.place.hip.check("hipEventElapsedTime", status)?;
         Ok(ms)
@@ -252,8 +252,8 @@ impl LoadedCodeObject {
     pub fn new(place: &HipPlace, image: &[u8]) -> Result<LoadedCodeObject, HipFailure> {
         place.hip.select(place.ordinal)?;
         let mut raw = RawModule::default();
-        // SAFETY: the image is an ELF file none of whose headers and sections extends beyond its end, as the caller
-        // has checked; the runtime copies it.
+        // SAFETY: the image is an ELF file whose headers and sections all end inside the file, as the caller has
+        // checked. The runtime copies the image.
         let status =
             unsafe { (place.hip.table.hipModuleLoadData)(&raw mut raw, image.as_ptr().cast()) };
         place.hip.check("hipModuleLoadData", status)?;
@@ -269,7 +269,7 @@ impl LoadedCodeObject {
         hip.select(self.place.ordinal)?;
         let name = CString::new(symbol).unwrap_or_default();
         let (mut address, mut bytes) = (std::ptr::null_mut(), 0);
-        // SAFETY: the module is loaded, the name is zero-terminated; it writes one address and one number.
+        // SAFETY: the module is loaded and the name is zero-terminated. The function writes one address and one number.
         let status = unsafe {
             (hip.table.hipModuleGetGlobal)(
                 &raw mut address,
@@ -290,8 +290,8 @@ impl LoadedCodeObject {
         let stream = OwnedStream::default_of(&self.place);
         let (to, from) = (content.as_mut_ptr().cast(), address as *const c_void);
         let kind = CopyKind::TO_HOST;
-        // SAFETY: the runtime returned address and size of the variable, and the target has that size; this function
-        // waits for the copy before it returns.
+        // SAFETY: the runtime returned the address and the size of the variable, and the target has that size. This
+        // function waits for the copy before it returns.
         let status = unsafe { (hip.table.hipMemcpyAsync)(to, from, bytes, kind, stream.raw) };
         hip.check("hipMemcpyAsync", status)?;
         stream.synchronize()?;
@@ -303,8 +303,8 @@ impl Drop for LoadedCodeObject {
     fn drop(&mut self) {
         let hip = &self.place.hip;
         if hip.select(self.place.ordinal).is_ok() && hip.synchronize().is_ok() {
-            // SAFETY: the module belongs to this object, its kernels keep it alive, and nothing runs any more;
-            // recordings that could run its kernels keep it too (`HipContext::free`).
+            // SAFETY: the module belongs to this object, and all work of the device is done. Kernels of the module keep
+            // this object alive, and so do recordings that could run them (`HipContext::free`).
             let _ = unsafe { (hip.table.hipModuleUnload)(self.raw) };
         }
     }
@@ -326,7 +326,7 @@ impl LoadedKernel {
         let hip = &module.place.hip;
         hip.select(module.place.ordinal)?;
         let mut raw = RawFunction::default();
-        // SAFETY: the module is loaded; the symbol is zero-terminated; it writes one handle.
+        // SAFETY: the module is loaded and the symbol is zero-terminated. The function writes one handle, to `raw`.
         let status =
             unsafe { (hip.table.hipModuleGetFunction)(&raw mut raw, module.raw, symbol.as_ptr()) };
         hip.check("hipModuleGetFunction", status)?;
@@ -338,7 +338,7 @@ impl LoadedKernel {
     pub fn attribute(&self, attribute: FunctionAttribute) -> Result<i32, HipFailure> {
         let hip = &self.module.place.hip;
         let mut value = 0;
-        // SAFETY: the module is loaded; it writes one number.
+        // SAFETY: the module is loaded, and `hipFuncGetAttribute` writes one number, to `value`.
         let status =
             unsafe { (hip.table.hipFuncGetAttribute)(&raw mut value, attribute, self.raw) };
         hip.check("hipFuncGetAttribute", status)?;
@@ -352,7 +352,7 @@ impl LoadedKernel {
         hip.select(self.module.place.ordinal)?;
         let mut blocks = 0;
         let function = hip.table.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor;
-        // SAFETY: the module is loaded; it writes one number.
+        // SAFETY: the module is loaded, and the function writes one number, to `blocks`.
         let status = unsafe {
             function(
                 &raw mut blocks,
@@ -377,8 +377,9 @@ impl LoadedKernel {
         let ([gx, gy, gz], [bx, by, bz]) = (plan.grid, plan.block);
         let pointers = args.pointers().as_ptr().cast_mut().cast::<*mut c_void>();
         let none = std::ptr::null_mut();
-        // SAFETY: the kernel's module is loaded and the stream alive; `KernelArgs::new` vouches for the values, there
-        // are as many as the kernel takes, and they are only read, before this returns.
+        // SAFETY: the kernel's module is loaded and the stream is alive. The caller of `KernelArgs::new` vouched for
+        // the values, and there are as many as the kernel takes. The runtime only reads them, and does so before the
+        // call returns.
         let status = unsafe {
             (hip.table.hipModuleLaunchKernel)(
                 self.raw,
