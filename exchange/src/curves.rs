@@ -1,4 +1,4 @@
-//! Curves of searches, in a schema for comparing tuners. A curve gives the best time that a search had found after each
+//! Search curves, in a file format for comparing tuners. A curve gives the best time that a search had found after each
 //! number of tried configs.
 
 use serde::{Deserialize, Serialize};

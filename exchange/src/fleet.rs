@@ -1,5 +1,5 @@
-//! The state of a fleet's plan, as `tune fleet status --json` prints it. The crate `kiln-fleet` defines plans, elements
-//! and observers.
+//! The state of a fleet's plan, as `tune fleet status --json` prints it. The crate `kiln-fleet` defines plans and their
+//! elements.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct PlanStatus {
     /// Identity of the plan.
     pub plan: String,
-    /// The name, in `allowed_signers`, of the person who signed the plan and the plans that it continues; `None` if the
-    /// signatures were not checked.
+    /// The name, in `allowed_signers`, of the person who signed this plan and the plans of which it is a continuation;
+    /// `None` if the signatures were not checked.
     #[serde(default)]
     pub signed_by: Option<String>,
     /// Number of the plan's elements. An element is the work of one job on one device.
@@ -35,7 +35,7 @@ pub struct PlanStatus {
 /// The state of a task: one kernel and problem on one kind of device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskStatus {
-    /// Name of the kind of device in the plan.
+    /// The plan's name for the kind of device.
     pub kind: String,
     /// Name of the kernel.
     pub kernel: String,
@@ -43,8 +43,8 @@ pub struct TaskStatus {
     pub problem: String,
     /// The state of the task.
     pub state: TaskState,
-    /// The config that is proven, that another device must prove, or that a confirmation did not prove; `None` in the
-    /// other states.
+    /// The config that is proven, that another device must still prove, or that a confirmation failed to prove; `None`
+    /// in the other states.
     pub config: Option<String>,
     /// Why the config cannot become a row; `None` unless the state is [`TaskState::Stopped`].
     pub why: Option<String>,
@@ -52,7 +52,7 @@ pub struct TaskStatus {
     pub devices: usize,
     /// The least favourable of the proven speed-ups; `None` if the config is not proven.
     pub speedup: Option<Speedup>,
-    /// Numbers of the elements that have this task and have not finished it.
+    /// Numbers of the elements that contain this task and have not finished it.
     pub unfinished_elements: Vec<u32>,
     /// The result of each session. A session is one attempt at an element.
     pub sessions: Vec<SessionStatus>,
@@ -64,7 +64,7 @@ pub struct TaskStatus {
 pub enum TaskState {
     /// Enough devices have proven a config.
     Proven,
-    /// Another device must prove the config.
+    /// One device has proven the config, but the plan requires more devices.
     NeedsReplica,
     /// The searches have different winners. These winners must race in one further session.
     Searched,
@@ -120,8 +120,8 @@ impl PlanStatus {
 }
 
 impl TaskStatus {
-    /// Whether two sessions contradict each other: one proved a config and another kept the baseline, or the intervals
-    /// of two sessions for the same config do not overlap.
+    /// Whether two sessions contradict each other: one session proved a config and another kept the baseline, or two
+    /// sessions proved the same config with intervals that do not overlap.
     pub fn is_disputed(&self) -> bool {
         let decided: Vec<_> = self
             .sessions

@@ -43,9 +43,9 @@ pub struct Profile {
     /// `moved_bytes` divided by the smallest number of bytes that a launch must move according to the spec; `None` if
     /// the spec does not declare this number.
     pub moved_over_least: Option<f64>,
-    /// The innermost loop that contains most of the executed instructions; `None` without a loop.
+    /// The innermost loop that contains most of the executed instructions; `None` if there is no loop.
     pub hot_loop: Option<HotLoop>,
-    /// For each kind of cost, the line where it is the highest.
+    /// For each kind of cost, the source line where it is highest.
     pub worst: Vec<Worst>,
     /// Instruction counts of the machine code that a real GPU executes (the simulator executes PTX for NVIDIA targets);
     /// `None` if the machine code was not read.
@@ -102,14 +102,14 @@ pub struct Executed {
     pub barriers: u64,
     /// Number of accesses of warps to global memory.
     pub global_requests: u64,
-    /// Mean number of sectors of 32 bytes per access to global memory; `None` without accesses.
+    /// Mean number of sectors of 32 bytes per access to global memory; `None` if there are no accesses.
     pub sectors_per_request: Option<f64>,
-    /// Bytes that lanes requested, in percent of the bytes of the accessed sectors; `None` without accesses.
+    /// Bytes that lanes requested, in percent of the bytes of the accessed sectors; `None` if there are no accesses.
     pub sector_use_percent: Option<f64>,
     /// Number of accesses of warps to shared memory.
     pub shared_requests: u64,
-    /// Mean number of additional cycles per access to shared memory because of bank conflicts; 0 is best. `None`
-    /// without accesses.
+    /// Mean number of additional cycles per access to shared memory because of bank conflicts; 0 is best. `None` if
+    /// there are no accesses.
     pub conflicts_per_request: Option<f64>,
     /// Number of accesses of warps to private memory. Most of them are register spills.
     pub private_requests: u64,
@@ -137,11 +137,11 @@ pub struct HotLoop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorstKind {
-    /// Sectors of global memory that exceed the smallest possible number.
+    /// Sectors of global memory beyond the smallest number that the accesses need.
     Global,
     /// Bank conflicts of shared memory.
     Shared,
-    /// Inactive lanes.
+    /// Lanes that are inactive while the warp executes an instruction.
     Divergence,
     /// Accesses to private memory.
     Private,

@@ -4,8 +4,8 @@ use super::random::Random;
 use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
-/// Tries every config once, in random order. If the budget ends early, the tried configs are a random sample and not
-/// a corner of the space.
+/// Tries every config once, in random order. If the budget ends early, the tried configs are therefore a random sample,
+/// not a corner of the space.
 #[derive(Clone, Debug)]
 pub struct Exhaustive {
     order: Random,

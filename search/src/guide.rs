@@ -1,9 +1,9 @@
-//! The inputs of a model-based search besides the space.
+//! The inputs of a model-based search other than the space.
 
 use super::model::Settings;
 use super::prior::Prior;
 
-/// The inputs of a model-based search besides the space.
+/// The inputs of a model-based search other than the space.
 #[derive(Clone, Debug, Default)]
 pub struct Guide {
     /// Results of the same kernel from other devices or problems.

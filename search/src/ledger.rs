@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, HashSet};
 
 /// The configs that a strategy has asked the caller to try, and the results in the order in which they were told. If
-/// a config is told twice, its latest result is kept.
+/// the caller tells the result of a config twice, the latest is kept.
 #[derive(Clone, Debug)]
 pub(super) struct TrialLedger {
     order: Permutation,
@@ -30,7 +30,7 @@ impl TrialLedger {
         }
     }
 
-    /// Marks a config as asked. Returns false if it was asked or told before.
+    /// Marks a config as asked. Returns false if it was asked before or its result is known.
     pub(super) fn ask(&mut self, index: usize) -> bool {
         self.asked.insert(index)
     }
@@ -39,12 +39,12 @@ impl TrialLedger {
         self.asked.contains(&index)
     }
 
-    /// Whether every config of the space was asked or told.
+    /// Whether every config of the space was asked or has a result.
     pub(super) fn is_exhausted(&self) -> bool {
         self.asked.len() >= self.len
     }
 
-    /// Returns at most `n` random configs that were not asked before, and marks them as asked.
+    /// Returns at most `n` random configs that were not asked before and have no result, and marks them as asked.
     pub(super) fn strays(&mut self, n: usize) -> Vec<usize> {
         let mut strays = Vec::new();
         while strays.len() < n {
@@ -95,8 +95,8 @@ impl TrialLedger {
         self.slots.get(&index).map(|&slot| self.results[slot])
     }
 
-    /// The results of valid configs, best first: the position in [`results`](Self::results), and the logarithm of the
-    /// cost.
+    /// The results of valid configs, best first. Each is the position in [`results`](Self::results), and the logarithm
+    /// of the cost.
     pub(super) fn ranking(&self) -> Vec<(usize, f64)> {
         let log_cost = |(slot, told): (usize, &Told)| told.cost.map(|cost| (slot, cost.ln()));
         let mut ranking: Vec<(usize, f64)> = self

@@ -57,9 +57,8 @@ pub struct UnknownStrategy {
     pub name: String,
 }
 
-/// If the budget covers a whole space of at most this many configs, `auto` tries all configs in an order that a model
-/// chooses, because the time may end earlier. If the budget covers a larger space, `auto` tries all configs in random
-/// order.
+/// If the budget covers a whole space of at most this many configs, a model chooses the order in which `auto` tries
+/// them, because time may run out first. If the budget covers a larger space, `auto` tries all configs in random order.
 const ORDERED: usize = 2_000;
 
 /// Creates a strategy by its name, one of [`NAMES`]. `budget` is the maximum number of configs that the caller will
@@ -76,8 +75,8 @@ pub fn by_name<'a>(
     with_guide(name, space, budget, rng, &Guide::default())
 }
 
-/// Creates a strategy by its name, like [`by_name`]. `guide` holds the constants of the model and earlier results for
-/// the same kernel. Only `auto` uses it.
+/// Creates a strategy by its name, like [`by_name`]. `guide` holds the constants of the model, and the results of
+/// earlier searches for the same kernel. Only `auto` uses it.
 ///
 /// # Errors
 /// [`UnknownStrategy`] if there is no strategy with this name.

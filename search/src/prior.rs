@@ -1,8 +1,9 @@
-//! Earlier results for a space, which are known before the search starts.
+//! The results of earlier searches, which are known before the search starts.
 
 use std::collections::BTreeMap;
 
-/// Results of the same kernel on another device or for another problem, for configs of the space to be searched.
+/// Results of an earlier search of the same kernel, on another device or for another problem. The configs are those of
+/// the space to be searched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prior {
     /// The cost of each config that was tried, by the index of the config in the space to be searched. `None` if it

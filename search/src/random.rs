@@ -5,8 +5,8 @@ use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 
-/// Returns configs in random order, none twice. It stores no list of the returned configs; its memory grows only with
-/// the number of results that it is told without asking.
+/// Returns configs in random order, none twice. It stores no list of the returned configs. Its memory grows only with
+/// the number of told results whose configs it did not return.
 #[derive(Clone, Debug)]
 pub struct Random {
     order: Permutation,

@@ -1,4 +1,4 @@
-//! The model of the model-based search as a separate regression, for analysing results.
+//! The Gaussian process of the model-based search as a separate regression, for analysing results.
 
 use crate::SpaceView;
 use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};

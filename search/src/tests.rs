@@ -4,7 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::{BTreeSet, HashMap};
 
-/// A search space that is stored as a list of positions, with a cost for each valid config.
+/// A search space that is stored as a list of vectors of positions, with a cost for each valid config.
 pub(super) struct Landscape {
     counts: Vec<u32>,
     configs: Vec<Vec<u32>>,

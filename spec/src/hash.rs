@@ -1,4 +1,4 @@
-//! Content hashes: newtypes over BLAKE3, so that the compiler distinguishes hashes of different kinds.
+//! Content hashes: newtypes over BLAKE3 hashes, with which the compiler distinguishes hashes of different inputs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ use thiserror::Error;
 pub struct Hasher(blake3::Hasher);
 
 impl Hasher {
-    /// A hasher for the purpose that `domain` names. Hashes for different purposes differ even if their fields are
-    /// equal.
+    /// Creates a hasher for the purpose that `domain` names. Hashes for different purposes differ even if their fields
+    /// are equal.
     pub fn new(domain: &str) -> Hasher {
         let mut hasher = Hasher(blake3::Hasher::new());
         hasher.field(domain.as_bytes());
@@ -128,8 +128,8 @@ macro_rules! hash_newtype {
 }
 
 hash_newtype! {
-    /// Hash of a kernel spec: see [`KernelSpec::hash`](crate::KernelSpec::hash). It changes if the author changes
-    /// anything except the tuned problems and the configs to try first.
+    /// Hash of a kernel spec: see [`KernelSpec::hash`](crate::KernelSpec::hash). It covers everything that the author
+    /// declares except the tuned problems and the configs to try first.
     SpecHash;
     /// Hash of the tokens of a kernel's expanded source: the `.cu` file and every file that it includes.
     SourceHash;

@@ -1,8 +1,8 @@
 //! Describes kernels as plain data: specs, search spaces, generated entries, hashes and baked tables. This crate
 //! opens no device, reads no file and starts no process.
 //!
-//! The macro (`kiln-macros`), the command line (`kiln-tuner`) and the runtime (`kiln`) all describe a kernel with
-//! these types. The grammar and the table format need the feature `parse`, which a deployed program does not enable.
+//! The macro (`kiln-macros`), the command line (`kiln-tuner`) and the runtime (`kiln`) all use these types for kernels.
+//! The grammar and the table format need the feature `parse`, which deployed programs do not enable.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "parse")]

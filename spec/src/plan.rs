@@ -58,7 +58,7 @@ pub enum PlanError {
     /// A geometry expression has no value.
     #[error("{what}: {error}")]
     Eval {
-        /// Which expression it is, in words.
+        /// A description of the expression.
         what: &'static str,
         /// The reason why the expression has no value.
         error: EvalError,
@@ -66,7 +66,7 @@ pub enum PlanError {
     /// An extent is zero, is negative or does not fit 32 bits.
     #[error("{what} is {value}, and must be from 1 to 4294967295")]
     Extent {
-        /// Which extent it is, in words.
+        /// A description of the extent.
         what: &'static str,
         /// The extent's value.
         value: i128,
@@ -80,9 +80,9 @@ pub enum PlanError {
     /// A length or a footprint is negative or does not fit 64 bits.
     #[error("{what} is {value}, which does not fit 64 bits")]
     Size {
-        /// Which size it is, in words.
+        /// A description of the length or footprint.
         what: &'static str,
-        /// The size's value.
+        /// The value of the length or footprint.
         value: i128,
     },
     /// The value of a computed argument does not fit the argument's type.
@@ -98,7 +98,7 @@ pub enum PlanError {
     /// The launch exceeds a limit of the device.
     #[error("{what} is {value}, but the device allows {limit}")]
     Limit {
-        /// Which quantity exceeds the limit, in words.
+        /// A description of the quantity that exceeds the limit.
         what: &'static str,
         /// The quantity's value.
         value: u64,
@@ -107,8 +107,8 @@ pub enum PlanError {
     },
 }
 
-/// The source of the values that names have in the expressions of one launch. The values come from a config, a problem,
-/// the spec and, if present, the limits of a device.
+/// The names that the expressions of one launch can use, with their values. The values come from a config, a problem,
+/// the spec and, if they are known, the limits of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchScope<'a> {
     /// The values of the tunable parameters.
@@ -283,7 +283,7 @@ impl KernelSpec {
 }
 
 impl Geometry {
-    /// Whether the grid has no blocks, because at least one extent is zero and all extents fit 32 bits. Such a launch
+    /// Whether the grid has no blocks: all its extents fit 32 bits, and at least one of them is zero. Such a launch
     /// does nothing.
     pub fn is_empty(&self, scope: &dyn Scope) -> bool {
         let extents: Option<Vec<u32>> = self

@@ -2,10 +2,10 @@
 //!
 //! [`best_first`] sorts the rows that fit a device and a problem in this order:
 //!
-//! - rows for exactly this device and this problem
-//! - rows for this problem that were tuned on another device of the same backend and architecture
-//! - rows for other problems on this device, the nearest problem first
-//! - rows for other problems on another device of the same backend and architecture, the nearest problem first
+//! 1. rows for exactly this device and this problem
+//! 2. rows for this problem that were tuned on another device of the same backend and architecture
+//! 3. rows for other problems on this device, the nearest problem first
+//! 4. rows for other problems on another device of the same backend and architecture, the nearest problem first
 //!
 //! A row for another backend, another architecture or other element types never fits.
 
@@ -46,8 +46,8 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// The sort key of [`best_first`]: the exact problem before other problems, then this device before others, then
-    /// by distance.
+    /// The sort key of [`best_first`]. The exact problem comes before other problems, then this device before other
+    /// devices, and then a short distance before a long one.
     fn rank(&self) -> (bool, bool, f64) {
         (self.distance > 0.0, !self.same_device, self.distance)
     }

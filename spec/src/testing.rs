@@ -169,8 +169,8 @@ pub(crate) fn random_spec() -> impl Strategy<Value = KernelSpec> {
         })
 }
 
-/// A kernel `x -> y` of `n` elements with these parameters and without constraints. The baseline is the entry
-/// `simple` with one thread per block.
+/// A kernel that reads `x` and writes `y`, both with `n` elements, with these parameters and without constraints. The
+/// baseline is the entry `simple` with one thread per block.
 pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
     let one = || Geometry {
         grid: vec![Expr::Name("n".into())],
@@ -224,7 +224,7 @@ pub(crate) fn plain_spec(params: Vec<TunableParam>) -> KernelSpec {
     }
 }
 
-/// A kernel `k` without arguments, parameters or problems. Its launch is one block with one thread, and it is its own
+/// A kernel `k` without arguments, parameters or problems. It launches one block with one thread and is its own
 /// baseline.
 pub(crate) fn bare_spec() -> KernelSpec {
     let one = || vec![Expr::Int(1)];

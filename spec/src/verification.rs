@@ -1,12 +1,12 @@
 //! Derives small problems on which a kernel is verified before it is timed.
 //!
-//! Kernels often fail if a size is smaller than a tile, just above a tile, or prime. For each dimension, this module
-//! derives the tile sizes from the divisors of the dimension in the geometry and the constraints. Each dimension then
-//! has four classes of sizes: one element, less than a tile, whole tiles, and tiles with a remainder. A dimension that
-//! is only a switch (its declared sizes are 0 and 1, for example) keeps its declared sizes instead.
+//! Kernels often fail if a size is smaller than a tile, just above a tile, or prime. Wherever the geometry or a
+//! constraint divides a dimension, its divisor is a tile size of the dimension. From the tile sizes, this module
+//! derives four classes of sizes for each dimension: one element, less than a tile, whole tiles, and tiles with a
+//! remainder. If a dimension is only a switch (all its declared sizes are 0 or 1), it keeps its declared sizes.
 //!
-//! The problems mix the classes of different dimensions, so that most pairs of classes occur within [`MAX_PROBLEMS`]
-//! problems.
+//! The derived problems mix the classes of different dimensions, so that most pairs of classes occur within
+//! [`MAX_PROBLEMS`] problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ const MAX_BYTES: u64 = 4 << 20;
 const MAX_OPERATIONS: i128 = 30_000_000;
 /// Maximum number of combinations of classes to consider.
 const MAX_CANDIDATES: usize = 1024;
-/// The derivation stops after this many combinations for which no small problem is valid.
+/// The derivation stops after this many combinations of classes for which it finds no valid small problem.
 const MAX_FAILURES: usize = 64;
 
 /// The problems for verifying these configs, with the element types of `like`. If the author declares problems for
-/// verification, these are the declared problems that have the same element types. Otherwise they are up to
-/// [`MAX_PROBLEMS`] derived problems. Each problem is valid for every config and for the baseline.
+/// verification, they are the declared ones with the same element types. Otherwise they are up to [`MAX_PROBLEMS`]
+/// derived problems. Each problem is valid for every config and for the baseline.
 ///
 /// The result depends only on the arguments. It is empty if none of the problems is valid.
 pub fn verification_problems(
@@ -89,7 +89,8 @@ impl Derive<'_> {
         let mut candidates = self.candidates(&dimensions);
         let mut failures = 0;
         while chosen.len() < MAX_PROBLEMS && failures < MAX_FAILURES {
-            // The combination with the most new pairs of classes; the first one if several have as many.
+            // Choose the combination with the most new pairs of classes. If several have equally many, choose the
+            // first.
             let new_pairs =
                 |choice: &Vec<usize>| pairs(choice).filter(|p| !covered.contains(p)).count();
             let best = candidates
@@ -117,8 +118,8 @@ impl Derive<'_> {
         chosen
     }
 
-    /// Combinations of one class per dimension: first the combinations with the same class for all dimensions, then
-    /// mixed combinations.
+    /// Combinations of one class per dimension: first those with the same class for all dimensions, and then mixed
+    /// ones.
     fn candidates(&self, dimensions: &[Dimension]) -> Vec<Vec<usize>> {
         let most = dimensions
             .iter()
@@ -150,7 +151,7 @@ impl Derive<'_> {
         all
     }
 
-    /// A valid problem with these classes that stays within the limits on bytes and operations.
+    /// A valid problem with sizes from the chosen classes that stays within the limits on bytes and operations.
     fn realise(&self, dimensions: &[Dimension], choice: &[usize]) -> Option<Problem> {
         let classes: Vec<&[i64]> = dimensions
             .iter()
@@ -164,7 +165,7 @@ impl Derive<'_> {
             if self.is_small(&problem) && self.is_valid(&problem) {
                 return Some(problem);
             }
-            // Reduce the largest size that still has a smaller candidate.
+            // The problem is too large or not valid. Reduce the largest size that still has another candidate.
             let next = |i: &usize| classes[*i].len() > picks[*i] + 1;
             let largest = (0..picks.len()).filter(next).max_by_key(|i| sizes[*i])?;
             picks[largest] += 1;
@@ -190,8 +191,8 @@ impl Derive<'_> {
         bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && operations <= MAX_OPERATIONS
     }
 
-    /// Whether every config and the baseline can be launched for the problem. Constraints that mention no size have
-    /// the same value for every problem, so they are not checked.
+    /// Whether every config and the baseline can be launched for the problem. Constraints that mention no size are not
+    /// checked, because their value does not depend on the problem.
     fn is_valid(&self, problem: &Problem) -> bool {
         let valid = |config: &Config| {
             let scope = LaunchScope {
@@ -215,7 +216,7 @@ impl Derive<'_> {
     fn dimension(&self, name: &Arc<str>, size: i64) -> Dimension {
         let declared = self.declared_sizes(name);
         let classes = if declared.iter().all(|size| *size <= 1) {
-            // The dimension is a switch and not an extent, so only its declared values are used.
+            // The dimension is a switch, not an extent, so use only its declared values.
             declared.iter().map(|size| vec![*size]).collect()
         } else {
             self.classes(name, &declared)
@@ -236,7 +237,7 @@ impl Derive<'_> {
         problems.filter_map(|problem| problem.size(name)).collect()
     }
 
-    /// The four classes of sizes: one, less than a tile, whole tiles, and tiles with a remainder.
+    /// The sizes of the four classes: one element, less than a tile, whole tiles, and tiles with a remainder.
     fn classes(&self, name: &str, declared: &BTreeSet<i64>) -> Vec<Vec<i64>> {
         let tiles = self.tiles(name);
         let smallest = tiles.iter().copied().find(|tile| *tile > 1).unwrap_or(4);
@@ -258,8 +259,8 @@ impl Derive<'_> {
             .collect()
     }
 
-    /// Checks each size as the only change to `like`. A size that is not valid is replaced by the next multiple of a
-    /// tile that is valid, or dropped if there is none. If no size is left, the result is `fallback`.
+    /// Checks each size by changing only this dimension of `like`. If a size is not valid, it is replaced by the next
+    /// multiple of a tile that is valid, or dropped if there is none. If no size is left, the result is `fallback`.
     fn possible(
         &self,
         name: &str,
@@ -282,7 +283,7 @@ impl Derive<'_> {
         possible
     }
 
-    /// The problem `like` with another size for one dimension.
+    /// The problem `like` with a different size for one dimension.
     fn with_size(&self, name: &str, size: i64) -> Problem {
         Problem::new(self.like.iter().map(|(other, value)| {
             let changed = **other == *name;
@@ -295,9 +296,9 @@ impl Derive<'_> {
         }))
     }
 
-    /// The tile sizes of a dimension, in ascending order: the values of the expressions that divide the dimension in
-    /// the geometry and the constraints. If nothing divides the dimension, the values that the configs give to integer
-    /// parameters, because each may be a tile size inside the kernel.
+    /// The tile sizes of a dimension, in ascending order: the values of the expressions by which the geometry and the
+    /// constraints divide the dimension. If nothing divides it, they are the values of all integer parameters in the
+    /// configs, because each may be a tile size inside the kernel.
     fn tiles(&self, name: &str) -> BTreeSet<i64> {
         let mut divisors = Vec::new();
         let geometry = &self.spec.geometry;
@@ -330,14 +331,14 @@ impl Derive<'_> {
     }
 }
 
-/// The size as an `i64`, if a tile may have it (1 to 4096).
+/// The size as an `i64` if it is plausible for a tile (1 to 4096); otherwise `None`.
 fn plausible(size: i128) -> Option<i64> {
     i64::try_from(size)
         .ok()
         .filter(|size| (1..=4096).contains(size))
 }
 
-/// The divisor, if `expr` divides an expression that contains the dimension.
+/// The divisor, if `expr` is a division of an expression that contains the dimension; otherwise `None`.
 fn divisor_of<'a>(expr: &'a Expr, dimension: &str) -> Option<&'a Expr> {
     let (dividend, divisor) = match expr {
         Expr::Binary(BinaryOp::Div | BinaryOp::Rem, x, y) => (&**x, &**y),

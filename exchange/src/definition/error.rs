@@ -19,7 +19,7 @@ pub enum DefinitionError {
         line: usize,
         /// Path of the field from the top of the file.
         field: String,
-        /// What is wrong.
+        /// What is wrong with the field.
         problem: FieldProblem,
     },
     /// A constraint cannot be used.
@@ -27,9 +27,9 @@ pub enum DefinitionError {
         "constraint `{text}`: {problem}\nhelp: constraints are Python expressions over the parameters; docs/search-space.md lists what they may contain"
     )]
     Constraint {
-        /// The constraint as it is written, cut if it is long.
+        /// The text of the constraint, shortened if it is long.
         text: String,
-        /// What is wrong.
+        /// What is wrong with the constraint.
         problem: ConstraintError,
     },
     /// The search space cannot be built.
@@ -41,7 +41,7 @@ pub enum DefinitionError {
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum FieldProblem {
-    /// The field is not JSON, or has the wrong type.
+    /// The field is not JSON, or its value has the wrong type.
     #[error("{message}")]
     Json {
         /// The message of the JSON reader, without its position.
@@ -50,7 +50,7 @@ pub enum FieldProblem {
     /// A value is neither a number, a truth value nor a string.
     #[error("expected a number, a truth value or a string, found {found:.40}")]
     Value {
-        /// The value as it is written.
+        /// The text of the value in the file.
         found: String,
     },
     /// A parameter has no name.
@@ -59,7 +59,7 @@ pub enum FieldProblem {
     /// Two parameters have the same name.
     #[error("there is another parameter `{name}`")]
     DuplicateParam {
-        /// The name.
+        /// The name that both parameters have.
         name: String,
     },
     /// A parameter has no values.
@@ -74,10 +74,10 @@ pub enum FieldProblem {
     /// A parameter has a value twice.
     #[error("the value {value} is there twice")]
     DuplicateValue {
-        /// The value.
+        /// The value that occurs twice.
         value: Literal,
     },
-    /// The text of the values is not a Python expression.
+    /// The text that lists the values is not a Python expression.
     #[error(transparent)]
     Syntax(#[from] ParseError),
     /// The values cannot be computed.

@@ -1,4 +1,5 @@
-//! Numbers of valid configs, which may need more than 128 bits, and values that no valid config has.
+//! The number of valid configs and the sum of their indices, both of which may need more than 128 bits, and the values
+//! that no valid config has.
 
 use kiln_spec::csp::ConfigSet;
 use num_bigint::BigUint;

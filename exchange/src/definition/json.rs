@@ -12,7 +12,7 @@ use super::model::{DefinedConstraint, Definition, Param};
 use crate::lines::{line_of, without_position};
 use crate::python::{self, ConstraintError, evaluate::MAX_ITEMS};
 
-/// The fields that are read from a file. They borrow the file's text, so errors can report lines.
+/// The fields of a definition file. They borrow the file's text, so errors can report lines.
 #[derive(Deserialize)]
 struct DefinitionFile<'a> {
     #[serde(default)]
@@ -76,7 +76,7 @@ pub(crate) fn read(text: &str) -> Result<Definition, DefinitionError> {
     })
 }
 
-/// Reads a constraint, and checks that it uses only these parameters.
+/// Reads a constraint and checks that it uses only the parameters `params`.
 pub(crate) fn constraint(
     text: String,
     params: &[Param],
@@ -119,7 +119,7 @@ pub(crate) fn check(param: &Param, before: &[Param]) -> Result<(), FieldProblem>
     }
 }
 
-/// A key for comparison. Equal values have equal keys.
+/// A key by which values are compared. Equal values have equal keys.
 fn identity(value: &Literal) -> (u8, u128, &str) {
     match value {
         Literal::Int(x) => (0, *x as u128, ""),
@@ -149,14 +149,14 @@ fn literal(raw: &str) -> Result<Literal, FieldProblem> {
     }
 }
 
-/// The text of a file. Parts of the file are slices of this text.
+/// The text of a file. The methods take slices of this text, so errors can report lines.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonSource<'a> {
     pub(crate) text: &'a str,
 }
 
 impl<'a> JsonSource<'a> {
-    /// Reads a part of the file.
+    /// Parses a slice of the text as JSON. `field` is the path of the field that errors name.
     pub(crate) fn parse<'b, T: Deserialize<'b>>(
         &self,
         part: &'b str,
@@ -184,7 +184,7 @@ impl<'a> JsonSource<'a> {
         }
     }
 
-    /// An error for a part of the file, with its line.
+    /// An error in a slice of the text. It reports the line on which the slice begins.
     pub(crate) fn error(
         &self,
         part: &str,
@@ -198,7 +198,7 @@ impl<'a> JsonSource<'a> {
         }
     }
 
-    /// The number of the line on which a part begins.
+    /// The number of the line on which a slice of the text begins.
     fn line(&self, part: &str) -> usize {
         line_of(self.text, part)
     }

@@ -16,7 +16,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// Converts a value of the solver; `None` for a name.
+    /// Converts a value of the solver. `None` for a name, which no parameter can have as its value.
     pub(crate) fn of(value: Value) -> Option<Literal> {
         match value {
             Value::Int(x) => Some(Literal::Int(x)),

@@ -26,7 +26,7 @@ pub enum KernelTunerError {
     ValueHasComma {
         /// Name of the parameter.
         name: String,
-        /// The value.
+        /// The value that contains a comma.
         value: String,
     },
 }

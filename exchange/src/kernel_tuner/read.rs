@@ -18,7 +18,7 @@ use crate::recording::table::{
     FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
-/// The fields that are read from a file. They borrow the file's text, so errors can report lines.
+/// The fields of a cache file. They borrow the file's text, so errors can report lines.
 #[derive(Deserialize)]
 struct CacheFile<'a> {
     #[serde(default)]
@@ -103,8 +103,8 @@ pub(crate) fn table(text: &str) -> Result<RecordedTable, TextFault> {
     })
 }
 
-/// The text with its closing brackets added; `None` if the text has no `}`. Kernel Tuner appends entries, each with a
-/// comma, and writes the closing brackets last.
+/// The text with its closing brackets added; `None` if the text has no `}`. Kernel Tuner appends an entry and a comma
+/// for each config, and writes the closing brackets only when it is done.
 fn closed(text: &str) -> Option<Cow<'_, str>> {
     let whole = &text[..=text.rfind('}')?];
     Some(format!("{whole}}}}}").into())
@@ -133,8 +133,8 @@ fn params(
             values.dedup();
             values.into_iter().map(Value::from).collect::<Vec<_>>()
         };
-        // A key of another length is an error that is reported later, so positions beyond the longest key are not
-        // needed.
+        // A key with more or fewer values than parameters is reported as an error later. Values beyond the longest key
+        // are therefore not needed here.
         let longest = keys.iter().map(Vec::len).max().unwrap_or_default();
         let names = names.iter().enumerate();
         return Ok(names

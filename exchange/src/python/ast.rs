@@ -2,7 +2,7 @@
 
 use kiln_spec::csp::{Function, Value};
 
-/// A Python expression. Only the syntax that definitions of search spaces use is included.
+/// A Python expression. The variants cover only the syntax that definitions of search spaces use.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PythonExpr {
     /// A number or a truth value.
@@ -36,7 +36,7 @@ pub enum PythonExpr {
         element: Box<PythonExpr>,
         /// The variable that is bound to each item of the list.
         variable: String,
-        /// The list.
+        /// The list whose items are bound to the variable.
         list: Box<PythonExpr>,
         /// The condition that items must meet; `None` for no condition.
         condition: Option<Box<PythonExpr>>,

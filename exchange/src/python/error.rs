@@ -9,7 +9,7 @@ pub enum ParseError {
     /// A character cannot begin a token.
     #[error("`{found}` is not part of an expression")]
     Character {
-        /// The character.
+        /// The character that was found.
         found: char,
     },
     /// The expression has more tokens than are allowed.
@@ -33,19 +33,19 @@ pub enum ParseError {
     /// An integer needs more than 128 bits.
     #[error("`{text}` needs more than 128 bits")]
     IntegerTooLarge {
-        /// The text as it is written.
+        /// The integer as written.
         text: String,
     },
-    /// Text that begins like a number is not a number.
+    /// The text begins like a number but is not a number.
     #[error("`{text}` is not a number")]
     NotANumber {
-        /// The text as it is written.
+        /// The text as written.
         text: String,
     },
     /// The expression ends, but an operand is needed.
     #[error("the expression ends too early")]
     EndsTooEarly,
-    /// A token is not allowed at its position.
+    /// A token is not allowed in this place.
     #[error("{found} does not belong there")]
     Unexpected {
         /// The token, as it is shown in messages.
@@ -62,7 +62,7 @@ pub enum ParseError {
     /// A keyword is missing.
     #[error("expected `{keyword}`")]
     ExpectedKeyword {
-        /// The keyword.
+        /// The missing keyword.
         keyword: &'static str,
     },
     /// A comprehension has no variable.
@@ -94,7 +94,7 @@ pub enum ListError {
     /// The expression is not a list.
     #[error("not a list")]
     NotAList,
-    /// A list is used as a number.
+    /// A list is used where a number is needed.
     #[error("a list where a number is needed")]
     NestedList,
     /// The list has more items than are allowed.
@@ -115,16 +115,16 @@ pub enum ListError {
     /// A condition has no truth value.
     #[error("not a truth value")]
     NotATruthValue,
-    /// A constant cannot be the value of a parameter.
+    /// A constant is of a type that the value of a parameter cannot have.
     #[error("no value")]
     NoValue,
     /// A name has no value.
     #[error("`{name}` has no value here")]
     UnknownName {
-        /// The name.
+        /// The name without a value.
         name: String,
     },
-    /// A function has no value for its arguments.
+    /// A function has no value for its arguments, such as a division by zero.
     #[error("a value that cannot be computed (a division by zero, or too large)")]
     Undefined,
 }
@@ -139,10 +139,10 @@ pub enum ConstraintError {
     /// A name is not a parameter.
     #[error("`{name}` is not a parameter")]
     UnknownParam {
-        /// The name.
+        /// The name that is not a parameter.
         name: String,
     },
-    /// A list is used as a value.
+    /// A list is used where a single value is needed.
     #[error("a list where a value is needed")]
     List,
 }
@@ -185,7 +185,7 @@ pub enum TranslateError {
     /// A name has no value.
     #[error("`{name}` has no value")]
     UnknownName {
-        /// The name.
+        /// The name without a value.
         name: String,
     },
     /// The argument of `next_power_of_two` has too many possible results.
@@ -197,13 +197,13 @@ pub enum TranslateError {
     /// The argument of `size_of` is not a type.
     #[error("`size_of({argument})` is of no type")]
     SizeOfNoType {
-        /// The argument.
+        /// The argument as written in the spec.
         argument: String,
     },
     /// A value of a type parameter is not an element type.
     #[error("`{name}` is not a type")]
     UnknownType {
-        /// The value.
+        /// The value that is not an element type.
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Evaluates Python lists, which are the values of a parameter.
+//! Evaluates Python lists that give the values of a parameter.
 
 use kiln_spec::csp::{Function, Semantics, Value};
 

@@ -5,7 +5,7 @@ use kiln_spec::csp::{ExprGraph, Function, TermId, Value};
 use super::ast::PythonExpr;
 use super::error::ConstraintError;
 
-/// The parameters and strings that expressions use.
+/// The names and strings that expressions may use.
 pub(crate) struct Names<'a> {
     /// Names of the parameters, in order.
     pub(crate) params: &'a [&'a str],
@@ -76,7 +76,7 @@ pub(crate) fn lower(
         } => {
             let item = lower(item, graph, names)?;
             let terms = all(list, graph, names)?;
-            // Python evaluates every item of the list, even those after an equal one. So all of them must have a value.
+            // Python evaluates every item of the list, even those after an equal one, so all of them must have a value.
             let computed: Vec<TermId> = terms
                 .iter()
                 .filter(|term| graph.value(**term).is_none())

@@ -1,7 +1,13 @@
-//! Python expressions in definitions of search spaces. The supported syntax is literals, names, arithmetic, comparisons
-//! (including chained ones), `and`, `or`, `not`, `in` with a list or tuple, conditional expressions, and the functions
-//! `min`, `max`, `abs`, `pow` and `bool`. If an expression lists the values of a parameter, it may also use lists,
-//! `list`, `range` and comprehensions. Anything else is an error. No Python code is executed.
+//! Python expressions in definitions of search spaces. No Python code is executed. The supported syntax is:
+//!
+//! - literals and names
+//! - arithmetic, comparisons (including chained ones), `and`, `or` and `not`
+//! - `in` with a list or tuple
+//! - conditional expressions
+//! - the functions `min`, `max`, `abs`, `pow` and `bool`
+//!
+//! An expression that lists the values of a parameter may also use lists, `list`, `range` and comprehensions. Any other
+//! syntax is an error.
 
 mod ast;
 mod error;

@@ -6,8 +6,8 @@ use super::ast::PythonExpr;
 use super::error::ParseError;
 use super::token::{PythonToken, tokens};
 
-/// The deepest supported nesting of an expression. Each bracket adds a level, and so does each further operator of the
-/// same precedence.
+/// The deepest supported nesting of an expression. Each bracket adds a level, and so does each operator that is added
+/// to a chain of operators of the same precedence.
 const DEPTH: usize = 400;
 
 /// Parses one expression.
@@ -85,8 +85,8 @@ impl Parser {
         }
     }
 
-    /// Updates the height: the last parsed expression becomes part of a larger one, whose other operand has this number
-    /// of levels.
+    /// Updates `height` after the last parsed expression became an operand of a larger one. `beside` is the height of
+    /// the other operand.
     fn taller(&mut self, beside: usize) -> Result<(), ParseError> {
         self.height = self.height.max(beside) + 1;
         limited(self.height)
@@ -149,7 +149,7 @@ impl Parser {
             negations += 1;
         }
         let mut expr = self.comparison()?;
-        // An even number of negations only converts the value to a truth value.
+        // A pair of negations only converts the value to a truth value, so one pair is as good as several.
         let needed = if negations > 2 {
             2 - negations % 2
         } else {
@@ -266,7 +266,7 @@ impl Parser {
         self.taller(0)?;
         Ok(match (negative, signed) {
             (true, _) => PythonExpr::Apply(Function::Neg, vec![expr]),
-            // `+True` is a number, so 0 is added.
+            // Python evaluates `+True` to the number 1, so add 0 to convert the value.
             (false, true) => {
                 PythonExpr::Apply(Function::Add, vec![expr, PythonExpr::Value(Value::Int(0))])
             }
@@ -313,7 +313,7 @@ impl Parser {
         }
     }
 
-    /// Parses what follows `(`: an expression in parentheses, or a tuple.
+    /// Parses an expression in parentheses or a tuple, after its `(`.
     fn parenthesised(&mut self) -> Result<PythonExpr, ParseError> {
         if self.symbol(")") {
             return Ok(PythonExpr::List(Vec::new()));
@@ -329,7 +329,7 @@ impl Parser {
         Ok(PythonExpr::List(items))
     }
 
-    /// Parses what follows `[`: a list or a comprehension.
+    /// Parses a list or a comprehension, after its `[`.
     fn list(&mut self) -> Result<PythonExpr, ParseError> {
         if self.symbol("]") {
             return Ok(PythonExpr::List(Vec::new()));
@@ -389,10 +389,10 @@ impl Parser {
         Ok(items)
     }
 
-    /// Parses what follows a name and `(`: the arguments of a call.
+    /// Parses the arguments of a call, after the name of the function and its `(`.
     fn call(&mut self, name: &str) -> Result<PythonExpr, ParseError> {
         let mut arguments = self.items(")")?;
-        // A call with n arguments becomes n - 1 nested functions of two arguments.
+        // A call with n arguments becomes n - 1 nested calls of a function with two arguments.
         self.height += arguments.len();
         self.taller(0)?;
         let function = match (name, arguments.len()) {

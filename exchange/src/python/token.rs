@@ -15,7 +15,7 @@ pub(crate) enum PythonToken {
     Symbol(&'static str),
 }
 
-/// The symbols. Longer ones come first, because the first match is used.
+/// All symbols. Longer ones come first, because the tokenizer uses the first match.
 const SYMBOLS: [&str; 24] = [
     "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "+", "-", "*", "/", "%", "<", ">", "(", ")",
     "[", "]", ",", "{", "}", ":", "=",

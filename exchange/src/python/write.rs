@@ -16,11 +16,13 @@ pub(crate) struct Translation {
     pub(crate) text: String,
     /// The precedence of the outermost operator.
     strength: u8,
-    /// The smallest and the largest integer that the expression can be; `None` if it is not an integer.
+    /// The smallest and the largest possible value of an integer expression; `None` if the expression is not an
+    /// integer.
     range: Option<(i128, i128)>,
-    /// The expression's value as a condition; `None` unless it is known to be the same for every config.
+    /// The truth value of the expression if it is known to be the same for every config; otherwise `None`.
     pub(crate) truth: Option<bool>,
-    /// The expression has a value if all of these conditions hold. None of them needs parentheses in a conjunction.
+    /// Conditions under which the expression has a value. It has one if all of them hold. None of them needs
+    /// parentheses in a conjunction.
     guards: Vec<String>,
 }
 
@@ -55,7 +57,7 @@ impl Translation {
         self
     }
 
-    /// The text as an operand of an operator with precedence `outer`.
+    /// The text as an operand of an operator with precedence `outer`, in parentheses if it needs them.
     fn inside(&self, outer: u8) -> String {
         match self.strength < outer {
             true => format!("({})", self.text),
@@ -71,7 +73,7 @@ impl Translation {
         self
     }
 
-    /// Joins the guards and the text with `and`, for contexts in which "no value" means false.
+    /// Joins the guards and the text with `and`, for contexts in which a missing value means false.
     fn folded(mut self) -> Translation {
         if self.guards.is_empty() {
             return self;
@@ -114,7 +116,7 @@ pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, Tr
     }
 }
 
-/// Writes a truth value. If `lenient` is set, a missing value means false.
+/// Writes an expression as a truth value. If `lenient` is set, a missing value means false.
 fn truth(
     expr: &Expr,
     scope: &LaunchScope<'_>,
@@ -127,7 +129,7 @@ fn truth(
         BinaryOp::And => ("and", AND, false),
         _ => ("or", OR, true),
     };
-    // `or` has no value if its left side has none.
+    // If the left side of `or` has no value, `or` has none either, even if the right side is true.
     let x = truth(x, scope, lenient && *op == BinaryOp::And)?;
     let y = truth(y, scope, lenient)?;
     let y = match (lenient, y.guards.first()) {
@@ -208,8 +210,8 @@ fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateEr
     }
 }
 
-/// An arithmetic result with a range. If the result may need more than 128 bits (`range` is `None`), this is an error,
-/// because the spec's expression then has no value but the Python expression has one.
+/// An arithmetic result with a range. It is an error if the result may need more than 128 bits (`range` is `None`). In
+/// that case, the spec's expression has no value, but the Python expression has one.
 fn arithmetic(
     text: String,
     strength: u8,
@@ -222,7 +224,7 @@ fn arithmetic(
         .guarded(parts))
 }
 
-/// Writes any operator except `and` and `or`, which [`truth`] writes.
+/// Writes any binary operator except `and` and `or`, which [`truth`] writes.
 fn binary(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation, TranslateError> {
     match op {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
@@ -246,7 +248,7 @@ fn binary(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translation,
     }
 }
 
-/// The smallest and the largest result of `apply` at the corners of two ranges; `None` if one has no value.
+/// The smallest and the largest result of `apply` at the corners of two ranges; `None` if it has no value at a corner.
 fn corners(
     x: (i128, i128),
     y: (i128, i128),
@@ -326,7 +328,7 @@ fn comparison(op: BinaryOp, x: &Translation, y: &Translation) -> Translation {
         _ => None,
     };
     let piece = piece.guarded(&[x, y]);
-    // A condition that may have no value is not always true, so its constant value is dropped.
+    // A condition that may have no value is not always true, so do not keep a constant truth value for it.
     let truth = piece.truth.filter(|_| piece.guards.is_empty());
     Translation { truth, ..piece }
 }

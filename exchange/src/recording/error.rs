@@ -31,7 +31,7 @@ pub enum RecordingError {
         /// The system's error.
         error: io::Error,
     },
-    /// The text is too long, after the file is unpacked if it is compressed.
+    /// The text, after decompression, is too long.
     #[error("{}: more than {limit_bytes} bytes of text\nhelp: {HELP}", .path.display())]
     TooLarge {
         /// Path of the file.
@@ -61,7 +61,7 @@ pub enum RecordingError {
 pub struct TextFault {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// What is wrong with the text.
     pub problem: TextProblem,
 }
 
@@ -69,10 +69,10 @@ pub struct TextFault {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TextProblem {
-    /// A part is not JSON, or has the wrong type.
+    /// A part of the text is not JSON, or has the wrong type.
     #[error("{part}: {message}")]
     Json {
-        /// Description of the part.
+        /// A description of the part for messages.
         part: String,
         /// The message of the JSON reader, without its position.
         message: String,
@@ -82,7 +82,7 @@ pub enum TextProblem {
     Field {
         /// Name of the field.
         field: &'static str,
-        /// What is wrong.
+        /// What is wrong with the field.
         problem: FileProblem,
     },
     /// A recorded config cannot be used.
@@ -90,7 +90,7 @@ pub enum TextProblem {
     Config {
         /// Name of the config in the file.
         name: String,
-        /// What is wrong.
+        /// What is wrong with the config.
         problem: ConfigProblem,
     },
 }
@@ -111,7 +111,7 @@ pub enum FileProblem {
     /// Two parameters have the same name.
     #[error("`{name}` is there twice")]
     DuplicateParam {
-        /// The name.
+        /// The name that both parameters have.
         name: String,
     },
     /// A parameter has no list of values.
@@ -123,7 +123,7 @@ pub enum FileProblem {
     /// The unit of time is unknown.
     #[error("{found} is not a known unit")]
     UnknownUnit {
-        /// The text as it is written.
+        /// The unit as the file writes it.
         found: String,
     },
 }
@@ -149,18 +149,18 @@ pub enum ConfigProblem {
         /// Name of the parameter.
         param: String,
     },
-    /// The config has a value that its parameter does not have.
+    /// The config has a value that is not in its parameter's list of values.
     #[error("field `{param}`: the value `{value:.40}` is not listed")]
     UnlistedValue {
         /// Name of the parameter.
         param: String,
-        /// The text as it is written.
+        /// The value as the file writes it.
         value: String,
     },
     /// The invalidity is not one of T4's.
     #[error("field `invalidity`: `{found:.40}` is none of {}", Invalidity::ALL.map(Invalidity::name).join(", "))]
     UnknownInvalidity {
-        /// The text as it is written.
+        /// The invalidity as the file writes it.
         found: String,
     },
     /// Neither a time nor a failure is recorded.
@@ -169,7 +169,7 @@ pub enum ConfigProblem {
     /// The time is neither a number nor the name of a failure.
     #[error("field `time`: {found} is neither a time nor a failure")]
     TimeType {
-        /// The text as it is written.
+        /// The time as the file writes it.
         found: String,
     },
     /// The time is not above 0.
@@ -183,10 +183,10 @@ pub enum ConfigProblem {
     NotATime {
         /// Name of the field.
         field: &'static str,
-        /// The text as it is written.
+        /// The cost as the file writes it.
         found: String,
     },
-    /// The config's times are so long that sums of them would not be finite.
+    /// The config's times are so long that a sum of times could overflow.
     #[error("its times are too long")]
     TimesTooLong,
 }

@@ -21,7 +21,7 @@ pub enum Invalidity {
 }
 
 impl Invalidity {
-    /// All variants.
+    /// Every variant.
     pub const ALL: [Invalidity; 6] = [
         Invalidity::Correct,
         Invalidity::Timeout,
@@ -48,7 +48,7 @@ impl Invalidity {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// The name in cache files of Kernel Tuner, which have three kinds of failure; `None` for a valid config.
+    /// The name in cache files of Kernel Tuner, which distinguish three kinds of failure; `None` for a valid config.
     pub fn in_cache_files(self) -> Option<&'static str> {
         match self {
             Invalidity::Correct => None,
@@ -60,7 +60,7 @@ impl Invalidity {
         }
     }
 
-    /// The meaning of a text that a cache file of Kernel Tuner has instead of a time.
+    /// Maps the text that a cache file of Kernel Tuner has instead of a time.
     pub fn of_cache_files(text: &str) -> Invalidity {
         match text {
             "CompilationFailedConfig" => Invalidity::Compile,

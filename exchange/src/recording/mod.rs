@@ -1,5 +1,5 @@
-//! Recorded tuning spaces. A recording has the configs of a kernel and the result of each config on one device. It is
-//! read from files of other tuners. A search can be replayed on a recording without the device.
+//! Recorded tuning spaces. A recording contains the configs of a kernel and the result of each config on one device. It
+//! is read from files of other tuners. A search can be replayed on a recording without the device.
 
 pub(crate) mod error;
 mod format;

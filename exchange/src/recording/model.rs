@@ -29,7 +29,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The part of the name that is the kernel.
+    /// The name of the kernel: the name of the recording up to the `@`.
     pub fn kernel(&self) -> &str {
         self.name.split('@').next().unwrap_or_default()
     }

@@ -35,7 +35,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Recording>, RecordingError> {
     paths.par_iter().map(|path| read(path)).collect()
 }
 
-/// Reads a recording from its text. `name` is `KERNEL@DEVICE`.
+/// Reads a recording from its text. `name` is the name of the recording, `KERNEL@DEVICE`.
 ///
 /// # Errors
 /// The text is not a recording. The error has the line and the problem.
@@ -76,13 +76,13 @@ pub fn parse(text: &str, name: String) -> Result<Recording, TextFault> {
     })
 }
 
-/// Limit of the cost of a config, in milliseconds. Sums of smaller costs stay finite.
+/// The largest cost of a config that is accepted, in milliseconds. It ensures that sums of costs stay finite.
 const MAX_MS: f64 = 1e100;
 
-/// The longest text of a recording, in bytes, after unpacking. Recordings of whole spaces have about ten megabytes.
+/// The longest text of a recording, in bytes after decompression. Recordings of whole spaces have about ten megabytes.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Reads the text of a file, and unpacks it if it is compressed.
+/// Reads the text of a file, and decompresses it if necessary.
 fn text(path: &Path) -> Result<String, RecordingError> {
     let path = || path.to_owned();
     let failed = |error| {
@@ -106,7 +106,7 @@ fn text(path: &Path) -> Result<String, RecordingError> {
     String::from_utf8(bytes).map_err(|_| RecordingError::NotText { path: path() })
 }
 
-/// Everything that can be read; `None` if that is more than `max_bytes`.
+/// Reads `from` to its end; `None` if it has more than `max_bytes`.
 fn limited(from: impl Read, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let read = from.take(max_bytes + 1).read_to_end(&mut bytes)?;

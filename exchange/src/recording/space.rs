@@ -3,7 +3,7 @@
 use super::param::RecordedParam;
 use kiln_search::SpaceView;
 
-/// A space that is a list of configs. Each config is packed into one number, and the numbers are sorted, so a config is
+/// A space that is a list of configs. Each config is packed into one number. The numbers are sorted, so a config is
 /// found by binary search.
 #[derive(Clone, Debug)]
 pub struct RecordedSpace {
@@ -21,7 +21,8 @@ pub(crate) enum Unpackable {
 }
 
 impl RecordedSpace {
-    /// The space of these configs, and the order of the configs in it: for each position, the index in `configs`.
+    /// Creates the space of these configs. Also returns, for each position in the space, the index of its config in
+    /// `configs`.
     pub(crate) fn new(
         params: Vec<RecordedParam>,
         configs: &[&[u32]],
@@ -90,9 +91,9 @@ impl RecordedSpace {
     }
 }
 
-/// For each parameter of a target space: the index of the same parameter in the source space, and for each source value
-/// its position in the target space. The index is `None` if the source lacks the parameter, and a position is `None` if
-/// the target lacks the value.
+/// Maps the parameters of a source space to those of a target space. For each parameter of the target, it has the index
+/// of the same parameter in the source, and the position in the target of each source value. The index is `None` if the
+/// source lacks the parameter, and a position is `None` if the target lacks the value.
 pub(crate) struct ParamMap(Vec<(Option<usize>, Vec<Option<u32>>)>);
 
 impl ParamMap {

@@ -8,7 +8,7 @@ use super::error::ConfigProblem;
 use super::model::RecordedTrial;
 use super::param::RecordedParam;
 
-/// In old files, times of at least this many milliseconds mean a failure.
+/// Old files represent a failure by a time of at least this many milliseconds.
 pub(crate) const FAILED_FROM_MS: f64 = 1e20;
 
 /// A recorded config.
@@ -50,7 +50,7 @@ pub(crate) fn positions(
     params.iter().zip(lookup).zip(values).map(place).collect()
 }
 
-/// For each parameter, the positions of its values by their text.
+/// For each parameter, a map from the text of a value to the position of the value.
 pub(crate) fn lookups(params: &[RecordedParam]) -> Vec<HashMap<String, u32>> {
     let lookup = |param: &RecordedParam| param.texts.iter().cloned().zip(0..).collect();
     params.iter().map(lookup).collect()
@@ -75,7 +75,7 @@ pub(crate) fn milliseconds(
     }
 }
 
-/// A value as it is written in the file, cut if it is long.
+/// A value as the file contains it, shortened if it is long.
 pub(crate) fn shown(value: &Value) -> String {
     value.to_string().chars().take(40).collect()
 }

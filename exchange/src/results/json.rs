@@ -1,4 +1,4 @@
-//! Writes JSON objects whose members keep their order.
+//! Writes JSON objects and keeps the order of their members.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

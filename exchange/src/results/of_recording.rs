@@ -6,8 +6,8 @@ use super::{ResultRow, Results};
 use crate::recording::{RecordedParam, Recording};
 use kiln_search::SpaceView;
 
-/// The results of a recording. A recording has only the sum of the times to compile, verify and measure a config, which
-/// becomes the compile time.
+/// The results of a recording. A recording has only the total time to compile, verify and measure a config. The results
+/// contain this total as the compile time.
 pub fn of_recording(recording: &Recording) -> Results {
     let params = recording.space.params();
     let values: Vec<Vec<Value>> = params.iter().map(values).collect();

@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::{ResultRow, Results};
 use crate::recording::Invalidity;
 
-/// Why a trial is not a row of the results.
+/// Why a trial has no row in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
 #[non_exhaustive]
 pub enum LeftOut {
@@ -81,8 +81,9 @@ pub fn of_trials(
 }
 
 /// The row of the baseline. Every trial times a config together with the baseline, so the baseline normally has no
-/// trial of its own. Its time is the median of the other configs' times, each divided by the config's ratio to the
-/// baseline. `None` if the baseline is not a config of the space, if it has a trial, or if no trial has a ratio to it.
+/// trial of its own. Its time is estimated from each trial, as the config's time divided by the config's ratio to the
+/// baseline; the row contains the median. `None` if the baseline is not a config of the space, if it has a trial of its
+/// own, or if no trial has a ratio.
 fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
     let config = &spec.baseline.config;
     let text = config.to_string();
@@ -160,7 +161,7 @@ fn milliseconds(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// The invalidity in T4 of an outcome; `None` for an outcome that says nothing about the config.
+/// The invalidity that T4 assigns to an outcome; `None` for an outcome that says nothing about the config.
 fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
     Some(match outcome {
         Outcome::Measured(_) => Invalidity::Correct,
@@ -172,8 +173,8 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         | Outcome::WrongLaunch { .. }
         | Outcome::WorkerLost { .. }
         | Outcome::Quarantined { .. } => Invalidity::Runtime,
-        // A race or an access out of bounds is wrong even if the outputs happen to be right. The other faults stopped
-        // the launch.
+        // A config with a race or an access out of bounds is wrong even if its outputs happen to be right. The other
+        // faults stopped the launch.
         Outcome::KernelFault { text } => match FaultKind::of(text) {
             FaultKind::Race | FaultKind::OutOfBounds => Invalidity::Correctness,
             FaultKind::DivergentBarrier | FaultKind::Other => Invalidity::Runtime,

@@ -18,7 +18,7 @@ pub enum T1Error {
     Value {
         /// Name of the parameter.
         param: String,
-        /// The value.
+        /// The value that cannot be written.
         value: Literal,
     },
     /// Python cannot express a constraint or a limit with the same value.

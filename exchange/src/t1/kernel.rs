@@ -18,10 +18,10 @@ use crate::definition::{DefinedConstraint, Definition, DefinitionError, Literal,
 use crate::python;
 use crate::python::write::{condition, integer};
 
-/// Largest number of configs that are looked up in the written space, to check that it is the kernel's space.
+/// Largest number of configs that are looked up in the written space to check that it is the kernel's space.
 const LOOKED_UP: usize = 100_000;
 
-/// The text of a T1 file. `source` is the path of the kernel's source that is written into the file.
+/// The text of a T1 file. `source` is the path of the kernel's source that the file will contain.
 ///
 /// # Errors
 /// Python or T1 cannot express the kernel with the same meaning.
@@ -113,15 +113,15 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
     })
 }
 
-/// Whether an expression depends on a parameter. A constraint that depends on no parameter is not written. It must
-/// hold, because otherwise the kernel would have no config.
+/// Whether an expression depends on a tunable parameter. A constraint without parameters is not written: it must hold,
+/// because otherwise the kernel would have no config.
 fn depends(expr: &Expr, scope: &LaunchScope<'_>) -> bool {
     let names = expr.names();
     let params = &scope.spec.params;
     params.iter().any(|param| names.contains(&*param.name))
 }
 
-/// The device's limits of a launch, as constraints.
+/// The device's limits on a launch, as constraints.
 fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     let Some(limits) = scope.limits else {
         return Vec::new();
@@ -152,8 +152,8 @@ fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     all
 }
 
-/// Checks that the written space has the configs of the kernel's space (at most [`LOOKED_UP`] of them are looked up),
-/// and that it has the same number of configs if both numbers are known.
+/// Checks that the written space contains the configs of the kernel's space, of which at most [`LOOKED_UP`] are looked
+/// up. If both numbers of configs are known, also checks that they are equal.
 fn is_the_same(
     definition: &Definition,
     scope: &LaunchScope<'_>,

@@ -1,4 +1,5 @@
-//! T1 files: search spaces in the format of the FAIR auto-tuning papers, with values and conditions in Python.
+//! T1 files: search spaces in the format of the FAIR auto-tuning papers. Their values and conditions are Python
+//! expressions.
 
 mod error;
 mod kernel;

@@ -1,4 +1,4 @@
-//! Writes search spaces as T1 files, with values and conditions in Python.
+//! Writes search spaces as T1 files. Their values and conditions are Python expressions.
 
 use serde_json::{Value, json};
 
@@ -56,8 +56,8 @@ fn parameter(param: &Param) -> Result<Value, T1Error> {
     }))
 }
 
-/// The name in T1 of the type of a parameter's values. Truth values are written as integers, as in Python, because
-/// Kernel Tuner only reads them in this form.
+/// T1's name for the type of a parameter's values. Truth values are written as integers, because Kernel Tuner only
+/// reads them in this form; in Python, they are equal to integers.
 fn kind(values: &[Literal]) -> &'static str {
     if values.iter().any(|value| matches!(value, Literal::Text(_))) {
         "string"
@@ -74,7 +74,7 @@ fn kind(values: &[Literal]) -> &'static str {
 /// The text of a value as a Python literal; `None` if the literal would need escapes.
 pub(crate) fn python(value: &Literal) -> Option<String> {
     match value {
-        // The digits without the sign would need more than 128 bits.
+        // The digits of this number without its sign would need more than 128 bits.
         Literal::Int(i128::MIN) => Some(format!("-{} - 1", i128::MAX)),
         Literal::Text(text) if text.contains('\\') || text.contains(char::is_control) => None,
         Literal::Text(text) if !text.contains('\'') => Some(format!("'{text}'")),

@@ -15,7 +15,7 @@ use crate::recording::table::{
     FAILED_FROM_MS, RecordedRow, RecordedTable, lookups, milliseconds, positions, shown,
 };
 
-/// A results file. The results borrow the text, so errors can report lines.
+/// The fields of a results file. They borrow the file's text, so errors can report lines.
 #[derive(Deserialize)]
 struct ResultsFile<'a> {
     #[serde(default)]
@@ -152,8 +152,8 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem
     })
 }
 
-/// The time of a correct result, in milliseconds. It is converted from the unit of the measurement or, without one,
-/// from the unit of the file.
+/// The time of a correct result, in milliseconds. It is converted from the unit of the measurement or, if the
+/// measurement has no unit, from the unit of the file.
 fn time(result: &ResultEntry, unit: f64) -> Result<f64, ConfigProblem> {
     let measured = result.measurements.iter().find(|one| one.name == "time");
     let time = measured.and_then(|one| {

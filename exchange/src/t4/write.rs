@@ -70,7 +70,7 @@ fn operating_system() -> &'static str {
 
 fn result(names: &[&str], row: &ResultRow) -> String {
     let config = names.iter().copied().zip(&row.values).collect();
-    // A config has correctness 1 only if its outputs were found right. Every other config has correctness 0.
+    // The correctness of a config is 1 if its outputs were found right. Otherwise it is 0.
     let correctness = u8::from(row.invalidity == Invalidity::Correct);
     let times = json!({
         "compilation": row.compile_ms,

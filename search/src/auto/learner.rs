@@ -1,4 +1,4 @@
-//! Learns one quantity from the results: either the costs or the failures.
+//! Predicts one quantity of the untried configs from the results: either the costs or the failures.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::trend::Trend;
 use crate::model::{Candidates, Encoder, FeaturePoint, Process, Settings, Shape, improve};
 use crate::{SpaceView, Told};
 
-/// The inputs of an update besides the values.
+/// The inputs of [`Learner::learn`] other than the values.
 pub(super) struct SearchState<'a> {
     pub(super) space: &'a dyn SpaceView,
     pub(super) encoder: &'a Encoder,
@@ -15,24 +15,24 @@ pub(super) struct SearchState<'a> {
     /// The indices of the candidates. Between two calls of [`Learner::forget`], candidates are only added at the end.
     pub(super) pool: &'a [usize],
     pub(super) settings: &'a Settings,
-    /// Whether to fit the scales before the update.
+    /// Whether to fit the scales of the process (its [`Shape`]) before it learns the values.
     pub(super) fit: bool,
 }
 
-/// A Gaussian process and the results that it has learned. A *trend* is the value that an earlier result (from
-/// another device or problem) has or predicts for a config.
+/// A Gaussian process and the results that it has learned. It starts from the *trend* of each earlier search (see
+/// `auto/trend.rs`), which is a value for every config.
 pub(super) struct Learner {
     prior: Shape,
     shape: Shape,
     /// The slope of the values as a function of the trends, from 0 to 1.
     slope: f64,
-    /// The variance of the trends over the space.
+    /// The variance, over the space, of the mean of the trends.
     trend_variance: f64,
     process: Process,
     candidates: Candidates,
     /// The mean of the trends for each candidate.
     bases: Vec<f64>,
-    /// The trend of each earlier result.
+    /// The trend of each earlier search.
     trends: Vec<Trend>,
     /// The trends for the configs whose results are known, by index of the config.
     remembered: HashMap<usize, Vec<f64>>,
@@ -80,7 +80,7 @@ impl Learner {
         self.process.len()
     }
 
-    /// Removes results and candidates, but keeps the scales.
+    /// Removes results and candidates, but keeps the scales of the process.
     pub(super) fn forget(&mut self) {
         self.process.clear();
         self.candidates = Candidates::default();
@@ -131,7 +131,7 @@ impl Learner {
         }
     }
 
-    /// Fits the scales to representative values.
+    /// Fits the scales of the process to representative values.
     fn fit(&mut self, values: &[(usize, f64)], units: &[f64], state: &SearchState<'_>) {
         let chosen = representatives(units, state.settings.fitted as usize);
         let point = |&k: &usize| self.point(state.results[values[k].0].index, state);
@@ -150,8 +150,8 @@ impl Learner {
         self.taken.clear();
     }
 
-    /// Subtracts the predictions of earlier results from the values. Returns the centre and the scale (standard
-    /// deviation) of the differences, and the standardised differences.
+    /// Subtracts the values that the trends predict. Returns the centre and the scale (standard deviation) of the
+    /// differences, and the standardised differences.
     fn units(&self, values: &[(usize, f64)], state: &SearchState<'_>) -> (f64, f64, Vec<f64>) {
         let expected = |slot: usize| self.slope * self.remembered_mean(state.results[slot].index);
         let residuals: Vec<f64> = values
@@ -169,8 +169,8 @@ impl Learner {
         )
     }
 
-    /// The slope of the values as a function of the trends of earlier results. It is a regression with a prior slope
-    /// of 1, which has the weight of [`Settings::trust`] results.
+    /// The slope of the values as a function of the mean of the trends, found by regression. The prior slope is 1 and
+    /// has the weight of [`Settings::trust`] results.
     fn slope_of(&self, values: &[(usize, f64)], state: &SearchState<'_>) -> f64 {
         if self.trends.is_empty() {
             return 0.0;
@@ -195,7 +195,7 @@ impl Learner {
         }
     }
 
-    /// Whether the earlier results explain little of the values.
+    /// Whether the earlier searches explain little of the values.
     pub(super) fn doubts(&self) -> bool {
         const MIN_SLOPE: f64 = 0.3;
         self.slope < MIN_SLOPE
@@ -218,8 +218,8 @@ impl Learner {
         self.process.variances()
     }
 
-    /// Stores the trends for the configs of some results, because computing them is slow for configs that the earlier
-    /// results did not try.
+    /// Stores the trends for the configs of some results, because a trend is slow to compute for a config that the
+    /// earlier search did not try.
     fn remember(&mut self, values: &[(usize, f64)], state: &SearchState<'_>) {
         if self.trends.is_empty() {
             return;
@@ -279,8 +279,7 @@ impl Lesson {
         (value - self.centre) / self.scale
     }
 
-    /// The scale: the standard deviation of the differences between the values and the predictions of earlier
-    /// results.
+    /// The scale: the standard deviation of the differences between the values and the predictions of the trends.
     pub(super) fn scale(&self) -> f64 {
         self.scale
     }

@@ -1,11 +1,11 @@
 //! The default strategy. A model of costs and a model of failures decide which config is tried next.
 //!
-//! The search starts with a few configs that are spread over the space, or with the best configs of earlier results
-//! (from another device or problem) if there are any. It then tries the config with the highest product of the expected
-//! improvement of the cost and the probability that the config is valid.
+//! The search starts with a few configs that are spread over the space. If there are results of earlier searches
+//! ([`Prior`]s), it starts with their best configs instead. It then tries the config with the highest product of the
+//! expected improvement of the cost and the probability that the config is valid.
 //!
-//! With earlier results, every third of the first choices is instead the best untried config of the first of these
-//! results. This ends early if that result does not explain the measured costs and its best configs are not good.
+//! If there are earlier searches, every third of the first choices is instead the best untried config of the first of
+//! them. This ends early if that search does not explain the measured costs and its best configs are not good.
 //!
 //! In a small space, every config is a candidate. In a large one, the candidates are the neighbours of the best configs
 //! and a random sample.
@@ -30,7 +30,7 @@ use super::space::SpaceView;
 use super::strategy::{Strategy, Told};
 use rand_chacha::ChaCha8Rng;
 
-/// Number of random configs from which the variance of an earlier result over the space is estimated.
+/// Number of random configs from which the variance of the trends over the space is estimated.
 const TREND_SAMPLE: usize = 5_000;
 
 /// Minimum number of valid results before the models are used.
@@ -39,7 +39,7 @@ const MIN_VALID: usize = 4;
 /// Maximum number of results from which a model learns.
 const MAX_LEARNED: usize = 300;
 
-/// Maximum number of new results before the scales are fitted again.
+/// Maximum number of new results before the scales of the models are fitted again.
 const MAX_NEW: usize = 64;
 
 /// Minimum of the estimated probability that a config is valid. The model of failures is never certain enough to
@@ -122,13 +122,13 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// Marks the earlier result as doubtful. Returns true only the first time; false if there is no earlier result.
+    /// Marks the earlier search as doubtful. Returns true only the first time; false if there is no earlier search.
     fn doubts(&mut self) -> bool {
         self.recall.as_mut().is_some_and(Recall::doubt)
     }
 
-    /// Replaces the configs that are tried next by `n` configs that are spread over the space. So far, only the best
-    /// configs of an earlier result were tried, which are not a sample of the space.
+    /// Replaces the configs that are tried next by `n` configs that are spread over the space. It is called if only the
+    /// best configs of an earlier search were tried so far, because they are not a sample of the space.
     fn spread(&mut self, n: usize) {
         self.first = start::first(self.space, &self.encoder, &self.ledger, &[], n);
         if let Some(recall) = &mut self.recall {
@@ -137,8 +137,8 @@ impl<'a> Auto<'a> {
         self.first.reverse();
     }
 
-    /// Adds a few configs that are spread over the space after the best ones of an earlier result, to check whether
-    /// that result applies.
+    /// Adds a few configs that are spread over the space after the best ones of an earlier search, to check whether the
+    /// results of that search apply.
     fn contrast(&mut self) {
         let (recalled, few) = (
             self.settings.recalled as usize + 2,

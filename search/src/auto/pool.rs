@@ -39,7 +39,7 @@ impl CandidatePool {
         }
     }
 
-    /// The candidates.
+    /// The indices of the candidates.
     pub(super) fn indices(&self) -> &[usize] {
         &self.indices
     }

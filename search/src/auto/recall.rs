@@ -1,12 +1,12 @@
-//! Tries the best configs of an earlier result as long as they turn out to be good.
+//! Tries the best configs of an earlier search as long as they turn out to be good.
 
 use crate::Prior;
 use crate::ledger::TrialLedger;
 
-/// Number of choices after which the best configs of the earlier result are no longer tried.
+/// Number of choices after which the best configs of the earlier search are no longer tried.
 const MAX_TURNS: usize = 42;
 
-/// The best configs of an earlier result, in order.
+/// The best configs of an earlier search, in order.
 #[derive(Clone, Debug)]
 pub(super) struct Recall {
     ranked: Vec<usize>,
@@ -14,13 +14,13 @@ pub(super) struct Recall {
     every: usize,
     turns: usize,
     doubted: bool,
-    /// Configs that are spread over the space. The best configs of the earlier result are compared with them.
+    /// Configs that are spread over the space. The best configs of the earlier search are compared with them.
     others: Vec<usize>,
 }
 
 impl Recall {
-    /// Ranks the configs of the first earlier result, of which one is tried in every `every` choices. `None` if
-    /// `priors` is empty, or if `every` is 0.
+    /// Ranks the configs of the first earlier search. One of them is tried in every `every` choices. `None` if `priors`
+    /// is empty, or if `every` is 0.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
         let ranked = priors.first()?.ranked();
         (every > 0).then_some(Self {
@@ -33,12 +33,12 @@ impl Recall {
         })
     }
 
-    /// Marks the earlier result as one that does not explain the measured values. Returns true the first time.
+    /// Marks the earlier search as one that does not explain the measured values. Returns true the first time.
     pub(super) fn doubt(&mut self) -> bool {
         !std::mem::replace(&mut self.doubted, true)
     }
 
-    /// Whether there are no other configs yet with which the best ones can be compared.
+    /// Whether there are no configs yet with which the best ones can be compared.
     pub(super) fn is_alone(&self) -> bool {
         self.others.is_empty()
     }
@@ -49,8 +49,8 @@ impl Recall {
     }
 
     /// Counts one choice. In every choice whose number is a multiple of `every`, returns the best config of the earlier
-    /// result that was not tried yet. `None` in other choices, after [`MAX_TURNS`] choices, and if the earlier result
-    /// is doubted and its best configs are not good.
+    /// search that was not tried yet. Returns `None` in other choices, after [`MAX_TURNS`] choices, and if the earlier
+    /// search is doubted and its best configs are not good.
     pub(super) fn turn(&mut self, ledger: &TrialLedger) -> Option<usize> {
         self.turns += 1;
         if !self.turns.is_multiple_of(self.every)

@@ -1,6 +1,7 @@
-//! Selects the results from which a model learns if there are too many.
+//! If there are too many results, selects those from which a model learns.
 
-/// Indices of at most `most` values: the lowest `most / 2`, and an even selection of the others by rank.
+/// Indices of at most `most` values: those of the lowest `most / 2` values, and an even selection of the others by
+/// rank.
 pub(super) fn representatives(values: &[f64], most: usize) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..values.len()).collect();
     if values.len() <= most {

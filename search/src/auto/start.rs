@@ -7,7 +7,7 @@ use crate::{Prior, SpaceView};
 /// Number of random configs from which the first configs are chosen.
 const SAMPLE: usize = 2_000;
 
-/// The first `n` configs to try, in order: the best of the earlier results if there are any, otherwise configs that
+/// The first `n` configs to try, in order: the best of the earlier searches if there are any, otherwise configs that
 /// are far apart.
 pub(super) fn first(
     space: &dyn SpaceView,
@@ -23,7 +23,7 @@ pub(super) fn first(
     }
 }
 
-/// The best configs of all earlier results: first the best of each result, then the second best of each, and so on.
+/// The best configs of all earlier searches: first the best of each search, then the second best of each, and so on.
 fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
     let ranked: Vec<Vec<usize>> = priors.iter().map(|prior| prior.ranked()).collect();
     let mut recalled = Vec::new();
@@ -41,7 +41,7 @@ fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
     recalled
 }
 
-/// Configs of a sample that are far apart. Each is the one that is the farthest from all previous ones.
+/// Configs of a sample that are far apart. Each is the one that is farthest from all previous ones.
 fn spread(space: &dyn SpaceView, encoder: &Encoder, sample: &[usize], n: usize) -> Vec<usize> {
     let codes: Vec<Vec<u16>> = sample
         .iter()

@@ -1,5 +1,5 @@
-//! The trend of an earlier result: a value for every config of the space. If the earlier result did not try a config,
-//! a model of that result predicts the value.
+//! The trend of an earlier search: a value for every config of the space. If the earlier search did not try a config, a
+//! model of its results predicts the value.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use super::warp;
 use crate::model::{Encoder, Extension, FeaturePoint, Settings, Shape};
 use crate::{Prior, SpaceView};
 
-/// If an earlier result covers at least this share of the space, it is used without a model of the rest.
+/// If an earlier search tried at least this share of the space, its results are used without a model of the rest.
 const WHOLE: f64 = 0.9;
 
-/// Maximum number of values of an earlier result from which its model learns.
+/// Maximum number of values of an earlier search from which its model learns.
 const MAX_LEARNED: usize = 200;
 
-/// A quantity (cost or failure) of an earlier result, minus its mean.
+/// A quantity (cost or failure) of the configs of an earlier search, minus its mean.
 #[derive(Clone, Debug)]
 pub(super) struct Trend {
     known: HashMap<usize, f64>,
@@ -91,7 +91,7 @@ fn model(
     encoder: &Encoder,
     settings: &Settings,
 ) -> Option<Extension> {
-    // The order is stable, so equal results always give an equal model.
+    // Sort the configs, so equal results always give an equal model.
     let mut indices: Vec<usize> = known.keys().copied().collect();
     indices.sort_unstable();
     let values: Vec<f64> = indices.iter().map(|index| known[index]).collect();

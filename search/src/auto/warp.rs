@@ -1,8 +1,8 @@
-//! Prepares costs for the model: logarithms with an upper limit, so that differences between slow configs do not
+//! Prepares costs for the model: takes their logarithms and limits them, so differences between slow configs do not
 //! dominate the fit.
 
-/// Limits the logarithms of ranked costs. The limit is the median plus `clip` times the distance from the best to the
-/// median.
+/// Limits the logarithms of ranked costs. The limit is the median plus `clip` times the difference between the median
+/// and the best.
 pub(super) fn costs(ranking: &[(usize, f64)], clip: f64) -> Vec<(usize, f64)> {
     let Some(&(_, best)) = ranking.first() else {
         return Vec::new();

@@ -12,7 +12,7 @@ pub trait Algorithm {
     /// Returns the configs to try next; empty if it has no proposal.
     fn propose(&mut self, space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> Vec<usize>;
 
-    /// Receives the costs of all configs that it proposed last, in the same order. The cost of a failed config is
-    /// infinite.
+    /// Receives the costs of all configs that [`propose`](Self::propose) returned last, in the same order. The cost of
+    /// a failed config is infinite.
     fn learn(&mut self, costs: &[(usize, f64)], space: &dyn SpaceView, rng: &mut ChaCha8Rng);
 }

@@ -1,4 +1,5 @@
-//! Simulated annealing: a walk that accepts every better config, and accepts worse configs less often as it cools.
+//! Simulated annealing: a walk that accepts every better config. The cooler it gets, the less often it accepts a worse
+//! one.
 
 use super::algorithm::Algorithm;
 use super::positions::anywhere;
@@ -7,8 +8,8 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// The first temperature. A config is accepted with a probability of 1/e if the logarithm of its cost is higher by
-/// this.
+/// The first temperature. At this temperature, a config whose logarithm of the cost is higher by this number is
+/// accepted with a probability of 1/e.
 const HOT: f64 = 0.5;
 
 /// The lowest temperature. Below it, the walk is reheated and continues from the best config.

@@ -1,5 +1,5 @@
-//! Differential evolution (best/1/bin). A mutant is the best config plus the scaled difference of two random ones. It
-//! is crossed with a config of the population, and replaces that config if it is not worse.
+//! Differential evolution (best/1/bin). A mutant is the best config plus the scaled difference of two random ones. The
+//! mutant is crossed with a config of the population, and the result replaces that config if it is not worse.
 
 use super::algorithm::Algorithm;
 use super::positions::{anywhere, numbers, repaired, rounded};
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 /// Number of configs in the population.
 const POPULATION: usize = 16;
 
-/// The factor of the difference.
+/// The factor by which the difference of two configs is scaled.
 const SCALE: f64 = 0.7;
 
 /// The probability that a parameter has the value of the mutant.

@@ -1,5 +1,5 @@
-//! Local search with restarts. From a random config, it moves to the first better neighbour until there is none, and
-//! then restarts from another random config.
+//! Local search with restarts. Starting from a random config, it moves to the first better neighbour until no neighbour
+//! is better, and then restarts from another random config.
 
 use super::algorithm::Algorithm;
 use super::positions::anywhere;
@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Clone, Debug, Default)]
 pub struct LocalSearch {
     here: Option<(usize, f64)>,
-    /// The neighbours that were not tried yet.
+    /// The neighbours of the current config that were not tried yet.
     around: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! The classic strategies. Each file contains one algorithm, and the same code runs all of them.
+//! The classic strategies. Each file contains one algorithm; `runner.rs` runs all of them.
 //!
 //! Each algorithm follows its textbook: it proposes configs and learns their costs. If a proposed config was already
 //! tried, the algorithm gets the known result, and the proposal does not use up budget.

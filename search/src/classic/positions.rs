@@ -1,4 +1,4 @@
-//! Maps positions of values to valid configs.
+//! Maps vectors of positions to valid configs.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -10,8 +10,9 @@ pub(super) fn anywhere(space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> usize {
     rng.random_range(0..space.len())
 }
 
-/// The index of the valid config at these positions, or of one nearby. If the config is not valid, one parameter at a
-/// time is changed to the nearest value that makes the config valid. If there is none, the result is a random config.
+/// The index of the valid config at these positions, or of one nearby. If the config is not valid, one parameter is
+/// changed to the nearest value that makes the config valid. If no parameter has such a value, the result is a random
+/// config.
 pub(super) fn repaired(
     space: &dyn SpaceView,
     mut positions: Vec<u32>,
@@ -38,7 +39,7 @@ pub(super) fn repaired(
     anywhere(space, rng)
 }
 
-/// Rounds numbers to positions, inside the bounds.
+/// Rounds numbers to positions within the bounds of each parameter.
 pub(super) fn rounded(space: &dyn SpaceView, numbers: &[f64]) -> Vec<u32> {
     let counts = space.value_counts().iter();
     counts

@@ -9,7 +9,7 @@ use crate::ledger::TrialLedger;
 use crate::space::SpaceView;
 use crate::strategy::{Strategy, Told};
 
-/// If this many proposals in a row contain only configs that were tried before, a random config is tried.
+/// If this many generations in a row contain only configs that were tried before, a random config is tried.
 const MAX_KNOWN: usize = 100;
 
 /// A strategy that runs a classic algorithm.
@@ -20,7 +20,7 @@ pub struct Classic<'a, A> {
     ledger: TrialLedger,
     /// The configs that the algorithm proposed last.
     generation: Vec<usize>,
-    /// The configs of the generation that the caller was not asked to try yet.
+    /// The configs of the generation that [`ask`](Strategy::ask) has not returned yet.
     open: VecDeque<usize>,
     idle: usize,
 }
@@ -39,8 +39,8 @@ impl<'a, A: Algorithm> Classic<'a, A> {
         }
     }
 
-    /// Requests generations from the algorithm until one has an untried config. It stops if a result of the current
-    /// generation is missing.
+    /// Requests generations from the algorithm until one has an untried config. Returns early if a result of the
+    /// current generation is missing.
     fn advance(&mut self) {
         while self.open.is_empty() && !self.ledger.is_exhausted() {
             let result = |&index: &usize| {
@@ -97,7 +97,7 @@ impl<A: Algorithm> Strategy for Classic<'_, A> {
             }
         }
         if asked.is_empty() {
-            // Results of the generation are missing, so random configs are tried meanwhile.
+            // Results of the generation are missing. Try random configs until they arrive.
             asked = self.ledger.strays(n);
         }
         asked

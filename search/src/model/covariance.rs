@@ -1,5 +1,5 @@
 //! The covariance of the costs of two configs. It is a product of factors, one per feature, plus a term for the trends
-//! of earlier results. The factors are read from tables.
+//! of earlier searches. The factors are read from tables.
 //!
 //! A factor is `1 - share + share * matern(distance / length)`. With a share of 1, two configs that are far apart in
 //! the feature are independent. With a share below 1, such configs remain correlated through all other
@@ -9,7 +9,7 @@ use super::factor::Factor;
 use super::feature::{Encoder, FeaturePoint};
 use super::shape::Shape;
 
-/// The tables of the factors for one shape, with the derivatives of the factors' logarithms.
+/// For one [`Shape`], the tables of the factors and of the derivatives of their logarithms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Covariance {
     features: Vec<DistanceTable>,
@@ -105,7 +105,7 @@ impl Covariance {
         values.map(|(weight, (a, b))| weight * a * b).sum()
     }
 
-    /// Adds `weight` times the derivatives of the covariance of two points by each of the shape's numbers.
+    /// Adds `weight` times the gradient of the covariance of two points with respect to the numbers of the shape.
     pub(crate) fn add_gradient(
         &self,
         a: &FeaturePoint,
@@ -127,8 +127,8 @@ impl Covariance {
         }
     }
 
-    /// Computes the covariances of a point with the candidates from `from` on. The candidates are columns of codes
-    /// and of trends.
+    /// Computes the covariances of a point with the candidates from `from` on. `codes` and `trends` hold one column per
+    /// feature or trend.
     pub(crate) fn fill(
         &self,
         point: &FeaturePoint,

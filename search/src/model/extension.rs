@@ -1,4 +1,4 @@
-//! A Gaussian process that is fitted once to some values, and predicts others.
+//! A Gaussian process that is fitted once to some values and then predicts others.
 
 use super::covariance::Covariance;
 use super::factor::Factor;
@@ -10,7 +10,7 @@ use super::shape::Shape;
 /// Values whose standard deviation is below this are treated as equal.
 const FLAT: f64 = 1e-9;
 
-/// The mean of a fitted process, as a function of the config.
+/// The mean of a fitted process as a function of the config.
 #[derive(Clone, Debug)]
 pub(crate) struct Extension {
     covariance: Covariance,

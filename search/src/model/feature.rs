@@ -1,4 +1,5 @@
-//! The features of configs: a code for each feature, and the distances between codes.
+//! The features of a config. A feature maps each value of a parameter to a code and defines the distances between
+//! codes.
 
 use super::settings::Settings;
 use crate::SpaceView;
@@ -8,7 +9,7 @@ use crate::SpaceView;
 pub(crate) struct FeaturePoint {
     /// The code of each feature.
     pub(crate) codes: Vec<u16>,
-    /// The value of each earlier result's trend for the config; 0 if it is unknown.
+    /// For each earlier search, the value of its trend for the config; 0 if it is unknown.
     pub(crate) trends: Vec<f64>,
 }
 
@@ -19,13 +20,13 @@ pub(crate) struct Feature {
     codes: Vec<u16>,
     /// The number of distinct codes.
     pub(crate) len: usize,
-    /// The distance from 0 to 1 between each pair of codes, as a matrix stored row by row.
+    /// The distance between each pair of codes, from 0 to 1, as a matrix stored row by row.
     pub(crate) distances: Vec<f64>,
     /// Prior mean of the logit of the feature's share (see `model/covariance.rs`).
     pub(crate) share_mean: f64,
 }
 
-/// Maximum number of distinct codes of a feature. If there are more values, they are grouped.
+/// Maximum number of distinct codes of a feature. If a parameter has more values, several values share a code.
 const MAX_CODES: usize = 256;
 
 /// All features of a space, which map a config to a [`FeaturePoint`].
@@ -36,8 +37,8 @@ pub(crate) struct Encoder {
 
 impl Encoder {
     /// Creates the features of every parameter that has at least two values. The first feature is the position of the
-    /// value. Integers also have a feature for how often 2 divides the value, because whether data fits a warp, a
-    /// cache line or a bank depends on powers of two.
+    /// value. Integers also have a feature that counts how often 2 divides the value, because powers of two decide
+    /// whether data fits a warp, a cache line or a bank.
     pub(crate) fn new(space: &dyn SpaceView, settings: &Settings) -> Self {
         let mut features = Vec::new();
         for (param, &count) in space
@@ -68,8 +69,8 @@ impl Encoder {
         self.features.iter().map(code).collect()
     }
 
-    /// The distance of two configs for spreading them over the space: the sum, over the features, of the squared
-    /// distance plus 0.1 if the codes differ.
+    /// The distance by which configs are spread over the space: the sum, over the features, of the squared distance,
+    /// plus 0.1 for each feature whose codes differ.
     pub(crate) fn distance(&self, a: &[u16], b: &[u16]) -> f64 {
         const DIFFERENT: f64 = 0.1;
         let codes = self.features.iter().zip(a.iter().zip(b));
@@ -83,7 +84,7 @@ impl Encoder {
 }
 
 impl Feature {
-    /// The feature of ordered values with these positions, which are numbers from 0 to 1.
+    /// The feature of ordered values. `places` are their positions, from 0 to 1.
     fn line(param: usize, places: &[f64], share_mean: f64) -> Self {
         let mut levels = places.to_vec();
         levels.sort_by(f64::total_cmp);
@@ -115,7 +116,7 @@ impl Feature {
         }
     }
 
-    /// The feature of values that are only compared for equality.
+    /// The feature of values that have no order: two values are either equal or different.
     fn choice(param: usize, count: usize, share_mean: f64) -> Self {
         let len = count.min(MAX_CODES);
         let different = |pair: usize| f64::from(u8::from(pair / len != pair % len));
@@ -153,8 +154,8 @@ fn places(values: &[f64], log_share: f64) -> Vec<f64> {
     values.iter().enumerate().map(place).collect()
 }
 
-/// How often 2 divides each value, scaled to numbers from 0 to 1. `None` if not all values are integers, or if the
-/// feature adds nothing to the rank.
+/// How often 2 divides each value, scaled to numbers from 0 to 1. `None` if not all values are integers, or if these
+/// numbers order the values as their rank does.
 fn twos(values: &[f64]) -> Option<Vec<f64>> {
     const LARGEST: f64 = 9e15;
     if values

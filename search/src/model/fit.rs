@@ -1,4 +1,4 @@
-//! Fits a shape to results. It approaches the mode of the posterior by resilient propagation (Rprop).
+//! Fits a [`Shape`] to results. It approaches the mode of the posterior by resilient propagation (Rprop).
 
 use super::covariance::Covariance;
 use super::factor::dot;
@@ -6,12 +6,12 @@ use super::feature::{Encoder, FeaturePoint};
 use super::settings::Settings;
 use super::shape::Shape;
 
-/// Weight, as a number of results, of the prior that standardised values have a variance of 1.
+/// The weight of the prior that standardised values have a variance of 1, as a number of results.
 pub(crate) const VARIANCE_WEIGHT: f64 = 2.0;
 
-/// The first step of each of the shape's numbers.
+/// The first step by which each of the shape's numbers changes.
 const FIRST_STEP: f64 = 0.3;
-/// The longest step.
+/// The longest step by which one of these numbers changes.
 const LONGEST_STEP: f64 = 1.0;
 
 /// Improves `start` for standardised values at some points. A shape whose posterior density cannot be computed is
@@ -54,7 +54,7 @@ pub(crate) fn improve(
     best.1
 }
 
-/// Minus the logarithm of the posterior density of a shape, up to a constant, and the gradient. The variance of the
+/// Minus the logarithm of the posterior density of a shape, up to a constant, and its gradient. The variance of the
 /// process is replaced by its optimum. `None` if the density cannot be computed.
 fn badness(
     encoder: &Encoder,

@@ -28,7 +28,8 @@ impl Candidates {
     }
 }
 
-/// Number of candidates that are updated together, chosen so that their part of all rows fits the second-level cache.
+/// Number of candidates that are updated together, chosen so that the values of all rows for these candidates fit the
+/// second-level cache.
 const CHUNK: usize = 512;
 
 /// A Gaussian process with its results and its posterior for the candidates.
@@ -37,7 +38,8 @@ pub(crate) struct Process {
     covariance: Covariance,
     points: Vec<FeaturePoint>,
     factor: Factor,
-    /// For each point, its row of L⁻¹ times the covariances of the points with the candidates.
+    /// The rows of L⁻¹K, where L is the Cholesky factor and K contains the covariances of the points (rows) with the
+    /// candidates (columns).
     rows: Vec<Vec<f32>>,
     /// The posterior variance of each candidate.
     variances: Vec<f32>,
@@ -59,7 +61,7 @@ impl Process {
         self.points.len()
     }
 
-    /// Adds points, and the candidates that are new since the last call.
+    /// Adds points, and the candidates that were added to `candidates` since the last call.
     pub(crate) fn extend(&mut self, points: &[FeaturePoint], candidates: &Candidates) {
         let (old_points, old_candidates) = (self.points.len(), self.variances.len());
         for point in points {
@@ -104,7 +106,7 @@ impl Process {
         }
     }
 
-    /// Updates the candidates of a range for the points from `first` on.
+    /// Updates the candidates `from..to` for the points from `first` on.
     fn work(&mut self, candidates: &Candidates, first: usize, from: usize, to: usize) {
         for i in first..self.points.len() {
             let (done, rest) = self.rows.split_at_mut(i);

@@ -6,10 +6,10 @@ use thiserror::Error;
 /// effect of changing some of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Number of configs that are spread over the space before the models are used.
+    /// Number of configs that are spread over the space and tried before the models are used.
     pub first: f64,
-    /// Weight, from 0 to 1, of the logarithm in the position of a value between a parameter's smallest and largest
-    /// value. The rest is the weight of the rank.
+    /// The position of a value between a parameter's smallest and largest value is a weighted mean of its position by
+    /// logarithm and its position by rank. This is the weight of the logarithm, from 0 to 1.
     pub log_share: f64,
     /// Prior mean of the logarithm of a feature's inverse length scale.
     pub scale_mean: f64,
@@ -21,14 +21,14 @@ pub struct Settings {
     pub share_sd: f64,
     /// Prior mean of the logit of the share for the features that count how often 2 divides a value.
     pub twos_mean: f64,
-    /// Prior of the noise of costs: the share of the variance that no feature explains.
+    /// Prior mean of the noise of costs: the share of the variance that no feature explains.
     pub noise: f64,
-    /// Prior of the noise of failures.
+    /// Prior mean of the noise of failures.
     pub failure_noise: f64,
-    /// Limit of costs: the logarithm of a cost is at most the median plus this many times the distance from the best
-    /// to the median.
+    /// Limit of costs. The logarithm of a cost is limited to the median plus this many times the difference between the
+    /// median and the best.
     pub clip: f64,
-    /// Number of steps of each fit of the scales.
+    /// Number of steps of each fit of the length scales, shares, noise and trend weights (together, the scales).
     pub steps: f64,
     /// The scales are fitted again when the number of results has grown by this factor, or by 64.
     pub growth: f64,
@@ -38,19 +38,19 @@ pub struct Settings {
     pub whole: f64,
     /// Number of candidates in a larger space.
     pub candidates: f64,
-    /// Prior mean of the logarithm of the weight of an earlier result's trend.
+    /// Prior mean of the logarithm of the weight of an earlier search's trend.
     pub trend_mean: f64,
-    /// Number of configs that are tried first if there are priors (results of the same kernel on another device or for
-    /// another problem). They are the best configs of the priors.
+    /// Number of configs that are tried first if there are results of earlier searches ([`Prior`](crate::Prior)). They
+    /// are the best configs of these searches.
     pub recalled: f64,
-    /// One in this many of the first choices is the next best config of an earlier result, unless that result does not
+    /// One in this many of the first choices is the next best config of an earlier search, unless that search does not
     /// explain the measured costs and its best configs are not good. 0 for none.
     pub recall_every: f64,
-    /// Number of configs that are spread over the space after those of an earlier result, to check whether that
-    /// result applies.
+    /// Number of configs that are spread over the space and tried after those of an earlier search, to check whether
+    /// the results of that search apply.
     pub contrast: f64,
-    /// Weight, as a number of results, of the prior assumption that the costs follow an earlier result with a slope of
-    /// 1.
+    /// Weight, as a number of results, of the prior assumption that the costs follow those of an earlier search with a
+    /// slope of 1.
     pub trust: f64,
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct Shape {
     pub(crate) scales: Vec<f64>,
     /// For each feature, the logit of its share: the part of its effect that decreases with the distance.
     pub(crate) shares: Vec<f64>,
-    /// For each earlier result, the logarithm of the weight of its trend.
+    /// For each earlier search, the logarithm of the weight of its trend.
     pub(crate) trends: Vec<f64>,
     /// The logarithm of the variance of the noise.
     pub(crate) noise: f64,

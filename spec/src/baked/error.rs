@@ -113,8 +113,8 @@ pub enum BakedError {
         /// The problem of both rows.
         problem: String,
     },
-    /// A row has a speed-up although it must not have one, has none although it must have one, or has one whose
-    /// interval is not valid or not above 1.
+    /// The speed-up of a row is wrong: it is present although it must be absent, absent although it must be present, or
+    /// has an interval that is not valid or not above 1.
     #[error("line {line}: {message}")]
     Speedup {
         /// Line of the row; 0 if it was not read from a file.

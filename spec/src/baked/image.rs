@@ -19,8 +19,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// The image of a kernel with these bytes. Its file name contains the kernel, the target and the hash of the
-    /// bytes. The content of a file therefore never changes, and rows with the same image share one file.
+    /// Creates the image of a kernel from the compiled bytes. Its file name contains the kernel, the target and the
+    /// hash of the bytes. The content of a file therefore never changes, and rows with the same image share one file.
     pub fn of(kernel: &str, device: &DeviceKey, target: &str, bytes: &[u8]) -> Image {
         let hash = Image::hash_of(bytes);
         Image {
@@ -34,7 +34,7 @@ impl Image {
         }
     }
 
-    /// The hash of an image's bytes, in the form that rows store.
+    /// The hash of an image's bytes, in the form in which rows store it.
     pub fn hash_of(bytes: &[u8]) -> Hash {
         Hash::of("artifact", bytes)
     }
@@ -53,8 +53,8 @@ impl Image {
         })
     }
 
-    /// The target of images for a device: the GPU's architecture, or a named instruction set that the processor
-    /// supports. `None` for devices that have no images.
+    /// The target for which images of a device are compiled: the GPU's architecture, or a named instruction set that
+    /// the processor supports. `None` for devices that have no images.
     ///
     /// ```
     /// # use kiln_spec::baked::Image;
@@ -65,7 +65,8 @@ impl Image {
     /// ```
     pub fn target_of(device: &DeviceKey) -> Option<String> {
         match device.backend {
-            // The features of a GPU come after a colon.
+            // The architecture of an AMD GPU may be followed by a colon and its features, which the target does not
+            // include.
             Backend::Cuda | Backend::Hip => device.arch.split(':').next().map(str::to_owned),
             Backend::Cpu => match device.arch.strip_prefix("x86-64")? {
                 "" => Some("x86-64".into()),

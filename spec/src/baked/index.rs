@@ -1,5 +1,5 @@
-//! The index `tuned/index.toml`, which lists the kernels that have a table. `tune init` writes the index even if no
-//! kernel has a table yet, so a build that tracks the index notices new tables.
+//! The index `tuned/index.toml`, which lists the kernels that have a table. `tune init` writes the index before any
+//! kernel has a table, so that a build can track the index and notice new tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ impl Index {
     ///
     /// # Errors
     /// If the file contains anything that `tune` would not have written, such as a file name that leaves the folder.
-    /// Order and white space may differ.
+    /// The order of the entries and the white space may differ.
     pub fn parse(bytes: &[u8]) -> Result<Index, BakedError> {
         let text = Text::new(bytes)?;
         let table = text.parse()?;

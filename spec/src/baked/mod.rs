@@ -1,9 +1,11 @@
 //! Baked tables: the text files under `tuned/` that are committed and that a build reads.
 //!
-//! `tuned/<kernel>.toml` contains one section per device and one line per row. Every row repeats its device and has
-//! its own hashes, and no two sections have a line in common. Git can therefore merge tables from many machines line
-//! by line (`merge=union`, see [`GITATTRIBUTES`]). The reader accepts only what `tune` writes, because a table is an
-//! input of a build and may come from a failed merge.
+//! `tuned/<kernel>.toml` contains one section per device and one line per row. Every row repeats its device and has its
+//! own hashes, and no two sections have a line in common. Git can therefore merge tables from many machines line by
+//! line (`merge=union`, see [`GITATTRIBUTES`]).
+//!
+//! The reader accepts only text that `tune` could have written, because a table is an input of a build and may come
+//! from a failed merge.
 
 mod error;
 mod image;
@@ -28,7 +30,7 @@ pub use table::BakedTable;
 /// Name of the index in a `tuned/` folder.
 pub const INDEX_FILE: &str = "index.toml";
 
-/// The content of `tuned/.gitattributes`. Line endings are the same on all systems, and a merge keeps the rows that
-/// each of two branches adds.
+/// The content of `tuned/.gitattributes`. It gives tables the same line endings on all systems and makes a merge keep
+/// the rows that both branches added.
 pub const GITATTRIBUTES: &str =
     "*.toml text eol=lf merge=union\n*.cubin binary\n*.hsaco binary\n*.so binary\n";

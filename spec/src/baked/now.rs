@@ -1,4 +1,4 @@
-//! Computes the current hashes of a kernel's inputs. A row with other hashes is stale.
+//! Computes the current hashes of a kernel's inputs, which decide whether a row is stale.
 
 use super::Hashes;
 use crate::codegen::Target;
@@ -7,8 +7,8 @@ use crate::hash::{Hash, SourceHash};
 use crate::model::KernelSpec;
 
 impl Hashes {
-    /// The current hashes of a kernel's inputs, for rows of this backend's devices. `source` is the hash of the current
-    /// source.
+    /// The current hashes of a kernel's inputs, for the rows of devices of this backend. `source` is the hash of the
+    /// current source.
     ///
     /// Kernels cannot declare compiler flags yet, so the field for flags is the hash of an empty text.
     pub fn now(spec: &KernelSpec, source: SourceHash, backend: Backend) -> Hashes {

@@ -62,7 +62,8 @@ pub(super) struct Field<'f, 'a> {
 }
 
 impl<'f, 'a> Fields<'f, 'a> {
-    /// The top-level table of the file. Checks `format` before anything that a newer format may have changed.
+    /// The top-level table of the file. The key `format` is checked first, because a newer format may have changed all
+    /// other keys.
     pub(super) fn root(text: Text<'a>, table: &'f DeTable<'a>) -> Result<Self, BakedError> {
         let fields = Fields {
             text,
@@ -88,7 +89,7 @@ impl<'f, 'a> Fields<'f, 'a> {
         self.text.line(self.offset)
     }
 
-    /// Checks that the table has no other keys than these.
+    /// Checks that the table has only the keys `known`.
     pub(super) fn only(self, known: &[&'static str]) -> Result<(), BakedError> {
         for key in self.table.keys() {
             let name: &str = key.get_ref();

@@ -91,7 +91,7 @@ pub struct ResolvedRow {
 }
 
 impl KernelSpec {
-    /// The text by which rows identify the baseline: `entry:config`.
+    /// The text `entry:config`, by which rows identify the baseline.
     pub fn baseline_text(&self) -> String {
         format!("{}:{}", self.baseline.entry, self.baseline.config)
     }
@@ -101,12 +101,12 @@ impl Row {
     /// Whether the row's config is the baseline.
     pub fn is_baseline(&self) -> bool {
         self.baseline
-            // An entry in a namespace contains colons; a config does not.
+            // Split at the last colon, because an entry in a namespace contains colons and a config does not.
             .rsplit_once(':')
             .is_some_and(|(entry, config)| entry == self.entry && config == self.config)
     }
 
-    /// The command that renews the row. It is the end of a `help:` line.
+    /// The command that renews the row, as text for the end of a `help:` line.
     pub fn renewal(&self, kernel: &str) -> String {
         let backend = self.device.backend;
         match self.evidence {
@@ -146,9 +146,13 @@ impl Row {
         })
     }
 
-    /// Parses the problem and the config of a fresh row, and checks the row against the spec. The texts must be
-    /// canonical, the config must be in the search space or be the baseline, and the launch plan must be the one that
-    /// the spec computes. Constraints over `device.*` and launch plans that depend on the device are not checked.
+    /// Parses the problem and the config of a fresh row, and checks the row against the spec:
+    ///
+    /// - Both texts must be canonical.
+    /// - The config must be in the search space or be the baseline.
+    /// - The launch plan must be the one that the spec computes.
+    ///
+    /// Constraints over `device.*` and launch plans that depend on the device are not checked.
     ///
     /// # Errors
     /// The first difference. Call this only for fresh rows, because a stale row may belong to another spec.
@@ -231,7 +235,7 @@ impl Row {
         })
     }
 
-    /// Checks that every field can be written to a table and read back.
+    /// Checks that every field can be written to a table and read back unchanged.
     ///
     /// # Errors
     /// The first field that cannot be written and read back. The message contains `line`.
@@ -249,7 +253,8 @@ impl Row {
         }
     }
 
-    /// The first field whose text a table cannot contain: its key, its text and the form that it must have.
+    /// The first field whose text a table cannot contain: its key, its text, and a description of the texts that are
+    /// allowed.
     fn wrong_text(&self) -> Option<(&'static str, String, &'static str)> {
         let device = self.device.to_string();
         let is_device = is_plain(&device) && device.parse().ok().as_ref() == Some(&self.device);

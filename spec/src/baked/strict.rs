@@ -17,11 +17,11 @@ pub struct StrictError {
     value: String,
 }
 
-/// Whether builds are strict, from the value of [`STRICT_VARIABLE`]; `None` if it is not set. The case of the letters
-/// does not matter.
+/// Whether builds are strict. `value` is the value of [`STRICT_VARIABLE`]; `None` if it is not set. The case of the
+/// letters does not matter.
 ///
 /// # Errors
-/// If the value is unknown. A mistake must not turn a check off.
+/// If the value is unknown. It is not treated as off, because a typing mistake must not turn a check off.
 pub fn is_strict(value: Option<&str>) -> Result<bool, StrictError> {
     match value.unwrap_or_default().to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Ok(true),

@@ -36,14 +36,15 @@ const ROW_KEYS: &[&str] = &[
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BakedTable {
     kernel: String,
-    /// The rows of each device, by problem. The key of a device is its text. Sizes are sorted as numbers.
+    /// For each device, its rows by problem. The key of a device is its text. The key of a problem sorts sizes as
+    /// numbers.
     sections: BTreeMap<String, BTreeMap<SortKey, Row>>,
 }
 
-/// The dimensions of a problem, as a key that compares sizes as numbers.
+/// The sizes and types of a problem, as a sort key that compares sizes as numbers.
 type SortKey = Vec<(String, SortValue)>;
 
-/// The value of a dimension, as part of a sort key. Sizes come before types.
+/// One size or type of a problem, as part of a sort key. Sizes come before types.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SortValue {
     Size(i64),
@@ -72,7 +73,8 @@ impl BakedTable {
     /// Reads a table.
     ///
     /// # Errors
-    /// If the file contains anything that `tune` would not have written. Order and white space may differ.
+    /// If the file contains anything that `tune` would not have written. The order of the rows and the white space may
+    /// differ.
     pub fn parse(bytes: &[u8]) -> Result<BakedTable, BakedError> {
         let text = Text::new(bytes)?;
         let table = text.parse()?;
@@ -147,7 +149,7 @@ impl BakedTable {
         &self.kernel
     }
 
-    /// The same rows as the table of another kernel name. After a kernel was renamed, its old rows are stale.
+    /// Moves the rows to a table for another kernel name. After a kernel is renamed, its old rows are stale.
     #[must_use]
     pub fn renamed(self, kernel: &str) -> BakedTable {
         BakedTable {
@@ -201,7 +203,7 @@ impl BakedTable {
             quoted(&self.kernel)
         );
         for (device, rows) in &self.sections {
-            // The last line of a section also names the device, so that no two sections have a line in common.
+            // The last line of a section also names the device. Two sections therefore have no line in common.
             let _ = writeln!(text, "{} = [", quoted(device));
             for row in rows.values() {
                 let _ = writeln!(text, "  {{ {} }},", row_text(row));
@@ -213,7 +215,7 @@ impl BakedTable {
 }
 
 impl BakedError {
-    /// The same error, with the line at which it occurred.
+    /// The same error for the line `at`.
     fn at(mut self, at: usize) -> BakedError {
         if let BakedError::Value { line, .. } | BakedError::Speedup { line, .. } = &mut self {
             *line = at;

@@ -6,7 +6,7 @@ use crate::source::{ConstantVariable, SourceScan};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
-/// Reports `__constant__` variables that no argument fills, because a kernel that reads zeros from them computes
+/// Reports `__constant__` variables that no argument fills, because a kernel would read zeros from them and compute
 /// wrong results. Also reports arguments that cannot fill their variable.
 pub(super) fn check(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     unfilled(kernel, scan, diagnostics);

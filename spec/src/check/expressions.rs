@@ -12,7 +12,8 @@ use crate::parse::declaration::NamedValues;
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// Where an expression is used. This determines which names it may contain, and the kind of its value.
+/// The place where an expression is used. It determines which names the expression may contain and which kind its value
+/// must have.
 #[derive(Clone, Copy)]
 struct ExprPlace {
     what: &'static str,
@@ -20,7 +21,7 @@ struct ExprPlace {
     params: bool,
     dims: bool,
     device: bool,
-    /// The help text for an expression that must not use a tunable parameter, but does.
+    /// The help text for an expression that uses a tunable parameter although this place does not allow it.
     no_params: &'static str,
 }
 
@@ -82,18 +83,18 @@ const ALIGNMENT: ExprPlace = ExprPlace {
     ..LENGTH
 };
 
-/// The kind of a part of an expression, if it is known.
+/// The kind of a subexpression, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
 enum FoundName {
     Int,
     Bool,
-    /// One of these names of choices or element types.
+    /// One of these names, which are choices or element types.
     Name(BTreeSet<Arc<str>>),
-    /// The part contains a mistake that was reported. The enclosing expressions report nothing more.
+    /// The subexpression contains a mistake that was already reported. The enclosing expressions report nothing more.
     Wrong,
 }
 
-/// A part of an expression with the kind that the check found.
+/// A subexpression and the kind that was found for it.
 struct ExprPart<'e> {
     expr: &'e Expr,
     span: SpanRange,
@@ -158,8 +159,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Determines the kind of an expression and reports the mistakes inside it. `spans` yields the spans of its parts
-    /// in the order of [`Expr::walk`].
+    /// Determines the kind of an expression and reports the mistakes inside it. `spans` yields the spans of its
+    /// subexpressions in the order of [`Expr::walk`].
     fn infer<'e>(
         &mut self,
         expr: &'e Expr,
@@ -214,7 +215,7 @@ impl SpecCheck<'_> {
         result
     }
 
-    /// The kind `wanted`. If the part has another kind, the mistake is reported and the result is `Wrong`.
+    /// Returns `wanted` if the subexpression has this kind. Otherwise, reports the mistake and returns `Wrong`.
     fn want(&mut self, part: ExprPart<'_>, wanted: FoundName) -> FoundName {
         let ExprPart { expr, span, found } = part;
         if found == wanted || found == FoundName::Wrong {

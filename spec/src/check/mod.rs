@@ -1,8 +1,8 @@
 //! Checks the meaning of a spec, and reports every mistake with its position and a help text.
 //!
-//! The macro and the command line run the same checks. The checks read no clock, file or device. A check that has to
-//! search takes a bounded number of steps, so the result is the same on every machine. A condition that depends on a
-//! device is an error only if it fails on every known [target](crate::targets).
+//! The macro and the command line run the same checks. The checks read no clock, file or device, and a check that has
+//! to search takes a bounded number of steps. Their results are therefore the same on every machine. A condition that
+//! depends on the device is a mistake only if it fails on every known [target](crate::targets).
 
 mod constants;
 mod expressions;
@@ -19,7 +19,7 @@ pub use source::check_source;
 use crate::parse::{KernelAttr, KernelFn, ParsedKernel};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 
-/// Every semantic mistake in a kernel spec, except the mistakes in its names, which [`names`] reports.
+/// Finds every mistake in the meaning of a kernel spec, except mistakes in its names, which [`names`] finds.
 ///
 /// The kinds of expressions are checked first. If a kind or a name is wrong, no expression is evaluated.
 pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnostics {
@@ -35,7 +35,7 @@ pub(crate) fn meaning(kernel: &ParsedKernel, names_are_right: bool) -> Diagnosti
     check.diagnostics
 }
 
-/// Every name that has two meanings, is reserved or is not defined.
+/// Finds every name that has two meanings, is reserved or is not defined.
 pub(crate) fn names(attr: &KernelAttr, function: &KernelFn) -> Diagnostics {
     let mut names = names::DeclaredNames {
         attr,

@@ -45,8 +45,8 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// Parameters, type parameters and arguments must have different names, because expressions use all three.
-    /// Parameters and type parameters are also macros of the source.
+    /// Checks that parameters, type parameters and arguments have different names, because expressions use all three.
+    /// (Parameters and type parameters are also macros of the source.)
     fn distinct(&mut self) {
         let attr = self.attr;
         let params = attr.params.iter().map(|p| (&p.name, "tunable parameter"));
@@ -84,8 +84,8 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// Checks that choices do not clash with other names. A choice is a name in expressions, and in the source it is
-    /// the macro `P_choice`, where `P` is its parameter.
+    /// Checks that choices do not clash with other names. A choice of parameter `P` is a name in expressions, and it is
+    /// the macro `P_choice` in the source.
     fn choices(&mut self) {
         let (attr, function) = (self.attr, self.function);
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();

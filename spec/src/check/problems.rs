@@ -1,4 +1,4 @@
-//! Checks slice lengths, fills and work for the declared problems.
+//! Checks the lengths of slices, the values that fill them, computed arguments and the work for the declared problems.
 
 use super::SpecCheck;
 use crate::expr::evaluate_int;
@@ -36,7 +36,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// The values of computed arguments with the baseline's config must fit their types, for every declared problem.
+    /// Checks that the values of computed arguments fit their types for every declared problem, with the baseline's
+    /// config.
     fn computed(&mut self) {
         let kernel = self.kernel;
         let spec = &kernel.spec;
@@ -58,11 +59,11 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// The value of the expression must be at least `least` for every declared problem. The first problem that
-    /// violates this is reported.
+    /// Checks that the value of an expression is at least `least` for every declared problem. Reports only the first
+    /// problem that violates this. `what` names the value in the message.
     fn at_least(&mut self, expr: &SpannedExpr, least: i128, what: &str) {
         let spec = &self.kernel.spec;
-        // A length that depends on the config is checked with the baseline's config.
+        // If the value depends on the config, the baseline's config is used.
         let wrong = |problem: &Problem| {
             let scope = LaunchScope {
                 config: &spec.baseline.config,

@@ -1,7 +1,7 @@
 //! Names that a kernel's source cannot define as macros.
 
-/// Keywords of C++ and names of the execution models of CUDA and HIP, sorted. A tunable parameter becomes a macro,
-/// and a macro with one of these names would change the meaning of unrelated code.
+/// Keywords of C++ and names that belong to the execution models of CUDA and HIP, sorted. A tunable parameter becomes a
+/// macro, and a macro with one of these names would change the meaning of unrelated code.
 const RESERVED: &[&str] = &[
     "NULL",
     "alignas",

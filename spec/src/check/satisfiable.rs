@@ -52,7 +52,7 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Checks that each config to try first is valid for some declared problem on some known target.
+    /// Checks that each config of `try_first` is valid for some declared problem on some known target.
     fn first_configs(&mut self) {
         let spec = &self.kernel.spec;
         let invalid: Vec<(SpanRange, Invalid)> = self
@@ -72,8 +72,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Checks each constraint without the others. Some config must satisfy the constraint and, if the baseline is a
-    /// config of the search space, the baseline must satisfy it too.
+    /// Checks each constraint on its own. Some config must satisfy it. If the baseline is a config of the search space,
+    /// the baseline must satisfy it too.
     fn constraints(&mut self) {
         let kernel = self.kernel;
         for (i, constraint) in kernel.attr.constraints.iter().enumerate() {
@@ -127,8 +127,8 @@ impl SpecCheck<'_> {
         }
     }
 
-    /// Checks the extents of the block alone, ignoring the constraints, the grid and shared memory. Reports an error
-    /// if, for some problem, every config gives a block that is empty or larger than any known device can launch.
+    /// Checks the extents of the block on their own, without the constraints, the grid and shared memory. Reports an
+    /// error if, for some problem, every config gives a block that is empty or larger than any known device can launch.
     fn block(&mut self) {
         let kernel = self.kernel;
         let spec = &kernel.spec;
@@ -160,7 +160,7 @@ impl SpecCheck<'_> {
                 let checked = spec.check_baseline(problem, Some(limits));
                 checked.map_err(|error| why.get_or_insert(error)).is_ok()
             });
-            // Mistakes in computed arguments and lengths are reported at their own positions.
+            // If a length or a computed argument is wrong, another check reports it at its own position.
             let data = spec.check_data(&spec.baseline.config, problem);
             if let Some(why) = why.filter(|_| !valid && data.is_ok()) {
                 let message = format!("the baseline cannot be launched for {problem}: {why}");
@@ -187,7 +187,8 @@ impl SpecCheck<'_> {
     }
 }
 
-/// Why the baseline violates a constraint for a problem. `None` if it satisfies the constraint on some known target.
+/// Explains why the baseline violates a constraint for a problem. `None` if the baseline satisfies the constraint on
+/// some known target.
 fn broken_for(spec: &KernelSpec, constraint: &Expr, problem: &Problem) -> Option<String> {
     let value = |limits: Option<&DeviceLimits>| {
         let scope = LaunchScope {
@@ -211,7 +212,8 @@ fn broken_for(spec: &KernelSpec, constraint: &Expr, problem: &Problem) -> Option
     }
 }
 
-/// Why a config is not valid for any declared problem on any known target. `None` if it is valid for one of them.
+/// Explains why a config is not valid for any declared problem on any known target. `None` if it is valid for at least
+/// one problem and target.
 fn never_admitted(spec: &KernelSpec, config: &Config) -> Option<Invalid> {
     let mut why = None;
     for problem in spec.all_problems() {
@@ -229,8 +231,8 @@ fn known_limits() -> Vec<DeviceLimits> {
     TARGETS.iter().map(|target| target.limits).collect()
 }
 
-/// The first declared problem for which no config is valid under any of the limits. Also returns how many configs
-/// each rule rejects under the first limits. If the search takes too many steps, the problem is treated as valid.
+/// The first declared problem for which no config is valid under any of `limits`, with a list of the rules and how many
+/// configs each of them rejects under the first limits. A problem whose search takes too many steps counts as valid.
 fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<(Problem, Vec<String>)> {
     spec.problems.iter().find_map(|problem| {
         let mut why = None;
@@ -244,8 +246,8 @@ fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<(Problem, V
     })
 }
 
-/// The spec with only the parameters that these expressions use, without constraints and with one thread. `change`
-/// adds the part that is checked.
+/// The spec reduced to the parameters that `exprs` use, without constraints and with a launch of one thread. `change`
+/// then adds the constraint or geometry to be checked.
 fn reduced(spec: &KernelSpec, exprs: &[&Expr], change: impl FnOnce(&mut KernelSpec)) -> KernelSpec {
     let names: BTreeSet<&str> = exprs.iter().flat_map(|expr| expr.names()).collect();
     let one = || Geometry {
@@ -257,7 +259,7 @@ fn reduced(spec: &KernelSpec, exprs: &[&Expr], change: impl FnOnce(&mut KernelSp
     reduced.params.retain(|param| names.contains(&*param.name));
     reduced.constraints = Vec::<Constraint>::new();
     reduced.geometry = one();
-    // The spec gets a separate baseline, which is valid everywhere.
+    // Give the spec a separate baseline that is always valid, so that only the tuned entry is checked.
     reduced.baseline.entry = format!("{}_", spec.entry);
     reduced.baseline.geometry = Some(one());
     let first = reduced

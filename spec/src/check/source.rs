@@ -9,7 +9,7 @@ use crate::source::{EntryError, EntryPath, SourceScan, is_for_hosts};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
-/// Every difference between a spec and its source. Examples are a missing entry, a different argument list, and a
+/// Finds every difference between a spec and its source, such as a missing entry, a different argument list, or a
 /// parameter that neither the code nor the launch uses.
 pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
@@ -27,8 +27,8 @@ pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     diagnostics
 }
 
-/// Reports a macro that the source defines although it is a tunable parameter. A parameter that the entry passes as a
-/// template argument is not a macro.
+/// Reports a tunable parameter that the source itself defines as a macro. A parameter that the spec passes to the entry
+/// as a template argument is not a macro, so it is not reported.
 fn redefined(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     let entry = EntryPath::parse(&kernel.spec.entry);
     for param in &kernel.attr.params {
@@ -85,8 +85,8 @@ fn entries(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnosti
             Ok(entry) => {
                 for error in scan.compare_signature(&kernel.spec, &entry) {
                     let span = match error.argument() {
-                        // If another entry differs from the declaration, the error is reported where the spec names
-                        // that entry.
+                        // The declaration belongs to the first entry. If another entry differs from it, report the
+                        // error where the spec names that entry.
                         Some(_) if checked.len() > 1 => span,
                         Some(argument) => kernel.function.args[argument].ty,
                         None => span,
@@ -110,8 +110,8 @@ fn missing(name: &str, span: SpanRange, error: &EntryError, scan: &SourceScan) -
     }
 }
 
-/// Whether another value of the parameter can change the launch. The code may then depend on the value through
-/// `blockDim` or `gridDim`, without naming the parameter.
+/// Whether the value of the parameter can change the launch. If it can, the code may depend on the value through
+/// `blockDim` or `gridDim` without naming the parameter.
 fn changes_the_launch(kernel: &ParsedKernel, name: &str) -> bool {
     let spec = &kernel.spec;
     let computed = spec.args.iter().filter_map(ArgSpec::computed);

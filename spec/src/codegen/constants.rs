@@ -1,10 +1,11 @@
 //! Arguments that fill `__constant__` variables.
 //!
 //! An entry has an additional pointer parameter for each such argument, after the kernel's own parameters. The entry
-//! does not use this pointer. The launch copies the data to the variable before it starts the entry. On the `cpu`
-//! device, the translation unit exports a function that copies the data. For GPUs, the translation unit contains a text
-//! `kiln_constants_<entry>` for each entry, which the host reads. The text has one line per variable, with the index of
-//! the argument, the number of bytes to copy and the variable's symbol.
+//! does not use this pointer. Instead, the launch copies the data to the variable before it starts the entry:
+//!
+//! - For the `cpu` device, the translation unit exports a function that copies the data.
+//! - For GPUs, the translation unit contains a text `kiln_constants_<entry>` for each entry, which the host reads. The
+//!   text has one line per variable: the index of the argument, the number of bytes to copy, and the variable's symbol.
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,7 @@ pub(super) struct Constant {
     place: usize,
     /// The path of the variable in the source, with its namespaces.
     pub path: String,
-    /// The number of bytes that the argument contains and that are copied.
+    /// The number of bytes to copy, which is the size of the argument's data.
     bytes: u64,
 }
 
@@ -69,7 +70,7 @@ impl Constant {
 }
 
 /// The definition of `kiln_fill_<entry>`, which the `cpu` device calls before it runs blocks. `copy` is the namespace
-/// of the source's copy. It is empty for a copy at file scope.
+/// of the entry's copy of the source, or empty if the copy is at file scope.
 pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
     let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
     let _ = write!(
@@ -85,7 +86,7 @@ pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> S
     text + " }\n"
 }
 
-/// The definition of the text `kiln_constants_<entry>`, from which the host of a GPU learns which variables to fill.
+/// The definition of the text `kiln_constants_<entry>`, in which the host finds the variables that it must fill.
 pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
     let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
     let lines: String = constants

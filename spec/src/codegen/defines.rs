@@ -13,7 +13,7 @@ use crate::source::lexer::{TokenKind, lex};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Defines {
     macros: Vec<(String, String)>,
-    /// Element types whose C names have several words. Their macros use a typedef.
+    /// Element types whose C names consist of several words. Their macros expand to a typedef.
     types: BTreeSet<ElemType>,
 }
 
@@ -96,9 +96,9 @@ impl Defines {
         self.macros.iter().map(|(_, value)| value.as_str())
     }
 
-    /// The macros whose names are not in `passed`. The names in `passed` occur in the arguments of the entry's
-    /// template. Their values are passed to the template instead, and a macro would replace the template's own
-    /// parameter.
+    /// The macros without those whose names are in `passed`. These are the names in the arguments of the entry's
+    /// template. They are passed to the template, and a macro would replace the template's own parameter of the same
+    /// name.
     pub fn without(&self, passed: &BTreeSet<String>) -> Defines {
         let macros = self.macros.iter();
         let kept = macros.filter(|(name, _)| !passed.contains(name));

@@ -7,8 +7,8 @@ use std::ops::Range;
 pub(super) struct Edits(Vec<(Range<usize>, String)>);
 
 impl Edits {
-    /// Replaces a range. If the new text has fewer line breaks than the range, line breaks are added after it, so
-    /// that line numbers do not change.
+    /// Replaces a range. If the new text has fewer line breaks than the range, the missing line breaks are added after
+    /// it, so that line numbers do not change.
     pub fn replace(&mut self, text: &str, range: Range<usize>, with: &str) {
         let had = text[range.clone()].matches('\n').count();
         let has = with.matches('\n').count();
@@ -38,8 +38,8 @@ impl Edits {
         let mut out = String::with_capacity(text.len() + 1024);
         let mut copied = 0;
         for (range, with) in self.0 {
-            // Ranges belong to different tokens or declarations, so they should not overlap. An overlapping edit is
-            // skipped.
+            // Edits should not overlap, because their ranges belong to different tokens or declarations. If two overlap
+            // nevertheless, skip the second.
             if range.start < copied {
                 continue;
             }

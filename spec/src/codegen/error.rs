@@ -57,9 +57,9 @@ pub enum CodegenError {
     MacroTwice {
         /// The name of the macro.
         name: String,
-        /// What defines the macro first.
+        /// A description of the first definition.
         first: String,
-        /// What defines the macro again.
+        /// A description of the second definition.
         second: String,
     },
     /// A parameter has the name of a keyword or a name that Kiln reserves.

@@ -1,8 +1,8 @@
-//! Device preludes: headers with which every kernel is compiled. They are embedded in the program, so that crates
-//! outside this workspace have them too. A compiler receives them in a folder that is named after their hash.
+//! Device preludes: headers with which every kernel is compiled. They are embedded in the crate, so that crates outside
+//! this workspace have them too. A compiler receives them in a folder whose name is their hash.
 //!
-//! The first header of each list is the one to include. The lists also have the headers that CUDA sources customarily
-//! include. Such a header is empty if the prelude or the compiler itself already provides its contents.
+//! A translation unit includes the first header of its list. The lists also contain the headers that CUDA sources
+//! customarily include. Such a header is empty if the first header or the compiler itself provides its contents.
 
 use crate::hash::{Hash, Hasher};
 
@@ -86,8 +86,8 @@ macro_rules! prelude {
     };
 }
 
-/// The headers for the `cpu` device. Each pair is a header's name (relative to the include folder) and its text. The
-/// system headers that these include come from the host.
+/// The headers for the `cpu` device, as pairs of the header's name (relative to the include folder) and its text. The
+/// host provides the system headers that they include.
 pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cpu.h" = "kiln_cpu.h",
     "cpu/base.h" = "cpu/base.h",
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(signing(cpu).len(), 11, "{:?}", signing(cpu));
         for (other, counts) in others {
             assert_eq!(signing(other), signing(cpu));
-            // There must be no condition before the addition, because every thread counts itself.
+            // Every thread counts itself, so there must be no condition before the addition.
             assert!(other.contains(counts), "{other}");
         }
     }

@@ -1,5 +1,5 @@
-//! Creates the two copies of a source that a translation unit contains, the release copy and the receipt copy. Both are
-//! edits of the source's text.
+//! Creates the two copies of a source that a translation unit contains: the release copy and the receipt copy. Each is
+//! an edited version of the source's text.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ const INSTANCE: &str = "kiln_instance";
 /// The additional parameter of a receipt entry.
 const RECEIPT_PARAMETER: &str = "::kiln_receipt* kiln_r";
 
-/// What the statement that signs a receipt writes.
+/// The hashes that the statement that signs a receipt writes.
 pub(super) struct Signing<'a> {
     pub symbol: &'a Symbol,
     pub symbol_hash: u64,
@@ -46,7 +46,7 @@ impl Signing<'_> {
     }
 }
 
-/// The text without line breaks, so that the code after it keeps its line number.
+/// The text on one line, so that the code after it keeps its line number.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -56,8 +56,8 @@ impl Rewriter<'_> {
         self.source.text()
     }
 
-    /// The release copy of the source. The entry's name is replaced by its symbol, and other kernels are left out.
-    /// Parameters for `__constant__` variables and assertions about layouts are added if the spec needs them.
+    /// The release copy of the source. It replaces the entry's name by its symbol and leaves out the other kernels. If
+    /// the spec needs them, it adds parameters for `__constant__` variables and assertions about layouts.
     pub fn release(&self, symbol: &Symbol) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
@@ -83,9 +83,9 @@ impl Rewriter<'_> {
         Ok(edits.apply(self.text()))
     }
 
-    /// The receipt copy of the source, which belongs inside a namespace. The receipt is the last parameter of the
-    /// entry, and the statement that signs it is the first statement. The copy is compiled for size, so `unroll`
-    /// pragmas are removed.
+    /// The receipt copy of the source, which is placed inside a namespace. The receipt is the last parameter of the
+    /// entry, and the first statement of the entry signs it. `#pragma unroll` is removed, because this copy is compiled
+    /// for small code.
     pub fn receipt(&self, signing: &Signing<'_>) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
@@ -211,7 +211,8 @@ impl Rewriter<'_> {
         if added.is_empty() {
             return;
         }
-        // Every argument is passed, so no default is used, and a parameter after one with a default needs a default.
+        // The generated code passes every argument, so defaults are not needed. They must be removed, because after a
+        // parameter with a default, C++ requires defaults for all further parameters.
         for default in site.params.iter().filter_map(|param| param.default.clone()) {
             edits.blank(self.text(), default);
         }
@@ -222,13 +223,13 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Makes the symbols of the filled `__constant__` variables visible, so that the host can find the variables.
+    /// Makes the symbols of the filled `__constant__` variables visible to the host, by removing `static`.
     fn name_constants(&self, edits: &mut Edits) {
         let mut blanked: Vec<Range<usize>> = Vec::new();
         for variable in self.scan.constants() {
             let path = variable.path();
             let is_filled = self.constants.iter().any(|constant| constant.path == path);
-            // Several variables of one declaration share the word `static`.
+            // Several variables that one declaration declares share the word `static`, so remove it only once.
             if let (true, Some(word)) = (is_filled, &variable.static_word)
                 && !blanked.contains(word)
             {
@@ -238,8 +239,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Adds assertions that compare structs and arrays with the spec: size, alignment, number of fields and sizes of
-    /// the fields.
+    /// Adds assertions that structs and arrays have the layout that the spec declares: their size, alignment, number of
+    /// fields and the sizes of the fields.
     fn check_layouts(&self, edits: &mut Edits, site: &KernelFunction) {
         let Some(body) = site.body_open else { return };
         for (place, plain) in &self.plain {
@@ -254,8 +255,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Removes C linkage in the receipt copy from everything except the entry, because functions with C linkage in
-    /// two namespaces are the same function.
+    /// Removes C linkage from everything in the receipt copy except the entry. Otherwise, a function with C linkage
+    /// would be the same function in both copies.
     fn take_linkage(&self, edits: &mut Edits) {
         for linkage in self.scan.extern_c() {
             let at = linkage.literal.start;
@@ -302,7 +303,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether a directive inside a function can affect the lines after that function.
+    /// Whether a directive in a function can affect lines after the function.
     fn shapes_lines(&self, directive: &Range<usize>) -> bool {
         let token = Token {
             kind: TokenKind::Directive,
@@ -316,8 +317,8 @@ impl Rewriter<'_> {
         name.is_some_and(|name| !matches!(name.as_str(), "pragma" | "error" | "warning"))
     }
 
-    /// Replaces `extern __shared__` arrays on the host, where they have no memory, by pointers to the memory of the
-    /// block.
+    /// Replaces `extern __shared__` arrays by pointers to the block's shared memory. On the host, these arrays
+    /// themselves have no memory.
     fn dynamic_shared(&self, edits: &mut Edits) -> Result<(), CodegenError> {
         for array in self.scan.dynamic_shared() {
             if self.is_dropped(array.range.start) {
@@ -345,7 +346,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Whether the preprocessor turns this text into a number. g++ does not accept a template parameter or a
+    /// Whether the preprocessor turns this text into a number. g++ accepts neither a template parameter nor a
     /// `constexpr` variable as an unroll count.
     fn is_number(&self, count: &str) -> bool {
         let tokens = lex(count).unwrap_or_default();

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::EntryPath;
 
-/// The symbol of an entry in an artifact: `<entry>_<16 hexadecimal digits>`. The symbol of a receipt entry also ends
-/// with `_receipt`.
+/// The symbol of an entry in an artifact: `<entry>_<16 hexadecimal digits>`. The symbol of a receipt entry has the
+/// suffix `_receipt`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Symbol(String);

@@ -26,7 +26,7 @@ impl From<Backend> for Target {
     }
 }
 
-/// The properties that differ between the units of different targets.
+/// The properties in which the units of different targets differ.
 pub(super) struct TargetRow {
     /// The name of the target, which is part of the hash in every symbol.
     pub name: &'static str,
@@ -34,7 +34,7 @@ pub(super) struct TargetRow {
     pub prelude: &'static str,
     /// The headers that Kiln supplies to the compiler, as pairs of name and text.
     pub headers: &'static [(&'static str, &'static str)],
-    /// The macro that makes an entry loadable on the host. `None` if the entry itself is loaded.
+    /// The macro that makes an entry loadable on the host. `None` if the entry itself can be loaded.
     pub entry_macro: Option<&'static str>,
     /// Whether dynamic shared memory and `#pragma unroll` are rewritten for host compilers.
     pub host: bool,

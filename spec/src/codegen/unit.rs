@@ -14,14 +14,15 @@ use crate::problem::Problem;
 use crate::source::lexer::{TokenKind, lex};
 use crate::source::{EntryPath, Include, Mode, SourceScan, SourceText, line_marker};
 
-/// The namespaces of the two copies. If one copy were at file scope, a call in the other copy could be ambiguous,
-/// because for an argument of a global type (`float4`, `__half`), argument-dependent lookup would find the functions of
-/// both copies.
+/// The namespaces of the two copies. Without a namespace for each copy, calls could be ambiguous. If one copy were at
+/// file scope and an argument had a global type (`float4`, `__half`), argument-dependent lookup from the other copy
+/// would find the functions of both copies.
 const RELEASE_NAMESPACE: &str = "kiln_release_copy";
 const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
 
-/// Macros for `#pragma unroll` on host compilers. clang accepts the pragma. g++ has another spelling, which accepts
-/// only numbers. With g++, a loop is unrolled at most 16 times, because two nested loops of 16 take g++ 4 seconds.
+/// Macros for `#pragma unroll` on host compilers. clang accepts the pragma. g++ spells it differently and accepts only
+/// numbers. With g++, loops are unrolled at most 16 times, because g++ takes 4 seconds to compile two nested loops of
+/// 16.
 const UNROLL: &str = "\
 #define KILN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
@@ -54,7 +55,7 @@ pub struct TranslationUnit {
 
 /// The hash in the symbols of an entry. It covers the expanded source, the target with its prelude, the entry, and the
 /// config. It also covers what the config and the element types of `problem` determine: the macros, the layouts of
-/// structs and arrays, and the data for `__constant__` variables.
+/// structs and arrays, and the size of the data for `__constant__` variables.
 ///
 /// # Errors
 /// If the config or the problem does not match the spec.
@@ -97,9 +98,9 @@ fn hash(
     hasher.finish().short()
 }
 
-/// The arguments that are structs or arrays, each with the index of its parameter.
+/// The arguments that are structs or arrays, each with the index of its parameter in the kernel.
 fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
-    // Sizes that only expressions use are not parameters of the kernel.
+    // Sizes that only expressions use are not parameters of the kernel, so they do not count.
     let args = spec.passed().map(|(_, arg)| arg).enumerate();
     args.filter_map(|(place, arg)| match arg {
         ArgSpec::Plain(plain) => Some((place, plain)),
@@ -108,7 +109,7 @@ fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
     .collect()
 }
 
-/// The layouts of a value that the compiler checks: of the whole value and of each field.
+/// The layouts that the compiler checks for a value: that of the whole value and that of each field.
 fn layouts(value: &Plain) -> Vec<PlainLayout> {
     let fields = match value {
         Plain::Struct { fields, .. } => fields.as_slice(),
@@ -216,9 +217,9 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     }
 }
 
-/// Whether a source would have another meaning inside a namespace. There are two possible reasons. The source may
-/// include a header only under a condition, so the include stays inside the copy. Or the source names its own
-/// declarations with a global prefix (`::load(x)`).
+/// Whether a source would have another meaning inside a namespace, so that it must be at file scope. There are two
+/// reasons: the source includes a header only under a condition, so the include has to stay inside the copy; or the
+/// source refers to its own declarations with a global prefix (`::load(x)`).
 fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     let text = source.text();
     let tokens = lex(text).unwrap_or_default();
@@ -250,7 +251,7 @@ fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
     names_itself || includes.iter().any(stays)
 }
 
-/// The headers that this unit needs, and that the target's prelude does not include because they take long to compile.
+/// The headers that this unit needs but the target's prelude does not include, because they take long to compile.
 fn needed_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
     let (row, scan) = (rewriter.row, rewriter.scan);
     let mentions = |is_needed: fn(&str) -> bool| {
@@ -274,7 +275,7 @@ fn needed_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
         .collect()
 }
 
-/// The parts from which the text of a unit is joined.
+/// The pieces of which the text of a unit is composed.
 struct Parts<'a> {
     row: &'a TargetRow,
     mode: Mode,
@@ -288,7 +289,7 @@ struct Parts<'a> {
     receipt_copy: String,
     /// Whether the source contains inline assembly.
     inline_ptx: bool,
-    /// The namespaces that enclose both entries in their copies. Empty, or each namespace is followed by `::`.
+    /// The namespaces that enclose the entry in each copy: empty, or each namespace followed by `::`.
     inside: String,
     /// The arguments that fill `__constant__` variables.
     constants: &'a [Constant],
@@ -324,8 +325,8 @@ impl<'a> Parts<'a> {
     fn join(&self, release: &Symbol, receipt: &Symbol) -> String {
         let prelude = self.row.prelude;
         let fibers = u8::from(self.mode == Mode::Fiber);
-        // Inline PTX uses the keyword `asm`. Inline assembly for the host and for AMD uses `__asm__` and stays
-        // allowed.
+        // Inline PTX uses the keyword `asm`, so the unit makes this word an error. Inline assembly for the host and for
+        // AMD uses `__asm__` and stays allowed.
         let ptx = if self.row.refuses_ptx && self.inline_ptx {
             ("#define asm KILN_NO_INLINE_PTX\n", "#undef asm\n")
         } else {
@@ -355,7 +356,7 @@ impl<'a> Parts<'a> {
                 self.release_copy
             );
         }
-        // Save the macros again, because `pop` restores the state before the first copy and the exports need this
+        // Save the macros again after `pop`, which restores their state before the first copy. The exports need this
         // state too.
         text += &format!(
             "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",
@@ -368,7 +369,7 @@ impl<'a> Parts<'a> {
         text
     }
 
-    /// The code that makes an entry available to the host. The entry's copy of the source is in the namespace `copy`.
+    /// The code that makes an entry available to the host. `copy` is the namespace of the entry's copy of the source.
     fn export(&self, entry: &Symbol, copy: &str) -> String {
         let inside = &self.inside;
         match (self.row.entry_macro, self.constants) {
@@ -384,7 +385,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The code that saves the macros of the source before a copy, and the code that restores them after the copy.
+    /// Two texts: the code that saves the macros of the source before a copy, and the code that restores them after it.
     fn saving_macros(&self) -> (String, String) {
         let of_each =
             |line: fn(&str) -> String| self.macros.iter().map(|name| line(name)).collect();
@@ -395,15 +396,15 @@ impl<'a> Parts<'a> {
                 of_each(|name| format!("#pragma pop_macro(\"{name}\")\n")),
             );
         }
-        // A macro that existed before the source keeps the value that the source gives it. Other macros are
-        // undefined.
+        // Without `push_macro`, a macro that existed before the source keeps the value that the source gives it. All
+        // other macros of the source are undefined.
         let note = |name: &str| format!("#ifdef {name}\n#define KILN_HAD_{name}\n#endif\n");
         let forget = |name: &str| format!("#ifndef KILN_HAD_{name}\n#undef {name}\n#endif\n");
         (of_each(note), of_each(forget))
     }
 }
 
-/// Marks the end of the author's lines, so that messages about generated lines do not name the author's file.
+/// Marks the end of the author's lines, so that compiler messages about generated lines do not name the author's file.
 const MARKER: &str = "#line 1 \"kiln generated\"\n";
 
 #[cfg(test)]

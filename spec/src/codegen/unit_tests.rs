@@ -461,8 +461,8 @@ fn the_symbol_needs_no_text() {
     assert_eq!(cheap, unit.symbol_hash);
 }
 
-/// A receipt identifies the entry only by its hash. The hash must therefore differ between the tuned entry and a
-/// baseline with the same config.
+/// A receipt identifies the entry only by its hash, so the hash must differ between the tuned entry and a baseline with
+/// the same config.
 #[test]
 fn entries_of_one_source_with_the_same_config_have_numbers_of_their_own() {
     let source = "__global__ void k() {}\n__global__ void other() {}";
@@ -569,7 +569,7 @@ fn a_template_becomes_a_device_function_that_an_entry_calls() {
              T * kiln_1, int kiln_2) {{ k<float, 4>(kiln_0, kiln_1, kiln_2); }} }}"
         );
         assert!(unit.text.contains(&wrapper), "{}", unit.text);
-        // The text and the line numbers of the template are kept, except for the part that makes it a kernel.
+        // The text and the line numbers of the template are kept, except for the qualifiers that make it a kernel.
         let template =
             "template <typename T, int WIDTH = 2>\n__device__ __forceinline__ void  k(const T*";
         assert_eq!(unit.text.matches(template).count(), 2, "{}", unit.text);
@@ -578,7 +578,7 @@ fn a_template_becomes_a_device_function_that_an_entry_calls() {
             format!("KILN_CPU_ENTRY({release}, kiln_release_copy::rows::kiln_instance::{release})");
         assert_eq!(unit.text.contains(&export), target == Target::Cpu);
     }
-    // Another value gives another symbol, although the source does not see a macro for it.
+    // Another value gives another symbol, although the source does not receive the value as a macro.
     let other = generate(source, "rows::k<float, (N)>", Target::Cpu).unwrap();
     assert_ne!(
         other.symbol_hash,

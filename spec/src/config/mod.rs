@@ -57,7 +57,7 @@ impl Config {
         Config(values.into_iter().collect())
     }
 
-    /// The value of the parameter with this name, if the config has it.
+    /// The value of the parameter with this name; `None` if the config does not have it.
     pub fn get(&self, name: &str) -> Option<&ParamValue> {
         self.0
             .iter()
@@ -75,7 +75,7 @@ impl Config {
         self.0.len()
     }
 
-    /// Whether the kernel has no tunable parameters.
+    /// Whether the config has no parameters, because the kernel has no tunable ones.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Splits variables into independent components. Two variables belong to one component if they share a constraint, or
-//! if a chain of shared constraints connects them.
+//! Splits variables into independent components. Two variables belong to the same component if they share a constraint
+//! or are connected by a chain of shared constraints.
 
 use super::graph::{ExprGraph, TermId};
 
@@ -36,7 +36,7 @@ pub(super) fn components(graph: &ExprGraph, constraints: &[TermId]) -> Vec<Compo
     found
 }
 
-/// The first variable of the set that contains `var`. Also shortens the path from `var` to that variable (union-find).
+/// The first variable of the set that contains `var` (union-find). Also shortens the path from `var` to that variable.
 fn root(roots: &mut [usize], mut var: usize) -> usize {
     while roots[var] != var {
         roots[var] = roots[roots[var]];

@@ -1,9 +1,9 @@
-//! The valid configs of one component as a layered graph, in which every path from the root to the end is a config.
+//! The valid configs of one component as a layered graph. Every path from the root to the end is a config.
 //!
-//! A *place* is the index of a value among the values of its parameter. Each level of the graph sets one parameter,
-//! and each edge has the place of one value. Every node stores how many paths start at it. One walk from the root to
-//! the end therefore finds the config with a given index, or the index of a given config, and configs are never
-//! listed.
+//! A *place* is the index of a value among the values of its parameter. Each level of the graph sets one parameter, and
+//! each edge has the place of one value. The edges of a node store how many configs come before them. One walk from the
+//! root to the end therefore finds the config with a given index or the index of a given config, without listing the
+//! configs.
 
 use std::ops::{Add, Sub};
 
@@ -33,7 +33,7 @@ impl Count for u128 {
     }
 }
 
-/// The node and the edge of a path at one level.
+/// One step of a path: the node at a level, and the edge by which the path leaves it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DagStep {
     node: u32,
@@ -67,7 +67,7 @@ impl<C: Count> Dag<C> {
         self.first[node] as usize..self.first[node + 1] as usize
     }
 
-    /// The index of the edge that a node has for a place, if it has one.
+    /// The index of the edge by which a node sets a place; `None` if the node has no such edge.
     fn edge(&self, node: u32, level: usize, place: u32) -> Option<usize> {
         let edges = self.edges(node);
         let domain = self.domains[level];
@@ -114,9 +114,9 @@ impl<C: Count> Dag<C> {
         Some(index)
     }
 
-    /// Calls `visit` for each valid config that differs from config `index` in one parameter. The arguments of
-    /// `visit` are the parameter, the place of its other value and the index of the other config. Writes the places
-    /// of config `index` to `places`. `path` needs one element per level.
+    /// Calls `visit` for each valid config that differs from config `index` in one parameter. `visit` receives the
+    /// parameter, the place of the other value and the index of the other config. Also writes the places of config
+    /// `index` to `places`. `path` is scratch memory with at least one element per level.
     pub(super) fn neighbours(
         &self,
         index: C,
@@ -154,7 +154,8 @@ impl<C: Count> Dag<C> {
     }
 
     /// The index of the config with these places among the configs of `node`; `None` if the config is not valid.
-    /// `below` is the index of the path's own config among the configs of the path's node at `level`.
+    /// `below` is the index of the config that `path` follows, among the configs of the path's node at `level`. With
+    /// `below`, the walk can stop at the first node that is also on the path.
     fn rest(
         &self,
         path: &[DagStep],
@@ -193,7 +194,7 @@ impl<C: Count> Dag<C> {
             + of(&self.before)
     }
 
-    /// For each level and each value of its parameter, the number of configs with this value.
+    /// For each level and each value of its parameter, the number of configs that have this value.
     pub(super) fn marginals(&self) -> Vec<Vec<u128>> {
         let nodes = self.first.len() - 1;
         let mut ways = vec![0u128; nodes];

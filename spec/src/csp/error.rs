@@ -16,12 +16,12 @@ pub enum CspError {
         /// The maximum number of such parameters.
         most: usize,
     },
-    /// The construction exceeds its budget of states or of steps between states.
+    /// The construction exceeds its budget: it has too many states, or it tries too many values.
     #[error(
         "gave up: some constraints tie too many parameters together\nhelp: split constraints, or give the parameters that they name fewer values"
     )]
     TooLong,
-    /// The construction exceeds its budget, and hardly any config satisfies the constraints that had to be left out.
+    /// The construction exceeds its budget, so some constraints were left out, and hardly any config satisfies them.
     #[error(
         "gave up: some constraints tie too many parameters together, and of {tried} random configs that meet all others, {accepted} meet them: too few to draw a sample\nhelp: split constraints, or give the parameters that they name fewer values"
     )]

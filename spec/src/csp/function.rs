@@ -1,6 +1,6 @@
 //! The operators and functions of expressions in a model.
 
-/// An operator or function. Languages differ in how they treat kinds and signs, so each kind of division is a
+/// An operator or function. Kiln and Python differ in how they treat kinds and signs, so each kind of division is a
 /// separate variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {

@@ -1,6 +1,6 @@
-//! The expressions of all constraints as one graph. Equal subexpressions are one term. A term that depends on one
-//! parameter is a table of its results. Sums and products of integers have a flat list of parts, so that for any order
-//! of the parameters, the parts that are already known can be combined first.
+//! The expressions of all constraints as one graph. Equal subexpressions are one term. A term that depends on only one
+//! parameter is a table of its results. Sums and products of integers are flat lists of operands, so that the operands
+//! that are already known can be combined first, whatever the order of the parameters.
 
 use super::function::Function;
 use super::hashing::WordMap;
@@ -17,7 +17,7 @@ pub struct TermId(pub(super) u32);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Op {
     Const(Outcome),
-    /// A function of one variable, as a list of its results for each value of the variable.
+    /// A function of one variable, as a list with its result for each value of the variable.
     Table {
         var: usize,
         values: Vec<Outcome>,
@@ -27,7 +27,7 @@ pub(super) enum Op {
         constant: i64,
         terms: Vec<(i64, TermId)>,
     },
-    /// An associative and commutative function of terms that always have the required kind.
+    /// An associative and commutative function of terms that are all known to have the kind that the function needs.
     Fold(Fold, Vec<TermId>),
     Apply(Function, Vec<TermId>),
 }
@@ -175,8 +175,8 @@ impl ExprGraph {
         }
     }
 
-    /// The function `f` of the arguments as a constant or table. `None` if there are more than three arguments, if one
-    /// of them is neither a constant nor a table, or if the arguments depend on more than one variable.
+    /// Applies `f` to the arguments, which gives a constant or a table. `None` if there are more than three arguments,
+    /// if one of them is neither a constant nor a table, or if they depend on more than one variable.
     pub(super) fn tabulated(
         &mut self,
         arguments: &[TermId],

@@ -1,5 +1,5 @@
-//! A fast hash for tables that exist only during one construction. It does not resist chosen keys. An attack would
-//! gain nothing, because a collision costs time but never changes a result.
+//! A fast hash for tables that exist only during one construction. It does not resist inputs that are chosen to
+//! collide. Such an attack would gain nothing, because a collision costs time but never changes a result.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

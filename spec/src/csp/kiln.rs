@@ -5,7 +5,7 @@ use super::value::{Outcome, Value};
 use crate::expr::BinaryOp;
 use crate::expr::arithmetic::{self, IntResult};
 
-/// Applies a function. `None` if the result has no value.
+/// Applies a function. `None` if the function has no value for these arguments.
 pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     match (function, arguments) {
         (Function::Neg, [x]) => int(*x)?.checked_neg().map(Value::Int),

@@ -1,4 +1,4 @@
-//! Derives the kind and the range that an expression has for all values of its parameters.
+//! Derives the kind of an expression and, for numbers, the range that covers all values of its parameters.
 
 use super::function::Function;
 use super::python::{EXACT, floor_div};
@@ -6,11 +6,11 @@ use super::semantics::Semantics;
 use super::value::{Outcome, Value};
 use crate::expr::MAX_SHIFT;
 
-/// Integers up to this magnitude are called safe. Operations whose results are safe are computed in 64 bits without
-/// overflow checks.
+/// Integers up to this magnitude are called safe. If the result of an operation is safe, the operation is computed in
+/// 64 bits without overflow checks.
 pub(super) const SAFE: i128 = 1 << 62;
 
-/// The kind of an expression, valid for every combination of its parameters' values.
+/// The kind of an expression. It holds for every combination of its parameters' values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// Always an integer in this range.
@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// The kind as a number: in semantics that treat booleans as integers, a boolean is 0 or 1.
+    /// The kind as a number. In semantics that treat booleans as integers, a boolean becomes an integer from 0 to 1.
     pub(super) fn number(self, semantics: Semantics) -> Kind {
         match (self, semantics) {
             (Kind::Bool, Semantics::Python) => Kind::Int { least: 0, most: 1 },
@@ -95,8 +95,8 @@ impl Kind {
         }
     }
 
-    /// The bounds of a kind of doubles, or of a kind of integers that can all be converted to doubles exactly. `None`
-    /// for other kinds.
+    /// The bounds of a kind of doubles, or of a kind of integers if all of them can be converted to doubles exactly.
+    /// `None` for other kinds.
     fn doubles(self) -> Option<(f64, f64)> {
         match self {
             Kind::Float { least, most } => Some((least, most)),

@@ -1,5 +1,5 @@
-//! Runs the steps of a level (one variable in a component's order). Each step computes one result for every value of
-//! the level's variable at once.
+//! Runs the steps of a level, which sets one variable. Each step computes one result for every value of the variable at
+//! once.
 
 use super::program::{Operand, Program, Step};
 use super::python;
@@ -13,7 +13,7 @@ pub(super) struct LaneScratch {
     pub(super) passing: Vec<bool>,
 }
 
-/// The bits of an operand: one result for all values, or one result for each value.
+/// The bits of an operand: one result for all values of the variable, or one result for each value.
 #[derive(Clone, Copy)]
 enum Bits<'a> {
     One(i64),
@@ -72,7 +72,7 @@ impl LaneScratch {
         true
     }
 
-    /// The bits of an operand for the value at index `i`.
+    /// The bits of an operand for the value at index `i` of the program's values.
     pub(super) fn at(&self, operand: Operand, program: &Program, state: &[i64], i: usize) -> i64 {
         bits(operand, program, state, &self.lanes).at(i)
     }

@@ -1,5 +1,5 @@
-//! Computes the states of a component, level by level. A state contains the results that later levels need from the
-//! values that are already set. Equal states are merged, so there can be far fewer states than configs.
+//! Computes the states of a component, level by level. A state contains those results of the values set so far that
+//! later levels need. Equal states are merged, so there can be far fewer states than configs.
 
 use super::error::CspError;
 use super::hashing::mix;
@@ -50,7 +50,7 @@ impl LayerBudget {
     }
 }
 
-/// The edges from the states before a level to the states after it.
+/// The edges from the states before a level to the states after it. Each edge sets one value of the level's variable.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
     /// For each edge, the place (the index of the value) and the number of the next state.
@@ -129,7 +129,8 @@ struct States {
     width: usize,
     len: usize,
     bits: Vec<i64>,
-    /// An open-addressing hash table with the number of each state plus one. Its length is a power of two.
+    /// An open-addressing hash table. A used slot contains the number of a state plus one. Its length is a power of
+    /// two.
     slots: Vec<u32>,
 }
 
@@ -147,7 +148,7 @@ impl States {
         &self.bits[number * self.width..][..self.width]
     }
 
-    /// The number of a state, which is added if it is new.
+    /// The number of a state. Adds the state if it is new.
     fn insert(&mut self, state: &[i64]) -> u32 {
         if self.width == 0 {
             self.len = 1;

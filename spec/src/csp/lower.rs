@@ -1,5 +1,6 @@
-//! Converts terms to registers, for a fixed order of the variables. Each register is computed at the level of its
-//! last variable. The parts of sums and products are combined in the order in which they become known.
+//! Converts terms to registers, for a fixed order of the variables. Each register is computed at the level of the last
+//! variable on which it depends. The operands of sums and products are combined in the order in which they become
+//! known.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
@@ -9,7 +10,7 @@ use super::register::{Code, Reg, Register, RegisterSource, Repr, Values};
 use super::semantics::Semantics;
 use super::value::Value;
 
-/// The registers of one component, and the registers whose value must be true.
+/// The registers of one component. `checks` lists the registers whose value must be true.
 #[derive(Debug)]
 pub(super) struct Lowered {
     pub(super) registers: Vec<Register>,
@@ -125,11 +126,11 @@ impl ExprLowering<'_> {
         self.code(Code::AddInt, sum, constant, Repr::Int)
     }
 
-    /// Combines parts with an operation, in the order in which they become known.
+    /// Combines registers with an associative operation, in the order in which they become known.
     fn chain(&mut self, code: Code, mut parts: Vec<Reg>, repr: Repr) -> Reg {
         parts.sort_by_key(|reg| (self.level(*reg), *reg));
-        // Combine the parts of one level first. Combining the result with the earlier parts then takes one operation
-        // per state.
+        // Combine the operands of one level first. Adding the result to that of the earlier levels then takes only one
+        // operation per state.
         let mut whole: Option<Reg> = None;
         let mut parts = parts.into_iter().peekable();
         while let Some(first) = parts.next() {
@@ -202,14 +203,14 @@ impl ExprLowering<'_> {
         Some(self.code(code, x, y, Repr::of(kind)))
     }
 
-    /// The value of a number as a double. `None` if the term is not a number. The kind guarantees that the conversion
-    /// is exact.
+    /// The register that contains a number as a double. `None` if the term is not a number. The term's kind guarantees
+    /// that the conversion is exact.
     fn float(&mut self, id: TermId) -> Option<Reg> {
         let reg = self.term(id);
         match self.lowered.registers[reg.0 as usize].repr {
             Repr::Float => Some(reg),
             Repr::Int | Repr::Bool => {
-                // A register without a level is never computed at run time, so a constant is converted here.
+                // Convert a constant here, because a register without a level is never computed at run time.
                 let known = match self.lowered.registers[reg.0 as usize].source {
                     RegisterSource::Const(x) => Some(x),
                     _ => None,
@@ -232,7 +233,7 @@ impl Lowered {
         &self.registers[reg.0 as usize]
     }
 
-    /// The registers from which a register is computed.
+    /// The registers that are the operands of a register.
     pub(super) fn operands(&self, reg: Reg) -> &[Reg] {
         match &self.register(reg).source {
             RegisterSource::Const(_) | RegisterSource::Table(_) => &[],

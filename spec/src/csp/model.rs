@@ -55,8 +55,8 @@ impl Model {
         self.constraints.push(parts);
     }
 
-    /// Splits a conjunction into its parts. All parts are true exactly if the conjunction is true, because a
-    /// conjunction without a value has a part that is not true.
+    /// Splits a conjunction into its operands. The conjunction is true exactly if all operands are true: if it has no
+    /// value, some operand is not true.
     fn conjuncts(&mut self, term: TermId, parts: &mut Vec<TermId>) {
         let inner = match &self.graph.term(term).op {
             Op::Fold(Fold::All, ids) | Op::Apply(Function::And, ids) => ids.clone(),
@@ -149,7 +149,7 @@ pub(super) fn solve_component(
     reduce(layers, params, domains)
 }
 
-/// The constraints. Before each constraint come those of its consequences that can be checked before all of its
+/// The constraints, each preceded by the conditions that follow from it and that can be checked before all of its
 /// variables have values.
 fn with_bounds(graph: &mut ExprGraph, constraints: &[TermId], order: &[usize]) -> Vec<TermId> {
     let mut all = Vec::new();

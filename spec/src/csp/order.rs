@@ -1,8 +1,7 @@
-//! Chooses the order in which variables get their values, so that there are few distinct states.
+//! Chooses the order in which variables get their values, with the aim of few distinct states.
 //!
-//! After some variables have values, later levels depend only on the values of the largest terms that are complete
-//! (see [`super::lower`]). The number of states is estimated from the number of values that each of these terms can
-//! have.
+//! Once some variables have values, later levels depend only on the values of the largest terms that are complete (see
+//! [`super::lower`]). The number of states is estimated from the number of values that these terms can have.
 
 use super::components::Component;
 use super::function::Function;
@@ -13,7 +12,7 @@ use super::varset::VarSet;
 /// Maximum number of variables that are tried as the first one.
 const STARTS: usize = 4;
 
-/// Number of tried values that cost as much time as one estimate of states.
+/// An estimate of the number of states takes as much time as trying this many values.
 const WORTH: f64 = 100.0;
 
 struct CostEstimate<'a> {
@@ -60,7 +59,8 @@ pub(super) fn order(graph: &ExprGraph, component: &Component) -> Vec<usize> {
 }
 
 impl CostEstimate<'_> {
-    /// The base-2 logarithm of the number of values that a term can have. Records it for every part of the term too.
+    /// The base-2 logarithm of the number of values that a term can have. Also records it for every operand of the
+    /// term.
     fn learn(&mut self, id: TermId) -> f64 {
         if let Some(bits) = self.bits.get(&id) {
             return *bits;
@@ -81,7 +81,7 @@ impl CostEstimate<'_> {
         bits
     }
 
-    /// Records the bound of a constraint of the form `term <= limit`.
+    /// Records the limit if the constraint has the form `term <= limit`.
     fn limit(&mut self, constraint: TermId) {
         if let Op::Apply(Function::Le, arguments) = &self.graph.term(constraint).op
             && let [left, right] = arguments.as_slice()
@@ -92,8 +92,8 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The base-2 logarithm of the number of values that the parts `own` of a sum or product can have under the
-    /// constraints.
+    /// The base-2 logarithm of the number of values that the sum or product of the operands `own` can have under the
+    /// constraints. `own` are operands of the sum or product `whole`.
     fn limited(&self, whole: TermId, own: &[TermId]) -> f64 {
         let Some((least, _)) = self.graph.number_range(whole) else {
             return self.width(whole);
@@ -124,7 +124,7 @@ impl CostEstimate<'_> {
         rooms.reduce(f64::min)
     }
 
-    /// The base-2 logarithm of the length of a term's range.
+    /// The base-2 logarithm of the number of values in a term's range.
     fn width(&self, id: TermId) -> f64 {
         match self.graph.kind(id) {
             super::kind::Kind::Bool => 1.0,
@@ -141,7 +141,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// The number of variables that share a constraint with a variable, including the variable itself.
+    /// The number of variables that share a constraint with `var`, including `var` itself.
     fn neighbours(&self, var: usize) -> usize {
         let vars = self.constraints.iter().map(|id| self.graph.term(*id).vars);
         let one = VarSet::one(var);
@@ -149,7 +149,7 @@ impl CostEstimate<'_> {
         shared.fold(one, VarSet::union).len()
     }
 
-    /// The order that starts with `start` and continues with the variable that leaves the fewest states.
+    /// The order that starts with `start` and always continues with the variable that leaves the fewest states.
     fn forward(&mut self, start: usize, vars: &[usize]) -> Vec<usize> {
         let mut known = VarSet::one(start);
         let mut order = vec![start];
@@ -166,8 +166,8 @@ impl CostEstimate<'_> {
         order
     }
 
-    /// Chooses an order from its end: first the variable that takes the least work in the last position, then the
-    /// variable before it, and so on.
+    /// Chooses an order from its end: first the variable that takes the least work as the last one, then the variable
+    /// before it, and so on.
     fn backward(&mut self, vars: &[usize]) -> Vec<usize> {
         let mut order = Vec::with_capacity(vars.len());
         let mut left = vars.to_vec();
@@ -216,7 +216,7 @@ impl CostEstimate<'_> {
         work
     }
 
-    /// Moves single variables as long as this saves work and the search costs less than it can save.
+    /// Moves single variables while this saves work and the search costs less than it can save.
     fn improve(&mut self, order: &mut Vec<usize>, mut work: f64) {
         let mut moved = true;
         while moved {
@@ -258,7 +258,7 @@ impl CostEstimate<'_> {
         states
     }
 
-    /// Collects the parts of a term that later levels need after the variables `known` have values.
+    /// Collects those parts of a term that later levels need once the variables `known` have values.
     fn collect(&self, id: TermId, known: &VarSet, carried: &mut Carried, is_root: bool) {
         let term = self.graph.term(id);
         if !term.vars.meets(known) || (is_root && term.vars.within(known)) {
@@ -289,7 +289,7 @@ impl CostEstimate<'_> {
         }
     }
 
-    /// Collects a sum or product. Its complete parts form a single value.
+    /// Collects the operands of a sum or product. The complete operands are combined to a single value.
     fn collect_parts(
         &self,
         whole: TermId,

@@ -1,12 +1,12 @@
-//! The work of one level on a state: it computes registers for all values of the level's variable at once, drops the
-//! values that fail a check, and builds the next states.
+//! The program of one level. For a given state, it computes registers for all values of the level's variable at once,
+//! drops the values that fail a check, and builds the next states.
 
 use super::function::Function;
 use super::lower::Lowered;
 use super::register::{Code, Reg, RegisterSource, Repr};
 use super::semantics::Semantics;
 
-/// Where the value of an operand is stored.
+/// The place where the value of an operand is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
     Const(i64),
@@ -33,7 +33,7 @@ pub(super) enum Step {
         lane: usize,
         repr: Repr,
     },
-    /// Keeps only the values for which `x` has the bits `truth`.
+    /// Keeps only the values of the level's variable for which `x` has the bits `truth`.
     Check { x: Operand, truth: i64 },
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) semantics: Semantics,
-    /// The places (indices) of the values that pass the checks on the level's variable alone.
+    /// The places (indices) of the values that pass those checks that depend on the level's variable alone.
     pub(super) places: Vec<u32>,
     /// The tables, each with one element for each of `places`.
     pub(super) tables: Vec<i64>,
@@ -93,7 +93,7 @@ fn carried(lowered: &Lowered, level: usize) -> Vec<Reg> {
 struct Planner<'a> {
     level: usize,
     state: &'a [Reg],
-    /// For each register, where this level has stored it, if it has.
+    /// For each register, the place where this level has stored it; `None` if it has not stored it yet.
     operands: Vec<Option<Operand>>,
     /// The tables, each with one element for every value of the level's variable.
     full: Vec<Vec<i64>>,
@@ -125,7 +125,8 @@ impl Planner<'_> {
         self.program
     }
 
-    /// Where a register is stored. Adds the steps that compute it, if this level has not used it yet.
+    /// The place where a register is stored. If this level has not used the register yet, adds the steps that compute
+    /// it.
     fn operand(&mut self, lowered: &Lowered, reg: Reg) -> Operand {
         if let Some(operand) = self.operands[reg.0 as usize] {
             return operand;

@@ -50,7 +50,7 @@ pub(super) fn apply(function: Function, arguments: &[Outcome]) -> Outcome {
     }
 }
 
-/// The value as an integer or a double; `None` if it is a name. Booleans become integers.
+/// The value as an integer or a double, where booleans become integers; `None` if it is a name.
 fn number(x: Value) -> Option<Value> {
     match x {
         Value::Bool(x) => Some(Value::Int(x.into())),
@@ -96,7 +96,7 @@ fn compare(x: Value, y: Value) -> Option<Option<Ordering>> {
     })
 }
 
-/// Compares an integer with a double exactly, as Python does. The integer is not rounded to a double first.
+/// Compares an integer with a double exactly, as Python does, without rounding the integer to a double first.
 fn integer_with_double(x: i128, y: f64) -> Option<Ordering> {
     if y.is_nan() {
         return None;
@@ -158,7 +158,7 @@ pub(super) fn floor_div(x: i128, y: i128) -> Option<i128> {
     Some(quotient - i128::from(x % y != 0 && (x < 0) != (y < 0)))
 }
 
-/// The remainder of a division that rounds down. It has the divisor's sign. No intermediate result can overflow.
+/// The remainder of the division that rounds down. It has the divisor's sign. No intermediate result can overflow.
 fn floor_mod(x: i128, y: i128) -> Option<i128> {
     let rest = x.checked_rem(y)?;
     let other_sign = rest != 0 && (rest < 0) != (y < 0);
@@ -180,8 +180,8 @@ fn true_quotient(x: i128, y: i128) -> Option<f64> {
     ))
 }
 
-/// Long division to 64 bits and a sticky bit, one bit at a time. The result is rounded only once, by the cast to a
-/// double.
+/// Divides by long division, one bit at a time, to 64 bits and a sticky bit. The result is rounded only once, by the
+/// cast to a double.
 fn long_quotient(over: u128, under: u128, negative: bool) -> f64 {
     let mut quotient = over / under;
     let mut rest = over % under;
@@ -244,8 +244,8 @@ pub(super) fn floor_quotient(x: f64, y: f64) -> f64 {
     }
 }
 
-/// Python's `**` of two doubles. `None` if Python raises an exception (zero to a negative power, a result that is too
-/// large) or if the result is not real.
+/// Python's `**` of two doubles. `None` if Python raises an exception (for a negative power of zero, or a result that
+/// is too large) or if the result is not real.
 fn power(x: f64, y: f64) -> Outcome {
     if (x == 0.0 && y < 0.0) || (x < 0.0 && x.is_finite() && y.is_finite() && y.fract() != 0.0) {
         return None;

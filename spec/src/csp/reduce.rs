@@ -1,5 +1,5 @@
-//! Reduces the layers of a construction, from the last level to the first. States without a path to the end are
-//! dropped. States with the same paths to the end become one node.
+//! Reduces the layers of a construction to a graph, from the last level to the first. States without a path to the end
+//! are dropped. States from which the same paths lead to the end become one node.
 
 use super::dag::{Count, Dag};
 use super::error::CspError;
@@ -12,7 +12,7 @@ struct Nodes {
     masks: Vec<u64>,
     places: Vec<u32>,
     children: Vec<u32>,
-    /// For each node, the number of configs.
+    /// For each node, the number of paths from it to the end.
     counts: Vec<u128>,
     /// An open-addressing hash table of the nodes of one level. Its length is a power of two.
     slots: Vec<u32>,
@@ -87,7 +87,8 @@ fn dag<C: Count>(parts: (Nodes, Vec<usize>, Vec<u32>, Vec<u32>, u32), len: C) ->
 }
 
 impl Nodes {
-    /// The node of each state before a level. `below` has the nodes of the states after the level.
+    /// Creates the nodes of a level. Returns the node of each state before the level. `below` contains the node of each
+    /// state after the level.
     fn level(&mut self, layer: &Layer, below: &[u32]) -> Result<Vec<u32>, CspError> {
         let slots = (layer.ends.len() * 2).next_power_of_two();
         self.slots.clear();
@@ -102,7 +103,8 @@ impl Nodes {
         Ok(of_state)
     }
 
-    /// The node with these edges. Nodes with equal edges are merged.
+    /// The node with these edges, of which those to dead states are dropped. If a node with equal edges exists, it is
+    /// that node.
     fn node(&mut self, edges: &[(u32, u32)], below: &[u32]) -> Result<u32, CspError> {
         let base = self.places.len();
         let (mut hash, mut mask, mut count) = (0, 0u64, 0u128);
@@ -140,7 +142,7 @@ impl Nodes {
         Ok(node)
     }
 
-    /// Whether a node has the same edges as the list that starts at `base`.
+    /// Whether a node has the same edges as the list of edges that starts at `base`.
     fn same(&self, node: usize, base: usize) -> bool {
         let edges = self.first[node] as usize..self.first[node + 1] as usize;
         self.children[edges.clone()] == self.children[base..]

@@ -1,4 +1,4 @@
-//! Registers: the results of the steps of a construction, with 64 bits each.
+//! Registers: 64-bit results of the steps that build a graph.
 
 use super::function::Function;
 use super::kind::Kind;
@@ -10,7 +10,7 @@ pub(super) enum Repr {
     Float,
     Bool,
     Name,
-    /// An index into the list of values found so far, for values of any kind.
+    /// An index into the list of values found so far ([`Values`]). It can represent a value of any kind, or no value.
     Any,
 }
 
@@ -26,7 +26,7 @@ impl Repr {
     }
 }
 
-/// An operation on registers of known kinds. It always has a result. Unary operations use only the left operand.
+/// An operation on registers of known kinds, which always has a result. A unary operation uses only the left operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Code {
     AddInt,
@@ -71,7 +71,7 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// The operation for a function of integers. If `plain` is set, the operands have signs for which all kinds of
+    /// The operation for a function of integers. `plain` states that the operands have signs for which all kinds of
     /// division give the same result.
     pub(super) fn of_ints(function: Function, plain: bool) -> Option<Code> {
         Some(match function {
@@ -129,7 +129,7 @@ pub(super) struct Reg(pub(super) u32);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RegisterSource {
     Const(i64),
-    /// One result for each value of the level's variable.
+    /// One result for each value of the variable that is set at the register's level.
     Table(Vec<i64>),
     Code(Code, [Reg; 2]),
     /// A function whose arguments may have any kind or no value.
@@ -144,7 +144,7 @@ pub(super) struct Register {
     pub(super) level: Option<usize>,
 }
 
-/// Values that have no 64-bit representation of a known kind, with a number for each.
+/// A list of the values that are represented by their index ([`Repr::Any`]).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     known: Vec<super::value::Outcome>,
@@ -152,7 +152,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// The bits that represent a value.
+    /// The bits that represent a value as `repr`.
     pub(super) fn encode(&mut self, value: super::value::Outcome, repr: Repr) -> i64 {
         use super::value::Value;
         match (repr, value) {
@@ -168,7 +168,7 @@ impl Values {
         }
     }
 
-    /// The value that these bits represent.
+    /// The value that these bits represent as `repr`.
     pub(super) fn decode(&self, bits: i64, repr: Repr) -> super::value::Outcome {
         use super::value::Value;
         match repr {

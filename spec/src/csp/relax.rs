@@ -1,5 +1,5 @@
-//! Derives conditions that a constraint implies and that can be checked before all of its variables have values. They
-//! follow from the bounds of the constraint's monotone parts.
+//! Derives conditions that follow from a constraint and that can be checked before all of its variables have values.
+//! They are derived from bounds of those operands in which the constraint is monotone.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
@@ -23,8 +23,8 @@ impl RelaxedBound {
 }
 
 impl ExprGraph {
-    /// A condition on the variables in `known` alone. It is true whenever the constraint can still become true.
-    /// `None` if there is no such condition.
+    /// A condition on only the variables in `known`. It is true whenever the constraint can still become true. `None`
+    /// if there is no such condition.
     pub(super) fn relaxed(&mut self, constraint: TermId, known: &VarSet) -> Option<TermId> {
         let term = self.term(constraint);
         if term.vars.within(known) {
@@ -92,7 +92,7 @@ impl ExprGraph {
         }
     }
 
-    /// A term over the variables in `known` alone that bounds this term for all values of the other variables.
+    /// A term over only the variables in `known` that bounds the given term for all values of the other variables.
     fn bound(&mut self, id: TermId, known: &VarSet, bound: RelaxedBound) -> Option<TermId> {
         let (least, most) = self.number_range(id)?;
         let term = self.term(id);

@@ -7,14 +7,14 @@ use super::{kiln, python};
 /// The language whose rules apply to an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
-    /// Kiln's specs: exact integers of 128 bits, and an error if the kinds of operands differ.
+    /// Kiln's specs: exact integers of 128 bits. A function has no value if the kinds of its operands differ.
     Kiln,
-    /// Python: integers (here limited to 128 bits) and doubles that can be mixed. Booleans are integers.
+    /// Python: integers (here limited to 128 bits) and doubles, which can be mixed. Booleans count as integers.
     Python,
 }
 
 impl Semantics {
-    /// Applies a function to arguments, each of which may have no value.
+    /// Applies a function to arguments, each of which may have no value itself.
     pub fn apply(self, function: Function, arguments: &[Outcome]) -> Outcome {
         match self {
             Semantics::Kiln => kiln::apply(function, arguments),

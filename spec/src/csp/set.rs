@@ -1,4 +1,4 @@
-//! The valid configs of a model, as a product of components that is never expanded.
+//! The valid configs of a model, as a product of components that is never multiplied out.
 
 use super::dag::{Count, Dag, DagStep};
 use super::error::CspError;
@@ -71,8 +71,8 @@ impl ConfigSet {
         self.params
     }
 
-    /// The groups of parameters that depend on each other. Each group is the sorted indices of its parameters, with the
-    /// number of the group's configs. Parameters with one value belong to no group.
+    /// The groups of parameters that depend on each other. For each group, the sorted indices of its parameters and the
+    /// number of their valid combinations. Parameters with one value belong to no group.
     pub fn components(&self) -> impl ExactSizeIterator<Item = (Vec<usize>, u128)> {
         self.components.iter().map(|component| {
             let mut params = with!(component, dag => dag.params.clone());
@@ -118,9 +118,9 @@ impl ConfigSet {
         Some(index)
     }
 
-    /// Calls `visit` for each valid config that differs from config `index` in one parameter. The arguments of `visit`
-    /// are the parameter, the place of its other value and the index of the other config. The parameters are visited in
-    /// the order of the components.
+    /// Calls `visit` for each valid config that differs from config `index` in one parameter. `visit` receives the
+    /// parameter, the place of the other value and the index of the other config. The parameters are visited in the
+    /// order of the components.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -151,9 +151,9 @@ impl ConfigSet {
         }
     }
 
-    /// For each parameter, how many valid configs have each of its values. Each number is the product of two factors:
-    /// the number within the parameter's component, and the number of configs of all other components. `None` for a
-    /// parameter with one value.
+    /// For each parameter, the number of valid configs that have each of its values. Each number is given as two
+    /// factors: the number within the parameter's component, and the number of combinations of all other components.
+    /// `None` for a parameter with one value.
     pub fn marginals(&self) -> Vec<Option<(Vec<u128>, u128)>> {
         let mut all = vec![None; self.params];
         for component in &self.components {
@@ -168,7 +168,7 @@ impl ConfigSet {
         all
     }
 
-    /// Size in bytes.
+    /// Size in bytes, including the graphs.
     pub fn bytes(&self) -> usize {
         let components = self.components.iter();
         let graphs: usize = components.map(|part| with!(part, dag => dag.bytes())).sum();
@@ -183,7 +183,7 @@ impl Reduced {
     }
 }
 
-/// Converts an index to the integer type of the graph's counts.
+/// Converts an index to the integer type that a graph uses for counts.
 fn narrowed<C: Count>(index: u128, _: &Dag<C>) -> C {
     C::of(index)
 }

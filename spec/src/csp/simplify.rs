@@ -1,5 +1,5 @@
-//! Builds simplified terms: folds constants, flattens sums and products, and moves constants of integer comparisons
-//! to the right.
+//! Builds simplified terms: folds constants, flattens sums and products, and moves the constants of integer comparisons
+//! to the right side.
 
 use super::function::Function;
 use super::graph::{ExprGraph, Fold, Op, TermId};
@@ -29,7 +29,8 @@ impl ExprGraph {
         rewritten.unwrap_or_else(|| self.add(Op::Apply(function, arguments.to_vec())))
     }
 
-    /// The sum of terms with factors. `None` if a partial sum may exceed the safe integers in some order of addition.
+    /// The sum of terms, each multiplied by a factor. `None` if a partial sum may exceed the safe integers in some
+    /// order of addition.
     pub(super) fn sum(&mut self, parts: &[(i64, TermId)]) -> Option<TermId> {
         let mut constant = 0i128;
         let mut terms: Vec<(i64, TermId)> = Vec::new();
@@ -85,7 +86,7 @@ impl ExprGraph {
         Some(self.add(Op::Linear { constant, terms }))
     }
 
-    /// Merges equal terms, and merges all tables of one variable into one.
+    /// Merges equal terms, and merges all tables over the same variable.
     fn collected(&mut self, mut terms: Vec<(i64, TermId)>) -> Option<Vec<(i64, TermId)>> {
         terms.sort_by_key(|(_, id)| *id);
         let mut merged: Vec<(i64, TermId)> = Vec::with_capacity(terms.len());
@@ -115,7 +116,7 @@ impl ExprGraph {
         Some(others)
     }
 
-    /// The sum of tables of one variable with factors, plus a constant, as one table.
+    /// The table of a constant plus a sum of tables over one variable, each multiplied by a factor.
     fn integer_table(&mut self, parts: &[(i64, TermId)], constant: i128) -> Option<TermId> {
         let mut sums: Vec<i128> = Vec::new();
         let mut variable = 0;
@@ -174,7 +175,7 @@ impl ExprGraph {
         self.sum(&[(factor, product)])
     }
 
-    /// A conjunction or disjunction. `None` if one of the terms is not always a boolean.
+    /// A conjunction or disjunction. `None` if one of the terms is not known to be a boolean.
     pub(super) fn logic(&mut self, fold: Fold, x: TermId, y: TermId) -> Option<TermId> {
         let mut parts = Vec::new();
         for id in [x, y] {
@@ -204,8 +205,8 @@ impl ExprGraph {
         })
     }
 
-    /// A comparison of integers, rewritten so that the left side is a sum without a constant and the right side is a
-    /// constant. `None` if it cannot be rewritten.
+    /// A comparison of integers, rewritten with a sum without a constant on the left side and a constant on the right
+    /// side. `None` if it cannot be rewritten.
     fn comparison(&mut self, function: Function, x: TermId, y: TermId) -> Option<TermId> {
         use Function as F;
         if !matches!(function, F::Eq | F::Ne | F::Lt | F::Le | F::Gt | F::Ge) {
@@ -246,7 +247,7 @@ impl ExprGraph {
         Some(self.compared(function, left, right))
     }
 
-    /// The comparison of `left` with a constant.
+    /// Compares the term `left` with a constant.
     pub(super) fn compared(&mut self, function: Function, left: TermId, right: i128) -> TermId {
         let (least, most) = self.number_range(left).unwrap_or((i128::MIN, i128::MAX));
         let always = match function {

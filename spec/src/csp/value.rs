@@ -2,8 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
-/// A value of a parameter or an expression. Two values are equal if they have the same kind and the same value, so
-/// `1` and `1.0` differ. The `==` operator of a language may treat them as equal.
+/// A value of a parameter or an expression. Two values are equal only if they have the same kind, so `1` and `1.0`
+/// differ. The `==` operator of a language may nevertheless treat them as equal.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
     /// An integer.
@@ -16,14 +16,15 @@ pub enum Value {
     Name(u32),
 }
 
-/// The value of an expression. `None` if it has no value because of a division by zero, an overflow or a wrong kind.
+/// The value of an expression. `None` if it has no value, for example because of a division by zero, an overflow or a
+/// wrong kind of operand.
 pub type Outcome = Option<Value>;
 
 impl Value {
     /// The name that represents the empty string. It is the only name that is false in Python.
     pub const EMPTY_NAME: Value = Value::Name(u32::MAX);
 
-    /// The kind and the bits, which determine whether two values are equal.
+    /// A key by which values are compared: the kind and the bits.
     fn identity(self) -> (u8, u128) {
         match self {
             Value::Int(x) => (0, x as u128),

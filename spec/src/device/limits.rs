@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The launch limits and the sizes of one device, as the driver reports them or as a table of architectures lists
-/// them.
+/// The launch limits and the sizes of one device, as the driver or a table of architectures gives them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeviceLimits {
     /// Maximum number of threads per block.
@@ -16,8 +15,8 @@ pub struct DeviceLimits {
     pub shared_bytes_per_block: u32,
     /// Threads per warp (wavefront).
     pub warp_size: u32,
-    /// Threads that advance together with one instruction: the warp size on a GPU. On the `cpu` device it is 1,
-    /// because that device runs threads one after another.
+    /// Threads that advance together with one instruction: the warp size on a GPU. It is 1 on the `cpu` device, which
+    /// runs threads one after another.
     #[serde(default = "warp_of_gpu")]
     pub lockstep_threads: u32,
     /// Warps that compute a matrix product together with one instruction: 4 on GPUs with `wgmma` (compute capability
@@ -32,13 +31,13 @@ pub struct DeviceLimits {
     pub memory_bytes: u64,
 }
 
-/// The value of `lockstep_threads` in records without this field. Such a record is about a GPU, or about configs that
-/// use warps, so 32 is correct.
+/// The value of `lockstep_threads` in stored records that lack this field. They are all records of GPUs, or of configs
+/// that use warps, so 32 is correct.
 fn warp_of_gpu() -> u32 {
     32
 }
 
-/// The value of `warps_per_product` in records without this field.
+/// The value of `warps_per_product` in stored records that lack this field.
 fn one_warp() -> u32 {
     1
 }

@@ -66,8 +66,8 @@ impl FromStr for Backend {
 /// The identity of a device: backend, architecture and product name. A launch uses it to select a baked row.
 ///
 /// The identity does not contain the versions of the driver and the compiler. These versions are part of the key under
-/// which trials are stored, but never of a baked row. The text of an identity is `backend/arch/name`, for example
-/// `cuda/sm_89/NVIDIA L4`.
+/// which a trial is stored, but a baked row does not contain them. The text of an identity is `backend/arch/name`, for
+/// example `cuda/sm_89/NVIDIA L4`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DeviceKey {
     /// The backend that launches on the device.

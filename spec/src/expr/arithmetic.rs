@@ -1,4 +1,4 @@
-//! Exact integer arithmetic. The evaluator and the constraint models of search spaces share it.
+//! Exact integer arithmetic, shared by the evaluator and the constraint models of search spaces.
 
 use super::{BinaryOp, BuiltinFunction};
 
@@ -9,7 +9,7 @@ pub(crate) enum ArithmeticFault {
     Overflow,
     /// The operation divides by zero, or computes a remainder by zero.
     DivisionByZero,
-    /// The arguments are outside the function's domain. The text says what the function requires.
+    /// The arguments are outside the function's domain. The text describes what the function requires.
     Domain(&'static str),
     /// An operand has the wrong kind.
     Kind,
@@ -22,7 +22,7 @@ pub(crate) enum IntResult {
     Bool(bool),
 }
 
-/// The largest number of bits by which `<<` and `>>` shift. Two to this power fits a 64-bit integer.
+/// The largest number of bits by which `<<` and `>>` shift. Two to the power of this number fits a 64-bit integer.
 pub const MAX_SHIFT: i128 = 62;
 
 /// The result of `x op y` on integers.
@@ -50,7 +50,7 @@ pub(crate) fn integers(op: BinaryOp, x: i128, y: i128) -> Result<IntResult, Arit
     result.map(IntResult::Int).ok_or(ArithmeticFault::Overflow)
 }
 
-/// The result of a function of two integers. The caller folds it over more arguments.
+/// The result of a function of two integers. For more arguments, the caller applies it repeatedly.
 pub(crate) fn call_pair(
     function: BuiltinFunction,
     x: i128,

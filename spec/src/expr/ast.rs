@@ -164,8 +164,8 @@ impl BuiltinFunction {
 }
 
 impl Expr {
-    /// Maximum nesting depth of an expression. The grammar rejects deeper expressions, before they reach the limit of
-    /// the JSON reader (128 levels) or exhaust the call stack.
+    /// Maximum nesting depth of an expression. The grammar rejects deeper expressions before they exhaust the call
+    /// stack or exceed the limit of the JSON reader (128 levels).
     pub const MAX_DEPTH: usize = 40;
 
     /// Nesting depth of the expression; 1 for a literal or a name.

@@ -1,4 +1,4 @@
-//! Evaluates expressions with exact, checked arithmetic. If a name or the device is unknown, the truth of a condition
+//! Evaluates expressions with exact, checked arithmetic. If a name or the device is unknown, the truth of a constraint
 //! may be unknown too.
 
 use thiserror::Error;
@@ -45,14 +45,14 @@ pub enum EvalError {
 }
 
 impl EvalError {
-    /// Whether the only reason is that a name or the device is not known yet. A constraint with such an error is
-    /// neither true nor false yet.
+    /// Whether the expression has no value only because a name or the device is not known yet. A constraint with this
+    /// error is neither true nor false yet.
     pub fn is_unknown(&self) -> bool {
         matches!(self, EvalError::Unknown(_) | EvalError::UnknownDevice(_))
     }
 }
 
-/// A scope: the source of the values that names and device limits have in an expression.
+/// A scope, which gives names and device limits their values in an expression.
 pub trait Scope {
     /// The value of a parameter, problem size, type parameter or choice. `None` if it is unknown.
     fn value(&self, name: &str) -> Option<Value>;
@@ -137,8 +137,9 @@ pub fn evaluate_bool(expr: &Expr, scope: &dyn Scope) -> Result<bool, EvalError> 
 
 /// The truth of a constraint in a scope in which some names or the device may be unknown.
 ///
-/// `True` or `False` remains correct for all values of the unknown names for which the constraint has a value. (For
-/// some values, the constraint may divide by zero in a part that was not needed.)
+/// If the result is `True` or `False`, it is correct for all values of the unknown names for which the constraint has a
+/// value. For some values, the constraint may have none, for example because an operand that was not needed here
+/// divides by zero.
 ///
 /// # Errors
 /// If the constraint has no value for a reason other than an unknown name or device.
@@ -151,8 +152,8 @@ pub fn truth(expr: &Expr, scope: &dyn Scope) -> Result<Known, EvalError> {
     }
 }
 
-/// Evaluates `&&` and `||`. If one side is unknown, the other side may determine the result. As in Rust, the right
-/// side is not evaluated if the left side determines the result, so `B != 0 && A % B == 0` cannot fail.
+/// Evaluates `&&` and `||`. As in Rust, the right side is not evaluated if the left side determines the result, so `B
+/// != 0 && A % B == 0` cannot fail. If the left side is unknown, the right side may determine the result.
 fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, EvalError> {
     let deciding = op == BinaryOp::Or;
     match evaluate_bool(x, scope) {
@@ -160,8 +161,8 @@ fn logic(op: BinaryOp, x: &Expr, y: &Expr, scope: &dyn Scope) -> Result<Value, E
         Ok(_) => evaluate_bool(y, scope).map(Value::Bool),
         Err(unknown) if unknown.is_unknown() => match evaluate_bool(y, scope) {
             Ok(right) if right == deciding => Ok(Value::Bool(deciding)),
-            // The left side may turn out to determine the result, and an error on the right side would then not
-            // matter.
+            // Ignore an error on the right side. Once the left side is known, it may determine the result, and the
+            // error would then not occur.
             _ => Err(unknown),
         },
         Err(error) => Err(error),

@@ -1,9 +1,10 @@
 //! The expression language of specs: integers, booleans and names, with checked arithmetic.
 //!
-//! `docs/spec-language.md` describes the grammar. The language has `+ - * / % << >>`, comparisons, `&& || !`, `min`,
-//! `max`, `div_ceil`, `next_power_of_two`, `size_of`, tunable parameters, problem sizes and `device.*` limits. Arithmetic
-//! is exact in 128 bits. Overflow and division by zero are errors and never panics. As in Rust and C, `/` rounds towards
-//! zero, and `%` has the sign of the dividend.
+//! Expressions consist of tunable parameters, problem sizes, `device.*` limits, `+ - * / % << >>`, comparisons, `&& ||
+//! !`, `min`, `max`, `div_ceil`, `next_power_of_two` and `size_of`. `docs/spec-language.md` describes the grammar.
+//!
+//! Arithmetic is exact in 128 bits. Overflow and division by zero are errors and never panics. As in Rust and C, `/`
+//! rounds towards zero, and `%` has the sign of the dividend.
 
 pub(crate) mod arithmetic;
 mod ast;

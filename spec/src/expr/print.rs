@@ -51,7 +51,8 @@ fn print_binary(
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     let strength = op.precedence();
-    // Rust's grammar does not allow `a < b < c`, so both sides of a comparison must bind tighter than the comparison.
+    // Rust's grammar does not allow `a < b < c`, so both operands of a comparison must bind tighter than the
+    // comparison.
     let comparison = strength == BinaryOp::Eq.precedence();
     let parenthesised = strength < outer;
     if parenthesised {

@@ -88,8 +88,8 @@ proptest! {
         match (truth(&expr, &partial), full) {
             (Ok(Known::True), Ok(full)) => prop_assert!(full),
             (Ok(Known::False), Ok(full)) => prop_assert!(!full),
-            // An unknown name makes `truth` return `Unknown` and not an error. If there is an error, it has another
-            // cause, so the complete scope gives an error too.
+            // An unknown name makes `truth` return `Unknown`, not an error. If there is an error, it has another cause,
+            // which must make the complete scope fail too.
             (Err(_), full) => prop_assert!(full.is_err()),
             _ => {}
         }

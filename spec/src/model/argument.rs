@@ -94,22 +94,21 @@ pub struct SliceArg {
     pub elem: ElemRef,
     /// Whether the kernel reads the slice, writes it, or does both.
     pub access: Access,
-    /// The slice's length in elements (`#[len(..)]`), as an expression over problem sizes. The length of an output with
-    /// `#[compare(..)]` may also depend on tunable parameters.
+    /// The slice's length in elements (`#[len(..)]`), as an expression over problem sizes. The length of an output
+    /// whose elements are not compared one by one (`#[compare(..)]`) may also depend on tunable parameters.
     pub len: Expr,
     /// How the slice is filled for verification, timing and smoke tests (`#[fill(..)]`).
     pub fill: Fill,
     /// The slice's alignment in elements (`#[align(..)]`), as an expression over tunable parameters. For example, a
-    /// kernel that loads `float4` from `float` elements needs 4. Every launch checks the alignment.
+    /// kernel that loads `float4` from a slice of `f32` needs an alignment of 4. Every launch checks the alignment.
     pub align: Option<Expr>,
     /// The tolerance of this output; `None` if the kernel's tolerance applies.
     pub tolerance: Option<Tolerance>,
-    /// How this output is compared (`#[compare(..)]`); `None` for a comparison of each element.
+    /// How this output is compared (`#[compare(..)]`); `None` if its elements are compared one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Comparison>,
-    /// The `__constant__` variable that this argument fills (`#[constant]`), with its namespaces, as in
-    /// `tables::taps`. The kernel reads the variable and has no parameter for the argument. `None` for an ordinary
-    /// parameter.
+    /// The path of the `__constant__` variable that this argument fills (`#[constant]`), as in `tables::taps`. The
+    /// kernel reads the variable and has no parameter for the argument. `None` for an ordinary parameter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<String>,
 }
@@ -166,10 +165,10 @@ impl Access {
     }
 }
 
-/// How a slice is filled. The same seed gives the same elements.
+/// How a slice is filled. A given seed always produces the same elements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Fill {
-    /// Uniformly distributed numbers in `[low, high)`. Integer elements get the integers of that range.
+    /// Uniformly distributed numbers in `[low, high)`. Integer elements get integers in this range.
     Uniform {
         /// Lower bound.
         low: f64,
@@ -192,13 +191,12 @@ pub enum Fill {
 /// finite. Integer outputs are compared exactly.
 ///
 /// For `f16` and `bf16` outputs, half a unit in the last place of `want` is added to the bound. The tolerance therefore
-/// applies to the value before it is rounded to the output type, so all types can have the same tolerance. A tolerance
-/// of 0 still requires equal values.
+/// applies to the value before it is rounded to the output type, and all types can have the same tolerance. A tolerance
+/// of 0 is an exception: it requires equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
-    /// Bound relative to the element or to the output's root mean square, whichever is larger. `1e-6` is one
-    /// millionth.
+    /// Bound relative to the larger of the element and the output's root mean square. `1e-6` is one millionth.
     pub relative: f64,
-    /// Bound in the unit of the output.
+    /// Absolute bound, in the unit of the output.
     pub absolute: f64,
 }

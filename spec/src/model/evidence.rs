@@ -1,4 +1,4 @@
-//! The kind of evidence that supports a baked row (one config for one problem on one device).
+//! The kinds of evidence that support a baked row (one config for one problem on one device).
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use std::fmt;
 pub enum Evidence {
     /// `tune` confirmed the config against the baseline on the device itself.
     Proven,
-    /// The config is the best of trials that were recorded elsewhere.
+    /// The config is the best of the trials in a recording from elsewhere.
     Replayed,
-    /// The config was chosen from compile-time facts and never ran.
+    /// The config was chosen from facts that are known at compile time. It never ran.
     Predicted,
 }
 

@@ -13,12 +13,12 @@ use crate::problem::Problem;
 
 /// The spec of a kernel, as its author declares it.
 ///
-/// The macro builds this value from tokens, and the command line builds it from source files. Both build the same
-/// value. The macro embeds the value's canonical JSON ([`Self::to_json`]). [`Self::hash`] hashes that JSON without
-/// the tuned problems and without the configs to try first.
+/// The macro builds this value from tokens, and the command line builds the same value from source files. The macro
+/// embeds its canonical JSON ([`Self::to_json`]). [`Self::hash`] hashes that JSON without the tuned problems and
+/// without the configs to try first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpec {
-    /// The name of the kernel: its launch function, its baked table and all its records have this name.
+    /// The kernel's name, which its launch function, its baked table and all its records have too.
     pub name: String,
     /// Path of the `.cu` file as written in the spec, relative to the file that declares the kernel.
     pub source: String,
@@ -51,7 +51,7 @@ pub struct KernelSpec {
     pub verify: Vec<Problem>,
     /// Floating-point operations and bytes of one launch, for the roofline check.
     pub work: Work,
-    /// Tolerance of the outputs that do not declare a separate one.
+    /// Tolerance of the outputs that do not declare their own.
     pub tolerance: Tolerance,
     /// The reference with which the outputs are compared. `None` if the author declares none.
     pub reference: Option<Reference>,
@@ -76,8 +76,7 @@ pub struct TypeParam {
 pub struct TunableParam {
     /// The parameter's name. The kernel's source reads the value as a macro of this name.
     pub name: Arc<str>,
-    /// The allowed values, all of one kind, in declared order. The search uses the same order for the parameter's
-    /// axis.
+    /// The allowed values, all of one kind, in declared order. The search uses this order too.
     pub values: Vec<ParamValue>,
 }
 
@@ -91,9 +90,9 @@ pub struct Constraint {
 /// Launch geometry: grid, block and dynamic shared memory, as expressions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
-    /// Blocks per axis: one to three expressions. A missing axis has extent 1.
+    /// Blocks in the grid, for each axis: one to three expressions. A missing axis has extent 1.
     pub grid: Vec<Expr>,
-    /// Threads per block along each axis: one to three expressions. A missing axis has extent 1.
+    /// Threads per block, for each axis: one to three expressions. A missing axis has extent 1.
     pub block: Vec<Expr>,
     /// Dynamic shared memory per block in bytes; `None` for 0 bytes.
     pub shared_bytes: Option<Expr>,
@@ -152,7 +151,7 @@ impl KernelSpec {
         serde_json::from_str(json)
     }
 
-    /// Hash of everything that the author declares, except the tuned problems and the configs to try first. If the
+    /// Hash of everything that the author declares except the tuned problems and the configs to try first. If the
     /// author adds a problem, the results and rows of the other problems stay valid, because the key of each result
     /// contains its problem. The order in which configs are tried does not change a result either.
     pub fn hash(&self) -> SpecHash {
@@ -170,7 +169,7 @@ impl KernelSpec {
         self.only.is_empty() || backend == Backend::Fake || self.only.contains(&backend)
     }
 
-    /// The text of a `help:` line that says how to bake the kernel's first row. Names the cpu only if the kernel
+    /// The text of a `help:` line that says how to bake the kernel's first row. It mentions the cpu only if the kernel
     /// supports it.
     pub fn how_to_tune(&self) -> String {
         let name = &self.name;
@@ -231,13 +230,13 @@ impl KernelSpec {
             .filter(|(_, arg)| arg.is_passed())
     }
 
-    /// The parameters of the `__global__` function, each with its index among all arguments. The parameters come
-    /// before the arguments that fill `__constant__` variables.
+    /// The parameters of the `__global__` function, each with its index among all arguments. They do not include the
+    /// arguments that fill `__constant__` variables, which come last.
     pub fn parameters(&self) -> impl Iterator<Item = (usize, &ArgSpec)> {
         self.passed().filter(|(_, arg)| arg.is_parameter())
     }
 
-    /// Whether a slice length or a computed argument depends on a tunable parameter. Two configs may then launch with
+    /// Whether a slice length or a computed argument depends on a tunable parameter. If so, two configs may launch with
     /// different data for the same problem.
     pub fn data_depends_on_the_config(&self) -> bool {
         let lens = self.slices().map(|slice| &slice.len);
@@ -262,13 +261,13 @@ impl KernelSpec {
         }
     }
 
-    /// The tolerance of an output: its declared one, or else the kernel's.
+    /// The tolerance that an output declares, or else the kernel's.
     pub fn tolerance_of(&self, slice: &SliceArg) -> Tolerance {
         slice.tolerance.unwrap_or(self.tolerance)
     }
 
-    /// Names of the problem dimensions in declared order. Type parameters come first, then the integer scalars to
-    /// which the problems give a value.
+    /// Names of the dimensions of the kernel's problems in declared order: first the type parameters, then the integer
+    /// scalars to which problems give a value.
     pub fn dimensions(&self) -> Vec<&str> {
         self.problems
             .first()

@@ -58,7 +58,7 @@ pub struct PlainLayout {
 }
 
 impl Plain {
-    /// The value's memory layout in C, which `#[repr(C)]` also uses.
+    /// The value's memory layout in C, which is also that of a `#[repr(C)]` struct.
     pub fn layout(&self) -> PlainLayout {
         match self {
             Plain::Number(ty, _) => PlainLayout {

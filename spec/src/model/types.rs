@@ -100,8 +100,8 @@ types! {
 }
 
 impl ElemType {
-    /// The text that replaces a type parameter in a kernel's source. For types whose C name has several words, Kiln
-    /// defines one word, so that `T(0)` is a valid cast.
+    /// The text that replaces a type parameter in a kernel's source. If the C name of a type has several words, Kiln
+    /// defines a one-word alias for it, so that `T(0)` is a valid cast.
     pub fn macro_name(self) -> &'static str {
         match self {
             ElemType::I64 => "kiln_i64",

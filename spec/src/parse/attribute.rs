@@ -16,7 +16,7 @@ use crate::model::Tolerance;
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
-/// Every item, as its keyword and an example.
+/// Every item of the attribute, as its keyword and an example.
 const ITEMS: &[(&str, &str)] = &[
     ("source", "source = \"gemm.cu\""),
     ("entry", "entry = \"gemm_tiled\""),
@@ -130,8 +130,8 @@ impl Item {
         )
     }
 
-    /// Adds a help text to an error of the parser. If the parser ran out of tokens, also sets the position to the
-    /// item.
+    /// Adds a help text to an error of the parser. If the parser ran out of tokens, the error also gets the position of
+    /// the item.
     fn with_form(&self, error: syn::Error) -> syn::Error {
         let mut diagnostic = Diagnostic::from(error);
         if diagnostic.message.starts_with("unexpected end of input") {
@@ -234,7 +234,7 @@ impl Item {
     }
 }
 
-/// Parses `keyword = ..` or `keyword(..)`. Nothing may come after it.
+/// Parses `keyword = ..` or `keyword(..)`, after which nothing may come.
 fn item(input: ParseStream) -> syn::Result<Item> {
     use syn::ext::IdentExt as _;
     let Ok(keyword) = syn::Ident::parse_any(input) else {
@@ -275,7 +275,7 @@ fn split_at_commas(tokens: TokenStream) -> Vec<TokenStream> {
     for token in tokens {
         match &token {
             TokenTree::Punct(punct) if punct.as_char() == ',' => pieces.push(TokenStream::new()),
-            // Tokens that a macro passed on are in a group without delimiters.
+            // Tokens that another macro passed on may be in a group without delimiters. Take them out of the group.
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 if let Some(piece) = pieces.last_mut() {
                     piece.extend(group.stream());
@@ -314,7 +314,7 @@ fn work(input: ParseStream) -> syn::Result<(Option<SpannedExpr>, Option<SpannedE
     Ok((flops, bytes))
 }
 
-/// Parses `replayed, predicted`: the kinds of evidence that are accepted although they do not prove a row.
+/// Parses `replayed, predicted`: the kinds of evidence that are accepted although they prove nothing.
 fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
     let mut kinds: Vec<Spanned<Evidence>> = Vec::new();
     for name in list::<syn::Ident>(input)? {
@@ -408,7 +408,7 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
 }
 
 impl NamedValues<ParamValue> {
-    /// Whether `value` is one of the values.
+    /// Whether the list contains `value`.
     pub fn has(&self, value: &ParamValue) -> bool {
         self.values.iter().any(|v| v.value == *value)
     }

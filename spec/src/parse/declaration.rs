@@ -1,4 +1,4 @@
-//! The declaration of a kernel as written, with spans. It is the step between tokens and
+//! The declaration of a kernel as written, with spans. Tokens are parsed to a declaration, which is then converted to a
 //! [`KernelSpec`](crate::KernelSpec).
 
 use std::sync::Arc;
@@ -64,8 +64,8 @@ pub struct KernelAttr {
     pub inputs: Option<syn::Path>,
     /// `reference = ..` or `reference(..)`: what outputs are compared with.
     pub reference: Option<ReferenceDecl>,
-    /// `evidence(..)`: kinds of evidence that are accepted in addition to proven rows. The spec does not contain
-    /// them, because they describe which rows a program accepts and not what the kernel is.
+    /// `evidence(..)`: kinds of evidence that are accepted in addition to proof. They are not part of the spec, because
+    /// they say which rows a program accepts and not what the kernel is.
     pub evidence: Vec<Spanned<Evidence>>,
     /// `untuned = allow`: the build does not warn if the kernel has no baked rows.
     pub untuned: Option<SpanRange>,

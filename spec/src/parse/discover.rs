@@ -1,12 +1,13 @@
 //! Finds tuned kernels in a source file without compiling the file.
 //!
-//! It finds `#[tuned_kernel(..)]` under any path (such as `#[kiln::tuned_kernel(..)]`) on items of the file and of
-//! its inline modules, also inside `cfg_attr`. It does not find kernels in function bodies or kernels that other
-//! macros or `include!` produce.
+//! It finds the attribute `tuned_kernel`, under any path (such as `#[kiln::tuned_kernel(..)]`) and also inside
+//! `cfg_attr`, on items of the file and of its inline modules. It does not find kernels in function bodies, nor kernels
+//! that other macros or `include!` produce.
 //!
-//! In a `cfg`, `test` is off, and `feature = ".."` is on for the features that the caller supplies. If the result of a
-//! `cfg` depends on any other predicate, the `cfg` is treated as on. This module reads no files. Modules in separate
-//! files are returned with the paths that rustc would try.
+//! In a `cfg`, `test` is off, and `feature = ".."` is on for the features that the caller supplies. If the result
+//! depends on any other predicate, the `cfg` is treated as on.
+//!
+//! This module reads no files. It returns modules in separate files with the paths that rustc would try.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +25,8 @@ use crate::text::diagnostic::{Diagnostic, Diagnostics};
 pub enum ModuleLayout {
     /// The same folder. This applies to `lib.rs`, `main.rs`, `mod.rs` and files that `#[path]` names.
     Root,
-    /// The folder that has the file's name without `.rs`. The variant contains the name of this folder. All other files
-    /// have this layout.
+    /// The folder that has the name of the file without `.rs`, which the variant contains. All other files have this
+    /// layout.
     Named(String),
 }
 
@@ -41,7 +42,7 @@ pub struct Discovery {
 /// A kernel that a file declares.
 #[derive(Clone, Debug)]
 pub struct FoundKernel {
-    /// The path of inline modules that contain the kernel, relative to the file's module.
+    /// The path of the inline modules that contain the kernel, relative to the file's own module.
     pub module: Vec<String>,
     /// Line of the kernel's attribute, from 1.
     pub line: usize,
@@ -61,7 +62,7 @@ pub struct ModuleFile {
     pub candidates: Vec<(String, ModuleLayout)>,
 }
 
-/// Whether a source file may declare a kernel or a module in a separate file. Most files do not, and need not be
+/// Whether a source file may declare a kernel or a module in a separate file. Most files do neither, and need not be
 /// parsed.
 ///
 /// The function only searches for the words, so it also returns `true` for some files that declare neither.
@@ -71,8 +72,8 @@ pub fn may_declare(text: &str) -> bool {
             let before = text[..at].chars().next_back();
             let after = &text[at + word.len()..];
             let alone = !before.is_some_and(is_of_a_word) && !after.starts_with(is_of_a_word);
-            // `mod name {` is an inline module. The parser decides all other cases, for example a comment between the
-            // words.
+            // `mod name {` is an inline module. Everything else is left to the parser, for example a comment between
+            // the words.
             let rest = after.trim_start().trim_start_matches("r#");
             let rest = rest.trim_start_matches(is_of_a_word).trim_start();
             alone && !rest.starts_with('{')
@@ -114,11 +115,11 @@ struct SourceWalk<'a> {
     found: Discovery,
     /// The inline modules that enclose the current position.
     module: Vec<String>,
-    /// The folder in which the files of the innermost module's submodules are.
+    /// The folder that contains the files of the innermost module's submodules.
     folder: Vec<String>,
 }
 
-/// An attribute that applies. It may come from a `cfg_attr` that is not known to be off.
+/// An attribute of an item, possibly from a `cfg_attr`. A `cfg_attr` that is known to be off adds no attributes.
 struct Applied {
     meta: Meta,
     line: usize,
@@ -130,7 +131,7 @@ impl SourceWalk<'_> {
             match item {
                 Item::Mod(module) => self.module(module),
                 Item::ForeignMod(block) => self.item(&block.attrs, item),
-                // The attribute on any other item is a mistake, which the grammar reports.
+                // `tuned_kernel` on any other item is a mistake, which the grammar reports.
                 Item::Fn(function) => self.item(&function.attrs, item),
                 Item::Static(item_static) => self.item(&item_static.attrs, item),
                 _ => {}
@@ -211,7 +212,7 @@ impl SourceWalk<'_> {
         }
     }
 
-    /// The attributes that apply, including those in a `cfg_attr` that is not known to be off.
+    /// The attributes of an item, including those in a `cfg_attr` that is not known to be off.
     fn attributes(&self, attrs: &[Attribute]) -> Vec<Applied> {
         let mut applied = Vec::new();
         for attribute in attrs {
@@ -254,7 +255,7 @@ impl SourceWalk<'_> {
         })
     }
 
-    /// The value of a `cfg` predicate. `None` if it depends on anything except `test` and features.
+    /// The value of a `cfg` predicate. `None` if it depends on anything other than `test` and features.
     fn predicate(&self, predicate: &Meta) -> Option<bool> {
         match predicate {
             Meta::Path(path) if path.is_ident("test") => Some(false),
@@ -280,8 +281,8 @@ impl SourceWalk<'_> {
     }
 }
 
-/// The value of `any` (with `deciding` `true`) or `all` (with `deciding` `false`). It is `deciding` if one part has
-/// this value, and the opposite if all parts have the opposite value. `None` otherwise.
+/// The value of `any` (if `deciding` is `true`) or `all` (if `deciding` is `false`). It is `deciding` if one operand
+/// has this value, and the opposite if all operands have the opposite value. Otherwise it is `None`.
 fn decided(values: impl Iterator<Item = Option<bool>>, deciding: bool) -> Option<bool> {
     let mut all_known = true;
     for value in values {
@@ -299,7 +300,7 @@ fn is_tuned_kernel(meta: &Meta) -> bool {
     last.is_some_and(|segment| segment.ident == "tuned_kernel")
 }
 
-/// The item as the macro receives it: without the attribute that declares it a kernel.
+/// The item as the macro receives it: without the attribute `tuned_kernel`.
 fn without_attribute(item: &Item) -> TokenStream {
     match item {
         Item::ForeignMod(block) => {

@@ -1,4 +1,4 @@
-//! Converts Rust expressions to [`Expr`], and keeps the span of every part.
+//! Converts Rust expressions to [`Expr`], and keeps the span of every subexpression.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ use crate::expr::{BinaryOp, BuiltinFunction, Expr, UnaryOp};
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// An expression with the positions of its parts.
+/// An expression with the positions of its subexpressions.
 #[derive(Clone)]
 pub struct SpannedExpr {
     /// The expression.
     pub expr: Expr,
-    /// The span of every part, in the order in which [`Expr::walk`] visits the parts.
+    /// The span of every subexpression, in the order in which [`Expr::walk`] visits them.
     spans: Vec<SpanRange>,
 }
 
@@ -26,7 +26,7 @@ impl SpannedExpr {
         self.spans[0]
     }
 
-    /// The span of every part, in the order in which [`Expr::walk`] visits the parts.
+    /// The span of every subexpression, in the order in which [`Expr::walk`] visits them.
     pub fn spans(&self) -> &[SpanRange] {
         &self.spans
     }
@@ -40,7 +40,7 @@ impl SpannedExpr {
         });
     }
 
-    /// The position where a name first occurs. The whole expression if the name does not occur.
+    /// The position where a name first occurs, or that of the whole expression if the name does not occur.
     pub fn span_of_name(&self, name: &str) -> SpanRange {
         let mut found = None;
         self.walk(|expr, span| {

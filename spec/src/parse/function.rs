@@ -75,8 +75,8 @@ impl KernelFn {
     }
 }
 
-/// Checks that a table can have the name of the kernel: the name becomes a part of file names and of symbols, which have
-/// at most 255 bytes. This is checked before anything is measured.
+/// Checks that a table can have the name of the kernel. The name becomes a part of file names and symbols, which have
+/// at most 255 bytes. The check comes here so that a run cannot fail after it has measured something.
 fn table_name(ident: &Ident) -> syn::Result<()> {
     let name = ident.to_string();
     if name.len() > MAX_KERNEL_NAME {
@@ -138,7 +138,7 @@ fn single_function(block: &syn::ItemForeignMod) -> syn::Result<&syn::ForeignItem
     }
 }
 
-/// Rejects parts that the signature of a kernel cannot have.
+/// Rejects syntax that the signature of a kernel cannot have.
 fn plain_signature(sig: &syn::Signature) -> syn::Result<()> {
     if !sig.generics.params.is_empty() {
         return Err(error(
@@ -232,7 +232,7 @@ fn element(ty: &Type, types: &[&str]) -> syn::Result<ElemRef> {
     let Type::Path(path) = ty else {
         return Err(unsupported(ty));
     };
-    // `half::f16` is the same type as `f16`. A type parameter has no path.
+    // Ignore the path, because `half::f16` is the same type as `f16`. A type parameter has no path.
     let Some(last) = path.path.segments.last() else {
         return Err(unsupported(ty));
     };
@@ -347,7 +347,7 @@ fn comparison(attribute: &Attribute) -> syn::Result<Spanned<Comparison>> {
     })
 }
 
-/// Parses `#[constant(tables::taps)]`, or `#[constant]`, which stands for the variable with the argument's name.
+/// Parses `#[constant(tables::taps)]` or `#[constant]`. The latter means the variable with the argument's name.
 fn constant_variable(attribute: &Attribute, argument: &Ident) -> syn::Result<Spanned<String>> {
     let value = if let syn::Meta::Path(_) = attribute.meta {
         argument.to_string()
@@ -384,7 +384,7 @@ fn scalar_value(attribute: &Attribute) -> syn::Result<Spanned<ScalarValue>> {
 
 const FILLS: &str = "fills are uniform(-1, 1), below(n), iota and constant(0)";
 
-/// The numbers between the parentheses of a fill, of which there must be `count`.
+/// The `count` numbers between the parentheses of a fill. Any other number of them is an error.
 fn numbers(kind: &Ident, arguments: TokenStream, count: usize) -> syn::Result<Vec<Spanned<f64>>> {
     let numbers = list::<Spanned<f64>>.parse2(arguments)?;
     if numbers.len() == count {

@@ -1,8 +1,8 @@
 //! The grammar of `#[tuned_kernel(..)]`. The macro and the command line share it.
 //!
-//! Parsing has two steps. [`KernelAttr`] and [`KernelFn`] contain the declaration as written, with spans. The module
-//! `lower` converts them to a [`KernelSpec`](crate::model::KernelSpec). [`check`](crate::check) then uses both to
-//! check the meaning.
+//! Parsing has two steps. First, [`KernelAttr`] and [`KernelFn`] receive the declaration as written, with spans. Then
+//! the module `lower` converts them to a [`KernelSpec`](crate::model::KernelSpec). Afterwards, [`check`](crate::check)
+//! checks the meaning of both.
 //!
 //! `docs/spec-language.md` describes the grammar.
 

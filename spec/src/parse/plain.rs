@@ -11,7 +11,7 @@ use crate::model::{Plain, PlainField, PlainNumber, ScalarType, ScalarValue};
 const HELP: &str = "write each number with its type, and sizes as casts: \
      `Params { scale: 0.5f32, taps: [0.25f32; 4], count: n as u32 }`";
 
-/// Maximum number of elements of an array.
+/// Maximum number of elements of an array that is passed by value.
 const MAX_ELEMENTS: usize = 1024;
 
 /// The value of a struct or array, as written.

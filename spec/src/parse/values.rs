@@ -11,7 +11,7 @@ use crate::model::{ElemType, ScalarType, Tolerance};
 use crate::text::diagnostic::SpanRange;
 use crate::text::spelling::nearest;
 
-/// Maximum number of values of one tunable parameter, so that a range cannot fill memory.
+/// Maximum number of values of a tunable parameter. The limit ensures that a range cannot fill the memory.
 const MAX_VALUES: usize = 4096;
 
 impl Parse for Name {
@@ -65,7 +65,7 @@ impl Parse for Spanned<i64> {
     }
 }
 
-/// A finite real number, with or without a fraction.
+/// Parses a finite real number, with or without a fraction.
 impl Parse for Spanned<f64> {
     fn parse(input: ParseStream) -> syn::Result<Spanned<f64>> {
         let minus: Option<Token![-]> = input.parse()?;
@@ -168,7 +168,7 @@ impl Parse for NamedValues<ElemType> {
     }
 }
 
-/// `NAME in [1, 2, 4]`, `NAME in 1..=8`, `NAME in pow2(16..=256)`.
+/// Parses `NAME in [1, 2, 4]`, `NAME in 1..=8` or `NAME in pow2(16..=256)`.
 impl Parse for NamedValues<ParamValue> {
     fn parse(input: ParseStream) -> syn::Result<NamedValues<ParamValue>> {
         let name = input.parse()?;
@@ -276,7 +276,7 @@ fn too_many(span: SpanRange) -> syn::Error {
     )
 }
 
-/// `name: u32`.
+/// Parses `name: u32`.
 impl Parse for SizeDecl {
     fn parse(input: ParseStream) -> syn::Result<SizeDecl> {
         let ident = plain_name(&input.parse()?)?;
@@ -344,7 +344,7 @@ impl Parse for ProblemDecl {
     }
 }
 
-/// `relative = 1e-5, absolute = 0`.
+/// Parses `relative = 1e-5, absolute = 0`.
 impl Parse for Tolerance {
     fn parse(input: ParseStream) -> syn::Result<Tolerance> {
         let (mut relative, mut absolute) = (None, None);
@@ -378,7 +378,7 @@ impl Parse for Tolerance {
     }
 }
 
-/// A name in the list of a message.
+/// Quotes names and joins them to a list for a message.
 pub(super) fn quoted(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let quoted: Vec<_> = names
         .into_iter()
@@ -387,7 +387,7 @@ pub(super) fn quoted(names: impl IntoIterator<Item = impl AsRef<str>>) -> String
     quoted.join(", ")
 }
 
-/// Checks that a kernel's source can use this name too.
+/// Checks that the name can also be used in a kernel's source. It must be ASCII and must not be a raw identifier.
 pub(super) fn plain_name(ident: &Ident) -> syn::Result<Ident> {
     let text = ident.to_string();
     if text.starts_with("r#") || !text.is_ascii() {

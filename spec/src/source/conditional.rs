@@ -1,4 +1,4 @@
-//! Tracks the `#if` groups that enclose a position in a source, without evaluating their conditions.
+//! Tracks which `#if` groups enclose a position in a source, without evaluating their conditions.
 
 /// An `#if` group that is open at a position of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,8 +7,8 @@ pub struct ConditionalFrame {
     group: usize,
     /// The branch of the group: 0 after `#if`, one more after each `#elif` or `#else`.
     branch: usize,
-    /// The names that are not defined before the branch, as in `#ifndef NAME` or `#if !defined(A) && !defined(B)`. Empty
-    /// for other conditions and in later branches.
+    /// The names that must not be defined for the branch to be compiled, as in `#ifndef NAME` or `#if !defined(A) &&
+    /// !defined(B)`. Empty for other conditions and in later branches.
     guards: Vec<String>,
     /// Whether the group is an include guard: `#ifndef NAME`, directly followed by `#define NAME`.
     is_include_guard: bool,
@@ -19,8 +19,8 @@ pub struct ConditionalFrame {
 pub struct OpenConditionals(Vec<ConditionalFrame>);
 
 impl OpenConditionals {
-    /// Opens a group. `guards` contains the names in `#ifndef NAME` or `#if !defined(A) && !defined(B)`, if the group
-    /// begins with such a condition.
+    /// Opens a group. `guards` are the names in its condition if the condition has the form `#ifndef NAME` or `#if
+    /// !defined(A) && !defined(B)`.
     pub fn open(&mut self, group: usize, guards: Vec<String>) {
         self.0.push(ConditionalFrame {
             group,
@@ -57,7 +57,7 @@ impl OpenConditionals {
         self.0.is_empty()
     }
 
-    /// Whether every open group is an include guard. Such a condition is true for the first inclusion.
+    /// Whether every open group is an include guard. All their conditions are true when the file is included first.
     pub fn hold_at_first(&self) -> bool {
         self.0.iter().all(|frame| frame.is_include_guard)
     }
@@ -74,8 +74,8 @@ impl OpenConditionals {
             .any(|frame| frame.guards.iter().any(|guard| guard == name))
     }
 
-    /// Whether the compiler is known to see at most one of two positions, because they are in different branches of one
-    /// group, or because both are under a guard with the same name.
+    /// Whether the compiler is known to see at most one of two positions: they are in different branches of one group,
+    /// or both are under a guard with the same name.
     pub fn excludes(&self, other: &OpenConditionals) -> bool {
         self.0.iter().any(|frame| {
             other.0.iter().any(|theirs| {

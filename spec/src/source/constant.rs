@@ -43,7 +43,7 @@ const SPECIFIERS: [&str; 7] = [
     "__device__",
 ];
 
-/// The `__constant__` variables that a declaration declares. Other declarations have none.
+/// The `__constant__` variables that a declaration declares. There are none if it declares something else.
 pub(super) fn variables(
     text: &str,
     tokens: &[Token],
@@ -74,8 +74,8 @@ pub(super) fn variables(
         } else if token.kind == TokenKind::Identifier && !is_specifier {
             words.push(*token);
         } else if ends_declarator(token) && words.len() > 1 {
-            // In `float a, b` the second declarator has no type words before it, so `words` keeps the type for all
-            // declarators.
+            // Remove only the name. In `float a, b`, the second declarator has no type words of its own, so the type
+            // must stay in `words`.
             let Some(name) = words.pop() else { break };
             let (dimensions, next) = dimensions(text, &tokens, i);
             let follows = tokens.get(next);
@@ -113,12 +113,12 @@ fn join(text: &str, words: &[Token]) -> String {
     words.join(" ")
 }
 
-/// The index of the bracket that closes the one at `open`. If there is none, `open` itself.
+/// The index of the bracket that closes the bracket at `open`, or `open` itself if there is none.
 fn closing(tokens: &[Token], open: usize) -> usize {
     super::kernel_function::matching(tokens, open).unwrap_or(open)
 }
 
-/// The texts in the pairs of brackets at `i`, and the index of the token after them.
+/// The texts in the pairs of brackets that begin at `i`, and the index of the token after them.
 fn dimensions(text: &str, tokens: &[Token], mut i: usize) -> (Vec<String>, usize) {
     let mut dimensions = Vec::new();
     while tokens.get(i).is_some_and(|token| token.is_punct(b'[')) {

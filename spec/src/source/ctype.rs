@@ -1,13 +1,13 @@
-//! Parses C types of kernel parameters, to the extent that a spec can declare them.
+//! Parses the C types of kernel parameters, as far as a spec can declare such types.
 
 use std::collections::BTreeMap;
 
 use crate::model::{ElemType, ScalarType};
 
-/// The possible meanings of each type name: the types that `typedef`, `using` and `#define` give it, as text.
+/// For each type name, the types that `typedef`, `using` and `#define` give it, as text. There may be several.
 pub type Aliases = BTreeMap<String, Vec<String>>;
 
-/// Maximum number of types that one alias may stand for.
+/// Maximum number of types that are considered for one alias.
 const MEANINGS: usize = 16;
 
 /// The type of a kernel parameter. Different spellings of one type (`unsigned`, `unsigned int`) give the same value.
@@ -41,7 +41,7 @@ pub enum Base {
 }
 
 impl Base {
-    /// The element type that this type is; `None` for a type that is not an element type.
+    /// This type as an element type; `None` if it is not an element type.
     pub fn elem(&self) -> Option<ElemType> {
         match self {
             Base::Scalar(scalar) => ElemType::from_name(scalar.name()),
@@ -53,7 +53,7 @@ impl Base {
 
 impl CType {
     /// Parses a type in the form of [`super::Parameter::ty`]. Returns every type that the text may mean, at least one.
-    /// There are several if an alias has another meaning in each branch of an `#if`.
+    /// There are several if the branches of an `#if` give an alias different meanings.
     pub fn meanings(text: &str, aliases: &Aliases) -> Vec<CType> {
         CType::resolve(text, aliases, 8)
     }
@@ -65,7 +65,8 @@ impl CType {
             match word {
                 "*" => pointers += 1,
                 "&" => reference = true,
-                // After the first `*`, `const` describes the pointer itself, which the caller cannot observe.
+                // After the first `*`, `const` describes the pointer itself. The caller passes a copy of it, so this is
+                // ignored.
                 "const" if pointers == 0 => pointee_const = true,
                 "const" | "volatile" | "__restrict__" | "__restrict" | "restrict" => {}
                 ":" | "std" | "struct" | "typename" | "__grid_constant__" => {}
@@ -129,7 +130,7 @@ fn single(name: &str) -> Option<Base> {
         "__half2" | "half2" => Base::Vector(ElemType::F16, 2),
         "__nv_bfloat162" => Base::Vector(ElemType::Bf16, 2),
         "void" => Base::Void,
-        // The Rust type `bool` would forbid bytes other than 0 and 1, which a kernel may write.
+        // Do not use the Rust type `bool`. It forbids bytes other than 0 and 1. A kernel may write such bytes.
         "bool" | "_Bool" => Base::Scalar(ScalarType::U8),
         "wchar_t" => Base::Foreign(name.into()),
         _ => return vector(name),
@@ -161,7 +162,7 @@ fn vector(name: &str) -> Option<Base> {
     Some(Base::Vector(elem, width))
 }
 
-/// An integer type spelled with `unsigned`, `long`, `int`, `char` and similar words in any order.
+/// Parses an integer type that is spelled with `unsigned`, `long`, `int`, `char` and similar words in any order.
 fn integer(words: &[&str]) -> Option<Base> {
     let count = |word: &str| words.iter().filter(|w| **w == word).count();
     let (unsigned, signed, long) = (count("unsigned"), count("signed"), count("long"));

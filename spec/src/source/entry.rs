@@ -16,7 +16,7 @@ pub enum EntryError {
         name: String,
         /// The names of the `__global__` functions that the source has.
         found: String,
-        /// How to correct the name.
+        /// How to correct the name, as the help text.
         help: String,
     },
     /// The kernel has a form that Kiln does not support.
@@ -26,7 +26,7 @@ pub enum EntryError {
         name: String,
         /// The file and line of the kernel.
         at: Location,
-        /// What is unsupported, as the end of a sentence that starts with the kernel's name.
+        /// What is not supported, as the end of a sentence that starts with the kernel's name.
         what: String,
         /// How to write the kernel instead.
         help: String,
@@ -55,7 +55,7 @@ pub enum EntryError {
     },
 }
 
-/// A kernel that can be tuned, with every declaration and definition of its name.
+/// A kernel that can be tuned, with all declarations and definitions that have its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry<'s> {
     /// The kernel's name, without namespaces and template arguments.
@@ -140,7 +140,7 @@ pub(super) fn wrong_arguments(
     }
 }
 
-/// Two definitions that the compiler would see together, if there are any.
+/// The error for two definitions that the compiler would see together; `None` if there are no such definitions.
 pub(super) fn twice(definitions: &[&KernelFunction]) -> Option<EntryError> {
     let pairs = definitions
         .iter()

@@ -38,7 +38,7 @@ impl EntryPath {
         path.rsplit("::").next().unwrap_or(path).trim()
     }
 
-    /// Whether a template argument contains this name of a tunable parameter or type parameter.
+    /// Whether a template argument contains this name, which is that of a tunable parameter or type parameter.
     pub fn mentions(&self, name: &str) -> bool {
         self.argument_names().any(|found| found == name)
     }

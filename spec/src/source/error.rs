@@ -8,7 +8,7 @@ use thiserror::Error;
 /// A file and line of a kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The name of the file, as the reader uses it.
+    /// The name of the file, as the reader receives it.
     pub file: String,
     /// The line number, from 1.
     pub line: u32,
@@ -33,7 +33,7 @@ pub enum ReadError {
     /// The file is not UTF-8 text.
     #[error("it is not UTF-8 text")]
     NotText,
-    /// The path is not a regular file but, for example, a folder, a pipe or a device.
+    /// The path is not that of a regular file but, for example, of a folder, a pipe or a device.
     #[error("it is not a regular file")]
     NotAFile,
     /// The file is larger than the reader allows.
@@ -79,7 +79,7 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// The help text for a kernel source that cannot be read.
+/// The help text for a `.cu` file that cannot be read.
 fn root_help(error: &ReadError) -> &'static str {
     match error {
         ReadError::LinkOutside | ReadError::PathOutside => {
@@ -173,7 +173,7 @@ pub enum SourceError {
     /// A comment or a literal does not end.
     #[error("{at}: unterminated {what}")]
     Unterminated {
-        /// What does not end, in words.
+        /// A description of the comment or literal.
         what: &'static str,
         /// The file and line where the comment or literal begins.
         at: Location,
@@ -181,7 +181,7 @@ pub enum SourceError {
     /// An `#if`, `#else`, `#elif` or `#endif` has no partner.
     #[error("{at}: {what}")]
     Conditional {
-        /// What is wrong, in words.
+        /// A description of the mistake.
         what: &'static str,
         /// The file and line of the directive.
         at: Location,

@@ -1,18 +1,19 @@
 //! Hashes a source by its tokens, so that a changed comment or line break does not make a baked row stale.
 //!
-//! White space is hashed only if it changes the token sequence: between operators (`a - -b` is not `a --b`), before the
-//! suffix of a literal, and after the macro name in a `#define` (`F (x)` is not `F(x)`). If the source can observe its
-//! own text, more is hashed. If a macro stringifies (`#x`), all spacing is hashed. If the source uses `__LINE__`,
-//! `__FILE__` or another name that exposes a source location, every byte is hashed.
+//! White space is hashed only where it changes the token sequence: between operators (`a - -b` is not `a --b`), before
+//! the suffix of a literal, and after the macro name in a `#define` (`F (x)` is not `F(x)`).
+//!
+//! If the source can observe its own text, more is hashed. If a macro stringifies (`#x`), all spacing is hashed. If the
+//! source uses `__LINE__`, `__FILE__` or another name that exposes a source location, every byte is hashed.
 
 use super::lexer::{LexError, Token, TokenKind, lex, lex_directive};
 use crate::hash::{Hash, Hasher, SourceHash};
 
-/// Names through which a source can observe its own line or file. `assert` is not among them, although it prints a
-/// line when it fails, because the line changes a message and not a result.
+/// Names through which a source can observe its own line or file. `assert` is not among them. An `assert` that fails
+/// prints its line, but this changes a message and not a result.
 const PLACES: [&str; 4] = ["__LINE__", "__FILE__", "__FILE_NAME__", "source_location"];
 
-/// The hash of an expanded source: of its tokens or, if these are not enough, of its text.
+/// The hash of an expanded source: the hash of its tokens or, if that is not enough, of its text.
 pub(super) fn of(text: &str) -> SourceHash {
     let hash = tokens(text).unwrap_or_else(|| Hash::of("kiln source text", text.as_bytes()));
     SourceHash(hash)
@@ -28,7 +29,7 @@ fn tokens(text: &str) -> Option<Hash> {
     let spacing = lines.iter().any(|line| stringifies(text, line));
     let mut hasher = Hasher::new("kiln source 2");
     for line in &lines {
-        // A directive and the same tokens outside a directive have different hashes.
+        // A directive and the same tokens outside a directive must have different hashes.
         hasher.field(if is_directive(line) { b"#" } else { b"" });
         let mut before: Option<&Token> = None;
         for (i, token) in line.iter().enumerate() {
@@ -46,7 +47,7 @@ fn tokens(text: &str) -> Option<Hash> {
     Some(hasher.finish())
 }
 
-/// The index of the macro's name among the tokens of a `#define`, after `#` and `define`.
+/// The index of the macro's name among the tokens of a `#define`: it comes after `#` and `define`.
 const MACRO_NAME: usize = 2;
 
 /// The tokens in groups: one group per directive (with its `#`), and one group for the code between two directives.
@@ -72,7 +73,7 @@ fn every_line(text: &str) -> Result<Vec<Vec<Token>>, LexError> {
         lines.push([&[hash][..], &inner].concat());
         lines.push(Vec::new());
     }
-    // Two directives with no code between them, such as those around an inlined file, leave an empty group.
+    // Two directives with no code between them, such as those around an inlined file, would leave an empty group.
     lines.retain(|line| !line.is_empty());
     Ok(lines)
 }
@@ -85,14 +86,15 @@ fn is_define(text: &str, line: &[Token]) -> bool {
     is_directive(line) && line.get(1).is_some_and(|name| name.is_name(text, "define"))
 }
 
-/// Pairs of punctuation bytes that form an operator or a part of one. `>*` and `=>` are parts of `->*` and `<=>`.
+/// Pairs of punctuation bytes that form an operator or occur in one: `>*` and `=>` occur in `->*` and `<=>`.
 const JOINED: [&[u8; 2]; 32] = [
     b"++", b"--", b"&&", b"||", b"<<", b">>", b"==", b"!=", b"<=", b">=", b"+=", b"-=", b"*=",
     b"/=", b"%=", b"&=", b"|=", b"^=", b"->", b"::", b"##", b"..", b".*", b">*", b"=>", b"<:",
     b":>", b"<%", b"%>", b"%:", b"//", b"/*",
 ];
 
-/// Whether a compiler may read two tokens without a gap as one: as an operator, or as a literal with its suffix.
+/// Whether a compiler may read two tokens as one if nothing separates them: as an operator, or as a literal with its
+/// suffix.
 fn may_join(before: &Token, token: &Token) -> bool {
     match (before.kind, token.kind) {
         (TokenKind::Punct(first), TokenKind::Punct(second)) => JOINED.contains(&&[first, second]),
@@ -101,7 +103,7 @@ fn may_join(before: &Token, token: &Token) -> bool {
     }
 }
 
-/// Whether nothing but line continuations separates two tokens.
+/// Whether two tokens are separated by nothing or only by line continuations.
 fn is_adjacent(text: &str, before: &Token, token: &Token) -> bool {
     let between = &text[before.end..token.start];
     between.is_empty() || between.replace("\\\n", "").is_empty()
@@ -163,7 +165,7 @@ mod tests {
         assert!(!same("f(\"// a\")", "f(\"// b\")"));
         assert!(!same("\"a\"_s", "\"a\" _s"));
         assert!(same("a -\\\n- b", "a -- b") && !same("a -\\\n- b", "a - - b"));
-        // The end of a directive is hashed: `b` is code in the first text and a part of the macro in the second.
+        // The end of a directive is hashed: `b` is code in the first text and belongs to the macro in the second.
         assert!(!same("#define A\nb", "#define A b"));
     }
 

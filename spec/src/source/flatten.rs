@@ -1,4 +1,5 @@
-//! Expands a kernel's source: inlines every local include, so that one text can be hashed and compiled.
+//! Expands a kernel's source: inlines every local include, so that the whole source is one text that can be hashed and
+//! compiled.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ pub type Reader<'r> = dyn FnMut(&str) -> Result<String, ReadError> + 'r;
 /// One file that an expanded source contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The name of the file, as the reader uses it.
+    /// The name of the file, as the reader receives it.
     pub name: String,
     /// Hash of the file's text.
     pub hash: Hash,
@@ -36,12 +37,12 @@ pub struct SourceFile {
 
 /// A kernel's source with its local includes inlined.
 ///
-/// A local include is relative to the file that contains it, or to the nearest folder above that file in which the
-/// included file exists.
+/// A local include is relative to the folder of the file that contains it. If the included file does not exist there,
+/// the include is relative to the nearest folder above in which it exists.
 ///
-/// `#include "local.cuh"` is replaced by the text of the file between `#line` markers. `#pragma once` is replaced by
-/// an include guard, which also works if the first inclusion is under an `#if`. `#include <..>` and the headers of
-/// Kiln ([`PRELUDE_HEADERS`]) are left unchanged. Line endings become `\n`.
+/// `#include "local.cuh"` is replaced by the text of the file between `#line` markers. `#pragma once` is replaced by an
+/// include guard, which works even if the first inclusion is under an `#if`. `#include <..>` and the headers of Kiln
+/// ([`PRELUDE_HEADERS`]) are left unchanged. Line endings become `\n`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     text: String,
@@ -50,8 +51,8 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// Reads `root_name` and inlines its local includes. `reader` is called for each file. The names that it receives
-    /// are relative to the same root, with `/` between components and without `.` or `..`.
+    /// Reads the file `root_name` and inlines its local includes. Calls `reader` for each file. The names that `reader`
+    /// receives are relative to the same root as `root_name`, with `/` between components and without `.` or `..`.
     ///
     /// # Errors
     /// If a file cannot be read, if the text is too large or cannot be split into tokens, or if the name of an included
@@ -123,7 +124,7 @@ struct Flattener<'a, 'r> {
     reader: &'a mut Reader<'r>,
     root: String,
     files: Vec<SourceFile>,
-    /// Guarded files that were inlined outside every `#if`. A later include of such a file adds nothing.
+    /// Files with `#pragma once` that were inlined outside every `#if`. A later include of such a file adds nothing.
     seen_unconditionally: BTreeSet<String>,
     /// The files that are being inlined, outermost first. The flag is `true` if the file has an include guard.
     open: Vec<(String, bool)>,
@@ -254,9 +255,10 @@ impl Flattener<'_, '_> {
         Ok(())
     }
 
-    /// The name and the text of an included file. A path is relative to the folder of the file that includes it, or
-    /// otherwise to the nearest folder above in which the file exists: headers of a library name each other as
-    /// `"library/part.cuh"`, whatever folder they are in. If no such file exists, the error is that of the first folder.
+    /// Finds an included file. Returns its name and text. A path is relative to the folder of the file that includes
+    /// it. If no file exists there, it is relative to the nearest folder above in which the file exists, because
+    /// headers of a library include each other as `"library/part.cuh"` from any folder. If there is no such folder, the
+    /// error is that of the first folder.
     fn find(&mut self, from: &str, path: &str) -> Result<(String, String), (String, ReadError)> {
         let mut first = None;
         for name in path::candidates(from, path) {
@@ -283,7 +285,7 @@ impl Flattener<'_, '_> {
     }
 }
 
-/// Whether the device prelude provides a header that the package does not have.
+/// Whether the device prelude has a header with this name. If so, the package need not have the header.
 fn is_device_header(path: &str) -> bool {
     crate::codegen::prelude::CPU_PRELUDE
         .iter()
@@ -302,7 +304,7 @@ pub(crate) fn line_marker(line: u32, name: &str) -> String {
     format!("#line {line} \"{name}\"\n")
 }
 
-/// What the flattener does with a directive. `None` for an `#include` of a macro.
+/// Decides what the flattener does with a directive. `None` for an `#include` of a macro.
 fn action(text: &str, directive: &Token) -> Option<Action> {
     let inner = lex_directive(text, directive);
     let Some(name) = inner.first() else {

@@ -104,8 +104,8 @@ fn pragma_once_is_honoured_and_diamonds_expand_once() {
 
 #[test]
 fn pragma_once_holds_under_conditionals() {
-    // The file is inlined in both branches under the same guard, so that either branch sees it. The last include also
-    // inlines it, because the flattener does not evaluate conditions.
+    // The file is inlined in both branches under the same guard, so that it is present in whichever branch is compiled.
+    // The last include inlines it too, because the flattener does not evaluate conditions.
     let source = load(&[
         (
             "a.cu",
@@ -192,8 +192,8 @@ fn a_source_over_the_limits_is_refused() {
         Ok(format!("#include \"{}.cu\"\n", number + 1))
     });
     assert!(matches!(deep, Err(SourceError::TooDeep { limit: 64, .. })));
-    // Each file includes the next one twice, which gives 2^n copies. The size limit must stop the expansion before
-    // the memory is exhausted.
+    // Each file includes the next one twice, which would give 2^n copies. The size limit must stop the expansion before
+    // memory runs out.
     let wide = SourceText::load("0.cu", &mut |name| {
         let number: u32 = name.split('.').next().unwrap().parse().unwrap();
         let next = format!("#include \"{}.cu\"\n", number + 1);

@@ -1,6 +1,6 @@
 //! Headers that compilers for GPUs do not have or do not accept.
 
-/// Headers of the C++ and C standard libraries, of POSIX and of CUDA's host libraries.
+/// Headers of the C and C++ standard libraries, of POSIX and of CUDA's host libraries.
 const HOST_HEADERS: &[&str] = &[
     "algorithm",
     "any",

@@ -174,8 +174,8 @@ fn is_call(tokens: &[Token], i: usize) -> bool {
     open.is_some_and(|token| token.is_punct(b'('))
 }
 
-/// The signature of the function whose name is at `name`. Its parameter list closes at `close`, and its declaration
-/// ends at `end`.
+/// The signature of the function whose name is at `name`. The parentheses of its parameter list close at `close`, and
+/// its declaration ends at `end`.
 fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize) -> Signature {
     let open = argument_list(tokens, name + 1);
     let directive = tokens[name..end].iter().any(Token::is_directive);
@@ -189,7 +189,7 @@ fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize)
     }
 }
 
-/// The index of the token after the template arguments at `i`. If there are no template arguments, `i` itself.
+/// The index of the token after the template arguments that begin at `i`, or `i` itself if there are none.
 fn argument_list(tokens: &[Token], i: usize) -> usize {
     if !tokens.get(i).is_some_and(|t| t.is_punct(b'<')) {
         return i;
@@ -210,7 +210,7 @@ fn argument_list(tokens: &[Token], i: usize) -> usize {
 }
 
 /// The index of the `{` or `;` that ends a declaration whose parameter list closed before `i`. `None` if another name
-/// follows, because then the closed parentheses belong to a macro before the function's name.
+/// follows, because then the parentheses belong to a macro call before the function's name.
 fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
     const TRAILING: [&str; 5] = [
         "__attribute__",
@@ -237,7 +237,7 @@ pub(super) fn bounds(text: &str, tokens: &[Token], mut range: Range<usize>) -> O
     range.find(|&i| tokens[i].is_name(text, "__launch_bounds__"))
 }
 
-/// The parameters in a parameter list, and the first reason in it why the kernel cannot be an entry, if any.
+/// The parameters in a parameter list, and the first reason why the list keeps the kernel from being an entry, if any.
 pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Option<Obstacle>) {
     let mut params = Vec::new();
     let mut obstacle = None;
@@ -258,7 +258,7 @@ pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Optio
     (params, obstacle)
 }
 
-/// The tokens between commas outside all brackets. `<` is treated as a bracket, as in `pair<int, int> p`.
+/// Splits tokens at the commas outside all brackets. `<` is treated as a bracket, as in `pair<int, int> p`.
 fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0i32);
@@ -277,7 +277,7 @@ fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
     parts
 }
 
-/// Words that may end a type. Such a word is not the name of a parameter.
+/// Words that can be the last word of a type. If a parameter ends with such a word, it has no name.
 const TYPE_WORDS: [&str; 17] = [
     "const",
     "volatile",
@@ -298,7 +298,7 @@ const TYPE_WORDS: [&str; 17] = [
     "half",
 ];
 
-/// Splits `const float* __restrict__ a` into a type and a name. `a[]` has a pointer type.
+/// Splits a parameter such as `const float* __restrict__ a` into its type and its name. The type of `a[]` is a pointer.
 fn parameter(text: &str, words: &[Token]) -> Parameter {
     let array = words.iter().position(|t| t.is_punct(b'['));
     let end = array.unwrap_or(words.len());

@@ -1,5 +1,5 @@
-//! A lexer for C++ sources. It finds names, directives and braces, and is not misled by comments, strings, raw
-//! strings or line continuations. It does not classify operators and keywords.
+//! A lexer for C++ sources. It finds names, directives and braces, and reads comments, strings, raw strings and line
+//! continuations correctly. It does not classify operators and keywords.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub enum TokenKind {
     Char,
     /// One punctuation byte.
     Punct(u8),
-    /// A whole preprocessor directive, from `#` to the end of its (continued) line.
+    /// A whole preprocessor directive, from `#` to the end of its line and of all continuation lines.
     Directive,
 }
 
@@ -69,7 +69,7 @@ impl Token {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unterminated {what}")]
 pub struct LexError {
-    /// What does not end, in words.
+    /// A description of the literal or comment.
     pub what: &'static str,
     /// The physical line where the literal or comment begins, from 1.
     pub line: u32,
@@ -77,8 +77,8 @@ pub struct LexError {
 
 /// The tokens of a source. Each directive is a single token; [`lex_directive`] splits it.
 ///
-/// If a quote has no closing quote on its line, the literal ends at the end of the line. Such quotes occur in `#error`
-/// texts and in skipped `#if` groups.
+/// A literal whose closing quote is missing ends at the end of the line, because such quotes occur in `#error` texts
+/// and in skipped `#if` groups.
 ///
 /// # Errors
 /// If a block comment or a raw string is not terminated.
@@ -99,12 +99,12 @@ pub fn lex(source: &str) -> Result<Vec<Token>, LexError> {
     }
 }
 
-/// The tokens of a directive after its `#`: first its name, then its operands.
+/// The tokens of a directive after its `#`: first its name, and then its operands.
 pub fn lex_directive(source: &str, directive: &Token) -> Vec<Token> {
     let mut lexer = Lexer::new(source, directive.start, directive.end, directive.line);
     lexer.bump();
     let mut tokens = Vec::new();
-    // `lex` has already read the directive without an error, so no error is expected here.
+    // `lex` has already read the whole directive without an error, so no error is expected here.
     while lexer.skip_blank(false).is_ok() && lexer.peek(0).is_some() {
         match lexer.token() {
             Ok(token) => tokens.push(token),
@@ -139,7 +139,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips line continuations. Afterwards `pos` is at a byte that is not part of a line continuation.
+    /// Skips line continuations, so that `pos` is at a byte that is not part of one.
     fn skip_continuations(&mut self) {
         while self.bytes[self.pos..].starts_with(b"\\\n") {
             self.pos += 2;
@@ -147,7 +147,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// The byte `ahead` bytes after the current one. Line continuations are skipped.
+    /// The byte `ahead` bytes after the current one, not counting line continuations.
     fn peek(&self, ahead: usize) -> Option<u8> {
         let mut pos = self.pos;
         for left in (0..=ahead).rev() {
@@ -170,8 +170,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Skips white space and comments. Stops before a newline unless `newlines` is set. Returns whether the next
-    /// token is the first one of its line.
+    /// Skips white space and comments, including newlines if `newlines` is set. Returns whether the next token is the
+    /// first one of its line.
     fn skip_blank(&mut self, newlines: bool) -> Result<bool, LexError> {
         loop {
             self.skip_continuations();

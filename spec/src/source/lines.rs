@@ -1,4 +1,4 @@
-//! Maps bytes of an expanded source to files and lines of the author.
+//! Maps bytes of an expanded source to the files and lines that the author wrote.
 
 use super::error::Location;
 use super::lexer::{Token, TokenKind, lex_directive};
@@ -8,15 +8,15 @@ use super::lexer::{Token, TokenKind, lex_directive};
 pub struct LineMap {
     /// The first byte of each physical line.
     starts: Vec<usize>,
-    /// For each marker: the byte after it, its physical line, and the file and line that it declares for the next
-    /// line.
+    /// For each marker: the byte after it, its physical line, and the file and line that it declares for the line after
+    /// it.
     markers: Vec<(usize, usize, Location)>,
     /// The name of the file that contains the text before the first marker.
     root: String,
 }
 
 impl LineMap {
-    /// The map of `text`, whose tokens are `tokens`.
+    /// Creates the map of `text`, whose tokens are `tokens`.
     pub fn new(text: &str, tokens: &[Token], root: &str) -> LineMap {
         let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let mut map = LineMap {
@@ -47,7 +47,7 @@ impl LineMap {
         let marker = self.markers.partition_point(|(end, ..)| *end <= offset);
         let distance = |from: usize| u32::try_from(line.saturating_sub(from)).unwrap_or(u32::MAX);
         match marker.checked_sub(1).map(|i| &self.markers[i]) {
-            // The marker declares the location of the line after the marker.
+            // The location that the marker declares is that of the line after the marker.
             Some((_, at, named)) => Location {
                 file: named.file.clone(),
                 line: named.line.saturating_add(distance(at + 1)),

@@ -1,8 +1,8 @@
 //! Reads kernel sources: inlines local includes, and scans the tokens of the result.
 //!
-//! These modules do not evaluate the preprocessor and do not parse C++. A small lexer finds names, braces and
-//! directives. A kernel whose form the scan cannot follow is rejected with an error. [`SourceScan`] lists the
-//! supported forms.
+//! These modules neither evaluate the preprocessor nor parse C++. A small lexer finds names, braces and directives. If
+//! the scan cannot follow the form of a kernel, it rejects the kernel with an error. [`SourceScan`] lists the supported
+//! forms.
 
 mod conditional;
 mod constant;

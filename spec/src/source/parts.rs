@@ -1,4 +1,4 @@
-//! The parts of a source that a scan records, other than kernels. Ranges are byte ranges of the expanded source.
+//! What a scan records in addition to kernels. All ranges are byte ranges of the expanded source.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -61,6 +61,6 @@ pub struct DynamicShared {
 pub struct ExternC {
     /// The range of the literal `"C"`.
     pub literal: Range<usize>,
-    /// Whether a declaration without a body follows.
+    /// Whether the literal is followed by a declaration without a body.
     pub declaration: bool,
 }

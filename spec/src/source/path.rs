@@ -1,13 +1,13 @@
 //! Resolves the names of source files. A name is relative to the package and has `/` between its components.
 
-/// The path without `.` and `..` components. `None` if the path is empty, is absolute, leaves its root, or contains a
-/// colon, a NUL or a line break.
+/// The path without `.` and `..` components. `None` if the path is empty, is absolute, leaves the package, or contains
+/// a colon, a NUL or a line break.
 pub fn normalise(path: &str) -> Option<String> {
     resolve("", path)
 }
 
-/// Resolves `path` as written in an `#include` of the file `includer`. Returns `None` in the same cases as
-/// [`normalise`].
+/// Resolves `path` as written in an `#include` of the file `includer`, relative to the folder of that file. Returns
+/// `None` in the same cases as [`normalise`].
 pub fn resolve(includer: &str, path: &str) -> Option<String> {
     if path.is_empty() || path.starts_with(['/', '\\']) || path.contains([':', '\0', '\n']) {
         return None;
@@ -26,8 +26,8 @@ pub fn resolve(includer: &str, path: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// The names that `path` may mean in an `#include` of the file `includer`: relative to its folder, then to each folder
-/// above, up to the package. Empty if `path` leaves the package.
+/// The names that `path` may mean in an `#include` of the file `includer`: first relative to the folder of that file,
+/// and then relative to each folder above it, up to the package. Empty if `path` leaves the package.
 pub fn candidates(includer: &str, path: &str) -> Vec<String> {
     let folders = includer
         .match_indices('/')

@@ -1,5 +1,5 @@
-//! Determines which names a kernel can reach in its source. A kernel that reaches a barrier runs as fibres on the
-//! `cpu` device.
+//! Determines which names a kernel can reach in its source. If it reaches a barrier, the `cpu` device runs its threads
+//! as fibres.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ const BARRIERS: &[&str] = &[
     "__reduce_*",
     "cooperative_groups",
     "cub",
-    // Functions of `kiln.cuh` that wait for other threads.
+    // Functions of `kiln.cuh` that wait for other threads of the block.
     "shuffle",
     "shuffle_down",
     "shuffle_up",
@@ -67,7 +67,7 @@ fn is_barrier(name: &str) -> bool {
 }
 
 impl Unit {
-    /// Whether code can use the declaration without its name, as with `using` directives and operators.
+    /// Whether the declaration affects code that does not name it, as `using` directives and operators do.
     fn is_implicit(&self) -> bool {
         self.head.contains("using") || self.head.contains("operator")
     }
@@ -75,8 +75,8 @@ impl Unit {
 
 /// The barriers that `roots` use, directly or through declarations and macros that are reached by name.
 ///
-/// A declaration is treated as reached if reached code uses a name outside the declaration's braces. The result may
-/// therefore contain barriers that are never called, but it misses none.
+/// A declaration counts as reached if reached code uses a name that occurs outside the declaration's braces. The result
+/// may therefore contain barriers that are never called, but it misses none.
 pub fn reached_barriers<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],
@@ -87,7 +87,8 @@ pub fn reached_barriers<'s>(
     reached.into_iter().collect()
 }
 
-/// Words that occur in many declarations. They are not followed, because one declaration would then lead to all others.
+/// Words that occur in many declarations. They are not followed, because then every declaration would lead to all
+/// others.
 const COMMON: &[&str] = &[
     "__device__",
     "__forceinline__",
@@ -123,8 +124,8 @@ pub fn is_common(name: &str) -> bool {
     COMMON.contains(&name)
 }
 
-/// Every name that `roots` use, directly or through declarations and macros that are reached by name. A name for which
-/// `is_skipped` returns `true` is not followed.
+/// Every name that `roots` use, directly or through declarations and macros that are reached by name. If `is_skipped`
+/// returns `true` for a name, that name is in the result but is not followed.
 pub fn reachable<'s>(
     roots: impl Iterator<Item = &'s Unit>,
     units: &'s [Unit],

@@ -11,24 +11,25 @@ use super::kernel_function::KernelFunction;
 use super::parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
 use super::reach::{Unit, is_common, reachable, reached_barriers};
 
-/// How the `cpu` device runs the threads of a block.
+/// The way in which the `cpu` device runs the threads of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// One thread after another, in a loop that the compiler can vectorise. The kernel uses no barrier and no warp
-    /// operation.
+    /// The threads run one after another, in a loop that the compiler can vectorise. The kernel uses no barrier and no
+    /// warp operation.
     Loop,
-    /// Each thread as a fibre. The device switches between the fibres at barriers and warp operations.
+    /// Each thread runs as a fibre. The device switches between the fibres at barriers and warp operations.
     Fiber,
 }
 
 /// The names that a kernel source declares and uses, found without evaluating the preprocessor.
 ///
-/// A kernel that can be tuned is a `__global__ void` function at file scope, in a named namespace or in an
-/// `extern "C"` block. The source must contain the function itself, not a macro that produces it. A spec names a
-/// template with its arguments. A kernel may have launch bounds, attributes, prototypes, and several definitions in
-/// different branches of one `#if`. Other kernels in the same file may have any form.
+/// A kernel that can be tuned is a `__global__ void` function at file scope, in a named namespace or in an `extern "C"`
+/// block. The source must contain the function itself, not a macro that produces it. If the function is a template, the
+/// spec names it with its template arguments. A kernel may have launch bounds, attributes, prototypes, and several
+/// definitions in different branches of one `#if`. Other kernels in the same file may have any form.
 ///
-/// These forms are not supported. Each is reported with its own message if the tuned kernel has it:
+/// The following forms are not supported. If the tuned kernel has one of them, the scan reports it with its own
+/// message:
 ///
 /// - specialised templates
 /// - anonymous namespaces
@@ -42,7 +43,7 @@ pub enum Mode {
 pub struct SourceScan {
     pub(super) kernels: Vec<KernelFunction>,
     pub(super) identifiers: BTreeSet<String>,
-    /// Names of which directives test whether they are defined.
+    /// Names for which a directive tests whether they are defined.
     pub(super) tested: BTreeSet<String>,
     pub(super) macros: Vec<MacroDefinition>,
     pub(super) includes: Vec<Include>,
@@ -62,13 +63,13 @@ impl SourceScan {
         &self.kernels
     }
 
-    /// Whether the source declares this name at file or namespace scope. The answer is also `true` for names that a
+    /// Whether the source declares this name at file or namespace scope. The answer is also `true` for a name that a
     /// declaration only uses outside its braces, for example as the type of a parameter.
     pub fn declares(&self, name: &str) -> bool {
         self.units.iter().any(|unit| unit.head.contains(name))
     }
 
-    /// Whether code uses this name. Comments and strings are ignored, as are directives that only define the name or
+    /// Whether code uses this name. Comments and strings do not count, nor do directives that only define the name or
     /// test whether it is defined.
     pub fn mentions(&self, name: &str) -> bool {
         self.identifiers.contains(name)
@@ -89,8 +90,8 @@ impl SourceScan {
         &self.macros
     }
 
-    /// The first directive that defines or undefines one of the macros that `is_defined` accepts, unless it is a default
-    /// under `#ifndef`. Kiln defines these macros before the source.
+    /// The first directive that defines or undefines a macro for which `is_defined` returns `true`. These are macros
+    /// that Kiln defines before the source. A default under `#ifndef` does not count.
     pub fn redefinition(&self, is_defined: impl Fn(&str) -> bool) -> Option<&MacroDefinition> {
         let mut clashes = self.macros.iter().filter(|found| is_defined(&found.name));
         clashes.find(|found| found.undef || !found.conditions.guards(&found.name))
@@ -201,8 +202,8 @@ impl SourceScan {
             .units
             .iter()
             .filter(|unit| unit.kernel.as_deref() == Some(name));
-        // Declarations of `__constant__` variables are not followed, because a kernel that only shares a type with a
-        // variable does not read the variable.
+        // Do not follow declarations of `__constant__` variables. Otherwise a kernel that only shares a type with a
+        // variable would seem to read the variable.
         let is_constant = |unit: &Unit| unit.head.contains("__constant__");
         let units: Vec<Unit> = self
             .units
@@ -222,8 +223,8 @@ impl SourceScan {
         &self.constants
     }
 
-    /// How the `cpu` device runs a kernel: as fibres if the kernel, or a part of the source that it can reach, uses a
-    /// barrier or a warp operation.
+    /// How the `cpu` device runs a kernel: as fibres if the kernel can reach a barrier or a warp operation in the
+    /// source, otherwise as a loop.
     pub fn mode(&self, entry: &str) -> Mode {
         if self.barriers(entry).is_empty() {
             Mode::Loop

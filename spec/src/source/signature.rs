@@ -25,7 +25,7 @@ pub enum SignatureError {
     Count {
         /// The name of the kernel.
         kernel: String,
-        /// Number of arguments in the spec that are parameters of the kernel.
+        /// Number of arguments in the spec that are parameters of the `__global__` function.
         in_spec: usize,
         /// Number of parameters in the source.
         in_source: usize,
@@ -70,7 +70,7 @@ impl SourceScan {
     /// Every difference between the arguments of a spec and the parameters of an entry, in all definitions of the
     /// entry. Each argument is reported at most once.
     ///
-    /// Names may differ. Apart from equal types, these types match:
+    /// Names may differ. Equal types match, and the following types match too:
     ///
     /// - a pointer to vectors (`float4*`) and a slice of their elements that declares `#[align(..)]`
     /// - a pointer to a type parameter of the source and a slice of the type parameter with the same name
@@ -79,7 +79,7 @@ impl SourceScan {
     /// - a pointer and the `u64` that is computed as 0, which passes a null pointer
     /// - `bool` and `u8`, for numbers and for elements of slices
     /// - a pointer without `const` and an input, because verification checks that the kernel does not write it
-    /// - a type of the author or a vector, passed by value, and a struct or array, because the compiler compares the
+    /// - a type of the author or a vector, passed by value, and a struct or array, because the compiler compares their
     ///   layouts
     pub fn compare_signature(&self, spec: &KernelSpec, entry: &Entry<'_>) -> Vec<SignatureError> {
         let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
@@ -97,8 +97,8 @@ impl SourceScan {
         errors
     }
 
-    /// The help text if a slice cannot fill a `__constant__` variable; `None` if it can. A slice of bytes can fill a
-    /// variable of any type.
+    /// Compares a slice with the `__constant__` variable that it fills. Returns a help text if it cannot fill the
+    /// variable; `None` if it can. A slice of bytes can fill a variable of any type.
     pub fn compare_constant(
         &self,
         slice: &SliceArg,
@@ -110,7 +110,7 @@ impl SourceScan {
         let meanings = CType::meanings(&constant.ty, &self.aliases);
         let same = meanings.iter().any(|ty| match (&slice.elem, &ty.base) {
             (ElemRef::Param(name), Base::Named(found)) => name == found,
-            // The variable's type is a struct or comes from a header, so the comparison is left to the compiler.
+            // The variable's type is a struct or comes from a header. Leave the comparison to the compiler.
             (ElemRef::Fixed(_), Base::Named(_)) => true,
             (ElemRef::Fixed(elem), Base::Vector(found, _)) => elem == found,
             (ElemRef::Fixed(elem), base) => base.elem() == Some(*elem),
@@ -147,7 +147,7 @@ impl SourceScan {
                 .filter(|(param, _)| param.declaration.is_none());
             aliases.extend(types.map(|(param, ty)| (param.name.clone(), vec![ty.to_owned()])));
         }
-        // A type parameter stands for the types in the spec, even if the source defines a default for its name.
+        // The spec determines the types of a type parameter, even if the source defines a default for its name.
         for ty in &spec.types {
             aliases.remove(&*ty.name);
         }
@@ -177,7 +177,8 @@ impl SourceScan {
     }
 }
 
-/// The help text if an argument matches none of the types that a parameter may have; `None` if it matches one.
+/// Compares an argument with the types that a parameter may have. Returns a help text if none matches; `None` if one
+/// does.
 fn mismatch(
     param: &str,
     aliases: &Aliases,
@@ -224,7 +225,7 @@ fn type_error(
     }
 }
 
-/// The help text if a scalar does not match the parameter; `None` if it does.
+/// Compares a scalar with a parameter's type. Returns a help text if they do not match; `None` if they do.
 fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     if ty.pointers > 0 {
         return (!is_null_pointer(scalar)).then(|| {
@@ -245,13 +246,13 @@ fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     }
 }
 
-/// Whether the launch always passes the bytes of a null pointer.
+/// Whether the launch always passes the bytes of a null pointer: the argument is a `u64` that is computed as 0.
 fn is_null_pointer(scalar: &ScalarArg) -> bool {
     scalar.ty == ScalarType::U64 && scalar.passing == Passing::Computed(Expr::Int(0))
 }
 
-/// The help text if a struct or array does not match the parameter; `None` if it does. Only names are compared here.
-/// The size of the type is compared when the kernel is compiled.
+/// Compares a struct or array with a parameter's type. Returns a help text if they do not match; `None` if they do.
+/// Only the form of the type is compared here. The compiler compares its size.
 fn plain_mismatch(plain: &PlainArg, ty: &CType) -> Option<String> {
     let by_value = ty.pointers == 0 && !ty.reference;
     let same = match (&plain.value, &ty.base) {
@@ -269,7 +270,7 @@ fn plain_mismatch(plain: &PlainArg, ty: &CType) -> Option<String> {
     })
 }
 
-/// The help text if a slice does not match the parameter; `None` if it does.
+/// Compares a slice with a parameter's type. Returns a help text if they do not match; `None` if they do.
 fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
     if ty.pointers != 1 || ty.reference {
         return Some(format!("a slice is one pointer: take `{}`", pointer(slice)));
@@ -306,7 +307,7 @@ fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
     })
 }
 
-/// The help text if a type parameter of the spec has another name in the source.
+/// The help text for a type parameter of the spec that has another name in the source.
 fn named_mismatch(param: &str, found: &str) -> Option<String> {
     (param != found).then(|| format!("name the type parameter `{found}`, or take `{param}*`"))
 }

@@ -1,4 +1,4 @@
-//! Parses template parameters, to the extent that the instantiation of a kernel needs them.
+//! Parses template parameters, as far as the instantiation of a kernel needs them.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::lexer::{Token, TokenKind};
 pub struct Template {
     /// The text from `<` to `>`.
     pub text: String,
-    /// The template's parameters; `None` if one of them is a pack, is a template or has no name.
+    /// The template's parameters; `None` if one of them is a parameter pack, is itself a template or has no name.
     pub params: Option<Vec<TemplateParam>>,
 }
 
@@ -26,8 +26,8 @@ pub struct TemplateParam {
 }
 
 impl Template {
-    /// Parses the template among the specifiers of a declaration. `None` if there is none, or if it is a
-    /// specialisation.
+    /// Parses the template among the specifiers of a declaration. `None` if the specifiers contain no template, or if
+    /// it is a specialisation.
     pub(super) fn of(text: &str, tokens: &[Token], specifiers: Range<usize>) -> Option<Template> {
         let template = specifiers
             .clone()
@@ -44,8 +44,8 @@ impl Template {
         })
     }
 
-    /// Each parameter with its argument or, if there is no argument for it, with its default. `None` if there are too
-    /// many arguments, if a parameter has neither an argument nor a default, or if [`Self::params`] is `None`.
+    /// Each parameter with its argument or, if it has no argument, with its default. `None` if there are too many
+    /// arguments, if a parameter has neither an argument nor a default, or if [`Self::params`] is `None`.
     pub fn with<'t>(
         &'t self,
         arguments: &'t [String],
@@ -114,7 +114,7 @@ fn param(text: &str, tokens: &[Token]) -> Option<TemplateParam> {
     })
 }
 
-/// The token of the name that a parameter declares: the last token, or `F` in `float (*F)(float)`.
+/// The name that a parameter declares: the last token, or `F` in `float (*F)(float)`.
 fn name_of(declared: &[Token]) -> Option<&Token> {
     let pointer = declared.windows(4).find(|four| {
         four[0].is_punct(b'(')

@@ -39,8 +39,8 @@ impl Configs {
         }
     }
 
-    /// Calls `visit` for each config that differs from the config at `index` in exactly one parameter. Passes that
-    /// parameter, the ordinal of its value in the other config, and the index of the other config.
+    /// Calls `visit` for each config that differs from the config at `index` in exactly one parameter. `visit` receives
+    /// the parameter, the ordinal of the other value and the index of the other config.
     pub(super) fn neighbours(&self, index: usize, mut visit: impl FnMut(usize, u32, usize)) {
         match self {
             Configs::Exact(set) => set.neighbours(index as u128, |param, place, other| {
@@ -52,7 +52,7 @@ impl Configs {
         }
     }
 
-    /// The graph whose paths are the configs. For a sample, its paths are a superset of the valid configs.
+    /// The graph whose paths are the configs. If the space is a sample, the paths are a superset of the valid configs.
     pub(super) fn graph(&self) -> &ConfigSet {
         match self {
             Configs::Exact(set) => set,

@@ -14,10 +14,10 @@ pub enum SpaceError {
     /// An expression uses a name that is not a parameter, a problem size or a choice.
     #[error("`{0}` mentions a name that has no value for this problem")]
     Unknown(String),
-    /// The product of the numbers of values exceeds 2^128.
+    /// There are more than 2^128 combinations of parameter values.
     #[error("the product of {axes} parameters is beyond 2^128\nhelp: give parameters fewer values")]
     Product {
-        /// The number of parameters.
+        /// The number of tunable parameters.
         axes: usize,
     },
     /// The space has more valid configs than the limit.
@@ -43,7 +43,8 @@ pub enum SpaceError {
     Empty {
         /// The problem of the space.
         problem: Problem,
-        /// Each rule with the number of configs that it rejects, as text. The rule that rejects most comes first.
+        /// Each rule with the number of combinations of values that it rejects, as text. The rule that rejects most
+        /// comes first.
         rejected: Vec<String>,
     },
     /// The baseline cannot be launched for the problem on the device.
@@ -66,7 +67,7 @@ impl SpaceError {
         SpaceError::Csp { problem, error }
     }
 
-    /// The error of a space without valid configs. `rejected` lists how many configs each rule rejects.
+    /// The error for a space without valid configs. `rejected` states how many combinations each rule rejects.
     pub(super) fn empty(problem: &Problem, rejected: Vec<String>) -> SpaceError {
         let problem = problem.clone();
         SpaceError::Empty { problem, rejected }

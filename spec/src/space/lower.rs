@@ -7,7 +7,7 @@ use crate::csp::{self, ExprGraph, TermId};
 use crate::expr::{BinaryOp, BuiltinFunction, Expr, Scope, UnaryOp, Value};
 use crate::model::{ElemType, KernelSpec};
 
-/// The numbers by which the model represents names of choices and element types.
+/// Numbers by which the model represents the names of choices and element types.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ParamNames(BTreeMap<String, u32>);
 
@@ -24,7 +24,8 @@ impl ParamNames {
         }
     }
 
-    /// The size in bytes of the element type that this name stands for. `None` if the value is not an element type.
+    /// The size in bytes of the element type that a name in the model stands for. `None` if the value is not an element
+    /// type.
     fn size(&self, value: csp::Value) -> csp::Outcome {
         let csp::Value::Name(number) = value else {
             return None;
@@ -34,7 +35,7 @@ impl ParamNames {
     }
 }
 
-/// Converts expressions to terms. Contains the spec, the values of constants, and the numbers of names.
+/// Converts expressions to terms. Holds the spec, the values of constants, and the numbers of names.
 pub(super) struct Lowering<'a> {
     pub(super) spec: &'a KernelSpec,
     /// The values of problem sizes, device limits and choices.
@@ -172,8 +173,8 @@ fn missing(graph: &mut ExprGraph) -> LoweredSpace {
     }
 }
 
-/// The term with its flag `missing`. The flag is set if a part of the term is missing and the value of the term depends
-/// on that part.
+/// Creates a term with its flag `missing`. The flag is set if one of the operands `parts` is missing and the value of
+/// the term depends on it.
 fn settled(term: TermId, parts: &[LoweredSpace], graph: &ExprGraph) -> LoweredSpace {
     LoweredSpace {
         term,

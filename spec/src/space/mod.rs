@@ -1,9 +1,9 @@
 //! Search spaces: the valid configs of a kernel for one problem on one device.
 //!
 //! Constraints and the conditions on launch plans become a model of [`crate::csp`], which finds the valid configs
-//! without listing them. The only limit on the size of a space is therefore [`SearchSpace::MAX_CONFIGS`], because
-//! configs are numbered. If the graph of the configs would be too large, the space is a list of distinct valid configs
-//! drawn at random.
+//! without listing them. The size of a space is therefore limited only by [`SearchSpace::MAX_CONFIGS`], because configs
+//! are numbered. If the graph of the configs would be too large, the space is instead a list of distinct valid configs
+//! that were drawn at random.
 
 mod configs;
 mod error;
@@ -30,9 +30,9 @@ use configs::Configs;
 use rejection::{in_words, rejections};
 use rules::Rules;
 
-/// The valid configs of a kernel for one problem on one device, numbered from 0. The order depends only on the spec,
-/// the problem and the device. If constraints tie too many parameters together, the space contains only a sample of
-/// the valid configs; see [`Self::sampled`].
+/// The valid configs of a kernel for one problem on one device, numbered from 0. Their order depends only on the spec,
+/// the problem and the device. If constraints tie too many parameters together, the space contains only a sample of the
+/// valid configs; see [`Self::sampled`].
 #[derive(Clone, Debug)]
 pub struct SearchSpace {
     spec: KernelSpec,
@@ -77,7 +77,7 @@ impl SearchSpace {
     }
 
     /// Like [`Self::build_at_most`], with a budget for the construction. If the construction exceeds the budget, the
-    /// space is a sample, and drawing the sample has a separate budget.
+    /// space is a sample, for which there is a separate budget.
     pub(crate) fn build_or_sample(
         spec: &KernelSpec,
         problem: &Problem,
@@ -91,7 +91,7 @@ impl SearchSpace {
         })
     }
 
-    /// Like [`Self::build_at_most`], with a budget for the construction. Exceeding the budget is an error.
+    /// Like [`Self::build_at_most`], with a budget for the construction. It is an error to exceed the budget.
     #[cfg(any(test, feature = "parse"))]
     pub(crate) fn build_within(
         spec: &KernelSpec,
@@ -151,7 +151,8 @@ impl SearchSpace {
         usize::try_from(self.configs.len()).expect("a length within the limit should fit")
     }
 
-    /// How many configs the sample contains, and how many are estimated to be valid. `None` if the space is exact.
+    /// The size of the sample, and the estimated number of valid configs. `None` if the space contains all valid
+    /// configs.
     pub fn sampled(&self) -> Option<Sampled> {
         match &self.configs {
             Configs::Exact(_) => None,
@@ -187,8 +188,8 @@ impl SearchSpace {
         Config::new(values.map(|(param, i)| (param.name.clone(), param.values[i].clone())))
     }
 
-    /// The values of the config with this index: for each axis, the ordinal of its value among the values of the
-    /// parameter.
+    /// The values of the config with this index: for each parameter, the ordinal (the position of the value among the
+    /// parameter's values).
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -209,7 +210,8 @@ impl SearchSpace {
     }
 
     /// The indices of the configs that differ from config `index` in exactly one parameter. Configs with an adjacent
-    /// value come first, then configs with more distant values. At equal distance the parameters are in declared order.
+    /// value come first, then configs with more distant values. Among values at the same distance, the parameters are
+    /// in declared order.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -255,7 +257,7 @@ impl SearchSpace {
     }
 
     /// For each parameter, the values that no valid config has. Parameters without such values are left out. For a
-    /// sample, the values that are excluded by the constraints with which the graph was built.
+    /// sample, only the constraints with which the graph was built exclude values.
     pub fn dead_values(&self) -> Vec<(&str, Vec<&ParamValue>)> {
         let mut dead = Vec::new();
         for (param, counts) in self
@@ -275,8 +277,7 @@ impl SearchSpace {
         dead
     }
 
-    /// Why a config is not valid. `None` if the config is valid, even if the space is a sample that does not contain
-    /// it.
+    /// The reason why a config is not valid. `None` if the config is valid, even if the space is a sample without it.
     pub fn why_invalid(&self, config: &Config) -> Option<String> {
         let checked = self
             .spec

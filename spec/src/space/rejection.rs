@@ -28,7 +28,8 @@ impl Rejection {
     }
 }
 
-/// Divisor of the budget per rule if the space is a sample, because then many rules may be expensive to count.
+/// In a sampled space, counting may be expensive for many rules, so each rule gets this fraction (1 / `OF_MANY`) of the
+/// budget.
 const OF_MANY: u64 = 16;
 
 /// For each rule, how many of the `product` combinations it rejects.
@@ -60,7 +61,7 @@ pub(super) fn rejections(
     .collect()
 }
 
-/// The rules as text with the number of configs that each rejects, largest number first.
+/// The rules as text, each with the number of combinations that it rejects, largest number first.
 pub(super) fn in_words(mut rejections: Vec<Rejection>) -> Vec<String> {
     rejections.sort_by_key(|rejection| std::cmp::Reverse(rejection.configs));
     let rejected = rejections

@@ -1,4 +1,4 @@
-//! The conditions on every config: the constraints, and the limits of launch plans on a device.
+//! The conditions that every config must meet: the constraints, and the limits of a device on launch plans.
 
 use super::error::SpaceError;
 use super::lower::{Lowering, ParamNames};
@@ -43,7 +43,7 @@ impl Rule {
     }
 }
 
-/// The rules of a space, as a constraint model.
+/// The rules of a space, in the form of a constraint model.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) rules: Vec<Rule>,
@@ -128,7 +128,7 @@ impl RuleBuilder<'_> {
         Ok(())
     }
 
-    /// Adds the rule for the arguments and lengths that depend on the config.
+    /// Adds the rule for computed arguments and slice lengths, if one of them depends on the config.
     fn data(&mut self, spec: &KernelSpec) -> Result<(), SpaceError> {
         if !spec.data_depends_on_the_config() {
             return Ok(());

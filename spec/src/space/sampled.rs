@@ -1,5 +1,5 @@
-//! Spaces of which only a sample is searched, because constraints tie too many parameters together for an exact
-//! graph.
+//! Spaces that contain only a sample of the valid configs, because constraints tie too many parameters together for an
+//! exact graph.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::device::limits::DeviceLimits;
 use crate::model::{KernelSpec, TunableParam};
 use crate::problem::Problem;
 
-/// How large a sample is, and how many valid configs there are in total.
+/// The size of a sample, and how many valid configs there are in total.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
     /// Number of configs in the sample.
@@ -20,13 +20,12 @@ pub struct Sampled {
     pub valid: Estimate,
     /// Whether the sample contains all valid configs.
     pub is_complete: bool,
-    /// The constraints and limits with which the graph was not built. They were checked for each drawn config
-    /// instead.
+    /// The constraints and limits that were left out of the graph. They were checked for each drawn config instead.
     pub left_out: Vec<String>,
 }
 
 impl Sampled {
-    /// Describes the sample of a kernel.
+    /// Describes the sample `list` of a kernel's configs.
     pub(super) fn of(
         list: &ListedSet,
         rules: &Rules,
@@ -57,8 +56,8 @@ impl fmt::Display for Sampled {
     }
 }
 
-/// All valid configs, or a sample that depends only on the kernel's name, the problem and the rules of the space. If
-/// the baseline is a valid config, the sample contains it.
+/// All valid configs or, if that takes too long, a sample of them. The sample depends only on the kernel's name, the
+/// problem and the rules of the space. It contains the baseline if the baseline is a valid config.
 pub(super) fn solve_or_list(
     rules: &Rules,
     spec: &KernelSpec,
@@ -78,7 +77,7 @@ pub(super) fn solve_or_list(
     Ok(Configs::Listed(list))
 }
 
-/// For each parameter, the ordinal of the config's value among the values of the parameter.
+/// For each parameter, the position of the config's value among the values of the parameter.
 pub(super) fn places(params: &[TunableParam], config: &Config) -> Option<Vec<u32>> {
     let values = config.iter().zip(params);
     let places = values.map(|((_, value), param)| {

@@ -280,8 +280,8 @@ impl Expr {
     }
 }
 
-/// Twelve parameters with 64 values each, and a constraint on the remainder of their weighted sum. The baseline is a
-/// config of the space.
+/// A spec with twelve parameters of 64 values each, and a constraint on the remainder of their weighted sum. The
+/// baseline is a config of the space.
 fn tied(remainder: i64) -> KernelSpec {
     let names: Vec<String> = (0..12).map(|i| format!("P{i}")).collect();
     let mut spec = plain_spec(names.iter().map(|name| ints(name, 0..64)).collect());

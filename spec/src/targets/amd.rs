@@ -1,8 +1,8 @@
 //! The resources of a workgroup processor in AMD's RDNA architectures.
 
-/// A workgroup processor (WGP): two compute units with two SIMDs each. The waves of one workgroup can run on all four
-/// SIMDs. Kernels are compiled for this mode unless they request compute-unit mode (`-mcumode`). HIP reports
-/// workgroup processors as multiprocessors.
+/// A workgroup processor (WGP): two compute units with two SIMDs each. HIP reports workgroup processors as
+/// multiprocessors. In workgroup-processor mode, the waves of one workgroup can run on all four SIMDs. Kernels are
+/// compiled for this mode unless they request compute-unit mode (`-mcumode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AmdWgp {
     /// Number of SIMDs.
@@ -11,7 +11,7 @@ pub struct AmdWgp {
     pub wave_size: u32,
     /// Maximum number of resident waves per SIMD.
     pub waves_per_simd: u32,
-    /// Number of vector registers per SIMD, for each lane.
+    /// Number of vector registers in each SIMD, per lane.
     pub vector_registers: u32,
     /// Maximum number of vector registers per thread.
     pub registers_per_thread: u32,

@@ -1,4 +1,4 @@
-//! The types of the target table: what is known about each target.
+//! The types of which the table of targets consists.
 
 use super::amd::AmdWgp;
 use super::nvidia::NvidiaSm;
@@ -14,7 +14,7 @@ pub struct KnownTarget {
     pub product: &'static str,
     /// The backend that launches kernels on the target.
     pub backend: Backend,
-    /// Launch limits of the architecture, and sizes of the product.
+    /// Launch limits of the architecture and sizes of the product.
     pub limits: DeviceLimits,
     /// The resources of one multiprocessor.
     pub multiprocessor: Multiprocessor,
@@ -52,21 +52,21 @@ pub struct Peaks {
 /// The document from which some figures of a target come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Which figures they are.
+    /// The figures that come from the document.
     pub figures: &'static str,
     /// The document, and the page or table in it.
     pub read_in: &'static str,
 }
 
-/// Maximum shared memory per block without an opt-in, in bytes, on every CUDA device. It is also the maximum of
-/// static shared memory.
+/// Maximum shared memory per block, in bytes, that every CUDA device grants without an opt-in. It is also the maximum
+/// of static shared memory.
 pub const STATIC_SHARED_BYTES: u32 = 48 * 1024;
 
 /// Maximum number of threads per block, on every target.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
-/// The default limits of the `cpu` device. Every GPU in the table has at least these limits, so a launch that does not
-/// exceed them does not exceed the limits of a GPU either.
+/// The default limits of the `cpu` device. No limit of a GPU in the table is lower, so a launch within these limits is
+/// also within the limits of every GPU.
 pub const CPU_LIMITS: DeviceLimits = DeviceLimits {
     max_threads_per_block: MAX_THREADS_PER_BLOCK,
     max_block: [1024, 1024, 64],

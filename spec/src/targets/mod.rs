@@ -1,8 +1,8 @@
-//! Known targets: their launch limits, resources and peaks, for work without a device.
+//! Known targets: their launch limits, resources and peaks. With this table, Kiln can work without a device.
 //!
-//! A constraint over `device.*` is an error in a spec only if it fails on *every* target here. `tune inspect` and
-//! `tune run --compile-only` read limits and occupancy from this table. A launch reads its limits from the driver and
-//! never from this table. [`Source`] names the document from which each figure comes.
+//! A constraint over `device.*` is an error in a spec only if it fails on *every* target of the table. `tune inspect`
+//! and `tune run --compile-only` read limits and occupancy from the table. A launch reads its limits from the driver
+//! instead. [`Source`] names the document from which each figure comes.
 
 mod amd;
 mod known;
@@ -55,8 +55,8 @@ mod tests {
 
     #[test]
     fn peaks_are_what_units_times_clock_give() {
-        // The peak is lanes per multiprocessor times two operations (a fused multiply-add) times multiprocessors
-        // times the clock.
+        // The peak is the product of the lanes per multiprocessor, two operations (a fused multiply-add), the number of
+        // multiprocessors and the clock.
         for (arch, operations) in [
             ("sm_86", 256),
             ("sm_89", 256),

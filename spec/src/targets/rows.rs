@@ -1,4 +1,4 @@
-//! The table of targets, with one row per target. To add a row, copy the most similar one. `docs/targets.md`
+//! The table of targets, with one row per target. To add a target, copy the most similar row. `docs/targets.md`
 //! describes the other steps.
 
 use super::amd::AmdWgp;

@@ -20,7 +20,7 @@ pub struct SpanRange {
 }
 
 impl SpanRange {
-    /// The range of these tokens. Without tokens, the call site of the macro.
+    /// The range from the first to the last of these tokens. If there are none, it is the call site of the macro.
     pub fn of(tokens: &impl ToTokens) -> SpanRange {
         let mut spans = tokens.to_token_stream().into_iter().map(|t| t.span());
         let start = spans.next().unwrap_or_else(Span::call_site);
@@ -30,7 +30,7 @@ impl SpanRange {
         }
     }
 
-    /// From the start of this range to the end of another.
+    /// The range from the start of this range to the end of another one.
     pub fn to(self, end: SpanRange) -> SpanRange {
         SpanRange {
             start: self.start,
@@ -92,7 +92,7 @@ impl Diagnostic {
         (start.line, start.column + 1)
     }
 
-    /// Converts the mistake to an error that rustc shows at the marked piece.
+    /// Converts the mistake to an error that rustc shows at the marked piece of source.
     pub fn to_syn_error(&self) -> syn::Error {
         let mut text = self.message.clone();
         if let Some(label) = &self.label {
@@ -109,7 +109,7 @@ impl Diagnostic {
         syn::Error::new_spanned(tokens, text)
     }
 
-    /// Formats the mistake with the marked line and carets under it. `text` is the content of the whole file.
+    /// Formats the mistake with the marked source line and carets under it. `text` is the content of the whole file.
     pub fn render(&self, file: &str, text: &str) -> String {
         let (line, column) = self.position();
         let mut out = format!("error: {}\n", self.message);
@@ -130,8 +130,8 @@ impl Diagnostic {
         out
     }
 
-    /// The indentation up to the column and the carets. The indentation keeps tabs, so that the carets align. The
-    /// carets end at the end of the span or of its first line.
+    /// The indentation up to the column, and the carets. The indentation contains the line's tabs, so that the carets
+    /// align. The carets end where the span ends, but at the latest at the end of its first line.
     fn carets(&self, source: &str, line: usize, column: usize) -> (String, String) {
         let indent = source
             .chars()
@@ -164,8 +164,8 @@ impl From<syn::Error> for Diagnostic {
             lines.truncate(at);
             help
         });
-        // If spans cannot be joined, the span of a `syn::Error` is a single token. The tokens of the error contain both
-        // ends of the range.
+        // If spans cannot be joined, `error.span()` is the span of a single token. Take the span from the tokens of the
+        // error, which cover both ends of the range.
         Diagnostic {
             span: SpanRange::of(&error.to_compile_error()),
             message: lines,

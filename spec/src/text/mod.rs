@@ -1,4 +1,4 @@
-//! Parses the text of configs and problems, as typed on a command line or stored in a baked table.
+//! Parses configs and problems from text, as typed on a command line or stored in a baked table.
 
 #[cfg(feature = "parse")]
 pub mod diagnostic;
@@ -25,7 +25,7 @@ pub enum TextError {
     /// The kernel has no parameter or dimension with this name.
     #[error("unknown {what} `{name}`\nhelp: {help}")]
     Name {
-        /// Whether a parameter or a dimension was expected, in words.
+        /// A description of what was expected: a parameter or a dimension.
         what: &'static str,
         /// The unknown name.
         name: String,
@@ -51,8 +51,8 @@ pub enum TextError {
 }
 
 impl KernelSpec {
-    /// Parses a config such as `NAME=value,NAME=value`. The text may set the parameters in any order; the result is in
-    /// declared order.
+    /// Parses a config such as `NAME=value,NAME=value`. The parameters may be in any order in the text, and are in
+    /// declared order in the result.
     ///
     /// # Errors
     /// If a parameter is unknown, missing or set twice, or if a value is not allowed.
@@ -73,8 +73,8 @@ impl KernelSpec {
         ))
     }
 
-    /// Parses a problem such as `m=512,n=512`. The text may set the dimensions in any order; the result is in declared
-    /// order. The problem need not be one of the tuned problems.
+    /// Parses a problem such as `m=512,n=512`. The dimensions may be in any order in the text, and are in declared
+    /// order in the result. The problem need not be one of the tuned problems.
     ///
     /// # Errors
     /// If a dimension is unknown, missing or set twice, or if a value is not a size or element type of its dimension.
@@ -106,7 +106,7 @@ impl KernelSpec {
             ArgSpec::Scalar(scalar) if scalar.name == name => Some(scalar.ty),
             _ => None,
         });
-        // Only the printed form of a size is valid: `+5` and `007` are not.
+        // Only the canonical form of a size is valid: `+5` and `007` are not.
         let size = text.parse().ok().filter(|size: &i64| {
             size.to_string() == text && *size >= 0 && ty.is_none_or(|ty| ty.holds(*size))
         });
@@ -164,7 +164,7 @@ fn list(items: impl Iterator<Item = impl ToString>) -> String {
     items.join(", ")
 }
 
-/// At most 64 characters of a text from outside, with control characters replaced.
+/// At most 64 characters of a text that comes from outside, with control characters replaced.
 pub(crate) fn shorten(text: &str) -> String {
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut short: String = text.chars().take(64).map(printable).collect();

@@ -1,6 +1,7 @@
 //! Finds the most similar name, for `help: did you mean ..?`.
 
-/// The candidate most similar to `wrong`. `None` if no candidate is so similar that `wrong` may be a misspelling of it.
+/// The candidate that is most similar to `wrong`. `None` if no candidate is similar enough for `wrong` to be a
+/// misspelling of it.
 pub fn nearest<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     candidates

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// For each invalid table: what is wrong with it, its text, and a part of the expected message.
+/// For each invalid table: a description of its mistake, its text, and a part of the expected message.
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn hostile_tables() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let good = one_row();

@@ -1,4 +1,4 @@
-//! Merges tables with git.
+//! Tests that merge tables with git.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn merges(base: &[Row], ours: &[Row], theirs: &[Row], merged: &[Row]) {
     assert_eq!(parsed, table(merged), "{text}");
 }
 
-/// The row with another config.
+/// The same row with another config.
 fn changed(row: &Row) -> Row {
     Row {
         config: OTHER.into(),
@@ -43,7 +43,7 @@ fn changed(row: &Row) -> Row {
     }
 }
 
-/// The row with another problem.
+/// The same row with another problem.
 fn larger(row: &Row) -> Row {
     Row {
         problem: LARGE.into(),

@@ -1,5 +1,5 @@
-//! Tests that tables can be written and read back, and that rows are checked. The modules of this folder test merges
-//! with git and invalid tables.
+//! Tests that tables can be written and read back, and that rows are checked. The submodules test merges with git and
+//! invalid tables.
 
 mod hostile;
 mod merge;
@@ -118,7 +118,7 @@ fn rows_of_template_instances_in_namespaces_read_back() {
             "{entry}"
         );
     }
-    // A kept baseline, whose row has no speed-up.
+    // The baseline was kept, so the row has no speed-up.
     for entry in ["rows::gemm", "a::b::gemm<float, 256>"] {
         spec.entry = entry.into();
         spec.baseline.entry = entry.into();

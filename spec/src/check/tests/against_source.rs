@@ -1,4 +1,4 @@
-//! Checks the example spec against sources that differ from it.
+//! Checks the example spec against sources that do not match it.
 
 use super::super::check_source;
 use super::{GEMM_ATTRIBUTE, GEMM_ITEM};
@@ -46,7 +46,7 @@ fn a_parameter_that_nothing_uses_is_reported_with_the_nearest_name() {
 
 #[test]
 fn a_parameter_of_the_grid_the_block_or_the_shared_memory_need_not_be_in_the_source() {
-    // THREADS occurs in the block, BLOCK_M and BLOCK_N occur in the grid. The source need not use them.
+    // The extents of the block and the grid contain THREADS, BLOCK_M and BLOCK_N, so the source need not use them.
     let source = SOURCE.replace("BLOCK_M * BLOCK_N / THREADS", "1024");
     assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
     let attribute = GEMM_ATTRIBUTE.replace("block(", "shared(4 * BLOCK_K), block(");

@@ -1,5 +1,5 @@
-//! Evaluates constraints for one config. Each part is evaluated once. Evaluation stops at the first constraint that
-//! is not satisfied.
+//! Evaluates constraints for one config. Each term is evaluated at most once. Evaluation stops at the first constraint
+//! that is not satisfied.
 
 use super::super::function::Function;
 use super::super::graph::{ExprGraph, Fold, Op, TermId};
@@ -7,16 +7,16 @@ use super::super::hashing::WordMap;
 use super::super::semantics::Semantics;
 use super::super::value::{Outcome, Value};
 
-/// Constraints as a list of parts, in which each part comes after the parts that it uses.
+/// Constraints as a list of terms, in which each term comes after the terms that it uses.
 #[derive(Clone, Debug)]
 pub(super) struct Checks {
     semantics: Semantics,
     parts: Vec<CheckPart>,
-    /// For each constraint, the index of its part.
+    /// For each constraint, the index of its term in `parts`.
     constraints: Vec<usize>,
 }
 
-/// How a part is computed from earlier parts.
+/// How a term is computed from earlier terms.
 #[derive(Clone, Debug)]
 enum CheckPart {
     Const(Outcome),
@@ -100,8 +100,8 @@ impl Checks {
     }
 }
 
-/// The value of a part of a sum or product as an integer. The kind of the part guarantees that it is a number, and
-/// the kind of the whole guarantees that it does not overflow.
+/// The value of an operand of a sum or product as an integer. The kind of the operand guarantees that it is a number,
+/// and the kind of the sum or product guarantees that it does not overflow.
 fn number(outcome: Outcome) -> Option<i128> {
     match outcome? {
         Value::Int(x) => Some(x),
@@ -117,7 +117,7 @@ struct CheckCompiler<'a> {
 }
 
 impl CheckCompiler<'_> {
-    /// The index of a term's part, which is added if it is new.
+    /// The index of a term in `parts`. Adds the term if it is new.
     fn number(&mut self, id: TermId) -> usize {
         if let Some(number) = self.numbers.get(&id) {
             return *number;

@@ -5,7 +5,7 @@ use blake3::{Hasher, OutputReader};
 /// Number of bytes that are generated at once.
 const AHEAD: usize = 4096;
 
-/// A stream of random numbers: the extended output of the BLAKE3 hash of a seed.
+/// A stream of random numbers: the extended output of the BLAKE3 hash of the seed.
 pub(super) struct Draws {
     stream: OutputReader,
     ahead: [u8; AHEAD],

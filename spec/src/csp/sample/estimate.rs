@@ -5,7 +5,8 @@ use std::fmt;
 /// The normal quantile for a 99 % interval.
 const QUANTILE: f64 = 2.576;
 
-/// A number of valid configs. It is exact if all configs were checked. Otherwise it has a 99 % interval.
+/// A number of valid configs. It is exact if all configs were checked. Otherwise it is an estimate with a 99 %
+/// interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The estimated number.
@@ -27,8 +28,8 @@ impl Estimate {
         }
     }
 
-    /// The estimate after `accepted` of `tried` random configs were valid (Wilson's score interval). The configs were
-    /// drawn from `all` configs, of which `known` are known to be valid.
+    /// The estimate if `accepted` of `tried` random configs are valid (Wilson's score interval). The configs were drawn
+    /// from `all` configs, of which at least `known` are valid.
     pub(super) fn of(accepted: u64, tried: u64, all: u128, known: usize) -> Estimate {
         let (all, tried) = (all as f64, tried as f64);
         let share = accepted as f64 / tried;
@@ -61,7 +62,7 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// The number as text: rounded to an integer, or with four digits and a power of ten if it is a million or more.
+/// The number as text: rounded to an integer or, from a million on, with four digits and a power of ten.
 fn shown(count: f64) -> String {
     if count < 1e6 {
         return format!("{count:.0}");

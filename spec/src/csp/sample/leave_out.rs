@@ -1,5 +1,6 @@
-//! Chooses the constraints to leave out. Components that fit the budget keep all their constraints. For every other
-//! component, constraints are added as long as the graph can still be built, those with few parameters first.
+//! Chooses the constraints to leave out if the exact graph exceeds the budget. Components that fit the budget keep all
+//! their constraints. For every other component, constraints are added while the graph can still be built, those with
+//! few parameters first.
 
 use super::super::components::{Component, components};
 use super::super::error::CspError;
@@ -11,20 +12,21 @@ use super::super::set::ConfigSet;
 use super::checks::Checks;
 use super::relaxed::RelaxedSet;
 
-/// Divisor of the budget's work: one attempt to build a component may use 1 / `SHARE` of it.
+/// One attempt to build a component may use this fraction (1 / `SHARE`) of the budget's work.
 const SHARE: u64 = 16;
 
-/// Divisor of the budget's memory: one attempt may use 1 / `MEMORY` of it. The graph should be small enough for a
-/// cache, because samples walk it at random.
+/// One attempt may use this fraction (1 / `MEMORY`) of the budget's memory. The graph should fit into a cache, because
+/// samples walk it at random.
 const MEMORY: u64 = 64;
 
-/// Maximum total number of attempts to build components with fewer constraints.
+/// Maximum number of attempts, over all components, to build a component with fewer constraints.
 const TRIES: u32 = 64;
 
 impl Model {
     /// Builds the set of configs that satisfy every constraint, as [`Self::solve`] does, if its graph fits the budget.
-    /// Otherwise builds the set of configs that satisfy as many constraints as fit, together with the remaining
-    /// constraints, which have to be checked for each config. The construction may take three times the budget.
+    /// Otherwise, leaves out the constraints that do not fit. The result then contains the configs that satisfy the
+    /// others, and the left-out constraints, which have to be checked for each config. The construction may use three
+    /// times the budget.
     ///
     /// # Errors
     /// If there are more than 2^128 valid configs, or if more than 2^128 configs satisfy the constraints that fit.
@@ -62,7 +64,8 @@ impl Model {
         let numbers = numbers.filter(|(_, ids)| ids.iter().any(|id| left_out.contains(id)));
         let numbers = numbers.map(|(number, _)| number).collect();
         let checks = Checks::new(&self.graph, &left_out);
-        // If constraints were left out, the overflow does not mean that there are too many valid configs.
+        // If constraints were left out, more than 2^128 configs in the set do not mean that there are that many valid
+        // configs.
         let set = ConfigSet::new(&self.domains, solved, false).map_err(|error| match error {
             CspError::TooMany if !left_out.is_empty() => CspError::TooLong,
             other => other,
@@ -74,11 +77,10 @@ impl Model {
 struct WithoutBuilder<'a> {
     graph: ExprGraph,
     domains: &'a [u32],
-    /// The remaining budget for components with all of their constraints. `refill` is the amount of the last refill.
+    /// The remaining budget for components with all of their constraints. `refill` is the size of the last refill.
     exact: LayerBudget,
     refill: LayerBudget,
-    /// The remaining budget for components with fewer constraints. `share` is the part of it that one attempt may
-    /// use.
+    /// The remaining budget for components with fewer constraints. One attempt may use at most `share` of it.
     left: LayerBudget,
     share: LayerBudget,
     tries: u32,
@@ -103,9 +105,9 @@ impl WithoutBuilder<'_> {
         Ok(())
     }
 
-    /// Adds a component whose graph with all constraints exceeds the budget. Keeps as many of its constraints as fit:
-    /// adds half of them at once, then smaller groups if the graph becomes too large. If most constraints fit, this
-    /// takes few attempts.
+    /// Adds a component whose graph with all constraints exceeds the budget. Keeps as many of its constraints as fit.
+    /// First adds half of them at once, and then smaller groups if the graph becomes too large. This takes few attempts
+    /// if most constraints fit.
     fn relax(&mut self, component: Component) -> Result<(), CspError> {
         let mut pending = component.constraints;
         pending.sort_by_key(|id| (self.graph.term(*id).vars.len(), *id));

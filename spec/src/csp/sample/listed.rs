@@ -1,4 +1,4 @@
-//! A list of distinct valid configs, drawn at random once.
+//! A list of distinct valid configs that were drawn at random.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::super::hashing::WordHasher;
 use super::estimate::Estimate;
 use super::relaxed::{RelaxedSet, Sampler};
 
-/// Minimum number of random configs for the estimate, even if fewer fill the list.
+/// Minimum number of random configs that are tried for the estimate, even if fewer fill the list.
 const ESTIMATED_FROM: u64 = 1 << 14;
 
 /// Drawing stops with an error if fewer than one in this many configs is valid.
@@ -31,19 +31,19 @@ impl Default for SampleSize {
     }
 }
 
-/// Distinct valid configs, drawn uniformly and numbered from 0. Each config takes 16 bytes. If the set from which they
-/// are drawn is small, all its configs are checked, and the list may contain every valid config.
+/// Distinct valid configs, drawn uniformly and numbered from 0. Each takes 16 bytes of memory. If the set from which
+/// they are drawn is small, all its configs are checked, and the list may then contain every valid config.
 #[derive(Clone, Debug)]
 pub struct ListedSet {
     relaxed: RelaxedSet,
-    /// The indices of the listed configs in the relaxed set, in ascending order.
+    /// The indices of the listed configs in the relaxed set (the set from which they were drawn), in ascending order.
     listed: Vec<u128>,
     valid: Estimate,
 }
 
 impl RelaxedSet {
-    /// Creates a list of valid configs, which depends only on the arguments and the set. If `with` is a valid config,
-    /// the list contains it.
+    /// Creates a list of valid configs. The list depends only on the arguments and the set. It contains the config
+    /// `with` if that config is valid.
     ///
     /// # Errors
     /// If hardly any config of the set satisfies the constraints that were left out.
@@ -70,7 +70,7 @@ impl RelaxedSet {
     }
 
     /// Checks every config of the set. If more configs are valid than the list may contain, chooses some of them at
-    /// random.
+    /// random. `with` is chosen in any case.
     fn walked(&self, seed: &[u8], size: SampleSize, with: Option<u128>) -> (Vec<u128>, Estimate) {
         let mut sampler = Sampler::new(self, seed);
         let mut found: Vec<u128> = (0..self.set().len())
@@ -94,7 +94,8 @@ impl RelaxedSet {
         (found, valid)
     }
 
-    /// Checks random configs of the set.
+    /// Checks random configs of the set until the list is full and at least [`ESTIMATED_FROM`] configs were tried, but
+    /// at most `size.tries` configs.
     fn drawn(
         &self,
         seed: &[u8],
@@ -163,8 +164,8 @@ impl ListedSet {
         self.number(self.relaxed.set().index_of(places)?)
     }
 
-    /// Calls `visit` for each listed config that differs from config `index` in one parameter. The arguments of
-    /// `visit` are the parameter, the place of its other value and the index of the other config.
+    /// Calls `visit` for each listed config that differs from config `index` in one parameter. `visit` receives the
+    /// parameter, the place of the other value and the index of the other config.
     ///
     /// # Panics
     /// If the index is not below [`Self::len`].
@@ -177,7 +178,8 @@ impl ListedSet {
         });
     }
 
-    /// The index in the list of a config with this index in the relaxed set; `None` if the list does not contain it.
+    /// The index in the list of the config whose index in the relaxed set is `index`; `None` if the list does not
+    /// contain it.
     fn number(&self, index: u128) -> Option<usize> {
         self.listed.binary_search(&index).ok()
     }

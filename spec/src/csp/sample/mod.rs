@@ -1,11 +1,11 @@
-//! Uniform samples of valid configs, for spaces whose exact graph exceeds its budget.
+//! Uniform samples of valid configs, for spaces whose exact graph exceeds its budget. They are created in three steps:
 //!
-//! 1. `leave_out`: if a component is too large, builds it without some of its constraints. All other components stay
-//!    exact. The result is a [`RelaxedSet`], a superset of the valid configs in which each config has an index.
-//! 2. `checks`: evaluates the left-out constraints for one config. A random config of the superset that satisfies
-//!    them is a uniform sample of the valid configs.
-//! 3. `listed`: draws distinct samples and numbers them, as a [`ListedSet`]. `estimate`: estimates the number of
-//!    valid configs.
+//! 1. `leave_out`: build components that are too large without some of their constraints. All other components stay
+//!    exact. The result is a [`RelaxedSet`]: a superset of the valid configs, in which each config has an index.
+//! 2. `checks`: evaluate the left-out constraints for a random config of the superset. If the config satisfies them, it
+//!    is a uniform sample of the valid configs.
+//! 3. `listed`: draw distinct samples and number them, as a [`ListedSet`]. `estimate`: estimate the number of valid
+//!    configs.
 
 mod checks;
 mod draws;

@@ -6,7 +6,8 @@ use super::checks::Checks;
 use super::draws::Draws;
 use super::estimate::Estimate;
 
-/// The configs that satisfy all constraints except those left out, with the means to check the left-out constraints.
+/// The configs that satisfy all constraints except those left out, together with what is needed to check the left-out
+/// constraints.
 #[derive(Clone, Debug)]
 pub struct RelaxedSet {
     set: ConfigSet,
@@ -33,7 +34,8 @@ impl RelaxedSet {
         self.left_out.is_empty()
     }
 
-    /// The configs that satisfy the constraints that were not left out, without the means to check the others.
+    /// The configs that satisfy the constraints that were not left out. The left-out constraints can then no longer be
+    /// checked.
     pub fn into_set(self) -> ConfigSet {
         self.set
     }
@@ -58,7 +60,8 @@ impl RelaxedSet {
         Estimate::of(accepted as u64, tries, self.set.len(), 0)
     }
 
-    /// Draws `tries` random configs of the set and returns the valid ones. They are uniform over the valid configs.
+    /// Draws `tries` random configs of the set and returns the valid ones, which are uniformly distributed over the
+    /// valid configs.
     pub fn draw(&self, seed: &[u8], tries: u64) -> Vec<Vec<u32>> {
         if self.set.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Compares samples of models that exceed a tiny budget with all configs of these models.
+//! Tests models that exceed a tiny budget. Compares their samples with a list of all valid configs.
 
 use super::*;
 use crate::csp::{CspError, Function, LayerBudget, Model, Semantics, TermId, Value};
@@ -54,8 +54,8 @@ impl Built {
     }
 }
 
-/// Four parameters with seven values each, with a constraint on the remainder of their sum, and two more parameters
-/// in a separate component.
+/// A model with two components: four parameters with seven values each and a constraint on the remainder of their sum,
+/// and two more parameters.
 fn tied() -> Built {
     let mut built = Built::new(6, 7);
     let sum = built.sum(&[170, 53, 291, 1009]);
@@ -124,7 +124,8 @@ fn lists_of_distinct_samples_hold_every_config_as_often() {
                 counts[valid.binary_search(&places).unwrap_or(usize::MAX)] += 1;
             }
         }
-        // The number of lists that contain a config is binomial with probability 1/8.
+        // A list contains a given config with a probability of 1/8. The number of lists that contain it is therefore
+        // binomial.
         let share = size.configs as f64 / valid.len() as f64;
         let mean = f64::from(lists) * share;
         let variance = mean * (1.0 - share);

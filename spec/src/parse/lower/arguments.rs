@@ -1,5 +1,4 @@
-//! Converts arguments to their form in the spec. Adds defaults, and reports attributes that an argument must not
-//! have.
+//! Converts arguments to their form in the spec. Adds defaults, and reports attributes that the argument must not have.
 
 use super::Lower;
 use crate::expr::Expr;
@@ -30,7 +29,8 @@ impl Lower<'_> {
         args
     }
 
-    /// Checks the order of the arguments: a launch passes the data for `__constant__` variables after all parameters.
+    /// Checks that arguments that fill `__constant__` variables come last, because a launch passes their data after all
+    /// parameters.
     fn constants_come_last(&mut self) {
         let passed = || self.function.args.iter().filter(|arg| !arg.launch_only);
         let fills = |arg: &&ArgDecl| arg.elem().is_some() && arg.constant.is_some();
@@ -44,7 +44,7 @@ impl Lower<'_> {
         self.report(span, message, help);
     }
 
-    /// Checks that at least one output is compared. Otherwise a kernel with any result would pass.
+    /// Checks that at least one output is compared. Otherwise a kernel would pass whatever it computes.
     fn something_is_compared(&mut self) {
         let mut outputs = (self.function.args.iter())
             .filter(|arg| arg.access().is_some_and(Access::is_output))
@@ -226,8 +226,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Checks an argument that fills a `__constant__` variable. The kernel only reads the data, and the length must
-    /// be known when the kernel is compiled.
+    /// Checks an argument that fills a `__constant__` variable. The kernel must only read the data, and the length must
+    /// not depend on a size, because it must be known when the kernel is compiled.
     fn constant_slice(&mut self, arg: &ArgDecl, access: Access) {
         let Some(constant) = &arg.constant else {
             return;

@@ -28,7 +28,7 @@ impl Lower<'_> {
     }
 
     fn baseline_config(&mut self, decl: &BaselineDecl, other_entry: bool) -> Config {
-        // A separate entry reads few of the macros, so a parameter that the spec does not set gets its first value.
+        // A separate entry reads few of the macros, so a parameter that its config does not set gets its first value.
         let missing = if other_entry {
             Missing::TakesFirst
         } else {

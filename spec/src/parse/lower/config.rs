@@ -1,5 +1,5 @@
-//! Converts configs that the author writes to their form in the spec: the baseline's config and the configs to try
-//! first.
+//! Converts configs that the author writes (the baseline's config and the configs to try first) to their form in the
+//! spec.
 
 use super::Lower;
 use crate::config::{Config, ParamValue};
@@ -13,7 +13,7 @@ use crate::text::spelling::nearest;
 pub(super) enum Missing {
     /// The parameter gets the first value of its list.
     TakesFirst,
-    /// The mistake is reported.
+    /// The missing parameter is reported as a mistake.
     IsAnError,
 }
 

@@ -1,4 +1,4 @@
-//! Converts a declaration to a kernel spec. Adds defaults, expands problems over element types, and sorts names into
+//! Converts a declaration to a kernel spec: adds defaults, expands problems over element types, and puts names into
 //! declared order.
 
 mod arguments;
@@ -34,7 +34,7 @@ pub(super) struct Lower<'a> {
     diagnostics: Diagnostics,
 }
 
-/// Converts a declaration to a spec. Missing required parts are mistakes.
+/// Converts a declaration to a spec. A missing required item is a mistake.
 pub(super) fn lower(attr: KernelAttr, function: KernelFn) -> Result<ParsedKernel, Diagnostics> {
     let mut lower = Lower {
         attr: &attr,
@@ -51,7 +51,7 @@ pub(super) fn lower(attr: KernelAttr, function: KernelFn) -> Result<ParsedKernel
 }
 
 impl Lower<'_> {
-    /// The span of the kernel's name, at which missing parts are reported.
+    /// The span of the kernel's name, at which missing items are reported.
     fn name_span(&self) -> SpanRange {
         self.function.ident.span().into()
     }
@@ -205,8 +205,8 @@ impl Lower<'_> {
         DEFAULT_TOLERANCE
     }
 
-    /// The tolerance that one output declares or, for an `f64` output of a kernel without a tolerance, the default.
-    /// `None` if the kernel's tolerance applies.
+    /// The tolerance that an output declares. If neither the output nor the kernel declares one, an `f64` output gets
+    /// its default. `None` if the kernel's tolerance applies.
     fn output_tolerance(&self, arg: &ArgDecl, elem: &ElemRef) -> Option<Tolerance> {
         let choices = self.elem_choices(elem);
         let all_doubles = choices.contains(&ElemType::F64)

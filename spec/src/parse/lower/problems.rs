@@ -1,4 +1,5 @@
-//! Converts problems to their form in the spec: in declared order, and for each combination of element types.
+//! Converts problems to their form in the spec: with names in declared order, and one problem for each combination of
+//! element types.
 
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ impl Lower<'_> {
         self.expand_all(&self.attr.problems, dims, &[])
     }
 
-    /// The problems that are tuned only on GPUs. They must differ from the problems for all devices, `others`.
+    /// The problems that are tuned only on GPUs. They must differ from `others`, the problems that are tuned on all
+    /// devices.
     pub(super) fn gpu_problems(
         &mut self,
         dims: &[(Arc<str>, ScalarType)],

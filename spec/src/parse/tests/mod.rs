@@ -1,4 +1,4 @@
-//! Parses whole kernels. The modules of this folder test mistakes of form.
+//! Tests that parse whole kernels. The submodules test mistakes in declarations.
 
 mod discover;
 mod function_mistakes;
@@ -37,7 +37,7 @@ pub(crate) const GEMM_ITEM: &str = r#"
     }
 "#;
 
-/// Parses and checks a kernel. The tokens are parsed from text, so spans have line numbers.
+/// Parses and checks a kernel. The tokens come from a text, so their spans have line numbers.
 pub(crate) fn read(attribute: &str, item: &str) -> Result<ParsedKernel, Diagnostics> {
     let tokens = |text: &str| text.parse().expect("the text should be Rust tokens");
     kernel(tokens(attribute), tokens(item))
@@ -49,7 +49,7 @@ pub(crate) fn gemm() -> KernelSpec {
         .spec
 }
 
-/// The text that a diagnostic marks, which is in the attribute or in the item.
+/// The piece of text that a diagnostic marks. `texts` are the attribute and the item, one of which contains it.
 pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
     let start = diagnostic.span.start;
     let cut = |text: &str| -> Option<String> {
@@ -60,7 +60,7 @@ pub(crate) fn marked(diagnostic: &Diagnostic, texts: [&str; 2]) -> String {
         let (from, to) = (at(start.start())?, at(diagnostic.span.end.end())?);
         text.get(from..to).map(str::to_string)
     };
-    // The span belongs to the text that has the first token at this position.
+    // The span is in the text that has the span's first token at this position.
     let first = start.source_text().unwrap_or_default();
     let found = texts.into_iter().filter_map(cut);
     let mut found: Vec<_> = found.filter(|piece| piece.starts_with(&first)).collect();

@@ -1,4 +1,4 @@
-//! The part of the walk that handles preprocessor directives.
+//! Handles the preprocessor directives of the walk.
 
 use super::Walker;
 use super::names::{directive_names, guard_names, names, tested_names};
@@ -59,8 +59,8 @@ impl Walker<'_> {
             })
     }
 
-    /// Opens a group, continues with its next branch or closes it. Every branch begins in the scopes that were open
-    /// at the `#if`.
+    /// Opens a group, continues with its next branch or closes it. Every branch begins in the scopes that were open at
+    /// the `#if`, because only one of the branches is compiled.
     fn conditional_directive(
         &mut self,
         i: usize,

@@ -19,13 +19,14 @@ use super::scan::SourceScan;
 use super::template::Template;
 use names::directive_names;
 
-/// What a pair of braces encloses.
+/// The kind of construct that a pair of braces encloses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WalkScope {
     ExternC,
     /// A namespace, with its index in [`Walker::namespaces`].
     Namespace(usize),
-    /// A function, class or initialiser. The index is set only for the body of a kernel.
+    /// A function, class or initialiser. If it is the body of a kernel, the index is that of the kernel; otherwise
+    /// `None`.
     Body(Option<usize>),
 }
 
@@ -35,8 +36,7 @@ struct Walker<'s> {
     tokens: Vec<Token>,
     scan: SourceScan,
     scopes: Vec<WalkScope>,
-    /// The names of every namespace that was opened: an empty list for an anonymous one, two names for
-    /// `namespace a::b`.
+    /// For each namespace that was opened, its names: none for an anonymous namespace, two for `namespace a::b`.
     namespaces: Vec<Vec<String>>,
     /// For each open `#if`, the scopes at its start. Every branch of the group begins with these scopes.
     saved: Vec<Vec<WalkScope>>,
@@ -46,7 +46,7 @@ struct Walker<'s> {
     run: usize,
     /// Index of the first token of the current declaration at file or namespace scope.
     unit: usize,
-    /// The token that opens the body of the kernel that was just found, and the kernel's index.
+    /// The kernel that was just found: the index of the token that opens its body, and the index of the kernel.
     pending: Option<(usize, usize)>,
 }
 
@@ -98,7 +98,7 @@ impl SourceScan {
     }
 }
 
-/// The first byte of a physical line.
+/// The offset of the first byte of a physical line.
 fn line_start(text: &str, line: u32) -> usize {
     let lines = text.split_inclusive('\n').map(str::len);
     lines.take(line.saturating_sub(1) as usize).sum()
@@ -183,7 +183,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The scope of a namespace whose name is in these tokens.
+    /// Adds a namespace whose name is in these tokens. Returns its scope.
     fn namespace(&mut self, names: Range<usize>) -> WalkScope {
         let names = names.filter(|&j| self.tokens[j].kind == TokenKind::Identifier);
         let names = names.map(|j| self.name(j).into_owned()).collect();
@@ -204,7 +204,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Ends the declaration at file or namespace scope whose last token is `last`.
+    /// Records the declaration at file or namespace scope that ends with the token `last`.
     fn end_unit(&mut self, last: usize) {
         let range = self.unit..last + 1;
         self.unit = last + 1;
@@ -286,7 +286,7 @@ impl Walker<'_> {
         self.also_means(name, ty);
     }
 
-    /// Adds a type to the meanings of an alias.
+    /// Adds a type to the types that an alias may mean.
     fn also_means(&mut self, name: String, ty: String) {
         let known = self.scan.aliases.entry(name).or_default();
         if !known.contains(&ty) {
@@ -326,7 +326,7 @@ impl Walker<'_> {
         });
     }
 
-    /// The element type and the name in `extern __shared__ alignas(16) T name[]`.
+    /// The element type and the name in a declaration such as `extern __shared__ alignas(16) T name[]`.
     fn shared_declarator(&self, range: Range<usize>) -> Option<(String, String)> {
         let mut words = Vec::new();
         let mut i = range.start;
@@ -416,7 +416,7 @@ impl Walker<'_> {
         })
     }
 
-    /// The reason why a kernel with these specifiers at the current position cannot be an entry, if there is one.
+    /// The reason why a kernel at the current position, with these specifiers, cannot be an entry; `None` if it can.
     fn obstacle_of_place(
         &self,
         mut specifiers: Range<usize>,
@@ -432,8 +432,9 @@ impl Walker<'_> {
         }
     }
 
-    /// The first token of the declaration whose `__global__` is at `global`: the start of the current run of tokens,
-    /// or the token after a macro call on an earlier line that needs no semicolon.
+    /// The index of the first token of the declaration whose `__global__` is at `global`. It is the start of the
+    /// current declaration, unless a macro call that needs no semicolon comes first on an earlier line. Then it is the
+    /// token after that call.
     fn declaration_start(&self, global: usize) -> usize {
         const CALLS: [&str; 5] = [
             "__launch_bounds__",

@@ -34,7 +34,7 @@ pub(super) fn directive_names(text: &str, directive: &Token) -> Vec<String> {
     }
 }
 
-/// The names of which a directive tests whether they are defined.
+/// The names for which a directive tests whether they are defined.
 pub(super) fn tested_names(text: &str, inner: &[Token]) -> Vec<String> {
     let Some(name) = inner.first().map(|t| t.text(text)) else {
         return Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn guard_names(text: &str, inner: &[Token]) -> Vec<String> {
         [ifndef, name] if ifndef.is_name(text, "ifndef") => named(name).into_iter().collect(),
         [first, condition @ ..] if first.is_name(text, "if") => {
             let terms = condition.split(|token| token.is_punct(b'&'));
-            // `&&` is two tokens, between which nothing is.
+            // `&&` is two tokens with nothing between them, which leaves an empty term.
             let terms = terms.filter(|term| !term.is_empty());
             let names: Option<Vec<String>> = terms
                 .map(|term| match term {

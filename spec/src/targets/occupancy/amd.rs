@@ -4,8 +4,8 @@
 use super::blocks::{BlockLimits, BlockNeeds, Occupancy, fit, round_up};
 use crate::targets::AmdWgp;
 
-/// The occupancy of a workgroup processor. `most_threads` and `most_shared` are the device's limits for one workgroup:
-/// threads, and bytes of local data share.
+/// The occupancy of a workgroup processor. `most_threads` and `most_shared` are the device's limits for one workgroup,
+/// in threads and in bytes of local data share.
 pub fn occupancy(
     wgp: &AmdWgp,
     block: &BlockNeeds,
@@ -16,7 +16,7 @@ pub fn occupancy(
     Occupancy::of(&limits, waves(wgp, block), wgp.simds * wgp.waves_per_simd)
 }
 
-/// For each resource of a workgroup processor, the number of workgroups for which it is enough. Wave slots and vector
+/// For each resource of a workgroup processor, the number of workgroups for which it suffices. Wave slots and vector
 /// registers follow HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor`, and barriers follow LLVM.
 pub fn block_limits(
     wgp: &AmdWgp,
@@ -46,8 +46,8 @@ pub fn block_limits(
     }
 }
 
-/// Waves per SIMD as compilers report them (`Occupancy [waves/SIMD]`): the minimum that slots, vector registers,
-/// local data share and barriers allow. The result counts waves, even if they do not form whole workgroups.
+/// Waves per SIMD as compilers report them (`Occupancy [waves/SIMD]`): the minimum that wave slots, vector registers,
+/// local data share and barriers allow. Unlike [`occupancy`], it counts waves that do not form a whole workgroup.
 pub fn waves_per_simd(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     let waves = waves(wgp, block);
     let slots = wgp.simds * wgp.waves_per_simd;
@@ -66,7 +66,7 @@ fn waves(wgp: &AmdWgp, block: &BlockNeeds) -> u32 {
     block.threads.div_ceil(wgp.wave_size).max(1)
 }
 
-/// The number of waves for which the vector registers of one SIMD are enough.
+/// The number of waves for which the vector registers of one SIMD suffice.
 fn waves_by_registers(wgp: &AmdWgp, registers: u32) -> u32 {
     if registers > wgp.registers_per_thread {
         return 0;

@@ -58,8 +58,8 @@ impl fmt::Display for Limiter {
     }
 }
 
-/// For each resource, the number of blocks for which it is enough. `u32::MAX` means that the resource does not limit
-/// the number.
+/// For each resource, the number of blocks for which it suffices. `u32::MAX` means that the resource does not limit the
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLimits {
     /// Limit by thread slots; 0 if the block has more threads than the device allows.
@@ -75,8 +75,8 @@ pub struct BlockLimits {
 }
 
 impl BlockLimits {
-    /// Each limit with its resource. If several limits are equal, the first one in this order is the limiting
-    /// resource.
+    /// Each limit with its resource. If several limits are equally low, the first one in this order counts as the
+    /// limiting resource.
     pub fn named(&self) -> [(Limiter, u32); 5] {
         [
             (Limiter::Threads, self.threads),
@@ -111,7 +111,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Resident warps over the maximum, from 0 to 1.
+    /// Resident warps divided by the maximum, from 0 to 1.
     pub fn fraction(&self) -> f64 {
         f64::from(self.warps) / f64::from(self.max_warps.max(1))
     }

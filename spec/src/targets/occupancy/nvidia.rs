@@ -8,8 +8,8 @@ use crate::targets::NvidiaSm;
 /// Threads per warp.
 const WARP: u32 = 32;
 
-/// The occupancy of a streaming multiprocessor. `most_threads` and `most_shared` are the device's limits for one block:
-/// threads, and bytes of shared memory.
+/// The occupancy of a streaming multiprocessor. `most_threads` and `most_shared` are the device's limits for one block,
+/// in threads and in bytes of shared memory.
 pub fn occupancy(
     sm: &NvidiaSm,
     block: &BlockNeeds,
@@ -20,7 +20,7 @@ pub fn occupancy(
     Occupancy::of(&limits, warps(block), sm.max_threads / WARP)
 }
 
-/// For each resource of a streaming multiprocessor, the number of blocks for which it is enough.
+/// For each resource of a streaming multiprocessor, the number of blocks for which it suffices.
 pub fn block_limits(
     sm: &NvidiaSm,
     block: &BlockNeeds,
@@ -48,8 +48,8 @@ fn warps(block: &BlockNeeds) -> u32 {
     block.threads.div_ceil(WARP).max(1)
 }
 
-/// The number of blocks for which the registers are enough. A warp uses registers of one partition. The limit per
-/// block is checked as if the number of warps were rounded up to a multiple of the number of partitions.
+/// The number of blocks for which the registers suffice. Each warp takes its registers from one partition. For the
+/// limit per block, the number of warps is rounded up to a multiple of the number of partitions.
 fn by_registers(sm: &NvidiaSm, block: &BlockNeeds) -> u32 {
     let warp = round_up(
         u64::from(block.registers) * u64::from(WARP),
