@@ -1,5 +1,6 @@
 //! Runs candidates in check builds. A check build is code for the cpu device that also reports races, divergent
-//! barriers and accesses out of bounds. Such faults need not change the outputs.
+//! barriers and accesses out of bounds. Such faults do not always change the outputs, so a comparison of outputs can
+//! miss them.
 //!
 //! The check builds of the baseline and of every finalist run on small problems, in several orders of their threads.
 //! Candidates for a GPU are compiled for the cpu for this purpose, if their source compiles there.
@@ -130,7 +131,7 @@ impl<'a> Checker<'a> {
         let site = match place {
             CheckPlace::Nowhere(why) => return Err(why.clone()),
             CheckPlace::Here => {
-                // The device's own expected outputs are used.
+                // The expected outputs of the tuned device, which is the cpu, are used.
                 return Ok(Checker {
                     kernel,
                     problem,
@@ -233,8 +234,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The fault that the check build of the baseline reports if it is launched without a comparison. If the baseline
-    /// itself is the oracle, a faulty baseline has no expected outputs with which its check build could be compared.
+    /// The fault that the check build of the baseline reports if its outputs are not compared. This is needed if the
+    /// expected outputs come from the baseline itself: a faulty baseline provides no outputs with which its check build
+    /// could be compared.
     fn fault_alone(&self, which: Which<'_>, expected: &Expectations) -> Option<Outcome> {
         let Which::Baseline = which else { return None };
         let compiled = self.build(which).ok()?;

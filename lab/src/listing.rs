@@ -12,8 +12,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Listing {
     devices: Vec<ListedDevice>,
-    /// For each GPU architecture in the target table, the compiler that can compile for it on this machine, or what is
-    /// missing for such a compiler.
+    /// For each GPU architecture in the target table, the compiler on this machine that can compile for it, or the part
+    /// that is missing.
     targets: BTreeMap<&'static str, CompilerStatus>,
     /// Simulated GPUs: smoke tests can execute images for these GPUs without the hardware.
     simulated: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Listing {
     missing: BTreeMap<String, String>,
 }
 
-/// The identity of a compiler, or what is missing for it.
+/// The identity of a compiler, or the part that is missing for it.
 #[derive(Serialize)]
 enum CompilerStatus {
     #[serde(rename = "Ok")]

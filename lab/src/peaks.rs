@@ -42,8 +42,8 @@ fn of_cpu(info: &DeviceInfo) -> Roofline {
     }
 }
 
-/// The bounds come from the driver's attributes, not from a table by architecture. H200 and H100 are both sm_90, but
-/// the H200 has a third more bandwidth.
+/// The bounds come from the driver's attributes, not from a table by architecture. For example, the H100 and the H200
+/// are both sm_90, but their bandwidths are 3.35 TB/s and 4.8 TB/s.
 fn of_cuda(info: &DeviceInfo) -> Roofline {
     let field = |name: &str| -> Option<u64> {
         let value = info.fingerprint.get(name)?.parse().ok()?;

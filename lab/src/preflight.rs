@@ -24,7 +24,8 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// [`SERIALIZING`] that is set.
 ///
 /// # Errors
-/// [`LabError::SharedGpu`], which lists the other processes.
+/// [`LabError::SharedGpu`] if other processes compute on the device and `allow` is not set. The error lists these
+/// processes.
 pub fn check(name: &str, device: &dyn DeviceBackend, allow: bool) -> Result<(), LabError> {
     let warn = |text: String| {
         // A closed standard error must not end a run.

@@ -69,9 +69,9 @@ pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
         .is_ok_and(|bytes| bytes <= MAX_TRIAL_BYTES)
 }
 
-/// A worker that verifies several candidates one after another. It is used on GPUs, where a candidate cannot affect the
-/// verification of the next candidate, because each candidate has its own code, and all data that a candidate could
-/// corrupt is written again. If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
+/// A worker that verifies several candidates one after another. It is used on GPUs. There, a candidate cannot affect
+/// the verification of the next one, because each has its own code and all data that it could corrupt is written again.
+/// If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
 #[derive(Debug, Default)]
 pub struct KeptWorker(Option<Worker>);
 
@@ -148,10 +148,10 @@ pub struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
-    /// Verifies one arm (a compiled candidate) on all cases, in one fresh worker.
     /// Verifies one arm (a compiled candidate) on all cases that apply to it, in one fresh worker.
+    ///
     /// # Errors
-    /// The first failure. The worker has ended by then.
+    /// If a case fails. The error describes the first failure, and the worker has ended.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
         let jobs = self.jobs(arm, cases)?;
         let mut worker = self.open(arm)?;
@@ -240,8 +240,8 @@ impl Verifier<'_> {
             .get(&case.problem, case.seed, reference_plan)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
-        // One seed runs between guard zones, which detect a stray write of a single element. The other seed runs
-        // between guard pages, which also detect a stray read.
+        // With one of the two seeds, the buffers lie between guard zones, which detect a stray write of a single
+        // element. With the other seed, they lie against guard pages, which also detect a stray read.
         Ok(VerifyJob {
             arm: 0,
             problem,

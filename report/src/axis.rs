@@ -3,7 +3,7 @@
 /// The quantity that an axis shows. It determines the unit of the labels, and whether the axis may be logarithmic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
-    /// A number of things.
+    /// A number of items, such as trials or configs.
     Count,
     /// A duration in nanoseconds, shown in a suitable unit. The axis is logarithmic if the values span a factor of
     /// ten or more.
@@ -39,7 +39,8 @@ const DECADE: f64 = 10.0;
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
 
 impl Axis {
-    /// Creates an axis that contains all finite values. It has a length even if there is only one value, or none.
+    /// Creates an axis that contains all finite values. Its range is not empty even if there is only one value, or
+    /// none.
     pub(super) fn over(values: impl IntoIterator<Item = f64>, quantity: Quantity) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (lo, hi) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {

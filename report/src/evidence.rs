@@ -23,8 +23,8 @@ pub struct DecisionFigures {
 }
 
 impl DecisionFigures {
-    /// Combines a decision with the confirmation on which it is based. If the winner is proven, this is the winner's
-    /// last confirmation. If the baseline was kept after a confirmation, it is the last confirmation of any config.
+    /// Combines a decision with the confirmation on which it is based. For a proven winner, this is the winner's last
+    /// confirmation. For a baseline that was kept after a confirmation, it is the last confirmation of any config.
     /// Confirmations of runs after run `latest` are ignored.
     pub(super) fn new(
         winner: Option<Winner>,
@@ -169,7 +169,7 @@ fn speedup(process: &ConfirmProcess) -> Option<f64> {
     Some((-median / 1e6).exp())
 }
 
-/// Converts millionths to a number.
+/// Converts millionths to a ratio.
 pub(super) fn times(ppm: u64) -> f64 {
     ppm as f64 / 1e6
 }

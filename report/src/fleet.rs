@@ -9,7 +9,7 @@ use super::page::document;
 use super::share_bar::{self, Share};
 use super::svg::breakable;
 
-/// The states of a task in the order of the bars, each with its CSS class.
+/// The states of a task in the order of their segments in a bar, each with its CSS class.
 const STATES: [(TaskState, &str); 6] = [
     (TaskState::Proven, "p-confirm"),
     (TaskState::Kept, "p-verify"),

@@ -15,8 +15,8 @@ const PARAMS: usize = 3;
 /// Maximum number of rows or columns of a heat map. If a parameter has more values, neighbouring values are grouped.
 const MAX_VALUES: usize = 12;
 
-/// The colour scale cividis, from slow to fast. Its brightness increases evenly, so colour-blind readers can read it,
-/// also in grey.
+/// The colour scale cividis, from slow to fast. Its brightness increases evenly, so it is legible for colour-blind
+/// readers and in greyscale.
 const COLOURS: [[f64; 3]; 6] = [
     [0.0, 32.0, 77.0],
     [49.0, 68.0, 107.0],
@@ -197,8 +197,8 @@ impl HeatMap {
     }
 }
 
-/// The text of a cell: the time without a normal space. It is empty if there are many columns, because the colour
-/// shows the time.
+/// The text of a cell: the time, with a narrow no-break space before its unit. It is empty if there are more than nine
+/// columns, in which case only the colour shows the time.
 fn compact(ns: u64, columns: usize) -> String {
     if columns > 9 {
         return String::new();

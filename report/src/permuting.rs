@@ -6,13 +6,14 @@
 //! error, divided by the variance of the costs.
 //!
 //! The measure is from L. Breiman, "Random forests", Machine Learning 45 (2001). A. Fisher, C. Rudin and F. Dominici,
-//! "All models are wrong, but many are useful", JMLR 20 (2019), apply it to any model. For independent parameters and
-//! a good model, it estimates the total Sobol index. This is the share of the variance to which a parameter
-//! contributes, alone or together with others, so importances may add up to more than 1 (B. Gregorutti, B. Michel and
-//! P. Saint-Pierre, "Correlation and variable importance in random forests", Statistics and Computing 27 (2017)). The
-//! alternative is functional ANOVA (F. Hutter, H. Hoos and K. Leyton-Brown, ICML 2014). It averages the model over
-//! the product of all values, but constraints exclude most of this product, and no trial covers it. Permuting uses
-//! only values that were tried.
+//! "All models are wrong, but many are useful", JMLR 20 (2019), apply it to any model. For independent parameters and a
+//! good model, it estimates the total Sobol index. This is the share of the variance to which a parameter contributes,
+//! alone or together with others, so importances may add up to more than 1 (B. Gregorutti, B. Michel and P.
+//! Saint-Pierre, "Correlation and variable importance in random forests", Statistics and Computing 27 (2017)).
+//!
+//! The alternative is functional ANOVA (F. Hutter, H. Hoos and K. Leyton-Brown, ICML 2014). It averages the model over
+//! the product of all values, but constraints exclude most of this product, so no trials support the model there.
+//! Permuting uses only values that were tried.
 //!
 //! The trials of a search concentrate on good times, and constraints make parameters depend on each other. Both can
 //! distort an importance. Therefore the report also shows the share of the variance that the model explains, for

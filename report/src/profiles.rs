@@ -24,7 +24,7 @@ const STYLES: [&str; CLASSES.len()] = [
     OTHER,
 ];
 
-/// The CSS class of all classes of instructions that have no separate colour.
+/// The CSS class of all instruction classes without a colour of their own.
 const OTHER: &str = "p-other";
 
 /// Draws profiles as one HTML page that loads no other file.

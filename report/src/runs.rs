@@ -163,8 +163,9 @@ impl Records {
                 ended: Some(task),
             })
             .collect();
-        // If the run was interrupted, its tasks are determined from its trials. Trials of an earlier version have no
-        // run, so they are attributed to a run of an earlier version.
+        // If the run was interrupted, its tasks are determined from its trials. Trials that an earlier version of
+        // `tune` stored do not contain the number of their run, so they are attributed to a run that an earlier version
+        // recorded.
         let known: HashSet<Hash> = tasks.iter().map(|task| task.key).collect();
         let of_run = |trial: &Trial| match trial.place {
             Some(place) => place.run == run.started.run,

@@ -8,7 +8,7 @@ use super::figures::{RunFigures, TaskFigures};
 use super::share_bar::{self, Share};
 use super::svg::breakable;
 
-/// A part of the time: its name, its CSS class and its duration in nanoseconds.
+/// A part of the time that a run took: its name, its CSS class and its duration in nanoseconds.
 type Part = (&'static str, &'static str, u64);
 
 fn parts(spent: &TimeSpent) -> [Part; 6] {

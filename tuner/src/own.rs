@@ -141,7 +141,7 @@ fn relative(from: &Path, to: &Path) -> PathBuf {
     up.chain(to[common..].iter().copied()).collect()
 }
 
-/// The source of the program: a list of the kernels, and the call of `tune`.
+/// The source of the program: a list of the kernels, and a call of `kiln_tuner::main`.
 fn program(package: &Package, kernels: &[&TunedKernel]) -> String {
     let lines: String = kernels
         .iter()

@@ -1,5 +1,5 @@
-//! Shows the progress of a run, with bars on a terminal and plain lines elsewhere. This is the only file that uses
-//! indicatif.
+//! Shows the progress of a run, with bars on a terminal and plain lines elsewhere. This is the only file that uses the
+//! crate `indicatif`.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -144,7 +144,7 @@ impl Pace {
         self.last = Some(Instant::now());
     }
 
-    /// Whether the last line is so long ago that the next one should be printed.
+    /// Whether enough time has passed since the last line to print another one.
     fn is_due(&self) -> bool {
         let interval = match self.in_full {
             true => LINE_EVERY,

@@ -25,9 +25,9 @@ use kiln_lab::worker::protocol::ProcessLimits;
 use kiln_lab::worker::reference_of;
 use kiln_project::TunedKernel;
 
-/// Maximum number of operations, and of bytes, of a problem that is launched itself. For a larger problem, only small
-/// problems are launched, if the kernel has any. The launch plan of the larger problem is still compared with the
-/// table.
+/// Maximum number of operations, and of bytes, of a problem that the smoke test launches. In place of a larger problem,
+/// it launches the kernel's small verification problems, if there are any. It still compares the launch plan of the
+/// larger problem with the table.
 const MAX_WORK: u64 = 200_000_000;
 
 /// The result for one baked row or one baseline.
@@ -153,7 +153,8 @@ impl Smoke<'_> {
             baseline_ns: 0,
         };
         let tuned = (kernel, problem);
-        // On a GPU the images of the GPU are proven. The check build is a program of the cpu device.
+        // A check build is a program for the cpu device. On a GPU, it would show nothing about the images that the GPU
+        // runs.
         let checker = (self.session.info().key.backend == Backend::Cpu)
             .then(|| Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases));
         let proof = verifier.verify(&made.arm, &cases).map_err(|error| {

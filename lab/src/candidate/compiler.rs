@@ -71,7 +71,8 @@ pub struct Draft {
     pub plan: LaunchPlan,
     /// The candidate's config.
     pub config: Config,
-    /// Whether the candidate has the baseline's geometry: it is the baseline or the reference entry.
+    /// Whether the candidate is launched with the baseline's geometry, because it is the baseline or the reference
+    /// entry.
     pub baseline: bool,
     /// The headers and flags that were saved with a saved kernel; `None` for a current kernel.
     pub recipe: Option<Arc<Recipe>>,

@@ -2,16 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-/// Minimum weight of an inner loop, as a share of the weight of the loop around it, for which the inner loop is the hot
-/// loop.
+/// An inner loop is hotter than the loop around it if it has at least this share of that loop's weight.
 const MIN_SHARE: f64 = 0.5;
 
 /// A loop, as the range of its instruction indices.
 pub(super) type Loop = RangeInclusive<usize>;
 
-/// All loops that these branches form. A branch is the pair of its own index and its target. Several backward branches
-/// to one instruction form one loop. A branch to itself is not a loop: NVIDIA's compiler puts one behind the end of
-/// each kernel. The branches must be sorted by their own index.
+/// All loops that these branches form. Each branch is a pair of its own index and the index of its target, and the
+/// branches must be sorted by their own index. Several backward branches to one instruction form one loop. A branch to
+/// itself does not count as a loop, because NVIDIA's compiler puts one behind the end of each kernel.
 pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec<Loop> {
     let mut loops: Vec<Loop> = Vec::new();
     for (last, first) in branches.filter(|(from, to)| to < from) {
@@ -23,8 +22,8 @@ pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec
     loops
 }
 
-/// Starts with the heaviest loop, and descends into its heaviest inner loop while that loop has at least `MIN_SHARE` of
-/// the weight of the loop around it. Returns `None` if there is no loop.
+/// The hot loop; `None` if there is no loop. The search starts with the heaviest loop, and descends into the heaviest
+/// inner loop as long as that loop has at least `MIN_SHARE` of the weight of the loop around it.
 pub(super) fn hottest(loops: &[Loop], weight: impl Fn(&Loop) -> u64) -> Option<&Loop> {
     // An outer loop weighs at least as much as the loops inside it, so the heaviest loop is an outermost one.
     let mut hot = loops.iter().max_by_key(|range| weight(range))?;

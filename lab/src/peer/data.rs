@@ -168,8 +168,8 @@ impl Given {
     /// Compares the outputs of a peer with the expected outputs.
     ///
     /// # Errors
-    /// The first output that is missing, has the wrong length, or differs from the expected output by more than twice
-    /// the kernel's tolerance.
+    /// If an output is missing, has the wrong length, or differs from the expected output by more than twice the
+    /// kernel's tolerance. The error describes the first such output.
     pub fn compare(&self, spec: &KernelSpec, expected: &Expected) -> Result<(), OutputError> {
         for (place, arg) in spec.args.iter().enumerate() {
             let ArgSpec::Slice(slice) = arg else { continue };

@@ -144,9 +144,8 @@ impl PeerProcess {
         }
     }
 
-    /// Times `calls` calls. If the reported times contradict the time that passed in this process, the times are
-    /// rejected with an error, for example because they have another unit or because all cores together could not have
-    /// spent that much CPU time.
+    /// Times `calls` calls. Returns an error if the reported times contradict the time that passed in this process. For
+    /// example, they may have another unit, or exceed the CPU time that all cores together could have spent.
     pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<TimedCalls, PeerError> {
         let asked = Instant::now();
         let answer = self.ask(&Asked::Time(calls), deadline)?;
@@ -182,7 +181,7 @@ impl PeerProcess {
 
     fn ask(&mut self, asked: &Asked<'_>, deadline: Duration) -> Result<Answer, PeerError> {
         let line = serde_json::to_string(asked).map_err(|error| PeerError::Said(error.to_string()));
-        // If the peer died, the missing answer reports that.
+        // A failed write is ignored, because a peer that died also gives no answer, and that is reported.
         let _ = writeln!(self.input, "{}", line?).and_then(|()| self.input.flush());
         self.answer(deadline)
     }

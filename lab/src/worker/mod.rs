@@ -1,7 +1,8 @@
 //! Worker processes: child processes that load candidates, verify them and time them.
 //!
-//! A candidate can crash, hang or exhaust memory. So the parent never loads a candidate itself; it only reads messages
-//! from the worker, with a deadline. If a candidate misbehaves, only the worker is lost, and a new worker replaces it.
+//! A candidate can crash, hang or exhaust memory. Therefore the parent never loads a candidate itself. It only reads
+//! messages from the worker, with a deadline. If a candidate misbehaves, only the worker is lost, and a new worker
+//! replaces it.
 
 mod bench;
 pub mod client;

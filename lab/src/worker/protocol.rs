@@ -24,7 +24,7 @@ pub enum Request {
     /// Open the device, generate the inputs, and load the arms (compiled candidates) in the specified order. Sent once
     /// per worker.
     Open(Box<OpenJob>),
-    /// Load an arm and replace all loaded arms. Only for workers that do not time.
+    /// Load an arm and replace all loaded arms. Only for workers that do not time launches.
     Load(Box<ArmJob>),
     /// Launch the receipt and release entries of one arm on a problem, and compare the outputs with the expected ones.
     Verify(VerifyJob),
@@ -70,7 +70,7 @@ pub enum Request {
         arm: usize,
         /// Number of launches in a sequence.
         launches: u32,
-        /// Number of measurements of each of the two ways.
+        /// Number of pairs of measurements: one of queued launches, and one of a replay.
         pairs: usize,
     },
 }
@@ -136,7 +136,7 @@ pub struct ArmJob {
     pub config_hash: u64,
     /// The candidate's config.
     pub config: Config,
-    /// Whether the arm is launched with the baseline's geometry: it is the baseline, or the reference entry.
+    /// Whether the arm is launched with the baseline's geometry, because it is the baseline or the reference entry.
     pub baseline: bool,
     /// The launch plan for the opened problem, computed by the parent.
     pub plan: LaunchPlan,

@@ -68,7 +68,7 @@ pub(super) fn measured(median_ns: u64) -> Outcome {
     })
 }
 
-/// Failure number `n`, from each group of outcomes alternately.
+/// Failure number `n`. Successive numbers cycle through the groups of outcomes.
 pub(super) fn failure(n: u64) -> Outcome {
     match n % 6 {
         0 => Outcome::Rejected {
@@ -200,7 +200,7 @@ impl SampleCache {
         SampleCache { folder, cache }
     }
 
-    /// Writes a run of one kernel with these trials that ended normally. Returns its number.
+    /// Writes a run of one kernel that ended normally after these trials. Returns the number of the run.
     pub(super) fn run(
         &self,
         kernel: &str,
@@ -231,7 +231,7 @@ impl SampleCache {
         run
     }
 
-    /// Writes a run of one kernel that is interrupted after its trials. Returns its number.
+    /// Writes a run of one kernel that was interrupted after these trials. Returns the number of the run.
     pub(super) fn begin(&self, kernel: &str, trials: &[(String, Outcome)]) -> u64 {
         let settings = RunSettings {
             command: format!("tune run -k '{kernel}'"),

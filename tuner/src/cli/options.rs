@@ -16,7 +16,7 @@ pub const DEFAULT_TRIALS: usize = 200;
 /// Converts the arguments of `tune run` to its options.
 ///
 /// # Errors
-/// The first flag with an invalid value.
+/// If a flag has an invalid value. The error names the first such flag.
 pub fn run_options(args: &RunArgs) -> Result<RunOptions, UsageError> {
     let jobs = jobs(args.jobs)?;
     // By default, a run that launches nothing has no limits.
@@ -205,7 +205,7 @@ pub fn strategy_name(text: &str) -> Result<String, UsageError> {
     })
 }
 
-/// Checks the names of strategies for `tune replay`. The name `all` returns all strategies.
+/// Checks the names of strategies for `tune replay`. The name `all` stands for all strategies.
 ///
 /// # Errors
 /// If a name is not the name of a strategy.

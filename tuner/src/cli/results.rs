@@ -82,8 +82,8 @@ pub enum CacheAction {
     Path,
     /// Print how much is stored
     Stats(OutputArgs),
-    /// Check every record of the journal and the store, after damaged records were restored from the other of the two;
-    /// exit with 1 if any is damaged or lost
+    /// Check every record of the journal and the store, after restoring damaged records of one from the other; exit
+    /// with 1 if any is damaged or lost
     Verify(OutputArgs),
     /// Print everything stored as one JSON document
     Export,

@@ -35,7 +35,7 @@ pub struct PackageArgs {
 }
 
 impl PackageArgs {
-    /// The selection of kernels that these arguments make.
+    /// The kernels that these arguments select.
     pub fn selection(&self) -> PackageSelection {
         PackageSelection {
             manifest_path: self.manifest_path.clone(),

@@ -103,9 +103,9 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     Ok(checked(!failed))
 }
 
-/// The regime (cold or hot caches) of the timed launches: the regime on the command line. Without one, kernels that are
-/// compared with peers are timed with hot caches, because a peer has only one copy of the data, which stays in the
-/// caches if it fits. `None` for the default of the device.
+/// The regime (cold or hot caches) of the timed launches; `None` for the default of the device. If the command line
+/// does not specify a regime, kernels that are compared with peers (other programs that compute the same result) are
+/// timed with hot caches: a peer has only one copy of the data, which stays in the caches if it fits.
 fn regime(args: &BenchArgs) -> Option<Regime> {
     let hot = (!args.peers.is_empty()).then_some(Regime::Hot);
     args.watch.regime.regime.or(hot)

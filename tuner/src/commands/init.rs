@@ -1,6 +1,6 @@
 //! `tune init`: creates the folder of baked tables with its index and a `.gitattributes` file. The index lists the
-//! tables for the macro. It is created even if there are no tables yet, because a build then notices later that a table
-//! was added.
+//! tables for the macro. It is created even if there are no tables yet, because only a build that found an index
+//! notices a table that is added later.
 
 use std::path::Path;
 use std::process::ExitCode;

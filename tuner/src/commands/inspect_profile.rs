@@ -1,4 +1,5 @@
-//! `tune inspect --profile`: profiles configs on simulated GPUs, which count what the configs execute and move.
+//! `tune inspect --profile`: profiles configs on simulated GPUs, which count the executed instructions and the moved
+//! bytes.
 
 use std::process::ExitCode;
 

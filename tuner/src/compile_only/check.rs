@@ -1,6 +1,6 @@
 //! Checks the whole search space of each task (a kernel and a problem) for a target: which configs compile, and which
 //! of them could be launched. Configs that cannot be launched are recorded with the reason, under a key of the target.
-//! The compiled images of the configs that can be launched are in the artifact cache.
+//! The compiled images of the other configs stay in the artifact cache.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;

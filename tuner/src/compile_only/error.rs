@@ -15,7 +15,7 @@ pub enum TargetError {
     /// None of the requested targets has an installed compiler.
     #[error("{}", .missing.join("\nerror: "))]
     NoneOfThem {
-        /// One message per reason, with what is missing for which targets.
+        /// The different messages that say which compiler is missing.
         missing: Vec<String>,
     },
     /// The text from the command line is not a config or a problem of the kernel.

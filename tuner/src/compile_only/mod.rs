@@ -1,6 +1,6 @@
-//! Compiles and inspects for targets that this machine does not have. The compilers work without a device, and the
-//! limits come from the target table instead of a driver. The results are not measurements: they show what compiles and
-//! what can be launched.
+//! Compiles and inspects configs for targets that this machine does not have. The compilers work without a device, and
+//! the limits come from the target table instead of a driver. The results are not measurements: they show what compiles
+//! and what can be launched.
 
 mod check;
 mod error;

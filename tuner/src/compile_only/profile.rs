@@ -41,7 +41,7 @@ pub struct Profiled {
 enum CodeReader {
     /// The simulator executes the image itself, so it reports the instructions.
     Simulator,
-    /// The simulator executes PTX, so the cubin is compiled and disassembled in addition.
+    /// The simulator executes PTX, so the machine code (a cubin) is compiled and disassembled separately.
     Disassembler(Box<CompileTarget>, Disassembler),
     /// The machine code is not read, for this reason.
     Missing(String),

@@ -39,7 +39,7 @@ pub struct TaskCheck {
     /// A description of the size of the whole space, if only a sample of it was enumerated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sampled: Option<String>,
-    /// Configs that constraints and launch limits exclude, per rule.
+    /// The number of configs that each rule (a constraint or a launch limit) excludes.
     pub cut: Vec<Cut>,
     /// Number of valid configs that were checked.
     pub checked: u64,

@@ -1,5 +1,5 @@
 //! Reads what earlier attempts at an element left in the store: which tasks they decided, their trials, and their
-//! confirmations that are not complete. An attempt is one run of an element.
+//! incomplete confirmations. An attempt is one run of an element, which is the work of one machine in a fleet's plan.
 //!
 //! Every attempt announces its journal with an empty object in the store. Anyone who can write to the store can create
 //! an announcement, so announcements are only hints. The content of a journal is used only if it is signed with a
@@ -89,8 +89,9 @@ impl Attempts {
     }
 }
 
-/// The confirming processes of the earlier attempt by one observer that ran the most of them. A confirmation that ran
-/// out of time resumes from them. Processes of two attempts are never mixed, because both may have the same number.
+/// The confirming processes of one earlier attempt by an observer, namely the attempt that ran the most of them. A
+/// confirmation that ran out of time resumes from them. Processes of two attempts are never mixed, because both may
+/// have the same number.
 fn confirmations(earlier: &Attempts, observer: &BTreeMap<String, String>) -> Vec<ConfirmProcess> {
     let mut of_journals: BTreeMap<u64, Vec<ConfirmProcess>> = BTreeMap::new();
     let own = earlier.segments.iter();
@@ -138,7 +139,7 @@ pub fn take_up(
         own_trials::take_up(cache, key, trials)?;
     }
     for process in confirmations(earlier, observer) {
-        // Without a trial under its key, the search of the process has left nothing to go on from.
+        // If no trial of the task was copied, the search starts from nothing, and the confirmation cannot be resumed.
         if cache.key(process.key)?.is_some() {
             cache.confirm_process(process)?;
         }

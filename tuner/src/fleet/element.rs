@@ -2,7 +2,7 @@
 //! device. The run measures in its own cache, publishes its journal while it measures, and then publishes signed
 //! statements about what it proved.
 //!
-//! An element may run any number of times, also several times at once, and each run may end at any moment. Only results
+//! An element may run any number of times, even several times at once, and each run may end at any moment. Only results
 //! that a run has published to the store are used.
 
 use std::path::Path;
@@ -34,7 +34,7 @@ pub struct Work<'a> {
     pub plan: &'a PlanFile,
     /// The number of the element in the plan.
     pub element: u32,
-    /// The worker key that signs what is published.
+    /// The worker key that signs the published results.
     pub key: PrivateKey,
     /// The store to which results are published.
     pub store: &'a dyn ObjectStore,

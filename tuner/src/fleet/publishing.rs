@@ -18,7 +18,7 @@ use crate::error::TRY_AGAIN;
 /// trials, because each trial has a record of its start and a record of its result. A killed attempt may lose at most
 /// 64 trials. The difference leaves room for trials that end while the thread sleeps or publishes.
 const MAX_UNPUBLISHED: u64 = 2 * 48;
-/// How often the thread checks for new records and signals.
+/// The interval at which the thread checks for new records and signals.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Handle of the running thread.

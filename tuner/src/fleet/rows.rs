@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::tables::bake;
 use kiln_project::Project;
 
-/// A table that was written, and the rows of the plan for it.
+/// A table that was written, and the rows that the plan contributed to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The name of the kernel.
@@ -69,11 +69,11 @@ fn replace(rows: &mut Vec<Row>, new: &Row) {
     }
 }
 
-/// Checks that some of the project's kernels are the same as in the plan. `kernels` contains their names. A kernel that
-/// the plan does not list is not checked.
+/// Checks that the kernels with the names in `kernels` are the same in the project as in the plan. A kernel that the
+/// plan does not list is not checked.
 ///
 /// # Errors
-/// The first kernel that is missing from the project, or whose spec or source differs.
+/// If a kernel is missing from the project, or its spec or source differs. The error names the first such kernel.
 pub fn check_sources<'k>(
     project: &Project,
     plan: &kiln_fleet::Plan,

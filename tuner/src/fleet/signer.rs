@@ -41,8 +41,8 @@ pub fn signing_key(given: Option<&Path>) -> Result<Signer, FleetError> {
     Ok(Signer::read(&path)?)
 }
 
-/// Checks that a new plan would not replace the files of another plan. The results of a plan are lost without its worker
-/// key.
+/// Checks that a new plan would not replace the files of another plan. Elements cannot continue without the worker key
+/// of their plan.
 ///
 /// # Errors
 /// If the plan or its worker key exists.

@@ -1,4 +1,4 @@
-//! Publishes what an element proved, as one signed statement per proven task.
+//! Publishes the results that an element proved, as one signed statement per proven task.
 
 use std::collections::BTreeMap;
 

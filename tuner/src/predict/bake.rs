@@ -148,8 +148,8 @@ fn pick(
     picked
 }
 
-/// The row with the model's choice for a problem: the configs with the best predictions are compiled, and then ranked again with their
-/// registers and spills. `None` if no config can be predicted and compiled.
+/// The row with the model's choice for a problem. The configs with the best predictions are compiled, and then ranked
+/// again with the registers and spills that the compiler reports. `None` if no config can be predicted and compiled.
 fn row(
     kernel: &TunedKernel,
     problem: &Problem,

@@ -4,9 +4,10 @@
 //! The model uses the launch plan, the declared work and, for compiled configs, their registers and spills. It does not
 //! depend on kernel names. The model is tested before it is used: [`judge`] scores the model on measurements of the
 //! same kernel on the GPUs in the target table. The model makes no predictions for a kernel on which it is not better
-//! than random order, or for which there are too few measurements. Its choices are baked only on request, as rows with
-//! the evidence `predicted` and without a speed-up. A program uses such rows only if the kernel's spec accepts that
-//! evidence.
+//! than random order, or for which there are too few measurements.
+//!
+//! The model's choices are baked only on request, as rows with the evidence `predicted` and without a speed-up. A
+//! program uses such rows only if the kernel's spec accepts that evidence.
 
 mod bake;
 mod facts;

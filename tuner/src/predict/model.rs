@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn what_is_worse_by_the_book_is_guessed_slower() {
         let good = facts(16_384, 256, 512);
-        // The configs have threads that do not fill a warp, too few blocks, spills, or narrow rows.
+        // Each of the other configs has one weakness: a partly filled warp, too few blocks, spills, or narrow rows.
         assert!(seconds(&facts(131_072, 33, 512)) > seconds(&good));
         assert!(seconds(&facts(10, 256, 512)) > seconds(&good));
         let spills = Some(Spills::Bytes {

@@ -123,7 +123,7 @@ impl ToBake {
 /// the target.
 ///
 /// # Errors
-/// The first difference.
+/// If the parameters or the vendors differ. The error contains the first difference.
 pub fn check(to_bake: &ToBake, recording: &Recording) -> Result<(), ReplayError> {
     device(recording, &to_bake.target)?;
     same_params(&to_bake.kernel, recording)
@@ -187,7 +187,7 @@ pub fn bake(
 }
 
 /// The key of the recorded device, with the target's architecture. If the recording does not name its device, the key
-/// has the target's product. A device of another vendor is an error.
+/// contains the target's product name. A device of another vendor is an error.
 fn device(recording: &Recording, target: &CompileTarget) -> Result<DeviceKey, ReplayError> {
     let known = target.known;
     let name = recording.device.as_deref().unwrap_or(known.product);

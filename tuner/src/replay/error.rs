@@ -6,7 +6,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// A recording to start from is not a recording of a searched kernel on another device.
+    /// A recording from which searches should start is not from a searched kernel on another device.
     #[error(
         "`{name}` is of the kernel of no space that is searched, or that space itself\nhelp: a source is named KERNEL@DEVICE, with the kernel of a `--space`"
     )]

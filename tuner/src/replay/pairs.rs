@@ -1,4 +1,4 @@
-//! Searches every ordered pair of recordings of a kernel, in each of the ways in [`Start`].
+//! Searches every ordered pair of recordings of a kernel, from each starting point in [`Start`].
 
 use rayon::prelude::*;
 

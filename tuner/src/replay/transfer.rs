@@ -11,7 +11,7 @@ use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_search::{Guide, Prior, Settings};
 
-/// What the search of a target starts from.
+/// The starting point of the search of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// No earlier results.
@@ -55,8 +55,8 @@ pub struct Trials {
     pub seeds: std::ops::RangeInclusive<u64>,
     /// Settings of the search model.
     pub settings: Settings,
-    /// If set, only the configs that a search of the source with this many trials tries are used; otherwise the whole
-    /// source.
+    /// If set, a search starts only from the configs that a search of the source with this many trials would try.
+    /// Otherwise it starts from the whole source.
     pub source_trials: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ pub struct PairRuns {
     pub source: String,
     /// The name of the target.
     pub target: String,
-    /// What the searches start from.
+    /// The starting point of the searches.
     pub start: Start,
     /// The share of the target's optimum after each number of configs, as the median over the seeds.
     pub shares: Vec<(usize, f64)>,

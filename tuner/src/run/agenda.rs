@@ -1,20 +1,23 @@
 //! The order in which a run works on its tasks, and the share of the remaining time that each task gets. A turn is one
 //! period in which the run works on a task.
 //!
-//! The order is breadth first: every kernel should have a decision before any kernel has a second one. The first
-//! problem of each kernel comes first. If time remains, the first problems that are still undecided get a second turn.
-//! Then come the other problems. The problems of kernels for which a much faster config is proven come before those of
-//! other kernels. Finally, the tasks that are still undecided get a second turn, and after them the tasks with a proven
-//! config whose search ran out of time.
+//! The order is breadth first, so that every kernel has a decision before any kernel has a second one:
+//!
+//! 1. The first problem of each kernel.
+//! 2. A second turn for those of these problems that are still undecided.
+//! 3. The other problems. Problems of kernels for which a much faster config is proven come before those of other
+//!    kernels.
+//! 4. A second turn for all tasks that are still undecided.
+//! 5. A second turn for tasks with a proven config whose search ran out of time.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum number of turns per task in a run. Each turn can prove a config by mistake, so each turn counts as one
-/// claim.
+/// Maximum number of turns per task in a run. Every turn may wrongly prove a config, so
+/// [`claims_of`](super::turns::claims_of) counts each turn as one claim.
 pub const MAX_TURNS: usize = 2;
 
 /// The weight of an undecided task in its second turn: it gets as much time as this many other tasks. Such a task is
-/// undecided because the difference is small, and a small difference takes many configs to find and many processes to
+/// undecided because its speed-up is small, and a small speed-up takes many configs to find and many processes to
 /// prove.
 const UNDECIDED_WEIGHT: usize = 16;
 
@@ -46,10 +49,10 @@ pub struct Turn {
     pub number: usize,
     /// Whether the task had an earlier turn.
     pub again: bool,
-    /// The time of this turn, as a multiple of the time of one task.
+    /// The length of this turn, in shares of the remaining time (see [`Turn::shares`]).
     pub weight: usize,
-    /// Number of other tasks that share the remaining time with this turn: the tasks that have not had a turn. If this
-    /// is a second turn and all tasks have had a turn, these are the tasks that will get a second turn.
+    /// Number of tasks that wait for a turn, so they share the remaining time with this one. As long as some tasks have
+    /// not had a turn, only those are counted. After that, the tasks that will get a second turn are counted.
     pub behind: usize,
 }
 

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use crate::run::agenda::Turn;
 use kiln_measure::wealth::FAR;
 
-/// The time of a run, which is distributed task by task.
+/// The time limit of a run, and the time at which the run began.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     start: Instant,
     total: Option<Duration>,
 }
 
-/// The share of a run's time to which a task is entitled.
+/// The data from which a task's slice of the run's time is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Share<'a> {
     /// The time of the run.
@@ -48,8 +48,8 @@ pub struct Slice {
     pub search_until: Option<Instant>,
     /// After this time, no confirming process begins.
     pub confirm_until: Option<Instant>,
-    /// Like `confirm_until`, for a finalist that was much faster than the baseline in the race. Its proof is near, and
-    /// a proof is worth more than what another task would achieve in that time.
+    /// Like `confirm_until`, for a finalist that was much faster than the baseline in the race. Its proof needs only a
+    /// few more processes, and a proof is worth more than the progress that another task would make in that time.
     pub overtime_until: Option<Instant>,
 }
 
@@ -61,8 +61,8 @@ const SEARCH_SHARE: f64 = 0.6;
 const SEARCH_SHARE_AGAIN: f64 = 0.8;
 
 /// Minimum time of a task after its baseline is ready, or a quarter of the budget if that is less. It is enough for a
-/// batch of configs and a confirmation. With less time, the task would be compiled and verified without a proof. Tasks
-/// that are not reached as a result are left to the next run.
+/// batch of configs and a confirmation. With less time, the run would compile and verify the task's configs, but prove
+/// none of them. Tasks for which no time remains as a result are left to the next run.
 const MIN_SHARE: Duration = Duration::from_secs(2);
 
 /// A task may use at most this many times its share to confirm a finalist that was much faster than the baseline in the
@@ -82,7 +82,7 @@ impl Budget {
     }
 
     /// The slice of the next task: `weight` of the `shares` into which the remaining time is divided, but at least
-    /// enough to prove something. Time that a task does not use goes to the other tasks.
+    /// `MIN_SHARE`. Time that a task does not use goes to the other tasks.
     pub fn slice(&self, weight: usize, shares: usize) -> Slice {
         self.slice_of_rest(Duration::ZERO, weight, shares)
     }
@@ -111,8 +111,8 @@ impl Budget {
         }
     }
 
-    /// Whether the time that a second turn would get is at least a tenth of a task's equal part of the whole budget.
-    /// With less time, the turn would end before it measured anything.
+    /// Whether a second turn would get at least a tenth of the time that one task would get if the whole budget were
+    /// divided equally. With less time, the turn would end before it measured anything.
     pub fn is_worth_a_turn(&self, turn: Turn, all_tasks: usize) -> bool {
         let slice = self.slice(turn.weight, turn.shares());
         let (Some(total), Some(left)) = (self.total, slice.confirm_left()) else {
@@ -169,7 +169,7 @@ impl Slice {
 mod tests {
     use super::*;
 
-    /// A second turn of this weight, before that many others.
+    /// A second turn of this weight, which leaves `behind` tasks waiting.
     fn again(weight: usize, behind: usize) -> Turn {
         Turn {
             task: 0,

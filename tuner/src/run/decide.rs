@@ -23,14 +23,14 @@ use kiln_measure::{ArmId, Claim, ConfirmSettings, Decision, Doubt, Lab as _, Ope
 /// Maximum number of finalists (best configs of a race) that may fail before the baseline is kept.
 const MAX_FINALISTS: usize = 40;
 
-/// Number of launches of a finalist in one process. There are fewer launches if they would take longer than
-/// [`SOAK_TIME`].
+/// Number of launches in the soak test, which launches a finalist many times in one process because some faults appear
+/// late. There are fewer launches if they would take longer than [`SOAK_TIME`].
 const SOAK_LAUNCHES: u64 = 2_000;
 
-/// Maximum time for launching a finalist many times.
+/// Maximum time of the soak test.
 const SOAK_TIME: Duration = Duration::from_secs(2);
 
-/// The repeated launches may take one part in this many of the time that remains for confirming.
+/// The soak test may take at most the time that remains for confirming, divided by this number.
 const SOAK_SHARE: u32 = 6;
 
 /// Number of samples in an ABBA or BAAB block.
@@ -195,9 +195,9 @@ fn soak(
     }
 }
 
-/// The winner that was proven earlier, in this run or in an earlier run, unless its config has failed since, or its
-/// outputs were verified with weaker evidence than this run has. The proof
-/// uses separate data, so it stays valid if the config later loses a race, or if there is no time for a race.
+/// The winner that was proven earlier, in this run or in an earlier run. Returns `None` if its config has failed since,
+/// or if its outputs were verified with weaker evidence than this run has. The proof uses data of its own, so it stays
+/// valid if the config later loses a race or if there is no time for a race.
 pub(super) fn standing(
     context: &RunContext<'_>,
     evaluator: &Evaluator<'_>,

@@ -148,7 +148,8 @@ impl Source<'_> {
     }
 }
 
-/// The stored results as costs. A cost is relative to the baseline's time, so devices and problems can be compared.
+/// The stored results as costs. A cost is relative to the baseline's time, so the costs on different devices and
+/// problems are comparable.
 fn of_trials(trials: &[Trial], spec: &KernelSpec, space: &SearchSpace) -> Prior {
     let one = |trial: &Trial| {
         let config = spec.parse_config(&trial.config).ok()?;
@@ -177,8 +178,8 @@ fn is_the_configs_fault(outcome: &Outcome) -> bool {
     )
 }
 
-/// The recorded results of configs that the kernel has too; `None` if fewer than [`MIN_VALID`] of these configs are
-/// valid.
+/// The recorded results of the configs that are also in the kernel's search space; `None` if fewer than [`MIN_VALID`]
+/// of these configs are valid.
 fn of_recording(recording: &Recording, spec: &KernelSpec, space: &SearchSpace) -> Option<Earlier> {
     let params = recording.space.params();
     let mut costs = BTreeMap::new();

@@ -76,7 +76,7 @@ pub struct Evaluator<'a> {
     pub reporter: &'a dyn Reporter,
     /// The key of the device.
     pub device: &'a DeviceKey,
-    /// The roofline of the device, and the least work of a launch. A time that is shorter than these two allow is a
+    /// The roofline of the device, and the least work of a launch. A time that is shorter than they allow is a
     /// measurement error.
     pub bound: (Roofline, LeastWork),
     /// Starts the worker processes of races.
@@ -109,8 +109,8 @@ pub enum EvaluateError {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Creates an evaluator without trials. `cases` contains the cases of every config, and the cases of finalists
-    /// only.
+    /// Creates an evaluator without trials. `cases` contains the cases on which every config is verified, and the cases
+    /// on which only finalists are verified.
     pub fn new(
         context: &RunContext<'a>,
         task: &'a Task<'a>,
@@ -309,7 +309,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Verifies a finalist on the cases that are not used for every trial. Returns the outcome if the finalist fails.
+    /// Verifies a finalist on the cases that only finalists must pass. Returns the outcome if the finalist fails.
     pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
         if self.final_cases.is_empty() {
             return None;
@@ -332,8 +332,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Races verified configs against the best config so far in the same processes, and stores the outcome of each.
-    /// Returns their costs.
+    /// Races verified configs and the best config so far in the same processes. Stores the outcome of each verified
+    /// config and returns their costs.
     fn race(
         &mut self,
         mut contenders: Vec<Contender>,
@@ -390,7 +390,7 @@ impl Evaluator<'_> {
         measure_ns: u64,
     ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
-            // The config was not measured, but not because of a fault of the config, so the config may be tried again.
+            // The config was not measured for a reason that is not its fault, so it may be tried again.
             self.cache.cancel(&self.id(&contender.config))?;
             return Ok(None);
         };
@@ -537,7 +537,8 @@ impl Evaluator<'_> {
         same.any(|contender| raced.iter().any(|raced| raced.arm == contender.arm))
     }
 
-    /// The time in nanoseconds for a race that begins now. It has a minimum, so its trials are not lost.
+    /// The time in nanoseconds for a race that begins now. It has a minimum, because the configs are already compiled
+    /// and verified, and a race that is too short would waste this work.
     fn race_budget_ns(&self, until: Option<Instant>) -> u64 {
         let baselines = self.lab.baseline_ns().saturating_mul(MIN_RACE_BASELINES);
         let least = MIN_RACE.max(Duration::from_nanos(baselines));

@@ -1,4 +1,4 @@
-//! Handles Ctrl-C during a run. The run ends immediately, after a message that all results are kept.
+//! Handles Ctrl-C during a run. The run prints that all results are kept, and ends immediately.
 
 use std::io::Write as _;
 

@@ -1,11 +1,11 @@
-//! The fields that identify the machine and the device that measure.
+//! The observer of a measurement: fields that identify the machine and the device.
 
 use std::collections::BTreeMap;
 
 use kiln::device::DeviceInfo;
 use kiln_cache::record::printable;
 
-/// The field `host` of an observer: its name, and the name of this machine.
+/// The `host` field of an observer: the name of the field and the name of this machine.
 pub fn host() -> (String, String) {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy().into_owned();

@@ -15,7 +15,7 @@ pub struct RunOptions {
     pub trials: Option<usize>,
     /// The problems to tune, as text; all problems if empty.
     pub problems: Vec<String>,
-    /// The strategy's name.
+    /// The name of the search strategy.
     pub strategy: String,
     /// Whether searches start from stored results of the kernel under other conditions.
     pub transfer: bool,
@@ -31,7 +31,8 @@ pub struct RunOptions {
     pub jobs: usize,
     /// Whether to print the plan and exit.
     pub dry_run: bool,
-    /// The tasks of an element of a fleet's plan; if empty, all tasks of the project are tuned.
+    /// The tasks of the fleet element (one unit of work in a fleet's plan) that this run tunes. If this is empty, the
+    /// run tunes all tasks of the project.
     pub element: Vec<ElementTask>,
     /// The number of claims in a whole fleet plan; `None` for the number of claims of this run. A claim is a statement
     /// that a config is faster than the baseline. On average, at most one in a hundred proven claims is wrong.
@@ -41,7 +42,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// The configs to try for a task, as text, if an element of a plan lists them; `None` to search the whole space.
+    /// The configs to try for a task, as text, if a fleet element lists them; `None` to search the whole space.
     pub fn listed(&self, task: &Task<'_>) -> Option<&[String]> {
         let (kernel, problem) = (&task.kernel.spec.name, task.problem.to_string());
         let mut tasks = self.element.iter();

@@ -1,5 +1,5 @@
-//! Copies trials that the same device made in another cache, such as the cache of an earlier attempt at an element, or
-//! a cache that was lost.
+//! Copies trials that the same device made with another cache. For example, an earlier attempt at the same fleet
+//! element had a cache of its own, or this machine lost its cache and pulled the results again.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub fn take_up(cache: &Cache, key: &TuningKey, trials: Vec<Trial>) -> Result<(),
     let known = cache.trials(key.hash())?.into_iter();
     let known: BTreeSet<String> = known.map(|trial| trial.config).collect();
     let new = |trial: &Trial| trial.stands() && !known.contains(&trial.config);
-    // The timestamps refer to runs of the other cache.
+    // The timestamps refer to runs of the other cache, so they are dropped.
     let unplaced = |trial: Trial| Trial {
         place: None,
         ..trial

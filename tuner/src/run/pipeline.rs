@@ -1,8 +1,8 @@
 //! The main flow of a run, from top to bottom: list the tasks, tune each task within its share of the budget, bake,
 //! report.
 //!
-//! Each step is a function from one type to the next. [`task::plan`] lists the tasks, [`turns::take_all`] tunes them one
-//! after another, and [`bake::bake`] writes proven winners into the tables that the macro reads.
+//! Each step is a function whose result is the input of the next. [`task::plan`] lists the tasks, [`turns::take_all`]
+//! tunes them one after another, and [`bake::bake`] writes proven winners into the tables that the macro reads.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;

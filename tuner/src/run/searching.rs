@@ -86,8 +86,8 @@ pub(crate) fn search(
     first.truncate(most.saturating_sub(tried));
     evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
     // A batch has at least two configs per compile thread, so one slow compile does not leave the other threads idle.
-    // If a batch races in the same processes, it is also large enough that starting the processes takes a small part of
-    // the time.
+    // If the configs of a batch race together in the same processes, the batch is also large enough that starting these
+    // processes takes only a small part of the time.
     let least = if evaluator.kept.is_some() { 16 } else { 4 };
     let batch = (context.pool.current_num_threads() * 2).max(least);
     while tried < most {
@@ -176,8 +176,8 @@ fn guide(
     })
 }
 
-/// The configs that an element of a fleet's plan lists for the task; `None` if it lists none, or if the run is not an
-/// element.
+/// The configs that a fleet element lists for the task; `None` if the element lists none, or if the run does not work
+/// on an element.
 fn listed_configs(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -200,8 +200,7 @@ fn listed_configs(
     listed.iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
-/// The configs that the author of the spec wants to be tried first, except the baseline and configs with an earlier
-/// result.
+/// The configs that the spec requests to try first, except the baseline and configs with an earlier result.
 fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usize> {
     let spec = &task.kernel.spec;
     let known = |index: usize| {

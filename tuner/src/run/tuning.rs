@@ -252,8 +252,8 @@ fn check_baseline(
     }
 }
 
-/// The failure of a task whose baseline compiles and does not work on one of the verification problems. If this is
-/// another problem than the tuned one, the error names it: the author may not know that Kiln verifies other sizes.
+/// The failure of a task whose baseline compiles but does not work on one of the verification problems. If this is not
+/// the tuned problem, the error names it, because the author may not know that Kiln also verifies other sizes.
 fn fails_on<'p>(
     outcome: Outcome,
     tuned: &Problem,
@@ -307,7 +307,8 @@ fn without_baseline(outcome: Outcome) -> SearchFailure {
     SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
-/// At most 64 configs, distributed over the space. The verification problems must be valid for these configs.
+/// At most 64 configs, spread over the search space. They are the configs for which the verification problems are
+/// chosen.
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 64;
     let step = space.len().div_ceil(MAX_CONFIGS).max(1);

@@ -1,4 +1,4 @@
-//! The error if the exact number of valid configs is not known.
+//! The error of a space for which the exact number of valid configs is not known.
 
 use std::path::PathBuf;
 

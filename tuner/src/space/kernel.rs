@@ -35,8 +35,8 @@ struct KernelComponent {
     valid: String,
 }
 
-/// How many configs of the Cartesian product one rule rejects: in total, and those that no other rule rejects. A number
-/// is missing if computing it takes too long.
+/// The number of configs of the Cartesian product that one rule rejects, and the number of configs that only this rule
+/// rejects. A number is missing if it takes too long to compute.
 #[derive(Serialize)]
 struct RuleCut {
     rule: String,

@@ -70,8 +70,8 @@ pub fn bake(
     Ok(tables)
 }
 
-/// The tuned kernels for which no table with rows of the device was written, and whose committed table has no fresh row
-/// of the device either.
+/// The kernels in `tuned` that have no row for the device, neither in `tables` (the tables that were just written) nor,
+/// as a fresh row, in the committed table.
 ///
 /// # Errors
 /// If a committed table cannot be read or parsed.
@@ -140,10 +140,10 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
     Ok(())
 }
 
-/// The rows of a kernel for a device, with one row per decided problem. A kept baseline gets a row too if the search
-/// was complete, so a build does not use the config of another problem for a problem whose best version is the
-/// baseline. A decision gets no row if its outputs were verified with weaker evidence than this program has: a program
-/// that contains a reference bakes only what was compared with it.
+/// The rows of a kernel for a device, with one row per decided problem. A kept baseline also gets a row if the search
+/// was complete. Without this row, a build would use the config of another problem, although the baseline is the best
+/// version for this problem. A decision gets no row if its outputs were verified with weaker evidence than this program
+/// has: a program that contains a reference bakes only configs that were compared with the reference.
 ///
 /// # Errors
 /// If the cache cannot be read.
@@ -207,7 +207,7 @@ pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
 }
 
 /// Replaces the device's rows in a kernel's table, and lists the table in the index. Files that would not change are
-/// not written, so nothing is rebuilt without need. Returns the path of the table.
+/// not written, so cargo does not rebuild anything needlessly. Returns the path of the table.
 ///
 /// # Errors
 /// If the table or the index cannot be read, parsed or written.
@@ -226,7 +226,7 @@ pub fn write_table(
     let file = index.insert(name).map_err(wrong)?;
     let path = folder.join(&file);
     let old = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
-    // The file may be the table of the kernel's old name, which a build rejects.
+    // If the kernel was renamed, the file may still contain its old name, which a build rejects.
     let mut table = old.renamed(name);
     let rows = with_images(rows, &table);
     table.replace_device(device, rows).map_err(wrong)?;

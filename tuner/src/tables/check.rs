@@ -51,8 +51,8 @@ impl CheckedTables {
         self.findings.iter().any(|finding| finding.fails)
     }
 
-    /// Adds the findings of [`device`]. If a row is proven, but not baked, the remedy for the old row of that problem is
-    /// wrong: nothing needs to be measured again.
+    /// Adds the findings of [`device`]. If a proven row is not baked, the remedies of earlier findings about the same
+    /// problem are removed: they say to tune again, but baking is enough.
     pub fn add_device(&mut self, found: Vec<Finding>) {
         for finding in &mut self.findings {
             if found.iter().any(|new| new.is_about_that_of(finding)) {
@@ -150,7 +150,7 @@ pub fn tables(project: &Project, every_image: bool) -> Result<CheckedTables, Fai
 const RESTORE: &str =
     "restore the file, or run `tune bake` on that device (with `--write` for a cpu)";
 
-/// The faults of a kernel's table for which a build fails or leaves out the table, except stale rows.
+/// The faults of a kernel's table, other than stale rows, that make a build fail or ignore the table.
 ///
 /// # Errors
 /// If the table or the index cannot be read or parsed.
@@ -173,8 +173,7 @@ fn not_listed(kernel: &str, path: PathBuf) -> Finding {
         .with_help("run `tune init`, which lists every table of the folder")
 }
 
-/// Whether a kernel without a row makes the check fail. It does if builds are strict, because such a kernel then makes a
-/// build fail.
+/// Whether builds are strict. If they are, a kernel without a row makes a build fail, so it makes the check fail too.
 ///
 /// # Errors
 /// If `KILN_STRICT` has an unknown value.
@@ -270,7 +269,7 @@ fn listed_table(
     let name = &kernel.spec.name;
     let is_there = kernel.tuned.join(format!("{name}.toml")).is_file();
     let Some(index) = read_index(&kernel.tuned)? else {
-        // A kernel that may be untuned needs no index, unless its table is there.
+        // A kernel that may be untuned needs no index, unless it has a table.
         if kernel.may_be_untuned && !is_there {
             return Ok(None);
         }
@@ -354,8 +353,8 @@ fn what_differs(row: &Row, error: RowUnitError) -> String {
     }
 }
 
-/// Checks for files without a counterpart. A table without a kernel is a warning; a table that is missing from the
-/// index makes the check fail.
+/// Checks for tables that do not belong to a kernel, which are warnings, and for tables that the index does not list,
+/// which make the check fail.
 fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
     let mut folders: Vec<_> = project
         .kernels
@@ -386,8 +385,8 @@ fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(),
     Ok(())
 }
 
-/// Compares the rows of a device that the cache supports with the committed tables. Returns one finding for each
-/// missing row.
+/// Compares the rows that a bake from the cache would write for a device with the committed tables. Returns one finding
+/// for each row that is missing from them or differs.
 ///
 /// # Errors
 /// If the cache or a table cannot be read.

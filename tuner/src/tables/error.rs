@@ -65,7 +65,7 @@ pub enum TableError {
         /// The rows, each with the reason.
         rows: Vec<RowError>,
     },
-    /// The row with an image cannot replace the row without one.
+    /// A row that now refers to an image cannot replace the old row in its table.
     #[error("{0}\nhelp: run `tune bake --check`")]
     Replaced(BakedError),
 }

@@ -22,7 +22,7 @@ pub struct Listed {
     gpu_problems: Vec<String>,
     reference: Option<String>,
     baked: Vec<Baked>,
-    /// The faults of the table for which a build fails or leaves out the table.
+    /// The faults of the table that make a build fail or ignore the table.
     faults: Vec<String>,
 }
 

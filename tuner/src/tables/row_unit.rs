@@ -1,5 +1,5 @@
-//! Generates again the source text (translation unit) from which a row was baked. Its symbol must be the symbol in the
-//! row.
+//! Regenerates the source text (translation unit) from which a row was baked, and checks that its symbol is the symbol
+//! in the row.
 
 use kiln_spec::baked::{BakedError, Row};
 use kiln_spec::codegen::{CodegenError, Symbol, Target, TranslationUnit};

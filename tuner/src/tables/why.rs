@@ -13,8 +13,8 @@ use crate::tables::listing::Baked;
 use crate::task::{self, Conditions};
 use kiln_project::TunedKernel;
 
-/// The key of a result and the results that are stored under the key. If there are none, also how the key differs from
-/// the nearest key with stored results.
+/// The key of a result and the results that are stored under the key. If there are none, the differences between the
+/// key and the nearest key with stored results.
 #[derive(Serialize)]
 pub struct Why {
     kernel: String,

@@ -54,7 +54,7 @@ pub enum TaskError {
     },
 }
 
-/// The texts, each once, in their order.
+/// The texts without duplicates, in their original order.
 fn each_once(texts: &[String]) -> String {
     let mut known = std::collections::BTreeSet::new();
     let new: Vec<&str> = texts

@@ -147,7 +147,7 @@ pub fn of_element<'a>(
 /// Checks that all wanted problems are declared.
 ///
 /// # Errors
-/// The first problem that is not declared.
+/// If a problem is not declared. The error names the first such problem.
 pub fn check_declared(declared: &[String], wanted: &[String]) -> Result<(), TaskError> {
     let Some(missing) = wanted.iter().find(|wanted| !declared.contains(wanted)) else {
         return Ok(());

@@ -68,8 +68,8 @@ pub struct Measured {
     pub baseline: Option<BesideBaseline>,
     /// Whether the outputs on this problem were compared with a reference, and not only with the kernel's own baseline.
     pub has_reference: bool,
-    /// The times of launches that are queued one by one and replayed from a recording. `None` unless the kernel is
-    /// launch-bound and the device can record launches.
+    /// The times of launches that are queued one by one, and of launches that are replayed from a recording. `None`
+    /// unless the kernel is launch-bound and the device can record launches.
     pub replayed: Option<ReplayedLaunches>,
     /// The comparisons with peers (other programs that compute the same result).
     pub peers: Vec<BesidePeer>,

@@ -2,7 +2,7 @@
 //!
 //! Saved times are never compared with current times. Each saved kernel is compiled again, with the saved prelude and
 //! flags and the current compiler. The saved and the current kernel are verified against the same expected outputs, and
-//! receipts prove what they launch. They are then timed in pairs of fresh processes.
+//! receipts prove which kernel each of them launched. They are then timed in pairs of fresh processes.
 
 use std::time::Duration;
 

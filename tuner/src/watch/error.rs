@@ -100,7 +100,7 @@ pub enum EmbeddedError {
     Source(#[from] SourceError),
 }
 
-/// Why a command would compare or save nothing. Such a command must fail.
+/// Why a command would compare or save nothing, which is an error.
 #[derive(Clone, Debug, Error)]
 pub enum NothingWatched {
     /// The file contains none of the selected kernels and problems.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! tune bench --save FILE      present ──► draft ──► verify ──► Survey, against its baseline ──► table
-//!                                           └──► kept ──► saved: the kernels themselves, and what they took
+//!                                           └──► kept ──► saved: the kernels themselves, and their times
 //! tune compare FILE           saved ──► revived ┐
 //!                             present ──► draft ┴► verify both ──► Comparison, in pairs ──► verdict ──► gate
 //! ```

@@ -106,8 +106,8 @@ pub(super) fn of_saved(
     row(names, section.device.to_string(), verdict, reason)
 }
 
-/// The rows of a section whose device is of a kind that this machine does not have. `here` lists the devices of this
-/// machine.
+/// The rows of a section that was saved on a kind of device that this machine does not have. `here` lists the devices
+/// of this machine.
 pub fn elsewhere(chosen: &Chosen<'_>, section: &Section, here: &str) -> Vec<WatchRow> {
     let meant = |saved: &&SavedKernel| chosen.is(&saved.package, &saved.kernel, &saved.problem);
     let reason = format!("saved on another device than {here}");
@@ -194,7 +194,8 @@ fn plan_one<'a>(
     }
     let mut changes = kept::changes(saved, &then, (kernel, &now), backend).join(", ");
     if selected.config.is_none() && !saved.baseline {
-        // Without this, a stale row looks as if the kernel itself became slower.
+        // A build now launches the baseline, for example because the row is stale. Without this note, it would look as
+        // if the kernel itself became slower.
         changes += &format!("; launched now: {}", selected.why);
     }
     Ok(Plan::Measure(Box::new(Pair {

@@ -1,5 +1,6 @@
-//! Measures how much a program can save with a recording if its kernel is launch-bound. A sequence of launches is timed
-//! with the host's clock, once queued one by one and once replayed from a `kiln::Graph`.
+//! Measures how much time a program can save if it records the launches of a launch-bound kernel and replays the
+//! recording. A sequence of launches is timed with the host's clock, once queued one by one and once replayed from a
+//! `kiln::Graph`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -14,10 +15,10 @@ use kiln_lab::worker::{ArmJob, Reply, Request, Worker};
 use kiln_measure::interval::median_interval;
 use kiln_measure::summary::median;
 
-/// Number of launches in a sequence, about as many as a program has kernels in one step.
+/// Number of launches in a sequence. It is about the number of kernels that a program launches in one step.
 const LAUNCHES: u32 = 20;
 
-/// Number of measurements of each of the two ways.
+/// Number of pairs of measurements: one of launches that are queued one by one, and one of a replay.
 const PAIRS: usize = 41;
 
 /// Time limit for opening a worker, and for the measurement.

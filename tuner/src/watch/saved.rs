@@ -1,5 +1,5 @@
-//! The file of `tune bench --save`. For each kernel and problem, it contains the kernel itself, which is complete
-//! enough to be compiled and run again. The saved times are only for information.
+//! The file of `tune bench --save`. For each kernel and problem, it contains everything that is needed to compile and
+//! run the kernel again. The saved times are only for information.
 //!
 //! The file is one JSON document, which is gzipped if the file name ends in `.gz`. Long texts (source texts and the
 //! headers of the prelude) are stored once, under their hash. A checksum of the content detects damage before anything

@@ -50,8 +50,8 @@ pub enum WatchVerdict {
     /// The saved kernel cannot be read from the file or, on this machine, does not compile, does not run, or has wrong
     /// outputs.
     Broken,
-    /// The current kernel does not compile, does not run, or has wrong outputs. Also if the outputs of the two sides
-    /// differ and no reference shows which side is right.
+    /// The current kernel does not compile, does not run, or has wrong outputs. This verdict also applies if the
+    /// outputs of the two sides differ and no reference shows which side is right.
     Failed,
     /// The kernel was saved on a kind of device that this machine does not have.
     OtherDevice,

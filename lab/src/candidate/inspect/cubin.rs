@@ -1,9 +1,12 @@
 //! Reads the resources of kernels from the sections of a cubin (an ELF file).
 //!
 //! `.nv.info` is a sequence of records. A record has a format byte and an attribute byte. In format 4, a 16-bit length
-//! and that many bytes of value follow; in the other formats, a 16-bit value follows directly. `.nv.info` contains
-//! registers and stack, by symbol. `.nv.info.<kernel>` contains the launch bound and the number of barriers. The size
-//! of `.nv.shared.<kernel>` is the static shared memory.
+//! and that many bytes of value follow; in the other formats, a 16-bit value follows directly. The sections contain
+//! these resources:
+//!
+//! - `.nv.info`: the registers and the stack of each kernel, by symbol.
+//! - `.nv.info.<kernel>`: the launch bound and the number of barriers, in records of the same form.
+//! - `.nv.shared.<kernel>`: the static shared memory, which is the size of the section.
 //!
 //! NVIDIA does not document the format. This reader was compared with `ptxas -v` and `cuobjdump --dump-resource-usage`
 //! for toolkits 12.1 to 13.5.
@@ -29,7 +32,8 @@ const REGISTER_COUNT: u8 = 0x2f;
 /// Attribute: number of block barriers, as a 16-bit value. The record is missing if the kernel has no barrier.
 const BARRIERS: u8 = 0x4c;
 
-/// Bytes at the beginning of shared memory that `.nv.shared` includes on Hopper and later, but `ptxas` does not report.
+/// Number of reserved bytes at the beginning of shared memory on Hopper and later. `.nv.shared` includes them, but
+/// `ptxas` does not report them.
 const RESERVED_ON_HOPPER: u32 = 1024;
 /// The first architecture with these reserved bytes.
 const HOPPER: u32 = 90;

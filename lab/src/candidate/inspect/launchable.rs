@@ -84,7 +84,7 @@ impl<'a> LaunchRules<'a> {
     /// Checks whether an entry with these resources can be launched under a launch plan.
     ///
     /// # Errors
-    /// The first reason why the entry cannot be launched.
+    /// If the entry cannot be launched. The error is the first reason that was found.
     pub fn check(&self, resources: &Resources, plan: &LaunchPlan) -> Result<(), CannotLaunch> {
         let block = block_needs(resources, plan);
         if let Some(most) = resources.max_threads

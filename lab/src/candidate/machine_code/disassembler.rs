@@ -1,9 +1,12 @@
 //! Finds and runs `nvdisasm`, NVIDIA's disassembler.
 //!
-//! The program is looked up in these places, in this order. First, `KILN_NVDISASM`: the program, or a folder that
-//! contains it (a toolkit, a virtual environment, or the folder of a wheel). If this variable is set, no other place is
-//! searched. Second, the wheel that `cargo xtask setup` installs into `target/nvdisasm`. Third, the toolkits in
-//! `CUDA_PATH`, `CUDA_HOME` and `/usr/local/cuda`. Last, `PATH`.
+//! The program is looked up in these places, in this order:
+//!
+//! 1. `KILN_NVDISASM`: the program, or a folder that contains it (a toolkit, a virtual environment, or the folder of a
+//!    wheel). If this variable is set, no other place is searched.
+//! 2. The wheel that `cargo xtask setup` installs into `target/nvdisasm`.
+//! 3. The toolkits in `CUDA_PATH`, `CUDA_HOME` and `/usr/local/cuda`.
+//! 4. `PATH`.
 
 use std::fmt;
 use std::fs::{self, File};

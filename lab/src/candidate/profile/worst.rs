@@ -38,7 +38,7 @@ pub(super) fn find(launch: &LaunchProfile) -> Vec<Worst> {
 }
 
 fn worst(launch: &LaunchProfile, kind: WorstKind) -> Option<Worst> {
-    // In an unrolled loop, many instructions come from one line.
+    // In an unrolled loop, many instructions come from one line, so the costs of a line are added up.
     let mut places: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
     for (i, instruction) in launch.instructions.iter().enumerate() {
         if cost(launch, kind, i) > 0 {

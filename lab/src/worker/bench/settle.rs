@@ -8,7 +8,7 @@ use kiln_cache::Outcome;
 use kiln_measure::Sample;
 use kiln_measure::span::MAX_LAUNCHES;
 
-/// Approximate duration of one probe, in nanoseconds.
+/// Approximate duration of one probe (a timed sample of launches), in nanoseconds.
 const PROBE_NS: u64 = 10_000_000;
 
 /// Number of consecutive probes that must agree.
@@ -20,7 +20,8 @@ const AGREED: f64 = 1.01;
 /// Maximum time to wait for a clock that does not settle, in nanoseconds.
 const MAX_NS: u64 = 300_000_000;
 
-/// Launches until consecutive probes agree. `time` returns a sample of the specified number of launches.
+/// Launches a kernel until [`AGREEING`] consecutive probes agree. `time` launches the kernel the specified number of
+/// times and returns the sample.
 pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Result<(), Outcome> {
     let (mut launches, mut spent_ns) = (1, 0_u64);
     let mut probes: Vec<f64> = Vec::new();
@@ -30,7 +31,7 @@ pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Re
         if probe.span_ns >= PROBE_NS / 2 {
             probes.push(probe.log_ns().exp());
         } else if launches == MAX_LAUNCHES {
-            // The launch is too short for any sample, which the pacing of the arm reports later.
+            // The launch is too short for any sample. The function that paces the arm reports this later.
             break;
         } else {
             launches = more(&probe);

@@ -29,8 +29,8 @@ const AMPLE: u64 = 10;
 /// After this time, an arm is warm even if it had fewer launches.
 const WARM_TIME: Duration = Duration::from_millis(50);
 
-/// An arm whose launches last at least this long is not warmed up again, because milliseconds of page faults are less
-/// than half a percent of such a launch.
+/// An arm whose launches last at least this long is not warmed up again, because page faults take only milliseconds,
+/// which are less than half a percent of such a launch.
 const COLD_ENOUGH_NS: u64 = 500_000_000;
 
 impl Opened {
@@ -119,7 +119,8 @@ impl Opened {
             if probe.span_ns >= AMPLE * resolution.least_ns() {
                 return Ok((probe.launches, probe.launch_ns()));
             }
-            // If another load slowed the probe down, every sample of an undisturbed launch would be too short.
+            // If another process slowed the probe down, it shows too few launches, and every undisturbed sample would
+            // be too short.
             let fastest = self.fastest(arm, probe)?;
             let launches = launches_per_sample(&fastest, resolution).ok_or_else(too_short)?;
             if launches <= fastest.launches {

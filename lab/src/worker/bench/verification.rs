@@ -19,11 +19,13 @@ use crate::candidate::outcome::internal;
 use crate::worker::protocol::{Verified, VerifyJob};
 
 impl Opened {
-    /// Verifies an arm on one case. If the job has a nonce, the receipt entry is launched first. Its receipt must match
-    /// the intended launch, and its outputs must be right. Then the release entry is launched, with outputs that were
-    /// filled with a poison pattern. A release build is launched twice, because some faults appear only in the second
-    /// launch. A check build is launched once in each order of its threads, because a race that is hidden in one order
-    /// shows in another.
+    /// Verifies an arm on one case, in two steps:
+    ///
+    /// 1. If the job has a nonce, the receipt entry is launched. Its receipt must match the intended launch, and its
+    ///    outputs must be right.
+    /// 2. The release entry is launched, with outputs that were filled with a poison pattern. A release build is
+    ///    launched twice, because some faults appear only in the second launch. A check build is launched once in each
+    ///    order of its threads, because a race that is hidden in one order shows in another.
     pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
         let config = self.arm(job.arm)?.job.config.clone();
         let case = (&job.problem, job.seed, job.fenced);

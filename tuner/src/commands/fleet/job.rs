@@ -1,4 +1,4 @@
-//! `tune fleet job`: prints a job file that runs the elements of a plan under a scheduler.
+//! `tune fleet job`: prints a job file that runs the elements of a plan (its units of work) under a scheduler.
 
 use std::path::Path;
 use std::process::ExitCode;

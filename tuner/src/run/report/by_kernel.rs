@@ -7,7 +7,7 @@ use super::task::{TaskReport, TaskState};
 use crate::columns::columns;
 
 /// Formats a table with one line per kernel: the number of problems per result and, for the proven problems, the
-/// geometric mean of the speed-ups and the lowest and highest ends of their intervals. Failed tasks follow, with the
+/// geometric mean of the speed-ups and the range that their confidence intervals span. Failed tasks follow, with the
 /// reasons.
 pub(super) fn table(tasks: &[TaskReport]) -> String {
     let mut kernels: Vec<(&str, Vec<&TaskReport>)> = Vec::new();
@@ -46,7 +46,7 @@ fn line(label: &str, tasks: &[&TaskReport]) -> Vec<String> {
     ]
 }
 
-/// The lowest and the highest end of the intervals of proven speed-ups; `None` if nothing is proven.
+/// The lowest and the highest end of the confidence intervals of all proven speed-ups; `None` if nothing is proven.
 fn ends(tasks: &[&TaskReport]) -> Option<(f64, f64)> {
     let verdicts = tasks.iter().filter_map(|task| task.winner.as_ref());
     let intervals = verdicts.filter_map(|winner| match winner.verdict {

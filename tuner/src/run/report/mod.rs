@@ -22,12 +22,12 @@ pub struct RunReport {
     pub run: u64,
     /// The key of the device.
     pub device: String,
-    /// What the last-level cache contains when a timed launch begins: the launch's own data (`hot`) or other data
+    /// The content of the last-level cache when a timed launch begins: the launch's own data (`hot`) or other data
     /// (`cold`).
     pub regime: &'static str,
     /// One report per kernel and problem.
     pub tasks: Vec<TaskReport>,
-    /// The number of problems per result.
+    /// The number of problems for each result: proven, baseline kept, undecided and so on.
     pub totals: RunTotals,
     /// The tables that were written, with the number of rows in each.
     pub tables: Vec<TableReport>,

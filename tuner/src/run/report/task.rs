@@ -134,7 +134,7 @@ impl TaskReport {
         ) {
             return;
         }
-        // The kind is printed once, so only the rest of the text is kept.
+        // The report prints the kind in front of the example, so the example contains only the rest of the text.
         let text = trial.outcome.to_string();
         let reason = text.strip_prefix(name).unwrap_or(&text);
         let reason = reason.strip_prefix(": ").unwrap_or(reason);
@@ -224,7 +224,7 @@ impl TaskReport {
     }
 }
 
-/// Indents the lines of a text after the first, below a label.
+/// Indents all lines of a text except the first, so they align below the value of a label.
 fn indented(text: &str) -> String {
     text.trim_end().replace('\n', "\n            ")
 }

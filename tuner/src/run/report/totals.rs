@@ -1,5 +1,5 @@
-//! The totals of a run: for how many problems a faster config was proven and how much faster on average, how many kept
-//! their baselines, and how many have no decision.
+//! The totals of a run: the number of problems with a proven config and the mean of their speed-ups, the number of
+//! problems that kept the baseline, and the number of problems without a decision.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::task::{TaskReport, TaskState};
 
-/// The number of problems of a run per result.
+/// The number of problems of a run for each result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RunTotals {
     /// Number of all problems.

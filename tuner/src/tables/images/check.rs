@@ -10,7 +10,7 @@ use kiln_spec::baked::{BakedTable, Image, Row};
 use super::error::ImageFault;
 use crate::error::Failure;
 
-/// The image files of a kernel in a folder that no row of its table refers to, sorted.
+/// The image files of a kernel in a folder to which no row of the kernel's table refers, sorted.
 ///
 /// # Errors
 /// If the folder cannot be read.

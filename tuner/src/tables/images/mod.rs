@@ -2,8 +2,8 @@
 //! that embeds the images can launch the rows without a compiler.
 //!
 //! No device is needed, because each row is compiled for the architecture of the device on which it was tuned. The rows
-//! themselves do not change, except that they refer to their images. File names contain the hash of the content, so the
-//! same row gives the same file. Files to which no row refers are removed.
+//! do not change, except that each gets a reference to its image. The name of an image file contains the hash of its
+//! content, so the same row always gives the same file. Image files to which no row refers are removed.
 
 mod check;
 mod error;
