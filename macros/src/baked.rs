@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use kiln_spec::KernelSpec;
-use kiln_spec::baked::{BakedTable, Freshness, Hashes, INDEX_FILE, Image, Index, ResolvedRow, Row};
+use kiln_spec::baked::{
+    BakedTable, Freshness, Hashes, INDEX_FILE, Image, Index, ResolvedRow, Row, TUNED_VARIABLE,
+};
 use kiln_spec::codegen::{Symbol, Target, symbol_hash};
 use kiln_spec::source::SourceText;
 
@@ -75,6 +77,11 @@ pub(crate) fn load(
                  help: run `tune init`, which lists every table of the folder; or restore the index, and change the date \
                  of the file that declares the kernel (`touch`), because cargo does not notice when the index appears",
                 site.shown(&lost)
+            )),
+            None if site.tuned_is_given => BuildWarning::Untuned(format!(
+                "kernel `{kernel}` is not baked: {TUNED_VARIABLE} is set, and there is no {index}; the program launches its \
+                 baseline\nhelp: set {TUNED_VARIABLE} to the folder that `tune run` prints, or unset it to use the tables of \
+                 the package"
             )),
             None => BuildWarning::Untuned(format!(
                 "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline, and cargo does not \

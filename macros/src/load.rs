@@ -4,14 +4,11 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kiln_spec::baked::{STRICT_VARIABLE, StrictError, is_strict};
+use kiln_spec::baked::{STRICT_VARIABLE, StrictError, TUNED_VARIABLE, is_strict, tables_folder};
 use kiln_spec::source::{ReadError, SourceError, SourceText};
 
 /// Maximum size of a source file or table, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// The environment variable with the folder of baked tables. If it is unset, the folder is `tuned/` in the package.
-pub(crate) const TUNED_VARIABLE: &str = "KILN_TUNED";
 
 /// Where a kernel is declared, and whether its build is strict.
 #[derive(Clone, Debug)]
@@ -24,6 +21,8 @@ pub(crate) struct DeclarationSite {
     pub(crate) package: String,
     /// The folder of the package's baked tables.
     pub(crate) tuned: PathBuf,
+    /// Whether `KILN_TUNED` names that folder.
+    pub(crate) tuned_is_given: bool,
     /// Whether the build is strict, which makes it an error if a kernel has no rows or stale rows. `Err` if
     /// `KILN_STRICT` has an unknown value.
     pub(crate) strict: Result<bool, StrictError>,
@@ -39,9 +38,9 @@ impl DeclarationSite {
             manifest_dir.as_deref().unwrap_or(Path::new(".")),
             env::var("CARGO_PKG_NAME").unwrap_or_default(),
         );
-        if let Some(tuned) = env::var_os(TUNED_VARIABLE).filter(|value| !value.is_empty()) {
-            site.tuned = site.root.join(tuned);
-        }
+        let given = env::var_os(TUNED_VARIABLE).filter(|value| !value.is_empty());
+        site.tuned_is_given = given.is_some();
+        site.tuned = tables_folder(given, &site.root, &site.package);
         let strict = env::var_os(STRICT_VARIABLE);
         site.strict = is_strict(
             strict
@@ -68,7 +67,8 @@ impl DeclarationSite {
         let manifest_dir = fs::canonicalize(manifest_dir).unwrap_or(manifest_dir.into());
         let root = root.map_or_else(|| manifest_dir.clone(), Path::to_path_buf);
         DeclarationSite {
-            tuned: root.join("tuned"),
+            tuned: tables_folder(None, &root, &package),
+            tuned_is_given: false,
             root,
             folder: folder.map_or(manifest_dir, Path::to_path_buf),
             package,

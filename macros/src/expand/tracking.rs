@@ -4,8 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::CheckedKernel;
-use crate::load::TUNED_VARIABLE;
-use kiln_spec::baked::STRICT_VARIABLE;
+use kiln_spec::baked::{STRICT_VARIABLE, TUNED_VARIABLE};
 
 /// An anonymous constant that names the files and variables. It occupies no memory in the program.
 pub(super) fn emit(kernel: &CheckedKernel) -> TokenStream {

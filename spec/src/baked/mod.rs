@@ -8,6 +8,7 @@
 //! from a failed merge.
 
 mod error;
+mod folder;
 mod image;
 mod index;
 mod now;
@@ -21,6 +22,7 @@ mod tests;
 
 pub use crate::model::Evidence;
 pub use error::BakedError;
+pub use folder::{TUNED_VARIABLE, tables_folder};
 pub use image::Image;
 pub use index::Index;
 pub use row::{Freshness, Hashes, ResolvedRow, Row, Speedup};

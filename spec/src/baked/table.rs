@@ -110,6 +110,42 @@ impl BakedTable {
         }
     }
 
+    /// Reads what is left of a damaged table, such as one that contains the lines of two branches after a merge. Every
+    /// line with a complete row counts. Of several rows for one device and problem, the first one for which `prefer`
+    /// holds is kept, or otherwise the first one. Also returns the lines of the rows that cannot be read.
+    ///
+    /// # Errors
+    /// If the file is not UTF-8 text, is too large, or a newer version of Kiln wrote it.
+    pub fn recover(
+        bytes: &[u8],
+        kernel: &str,
+        prefer: &dyn Fn(&Row) -> bool,
+    ) -> Result<(BakedTable, Vec<usize>), BakedError> {
+        let text = Text::new(bytes)?;
+        if let Err(newer @ BakedError::Newer { .. }) = BakedTable::parse(bytes) {
+            return Err(newer);
+        }
+        let mut table = BakedTable::new(kernel);
+        let mut lost = Vec::new();
+        let lines = text.0.lines().zip(1..);
+        for (line, number) in lines.filter(|(line, _)| line.trim_start().starts_with('{')) {
+            match read_line(line) {
+                Ok(row) => table.insert_preferred(row, prefer),
+                Err(_) => lost.push(number),
+            }
+        }
+        Ok((table, lost))
+    }
+
+    fn insert_preferred(&mut self, row: Row, prefer: &dyn Fn(&Row) -> bool) {
+        let section = self.sections.entry(row.device.to_string()).or_default();
+        let key = sort_key(&row.problem);
+        let replaces = |old: &Row| !prefer(old) && prefer(&row);
+        if section.get(&key).is_none_or(replaces) {
+            section.insert(key, row);
+        }
+    }
+
     fn read_section(&mut self, section: &str, rows: Field<'_, '_>) -> Result<(), BakedError> {
         let expected = "a printable `backend/arch/name`";
         if !row::is_plain(section) || section.parse::<DeviceKey>().is_err() {
@@ -222,6 +258,17 @@ impl BakedError {
         }
         self
     }
+}
+
+/// Reads the line of a row by itself.
+fn read_line(line: &str) -> Result<Row, BakedError> {
+    let line = line.trim().trim_end_matches(',');
+    let file = format!("format = {FORMAT}\nrow = {line}\n");
+    let text = Text::new(file.as_bytes())?;
+    let table = text.parse()?;
+    let row = read_row(Fields::root(text, &table)?.get("row")?.fields("row")?)?;
+    row.check(0)?;
+    Ok(row)
 }
 
 fn read_row(fields: Fields<'_, '_>) -> Result<Row, BakedError> {

@@ -4,6 +4,7 @@
 #![allow(clippy::too_many_lines, reason = "tables of cases are long")]
 
 mod earlier_results;
+mod earlier_rows;
 mod equal_candidates;
 mod fake_faults;
 mod faulty_candidates;

@@ -298,6 +298,14 @@ fn variables(cases: &mut Cases) {
     let elsewhere = [("KILN_TUNED", "elsewhere")];
     cases.expect("KILN_TUNED set", &elsewhere, true, BASELINE, &["not baked"]);
     cases.expect("KILN_TUNED unset", &[], true, ROW, &[]);
+    // The folder of a workspace has a folder for each package.
+    let name = "everywhere/blending";
+    for (from, to) in [(INDEX, "index.toml"), (TABLE, "blend.toml")] {
+        let text = cases.crate_.read(from);
+        cases.crate_.write(&format!("{name}/{to}"), &text);
+    }
+    let everywhere = [("KILN_TUNED", "everywhere")];
+    cases.expect("KILN_TUNED of a workspace", &everywhere, true, ROW, &[]);
 }
 
 #[test]

@@ -11,14 +11,19 @@ use std::path::{Path, PathBuf};
 
 use kiln::Kernel;
 use kiln_cache::record::{KeptReason, Verdict};
-use kiln_cache::{Cache, Winner};
-use kiln_spec::baked::{BakedTable, Evidence, Freshness, GITATTRIBUTES, Hashes, Row, Speedup};
+use kiln_cache::{Cache, TrialId, Winner};
+use kiln_spec::baked::{
+    BakedTable, Evidence, Freshness, GITATTRIBUTES, Hashes, Row, Speedup, TUNED_VARIABLE,
+};
 use kiln_spec::{Backend, DeviceKey};
 use serde::Serialize;
 
 use super::TableError;
 use crate::error::Failure;
-use crate::tables::files::{read_index, read_table, write_if_changed, write_index};
+use crate::tables::files::{
+    ReadTable, read_index, read_index_to_update, read_table, read_to_update, write_if_changed,
+    write_index,
+};
 use crate::tables::images;
 use crate::tables::local;
 use crate::task::{self, Conditions};
@@ -34,13 +39,19 @@ pub struct TableReport {
     pub path: PathBuf,
     /// Number of rows for this device in the table.
     pub rows: usize,
+    /// Number of these rows that were in the table before, for problems that the cache has not decided.
+    pub kept: usize,
+    /// Descriptions of damaged tables, whose readable rows were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damages: Vec<String>,
 }
 
-/// Writes the rows of a device for every kernel that has at least one decision for the device. With `write`, rows of
-/// the cpu go into the package too.
+/// Writes the rows of a device for every kernel that has at least one decision for the device. Fresh rows of the device
+/// for problems that the cache has not decided are kept: another cache decided them. With `write`, rows of the cpu go
+/// into the package too.
 ///
 /// # Errors
-/// If a table or index cannot be read, parsed or written.
+/// If a table or index cannot be read or written.
 pub fn bake(
     project: &Project,
     conditions: &Conditions<'_>,
@@ -51,20 +62,30 @@ pub fn bake(
     let info = conditions.info;
     let mut tables = Vec::new();
     for kernel in &project.kernels {
-        let rows = rows(kernel, conditions, cache, catalogue)?;
+        let mut rows = rows(kernel, conditions, cache, catalogue)?;
         if rows.is_empty() {
             continue;
         }
         let folder = destination(project, kernel, info.key.backend, write);
-        if folder != kernel.tuned {
-            local::refresh(&kernel.tuned, &folder)?;
-        }
-        let count = rows.len();
-        let path = write_table(kernel, &info.key, rows, &folder)?;
+        let mut damages = match folder == kernel.tuned {
+            true => Vec::new(),
+            false => local::refresh(&kernel.tuned, &folder)?,
+        };
+        let earlier = match read_listed(kernel, &folder)? {
+            Some(read) => {
+                damages.extend(read.damage);
+                undecided_rows(kernel, conditions, cache, catalogue, &rows, &read.table)?
+            }
+            None => Vec::new(),
+        };
+        let kept = earlier.len();
+        rows.extend(earlier);
         tables.push(TableReport {
             kernel: kernel.spec.name.clone(),
-            path,
-            rows: count,
+            rows: rows.len(),
+            path: write_table(kernel, &info.key, rows, &folder)?,
+            kept,
+            damages,
         });
     }
     Ok(tables)
@@ -88,8 +109,7 @@ pub fn without_table(
         if written || !tuned.contains(name.as_str()) {
             continue;
         }
-        let now = Hashes::now(&kernel.spec, kernel.source.hash(), device.backend);
-        let fresh = |row: &Row| row.freshness(&now) == Freshness::Fresh;
+        let fresh = |row: &Row| is_fresh(kernel, row);
         if !rows_of(kernel, device)?.iter().any(fresh) {
             without.push(name.clone());
         }
@@ -170,6 +190,56 @@ pub fn rows(
     Ok(rows)
 }
 
+/// The fresh rows of the device in a table for problems without a new row. A row is left out if this cache contradicts
+/// it: if the config has failed, or if the outputs of the decision were verified with weaker evidence than this program
+/// has.
+fn undecided_rows(
+    kernel: &TunedKernel,
+    conditions: &Conditions<'_>,
+    cache: &Cache,
+    catalogue: &[&'static Kernel],
+    new: &[Row],
+    table: &BakedTable,
+) -> Result<Vec<Row>, Failure> {
+    let device = &conditions.info.key;
+    let mut kept = Vec::new();
+    for problem in kernel.spec.problems_on(device.backend) {
+        let text = problem.to_string();
+        let is_it = |row: &&Row| row.problem == text && is_fresh(kernel, row);
+        let row = table.device_rows(device).find(is_it);
+        let Some(row) = row.filter(|_| !new.iter().any(|new| new.problem == text)) else {
+            continue;
+        };
+        let key = task::key(kernel, problem, conditions).hash();
+        let grade = Oracle::grade_of(catalogue, kernel, problem);
+        let decision = cache.winner(key)?;
+        let is_weaker = decision.is_some_and(|winner| !winner.grade.is_as_strong_as(grade));
+        let config = row.config.clone();
+        let trial = cache.trial(&TrialId { key, config })?;
+        let has_failed = trial.is_some_and(|trial| trial.stands() && !trial.outcome.is_valid());
+        if !is_weaker && !has_failed {
+            kept.push(row.clone());
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether the kernel has not changed since a row was baked.
+fn is_fresh(kernel: &TunedKernel, row: &Row) -> bool {
+    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
+    row.freshness(&now) == Freshness::Fresh
+}
+
+/// The table of a kernel in a folder, to be written again.
+fn read_listed(kernel: &TunedKernel, folder: &Path) -> Result<Option<ReadTable>, Failure> {
+    let name = &kernel.spec.name;
+    let index = read_index_to_update(folder)?;
+    let Some(file) = index.file(name) else {
+        return Ok(None);
+    };
+    read_to_update(&folder.join(file), name, &|row| is_fresh(kernel, row))
+}
+
 /// The row of a decision, for the device of the decision; `None` if the decision is inconclusive.
 pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
     let spec = &kernel.spec;
@@ -210,7 +280,7 @@ pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
 /// not written, so cargo does not rebuild anything needlessly. Returns the path of the table.
 ///
 /// # Errors
-/// If the table or the index cannot be read, parsed or written.
+/// If the table or the index cannot be read or written.
 pub fn write_table(
     kernel: &TunedKernel,
     device: &DeviceKey,
@@ -218,14 +288,15 @@ pub fn write_table(
     folder: &Path,
 ) -> Result<PathBuf, Failure> {
     let name = &kernel.spec.name;
-    let mut index = read_index(folder)?.unwrap_or_default();
+    let mut index = read_index_to_update(folder)?;
     let wrong = |error| TableError::Kernel {
         kernel: name.clone(),
         error,
     };
     let file = index.insert(name).map_err(wrong)?;
     let path = folder.join(&file);
-    let old = read_table(&path)?.unwrap_or_else(|| BakedTable::new(name.as_str()));
+    let old = read_to_update(&path, name, &|row| is_fresh(kernel, row))?;
+    let old = old.map_or_else(|| BakedTable::new(name.as_str()), |read| read.table);
     // If the kernel was renamed, the file may still contain its old name, which a build rejects.
     let mut table = old.renamed(name);
     let rows = with_images(rows, &table);
@@ -285,14 +356,20 @@ pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
 
 /// Messages for the user about the folder to which rows were written.
 pub fn notices(tables: &[TableReport], backend: Backend, write: bool) -> Vec<String> {
+    let damages = tables.iter().flat_map(|table| &table.damages);
+    let damages: BTreeSet<String> = damages.map(|damage| format!("{damage}\n")).collect();
+    let mut notices = Vec::from_iter(damages);
     let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
-    let folder = tables.first().and_then(|table| table.path.parent());
-    match folder {
-        Some(folder) if local => vec![format!(
-            "rows of this {backend} device are not for the repository; build with KILN_TUNED={} to use them, or bake them \
-             into the package with `tune bake --write`\n",
+    // The folder with a folder for each package.
+    let folder = tables
+        .first()
+        .and_then(|table| table.path.ancestors().nth(2));
+    if let Some(folder) = folder.filter(|_| local) {
+        notices.push(format!(
+            "rows of this {backend} device are not for the repository; build with {TUNED_VARIABLE}={} to use them, or bake \
+             them into the package with `tune bake --write`\n",
             folder.display()
-        )],
-        _ => Vec::new(),
+        ));
     }
+    notices
 }

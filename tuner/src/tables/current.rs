@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use kiln_spec::baked::{Evidence, Freshness, Hashes, ResolvedRow, Row};
+use kiln_spec::baked::{
+    Evidence, Freshness, Hashes, ResolvedRow, Row, TUNED_VARIABLE, tables_folder,
+};
 use kiln_spec::selection::{Fit, Offer, best_first};
 use kiln_spec::{Config, Problem};
 
@@ -86,11 +88,10 @@ pub fn present(
     })
 }
 
-/// The folder of the tables that a build reads. As in the macro, a relative path is relative to the package.
+/// The folder of the tables that a build reads.
 fn tables(kernel: &TunedKernel) -> PathBuf {
-    let given = std::env::var_os("KILN_TUNED").filter(|given| !given.is_empty());
-    let package = kernel.tuned.parent().unwrap_or(Path::new("."));
-    given.map_or_else(|| kernel.tuned.clone(), |given| package.join(given))
+    let root = kernel.tuned.parent().unwrap_or(Path::new("."));
+    tables_folder(std::env::var_os(TUNED_VARIABLE), root, &kernel.package)
 }
 
 /// Resolves a row if a build would use it: the kernel must accept the row's evidence, and the row must not be stale.

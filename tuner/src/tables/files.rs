@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use kiln_spec::baked::{BakedError, BakedTable, INDEX_FILE, Index};
+use kiln_spec::baked::{BakedError, BakedTable, INDEX_FILE, Index, Row};
 
 use super::TableError;
 use crate::error::Failure;
@@ -24,6 +24,78 @@ pub fn read_index(folder: &Path) -> Result<Option<Index>, Failure> {
 /// If the file cannot be read or parsed.
 pub fn read_table(path: &Path) -> Result<Option<BakedTable>, Failure> {
     read_optional(path, BakedTable::parse)
+}
+
+/// A table that is read to be written again, and its damage.
+#[derive(Debug)]
+pub struct ReadTable {
+    /// The rows that can be read.
+    pub table: BakedTable,
+    /// A description of the damage; `None` if the whole file can be read.
+    pub damage: Option<String>,
+}
+
+/// Reads the table of a kernel to write it again; `None` if the file does not exist. Of a damaged table, such as one that
+/// a merge left with two rows for one problem, every row that can be read is kept. `prefer` chooses between two rows for
+/// one problem.
+///
+/// # Errors
+/// If the file cannot be read, or a newer version of Kiln wrote it.
+pub fn read_to_update(
+    path: &Path,
+    kernel: &str,
+    prefer: &dyn Fn(&Row) -> bool,
+) -> Result<Option<ReadTable>, Failure> {
+    let parse = |bytes: &[u8]| {
+        let error = match BakedTable::parse(bytes) {
+            Ok(table) => {
+                return Ok(ReadTable {
+                    table,
+                    damage: None,
+                });
+            }
+            Err(error) => error,
+        };
+        let (table, lost) = BakedTable::recover(bytes, kernel, prefer)?;
+        let error = error.to_string();
+        let mut damage = format!(
+            "{} was damaged ({}): {} rows of it are kept",
+            path.display(),
+            error.lines().next().unwrap_or_default(),
+            table.rows().count()
+        );
+        if !lost.is_empty() {
+            let lines: Vec<String> = lost.iter().map(usize::to_string).collect();
+            damage += &format!(", the rows in line {} are lost", lines.join(", "));
+        }
+        Ok(ReadTable {
+            table,
+            damage: Some(damage),
+        })
+    };
+    read_optional(path, parse)
+}
+
+/// Reads the index of a folder to write it again. If the index is damaged, it is made anew from the tables in the folder.
+///
+/// # Errors
+/// If a file or the folder cannot be read, or the index is from a newer version of Kiln.
+pub fn read_index_to_update(folder: &Path) -> Result<Index, Failure> {
+    let parse = |bytes: &[u8]| match Index::parse(bytes) {
+        Err(newer @ BakedError::Newer { .. }) => Err(newer),
+        parsed => Ok(parsed.ok()),
+    };
+    match read_optional(&folder.join(INDEX_FILE), parse)? {
+        None => Ok(Index::default()),
+        Some(Some(index)) => Ok(index),
+        Some(None) => {
+            let mut index = Index::default();
+            for (kernel, _) in unlisted(folder, &index)? {
+                index.insert(&kernel).map_err(TableError::Name)?;
+            }
+            Ok(index)
+        }
+    }
 }
 
 /// The tables in a folder that its index does not list, as pairs of kernel and path. Such tables occur, for example,

@@ -11,25 +11,33 @@ use kiln_spec::baked::{BakedError, BakedTable, INDEX_FILE, Index, Row};
 
 use super::TableError;
 use crate::error::Failure;
-use crate::tables::files::{read_index, read_table, write_if_changed};
+use crate::tables::files::{
+    read_index, read_index_to_update, read_table, read_to_update, write_if_changed,
+};
 
 /// Updates a folder of local tables from the committed tables, for every kernel that has a committed table. The local
-/// tables keep their rows of cpu and fake devices. Does nothing if there is no index of committed tables.
+/// tables keep their rows of cpu and fake devices. Does nothing if there is no index of committed tables. Returns
+/// descriptions of damaged committed tables. Of these, the rows that can be read are used.
 ///
 /// # Errors
-/// If a table, index or image cannot be read, written or parsed.
-pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
-    let Some(index) = read_index(committed)? else {
-        return Ok(());
-    };
-    let mut known = read_index(local)?.unwrap_or_default();
+/// If a table, index or image cannot be read or written.
+pub fn refresh(committed: &Path, local: &Path) -> Result<Vec<String>, Failure> {
+    let mut damages = Vec::new();
+    if !committed.join(INDEX_FILE).exists() {
+        return Ok(damages);
+    }
+    let index = read_index_to_update(committed)?;
+    let mut known = read_index_to_update(local)?;
     fs::create_dir_all(local).map_err(Failure::file("make the folder", local))?;
     for (kernel, file) in index.iter() {
-        let Some(table) = read_table(&committed.join(file))? else {
+        let first = |_: &Row| false;
+        let Some(theirs) = read_to_update(&committed.join(file), kernel, &first)? else {
             continue;
         };
-        let ours = read_table(&local.join(file))?;
-        let table = beside(table, ours.as_ref()).map_err(|error| wrong(kernel, error))?;
+        damages.extend(theirs.damage);
+        let ours = read_to_update(&local.join(file), kernel, &first)?;
+        let ours = ours.as_ref().map(|read| &read.table);
+        let table = beside(theirs.table, ours).map_err(|error| wrong(kernel, error))?;
         for row in table.rows() {
             copy_image(row, committed, local)?;
         }
@@ -37,7 +45,7 @@ pub fn refresh(committed: &Path, local: &Path) -> Result<(), Failure> {
         known.insert(kernel).map_err(|error| wrong(kernel, error))?;
     }
     write_if_changed(&local.join(INDEX_FILE), known.to_text())?;
-    Ok(())
+    Ok(damages)
 }
 
 /// The rows of a kernel's table in a folder, in the order of the table.

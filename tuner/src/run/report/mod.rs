@@ -124,9 +124,13 @@ impl RunReport {
 
     fn write_tables(&self, text: &mut String) {
         for table in &self.tables {
+            let kept = match table.kept {
+                0 => String::new(),
+                kept => format!(", {kept} of them from before"),
+            };
             let _ = writeln!(
                 text,
-                "table: {} ({} rows of this device)",
+                "table: {} ({} rows of this device{kept})",
                 table.path.display(),
                 table.rows
             );
