@@ -67,6 +67,16 @@ pub enum ProjectError {
         /// The names of the kernels that the project has.
         known: String,
     },
+    /// Several packages have a kernel with the requested name.
+    #[error(
+        "kernel `{wanted}` is in several packages: {}\nhelp: choose one with `--package`", .packages.join(", ")
+    )]
+    SeveralKernels {
+        /// The requested name.
+        wanted: String,
+        /// The names of the packages.
+        packages: Vec<String>,
+    },
     /// No selected package has the requested feature.
     #[error(
         "no feature `{wanted}` in {packages} (features: {known})\nhelp: give a feature of the manifest's `[features]`"

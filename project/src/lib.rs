@@ -52,13 +52,24 @@ impl Project {
     /// The kernel with this name.
     ///
     /// # Errors
-    /// If no kernel has this name.
+    /// If no kernel has this name, or the kernels of several packages have it.
     pub fn one(&self, name: &str) -> Result<&TunedKernel, ProjectError> {
-        let found = self.kernels.iter().find(|kernel| kernel.spec.name == name);
-        found.ok_or_else(|| ProjectError::NoKernel {
-            wanted: name.to_owned(),
-            known: listed(&[]),
-        })
+        let is_it = |kernel: &&TunedKernel| kernel.spec.name == name;
+        let found: Vec<&TunedKernel> = self.kernels.iter().filter(is_it).collect();
+        match found.as_slice() {
+            [kernel] => Ok(kernel),
+            [] => Err(ProjectError::NoKernel {
+                wanted: name.to_owned(),
+                known: listed(&[]),
+            }),
+            several => Err(ProjectError::SeveralKernels {
+                wanted: name.to_owned(),
+                packages: several
+                    .iter()
+                    .map(|kernel| kernel.package.clone())
+                    .collect(),
+            }),
+        }
     }
 
     /// Reads the kernels of the selected packages. A selection names one package, or it selects all packages of the

@@ -99,6 +99,20 @@ pub struct SearchDone {
     /// How the outputs were verified. Records of earlier versions have no such field and mean the weakest grade.
     #[serde(default = "ReferenceGrade::weakest")]
     pub grade: ReferenceGrade,
+    /// The number of configs to which the search was limited. `None` if it could try the whole space.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+impl SearchDone {
+    /// Whether a search that may try this many configs finds nothing left to do. `None` means the whole space.
+    pub fn covers(&self, limit: Option<u64>) -> bool {
+        match (self.limit, limit) {
+            (None, _) => true,
+            (Some(tried), Some(wanted)) => wanted <= tried,
+            (Some(_), None) => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -208,6 +208,7 @@ pub fn done(key: &TuningKey, trials: u64) -> SearchDone {
         key: key.hash(),
         trials,
         grade: ReferenceGrade::Reference,
+        limit: None,
     }
 }
 

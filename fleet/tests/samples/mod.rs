@@ -178,6 +178,7 @@ pub fn done(key: &TuningKey, trials: u64) -> Record {
         key: key.hash(),
         trials,
         grade: ReferenceGrade::Reference,
+        limit: None,
     })
 }
 

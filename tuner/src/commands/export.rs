@@ -58,15 +58,15 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
         ExportFormat::T1 => t1(args, kernel, &problem),
         format => {
             let cache = machine::open_cache()?;
-            let (key, trials) = stored::one(
-                &KeySelector {
-                    key: args.key.as_deref(),
-                    device: args.device.as_deref().unwrap_or_default(),
-                },
-                kernel,
-                &problem,
-                &cache,
-            )?;
+            // A key has a problem. Without a key, the first problem of the kernel is meant.
+            let by_key = args.key.is_some() && args.problem.is_none();
+            let selector = KeySelector {
+                key: args.key.as_deref(),
+                device: args.device.as_deref().unwrap_or_default(),
+                problem: (!by_key).then_some(&problem),
+            };
+            let (key, trials) = stored::one(&selector, kernel, &cache)?;
+            let problem = kernel.problem(Some(key.field("problem")))?;
             let exported = kiln_exchange::of_trials(&kernel.spec, &problem, &key, &trials);
             for (why, count) in &exported.left_out {
                 eprintln!("left out: {count} trials: {why}");

@@ -4,12 +4,25 @@ use std::process::ExitCode;
 
 use super::output::{checked, print, print_json, read_project};
 use crate::cli::WhyArgs;
-use crate::error::Failure;
+use crate::error::{Failure, UsageError};
 use crate::tables::why::Why;
 use crate::task::Conditions;
 use kiln_lab::machine;
 
 pub(super) fn run(args: &WhyArgs) -> Result<ExitCode, Failure> {
+    if let Some(other) = args
+        .package
+        .kernels
+        .iter()
+        .find(|name| **name != args.kernel)
+    {
+        return Err(Failure::Usage(UsageError {
+            flag: "--kernel",
+            value: other.clone(),
+            reason: format!("the command already names `{}`", args.kernel),
+            help: "name one kernel, without `-k`",
+        }));
+    }
     let mut package = args.package.clone();
     package.kernels = vec![args.kernel.clone()];
     let project = read_project(&package)?;

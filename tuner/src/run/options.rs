@@ -42,6 +42,11 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// The maximum number of configs to try for a task; `None` for the whole space.
+    pub fn most_trials(&self, task: &Task<'_>) -> Option<usize> {
+        self.listed(task).map(<[_]>::len).or(self.trials)
+    }
+
     /// The configs to try for a task, as text, if a fleet element lists them; `None` to search the whole space.
     pub fn listed(&self, task: &Task<'_>) -> Option<&[String]> {
         let (kernel, problem) = (&task.kernel.spec.name, task.problem.to_string());

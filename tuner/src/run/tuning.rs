@@ -47,8 +47,8 @@ pub fn tune(
     let space = SearchSpace::build(&task.kernel.spec, task.problem, &context.info.limits);
     let configs = space.as_ref().map_or(0, SearchSpace::len);
     report.sampled = sampled(&space);
-    let trials = context.options.trials.unwrap_or(usize::MAX).min(configs);
-    let trials = context.options.listed(task).map_or(trials, <[_]>::len);
+    let most = context.options.most_trials(task);
+    let trials = most.unwrap_or(usize::MAX).min(configs);
     context
         .reporter
         .task_started(index, &task.name(), trials as u64);
@@ -152,7 +152,7 @@ fn search_and_decide(
     if let Some(state) = unfinished(context, task, complete && ruling.settled)? {
         report.state = state;
     }
-    seal(context, task, report, ruling)
+    seal(context, task, space.len(), report, ruling)
 }
 
 /// Searches, and then decides between the best config and the baseline. Returns whether the search is complete, and the
@@ -321,18 +321,22 @@ fn some_configs(space: &SearchSpace) -> Vec<Config> {
 fn seal(
     context: &RunContext<'_>,
     task: &Task<'_>,
+    space_len: usize,
     report: &mut TaskReport,
     ruling: TaskRuling,
 ) -> Result<(), SearchFailure> {
     context.cache.seal(ruling.winner.clone())?;
     // An undecided task is searched and confirmed again in the next run.
     if report.state == TaskState::Searched {
+        let most = context.options.most_trials(task);
+        let limit = most.filter(|most| *most < space_len);
         context.cache.mark_search_done(SearchDone {
             kernel: task.kernel.spec.name.clone(),
             problem: task.problem.to_string(),
             key: task.key.hash(),
             trials: context.cache.trials(task.key.hash())?.len() as u64,
             grade: context.grade(task),
+            limit: limit.map(|limit| limit as u64),
         })?;
     }
     report.winner = Some(ruling.winner);

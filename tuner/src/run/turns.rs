@@ -88,9 +88,13 @@ fn one(
     let winner = context.cache.winner(key)?;
     // A decision that was made without the reference of this run must be verified again.
     let grade = context.grade(task);
+    // A search that was limited to fewer configs than this run may try must go on.
+    let most = context.options.most_trials(task);
     let state = match (&winner, context.cache.search_done(key)?) {
         (Some(winner), Some(done))
-            if winner.grade.is_as_strong_as(grade) && done.grade.is_as_strong_as(grade) =>
+            if winner.grade.is_as_strong_as(grade)
+                && done.grade.is_as_strong_as(grade)
+                && done.covers(most.map(|most| most as u64)) =>
         {
             TaskState::Known
         }

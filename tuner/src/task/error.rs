@@ -28,27 +28,27 @@ pub enum TaskError {
     },
     /// No trials of the current version of the kernel are stored.
     #[error(
-        "no trials of `{kernel}` ({problem}) as it is now are stored{of_device}\nhelp: `tune why {kernel}` says what is; `tune run` measures",
-        of_device = of_device(.device)
+        "no trials of `{kernel}` as it is now are stored{}\nhelp: `tune why {kernel}` says what is; `tune run` measures",
+        selected(.problem.as_deref(), .key.as_deref(), .device.as_deref())
     )]
     NoTrials {
         /// The name of the kernel.
         kernel: String,
-        /// The problem, as text.
-        problem: String,
+        /// The requested problem, as text; `None` if no problem was requested.
+        problem: Option<String>,
+        /// The requested start of a key's hash; `None` if no key was requested.
+        key: Option<String>,
         /// The requested device; `None` if no device was requested.
         device: Option<String>,
     },
     /// Trials of the kernel are stored under several keys, and the request does not select one.
     #[error(
-        "trials of `{kernel}` ({problem}) are stored under {} keys:\n{}\nhelp: choose one with `--key` and the start of its hash, or with `--device`",
+        "trials of `{kernel}` are stored under {} keys:\n{}\nhelp: choose one with `--key` and the start of its hash, or with `--device`",
         .keys.len(), .keys.join("\n")
     )]
     SeveralKeys {
         /// The name of the kernel.
         kernel: String,
-        /// The problem, as text.
-        problem: String,
         /// One line per key.
         keys: Vec<String>,
     },
@@ -65,7 +65,10 @@ fn each_once(texts: &[String]) -> String {
     new.join("; ")
 }
 
-fn of_device(device: &Option<String>) -> String {
-    let device = device.as_ref();
-    device.map_or_else(String::new, |device| format!(" of `{device}`"))
+/// The properties that were requested of stored trials.
+fn selected(problem: Option<&str>, key: Option<&str>, device: Option<&str>) -> String {
+    let problem = problem.map(|problem| format!(" for {problem}"));
+    let device = device.map(|device| format!(" of the device `{device}`"));
+    let key = key.map(|key| format!(" under a key that begins with `{key}`"));
+    [problem, device, key].into_iter().flatten().collect()
 }

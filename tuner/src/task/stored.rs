@@ -7,13 +7,15 @@ use super::TaskError;
 use crate::error::Failure;
 use kiln_project::TunedKernel;
 
-/// Selects one of the keys under which trials of a kernel are stored.
+/// Selects one of the keys under which trials of a kernel are stored. A key must have all of these properties.
 #[derive(Clone, Copy, Debug)]
 pub struct KeySelector<'a> {
-    /// The start of the key's hash; `None` to select by problem and device.
+    /// The start of the key's hash; `None` for any hash.
     pub key: Option<&'a str>,
     /// The start of the device, as `backend/arch/name`.
     pub device: &'a str,
+    /// The problem; `None` for any problem.
+    pub problem: Option<&'a Problem>,
 }
 
 /// The selected key of the current version of a kernel, and its trials.
@@ -23,21 +25,22 @@ pub struct KeySelector<'a> {
 pub fn one(
     wanted: &KeySelector<'_>,
     kernel: &TunedKernel,
-    problem: &Problem,
     cache: &Cache,
 ) -> Result<(TuningKey, Vec<Trial>), Failure> {
     let (spec, source) = (
         kernel.spec.hash().to_string(),
         kernel.source.hash().to_string(),
     );
-    let problem = problem.to_string();
+    let problem = wanted.problem.map(ToString::to_string);
     let device = wanted.device;
+    let hash = wanted.key.unwrap_or_default();
     let mut found = Vec::new();
     for key in cache.keys(Some(&kernel.spec.name))? {
-        let is_it = match wanted.key {
-            Some(hash) => key.hash().to_string().starts_with(hash),
-            None => key.field("problem") == problem && device_of(&key).starts_with(device),
-        };
+        let is_it = key.hash().to_string().starts_with(hash)
+            && device_of(&key).starts_with(device)
+            && problem
+                .as_ref()
+                .is_none_or(|problem| key.field("problem") == problem);
         if is_it && key.field("spec") == spec && key.field("source") == source {
             let trials = cache.trials(key.hash())?;
             if !trials.is_empty() {
@@ -50,6 +53,7 @@ pub fn one(
         0 => Err(TaskError::NoTrials {
             kernel: kernel.spec.name.clone(),
             problem,
+            key: wanted.key.map(str::to_owned),
             device: (!device.is_empty()).then(|| device.to_owned()),
         }
         .into()),
@@ -57,15 +61,15 @@ pub fn one(
             let line = |(key, trials): &(TuningKey, Vec<Trial>)| {
                 let (compiler, regime) = (key.field("compiler_version"), key.field("regime"));
                 format!(
-                    "  {} {}, {compiler}, {regime}: {} trials",
+                    "  {} {}, {}, {compiler}, {regime}: {} trials",
                     key.hash(),
+                    key.field("problem"),
                     device_of(key),
                     trials.len()
                 )
             };
             Err(TaskError::SeveralKeys {
                 kernel: kernel.spec.name.clone(),
-                problem,
                 keys: found.iter().map(line).collect(),
             }
             .into())

@@ -128,7 +128,7 @@ fn exports() -> Vec<Case> {
     vec![
         case("results of a kernel that was never measured")
             .runs("$TUNE export -k scale --format t4")
-            .says("error: no trials of `scale` (n=10000) as it is now are stored"),
+            .says("error: no trials of `scale` as it is now are stored for n=10000"),
         case("an export of no kernel")
             .runs("$TUNE export --format t4")
             .fails(2, "error: --format t4: it is of one kernel"),

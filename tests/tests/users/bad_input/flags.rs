@@ -100,6 +100,9 @@ fn names() -> Vec<Case> {
         case("an unknown kernel")
             .runs("$TUNE run --kernel scala")
             .says("error: no kernel `scala` (found: scale)"),
+        case("two kernels where one is meant")
+            .runs("$TUNE why scale -k other")
+            .fails(2, "error: --kernel other: the command already names `scale`"),
         case("an unknown kernel to explain")
             .runs("$TUNE why scala")
             .says("error: no kernel `scala` (found: scale)"),
