@@ -199,7 +199,8 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
     ];
     // The exact size of the memory is left out, because it varies between devices of a kind and does not affect times.
     let limits = DeviceLimit::ALL.iter();
-    // Most devices have one warp per product. Their keys are the same as before this limit existed.
+    // Most devices use one warp for a matrix product. For them this limit is left out, so their keys are the same as
+    // before the limit existed.
     let is_left_out = |limit: DeviceLimit| match limit {
         DeviceLimit::MemoryBytes => true,
         DeviceLimit::WarpsPerProduct => limit.of(parts.limits) == 1,
@@ -235,8 +236,8 @@ pub struct Explanation {
 
 /// Finds the stored key of the same kernel that is nearest to the wanted one; `None` if no key of the kernel is stored.
 ///
-/// A key with another problem or device is always further away than a key with other tools. So after an upgrade of a
-/// tool the result is the old key of the same problem, not the key of a similar problem.
+/// A key with another problem or device is always further away than a key with other tools. After an upgrade of a tool,
+/// the result is therefore the old key of the same problem, not the key of a similar problem.
 pub fn explain<'a>(
     stored: impl IntoIterator<Item = &'a TuningKey>,
     wanted: &TuningKey,

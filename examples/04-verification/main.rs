@@ -104,7 +104,8 @@ fn run() -> Result<(), Box<dyn Error>> {
     let own = &spec.problems[0];
     let prepared = prepare::get(kernel, stream.device(), Choice::Baseline, own)?;
 
-    // Small problems, derived from the tile sizes, that have every kind of incomplete tile. Then the problem itself.
+    // First small problems, derived from the tile sizes, which have every kind of incomplete tile. Then the declared
+    // problem.
     let limits = stream.device().info().limits;
     let mut problems = verification_problems(&spec, &[], own, Some(&limits));
     problems.push(own.clone());

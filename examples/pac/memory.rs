@@ -8,16 +8,20 @@ const MAX_BLOCKS: usize = 65_535;
 
 /// The number of channels and bands that are on the device at the same time.
 ///
-/// For `c` channels of `n` samples, `p` phase and `a` amplitude bands, `m = max(p, a)` and `s` shifts, a chunk needs
+/// A chunk needs
 ///
 /// ```text
 /// 4 (c n (1 + 2 m + p + a) + taps + h + m + s + s c p a) bytes
 /// ```
 ///
 /// for the signal, the filtered signal, the phases and amplitudes (each filtered signal yields both, and one of the two
-/// is unused), the filters and their lengths, the shifts, and the indices. `taps` is the larger of `p (r + 1)`, where
-/// `r` is the longest reach of a phase band, and the same product for the amplitude bands. `h` is the number of taps of
-/// the longer Hilbert transform.
+/// is unused), the filters and their lengths, the shifts, and the indices. The variables are:
+///
+/// - `c`, `p` and `a`: the numbers of channels, phase bands and amplitude bands of the chunk, with `m = max(p, a)`
+/// - `n` and `s`: the numbers of samples per channel and of shifts
+/// - `taps`: the larger of `p (r + 1)`, where `r` is the longest reach of a phase band, and the same product for the
+///   amplitude bands
+/// - `h`: the number of taps of the longer Hilbert transform
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
     /// Number of channels.

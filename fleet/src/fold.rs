@@ -1,8 +1,8 @@
 //! The union of segments. It has all records, grouped by their source.
 //!
 //! A record is identified by its source, its sequence number, and the hash of its journal up to and including the
-//! record. So the union of sets of records is commutative, associative and idempotent. Its result does not depend on
-//! the order of segments, on repetitions, or on where a journal is cut into segments.
+//! record. The union of sets of records is therefore commutative, associative and idempotent: it does not depend on the
+//! order of segments, on repetitions, or on where a journal is cut into segments.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

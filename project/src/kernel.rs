@@ -54,7 +54,7 @@ impl TunedKernel {
     }
 }
 
-/// A kernel that is compiled only with features that are not enabled. Nothing but these fields is read from its
+/// A kernel that is compiled only with features that are not enabled. Nothing but these fields is kept of its
 /// declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenKernel {

@@ -13,7 +13,7 @@ use super::selection::PackageSelection;
 /// Describes the workspace that a selection names, or the workspace of the current folder.
 ///
 /// # Errors
-/// If there is no workspace, or if cargo cannot be started.
+/// If there is no workspace, if cargo cannot be started, or if the file that contains cargo's output cannot be used.
 pub fn describe(selection: &PackageSelection) -> Result<Metadata, ProjectError> {
     match &selection.cargo_metadata {
         Some(file) => kept(file),

@@ -5,9 +5,9 @@ use crate::lanes::LANES;
 /// Number of banks of shared memory. Each bank is 4 bytes wide.
 const BANKS: usize = 32;
 
-/// The bank conflicts of an access, in cycles beyond the minimum. The lanes of `mask` access `bytes` bytes each, at the
-/// offsets `at`. The hardware serves a warp in several turns. A turn serves consecutive lanes that together access at
-/// most 128 bytes. In each cycle of a turn, each bank delivers one word to all lanes that need this word.
+/// The bank conflicts of an access, in cycles beyond the minimum. Each lane of `mask` accesses `bytes` bytes at its
+/// offset in `at`. The hardware serves a warp in one or more turns. A turn serves consecutive lanes that together
+/// access at most 128 bytes, and in each cycle of a turn, each bank delivers one word to all lanes that need this word.
 pub(crate) fn conflicts(at: &[u32; LANES], mask: u32, bytes: u32) -> u64 {
     let words = (bytes as usize).div_ceil(4).min(8);
     of_turns(at, mask, words, LANES / words.next_power_of_two())
@@ -35,15 +35,16 @@ fn of_units(at: &[u32; LANES], mask: u32, (shift, units): (u32, usize), turn: us
     let mut seen = [0u64; BANKS];
     for (number, lanes) in (1..).zip(at.chunks(turn)) {
         let mask = mask >> ((number - 1) * turn as u32);
-        // `are_apart` also looks at inactive lanes. At worst it therefore returns `false`, and the loop below ignores
-        // these lanes.
+        // `are_apart` also looks at inactive lanes, so it may return `false` although the active lanes have no
+        // conflict. The loop below ignores inactive lanes.
         if are_apart(lanes, (shift, units)) {
             continue;
         }
         let mut doubtful = false;
         let mut before = None;
         for (lane, &at) in lanes.iter().enumerate() {
-            // Lanes that access the same address are usually neighbours.
+            // Lanes that access the same address are usually neighbours, so comparing each with the previous one skips
+            // most repetitions.
             if mask >> lane & 1 == 0 || before.replace(at) == Some(at) {
                 continue;
             }
@@ -62,8 +63,8 @@ fn of_units(at: &[u32; LANES], mask: u32, (shift, units): (u32, usize), turn: us
 }
 
 /// A quick test for a turn without conflicts. Returns `true` if all lanes access the same aligned 128 bytes, or if each
-/// lane accesses one unit and no two lanes access the same bank. Other turns can also be without conflicts, but `false`
-/// is returned for them.
+/// lane accesses one unit and no two lanes access the same bank. Returns `false` for all other turns, some of which
+/// also have no conflicts.
 #[inline(always)]
 fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
     let bytes = 4 * BANKS as u32;
@@ -77,7 +78,7 @@ fn are_apart(at: &[u32], (shift, units): (u32, usize)) -> bool {
     together || units == 1 && banks.count_ones() == at.len() as u32
 }
 
-/// For the lanes of `mask`, the largest number of different units that they access in any one bank.
+/// The largest number of different units in any one bank that the lanes of `mask` access.
 #[inline(never)]
 fn most_different(at: &[u32], mask: u32, (shift, units): (u32, usize)) -> u64 {
     let banks = BANKS >> (shift - 2);

@@ -10,8 +10,8 @@ pub struct Counters {
     pub instructions: u64,
     /// Number of times that a warp arrived at a barrier.
     pub barriers: u64,
-    /// Number of executions of each instruction, in the order of the code. There are [`crate::Program::instructions`]
-    /// elements.
+    /// Number of executions of each instruction, in the order of the code. The length is
+    /// [`crate::Program::instructions`].
     pub executed: Vec<u64>,
     /// For each instruction, the number of active lanes, summed over all executions.
     pub lanes: Vec<u64>,

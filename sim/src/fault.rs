@@ -110,8 +110,8 @@ pub enum FaultKind {
         /// The byte offset in shared memory.
         offset: u64,
     },
-    /// A `wgmma` reads shared memory that a thread wrote, and no `fence.proxy.async` of that thread is ordered between the
-    /// write and the read.
+    /// A `wgmma` reads shared memory that a thread wrote, and that thread executed no `fence.proxy.async` that is
+    /// ordered between the write and the read.
     #[error(
         "shared memory at {offset:#x} is read by `wgmma` without a `fence.proxy.async` after the write to it"
     )]
@@ -124,14 +124,14 @@ pub enum FaultKind {
     Race {
         /// The byte offset in shared memory.
         offset: u64,
-        /// The index of the other warp, or `None` if there are several.
+        /// The index of the warp that made the earlier access, or `None` if several warps did.
         other: Option<u32>,
-        /// The instruction of the other access. If there are several, the last one.
+        /// The instruction of the earlier access, or of the last one if there are several.
         instruction: String,
-        /// The source line of that instruction, if known.
+        /// The source line of that instruction, or `None` if it is not known.
         line: Option<SourceLine>,
     },
-    /// Every warp of the block that has not ended waits, so the block cannot continue.
+    /// All warps of the block that have not ended are waiting, so the block cannot continue.
     #[error("every warp of the block waits: {what}")]
     Deadlock {
         /// The events that the warps wait for.

@@ -1,10 +1,10 @@
 //! Caches the bank conflicts of each instruction's last access to shared memory, and the granules (the units of the
 //! race checks) that this access touched.
 //!
-//! Assume that the next access of an instruction differs from the last one by the same offset in every lane, and that
-//! this offset is a multiple of the access size (rounded up to a power of two, and to at least 4 bytes). Then both
-//! accesses have the same conflicts, and their granules differ by that offset. Most executions of an instruction are
-//! such accesses, by other warps or in later iterations of a loop.
+//! Most executions of an instruction differ from its last access only by an offset that is the same in every lane,
+//! because another warp or a later iteration of a loop executes it. If this offset is a multiple of the access size
+//! (rounded up to a power of two, and to at least 4 bytes), both accesses have the same conflicts, and their granules
+//! differ by that offset.
 
 use crate::banks::conflicts;
 use crate::lanes::LANES;
@@ -12,7 +12,7 @@ use crate::lanes::LANES;
 /// Maximum number of 64-bit words in a cached footprint. The granules of an access that needs more words are not
 /// cached.
 const MAX_WORDS: usize = 32;
-/// After this number of consecutive misses, the cache ignores further accesses of an instruction that do not match.
+/// After this number of consecutive misses, the cached access of an instruction is no longer replaced.
 pub(crate) const MAX_MISSES: u8 = 8;
 
 /// The granules that an access touches, relative to the lowest one. A granule is the unit of the race checks.
@@ -58,7 +58,8 @@ impl Footprint {
         self.shift = shift;
         self.below = (at[0] >> shift).wrapping_sub(low);
         self.bits.clear();
-        // The last word receives the bits that `words` shifts out of the word before it. Otherwise it stays empty.
+        // The last word receives the bits that are shifted out of the word before it in `Self::words`. Otherwise it
+        // stays empty.
         self.bits.resize(words + 1, 0);
         let one = u64::MAX >> (64 - count);
         for lane in crate::lanes::of_mask(mask) {

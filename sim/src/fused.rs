@@ -42,8 +42,8 @@ struct Fused<'a> {
 }
 
 impl WithSimd for Fused<'_> {
-    /// Whether the results are valid. They are not if the processor has no fused instruction, or if a result is NaN,
-    /// because the bits of NaNs differ between processors.
+    /// Whether the results are valid. They are invalid if the processor has no fused instruction, or if a result is
+    /// NaN, because the bits of NaNs differ between processors.
     type Output = bool;
 
     #[inline(always)]

@@ -1,5 +1,5 @@
-//! Arrays with one value per lane of a warp, and transpositions between the words of a lane and rows, which have one
-//! word per lane.
+//! Arrays with one value per lane of a warp, and transpositions between lanes (several words of one lane) and rows (one
+//! word of each lane).
 
 use pulp::Simd;
 

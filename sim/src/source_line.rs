@@ -5,7 +5,7 @@ use std::fmt;
 /// The source line to which the compiler assigned an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceLine {
-    /// The file, as the line tables name it.
+    /// The file, by the name that the line tables give it.
     pub file: String,
     /// The number of the line, from 1.
     pub number: u32,

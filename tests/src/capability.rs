@@ -1,9 +1,10 @@
 //! Decides from a test's requirements, its *needs*, whether the test is skipped.
 //!
 //! If a tool is missing that CI machines have, such as a compiler, the test is skipped for users, and fails if
-//! `CI=true`. If something else is missing, such as a GPU or recorded data, the test is skipped in CI too. With
-//! `KILN_REQUIRE`, tests of the listed kinds of GPUs fail instead. Each skip prints one line that starts with
-//! `skipped:`, and appends the line to `target/kiln-skips.txt`, where `cargo xtask test` counts it.
+//! `CI=true`. If something else is missing, such as a GPU or recorded data, the test is skipped in CI too. If
+//! `KILN_REQUIRE` lists a kind of GPU, the tests that need this kind fail instead of being skipped. Each skip prints
+//! one line that starts with `skipped:`, and appends the line to `target/kiln-skips.txt`, where `cargo xtask test`
+//! counts it.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -139,8 +140,8 @@ impl Need {
         devices.split(',').map(str::trim).any(needs)
     }
 
-    /// Whether tests with this need may be skipped in CI. CI machines have no GPU, checkouts have no recorded data,
-    /// some packages exist only in Debian, and full measurements take hours.
+    /// Whether tests with this need may be skipped in CI. CI machines have no GPU and lack some packages, checkouts
+    /// have no recorded data, and full measurements take too long.
     fn is_excusable(self) -> bool {
         matches!(
             self,
@@ -302,7 +303,7 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Whether a program is on the path. This check is for programs that have no option `--version`.
+/// Whether a program is on the path. Unlike `answers`, this check does not start the program.
 fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())

@@ -90,8 +90,8 @@ pub fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
 }
 
-/// The command `tune` in a directory, with its own cache and without inherited variables that would change its
-/// behaviour. All tests share the compiled kernels. The shared kernels are found by the hash of their inputs, and kept
+/// A `tune` command that runs in a directory, with its own cache and without inherited variables that would change its
+/// behaviour. All tests share one folder of compiled kernels, which are found by the hash of their inputs and kept
 /// between runs.
 ///
 /// # Panics
@@ -131,7 +131,7 @@ pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     command
 }
 
-/// The command cargo in a directory, without the variables of the cargo that runs the tests.
+/// A cargo command that runs in a directory, without the variables of the cargo that runs the tests.
 pub fn cargo(directory: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(directory);

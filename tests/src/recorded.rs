@@ -54,8 +54,8 @@ pub fn searches(
     jobs.par_iter().map(search).collect()
 }
 
-/// For each recording, the median over the runs of the share that a run reaches after `evals` configs. A share is the
-/// shortest time of the recording divided by the shortest time that the run has found, or 0 if the run has found none.
+/// For each recording, the median share of its runs after `evals` configs. The share of a run is the shortest time of
+/// the recording divided by the shortest time that the run has found so far, or 0 if the run has found none.
 pub fn shares(recordings: &[Recording], runs: &[SearchRun], evals: usize) -> Vec<f64> {
     let share = |recording: &Recording| {
         let best = recording.best_ms().unwrap_or_default();

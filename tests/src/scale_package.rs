@@ -137,8 +137,8 @@ impl ScalePackage {
         self.write(&format!("{name}.json"), &script.to_string());
     }
 
-    /// The command `tune` in the package, with the cache of this name. In `words`, `STORE` stands for the store and
-    /// `ROOT` for the temporary folder.
+    /// A `tune` command that runs in the package, with the cache of this name. In `words`, `STORE` stands for the store
+    /// and `ROOT` for the temporary folder.
     pub fn tune(&self, cache: &str, store: &str, words: &str) -> Command {
         let mut tune = Command::new(tune_program());
         tune.current_dir(self.path("mine"));

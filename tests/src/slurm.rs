@@ -37,7 +37,7 @@ fn find(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Maximum time for starting a cluster, and for a job.
+/// Maximum time for starting a cluster, and for its jobs.
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// A running cluster. Dropping it ends its daemons.

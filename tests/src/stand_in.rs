@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::command::{expect_code, workspace};
 
-/// Compiles a fixture into a folder, as a library of this name. A header must declare each of its functions.
+/// Compiles a fixture into a folder, as a library of this name. A header must declare each of its functions, unless
+/// `options` disable this check.
 pub(crate) fn compile(
     folder: &Path,
     soname: &str,

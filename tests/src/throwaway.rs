@@ -64,7 +64,8 @@ impl Throwaway {
         fs::read_to_string(self.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// The command cargo in this crate. All throw-away crates share one target folder, so dependencies are built once.
+    /// A cargo command that runs in this crate. All throw-away crates share one target folder, so dependencies are
+    /// built once.
     pub fn cargo(&self) -> std::process::Command {
         let mut command = cargo(self.path());
         command.env("CARGO_TARGET_DIR", target_dir().join("throwaway/target"));
@@ -79,7 +80,7 @@ impl Throwaway {
         command
     }
 
-    /// The command `tune` with the crate's manifest as an argument, run in another folder.
+    /// A `tune` command that runs in another folder, with the crate's manifest as an argument.
     pub fn tune(&self, words: &str) -> std::process::Command {
         let mut command = tune(&std::env::temp_dir(), &self.path().join("cache"));
         command.args(words.split(' '));

@@ -193,10 +193,10 @@ const BARS: &[Bar] = &[
     (BUCKETS, "fleets through S3 servers", &[]),
 ];
 
-/// The value of the test file that selects all tests of a package, including those of its library.
+/// Stands for all tests of a package, including those of its library, in place of the name of a test file.
 const ALL: &str = "";
 
-/// The bar that also runs the tests with S3 servers, which run on this machine.
+/// The bar that also runs the tests against S3 servers on this machine.
 const BUCKETS: u32 = 53;
 
 /// The bar that a run of `tune` measures.

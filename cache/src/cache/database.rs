@@ -1,5 +1,5 @@
-//! Opens the database. Probes it in a child process, waits until no other process has it open, and sets it aside
-//! (renames it) if it is damaged or a newer version wrote it.
+//! Opens the database: probes it in a child process, waits until no other process has it open, and sets it aside
+//! (renames it) if it is damaged or was written by a newer version.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,8 +16,8 @@ use crate::warning::Warning;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
-/// The deadline is extended by one millisecond for every `BYTES_PER_MS` bytes of the database. So 100 MB get twelve
-/// more seconds, which is about ten times as long as they need.
+/// The deadline is extended by one millisecond for every `BYTES_PER_MS` bytes of the database. A database of 100 MB
+/// therefore gets twelve more seconds, about ten times as long as opening it takes.
 const BYTES_PER_MS: u64 = 8 << 10;
 
 /// The database, and how it was found.

@@ -26,8 +26,8 @@ use crate::warning::Warning;
 pub use options::OpenOptions;
 pub use report::{Stats, VerifyReport};
 
-/// Number of strikes after which a config is not launched any more. A strike is a launch that ended a worker or the
-/// machine.
+/// Number of strikes after which a config is not launched any more. A strike is a launch that ended the machine, lost
+/// the worker or the device, exhausted the memory, or exceeded its deadline.
 pub const QUARANTINE_STRIKES: u32 = 2;
 
 /// Whether a config may be launched.
@@ -38,9 +38,9 @@ pub enum Begin {
         /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// The config may not be launched, because too many of its launches ended a worker or the machine.
+    /// The config may not be launched, because too many of its launches were strikes (see [`QUARANTINE_STRIKES`]).
     Quarantined {
-        /// Number of such launches.
+        /// Number of strikes.
         strikes: u32,
     },
 }

@@ -45,7 +45,7 @@ impl Cache {
         self.collect("trial/", |entry| as_trial(entry).filter(of_kernel))
     }
 
-    /// The number of strikes of a config: launches that ended a worker or the machine.
+    /// The number of strikes of a config (see [`QUARANTINE_STRIKES`]).
     ///
     /// # Errors
     /// The error of [`Self::trial`].

@@ -43,7 +43,7 @@ pub struct Stats {
     pub trials: u64,
     /// Number of these configs that were verified and timed.
     pub valid_trials: u64,
-    /// Number of configs with strikes (launches that ended a worker or the machine).
+    /// Number of configs with strikes (see [`QUARANTINE_STRIKES`](super::QUARANTINE_STRIKES)).
     pub struck: u64,
     /// Number of processes of confirmations.
     pub confirm_processes: u64,

@@ -3,8 +3,9 @@
 //! ```text
 //! RS crc32c SP version SP journal-id SP sequence SP chain SP json LF
 //! ```
-//! RS (0x1e) and LF cannot occur inside a frame, because JSON escapes both. So a reader resynchronises at either of
-//! them. The checksum covers everything between itself and LF. `chain` is the hash of all records before this one.
+//! RS (0x1e) and LF cannot occur inside a frame, because JSON escapes both, so after damage a reader continues at the
+//! next RS or LF. The checksum covers everything between itself and LF. `chain` is the hash of all records before this
+//! one.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! The journal: an append-only file of records, which is the authoritative record of every run.
 //!
 //! A record that [`Journal::append`] acknowledged is on disk. Each record has a checksum, a sequence number, and the
-//! hash of all records before it. So damaged, lost and replaced records are detected, and only these records are lost.
+//! hash of all records before it. Damaged, lost and replaced records are therefore detected, and only these records are
+//! lost.
 
 mod error;
 mod frame;
@@ -129,7 +130,8 @@ impl Journal {
     /// there.
     ///
     /// # Errors
-    /// The new file could not be written or renamed. The journal is as it was.
+    /// If the new file could not be written or renamed, the journal is as it was. If the folder could not be synced
+    /// after that, the file is already replaced, and later calls of [`Self::append`] fail.
     pub fn rewrite(&mut self, records: &[Record], keep: Option<&Path>) -> Result<(), JournalError> {
         let start = Position {
             journal: fresh_id(),

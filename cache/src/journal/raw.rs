@@ -56,7 +56,7 @@ impl Position {
     }
 }
 
-/// The frames of `records` after the position `at`, as a journal has them, and the position of the last record.
+/// The frames of `records` after the position `at`, encoded as in a journal, and the position of the last record.
 ///
 /// # Errors
 /// A record is invalid, or too large for a frame.

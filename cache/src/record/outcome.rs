@@ -237,9 +237,9 @@ pub enum Outcome {
         /// The device's peak value.
         peak: Real,
     },
-    /// The config is not launched any more, because earlier launches ended a worker or the machine.
+    /// The config is not launched any more, because too many of its launches were strikes (see [`Outcome::is_strike`]).
     Quarantined {
-        /// Number of such launches.
+        /// Number of strikes.
         strikes: u32,
     },
     /// Kiln itself failed.

@@ -85,8 +85,8 @@ pub struct TaskEnded {
     pub spent: TimeSpent,
 }
 
-/// The time spent on a task by the wall clock, in nanoseconds. Time that is in none of the parts was spent on the
-/// preparation of the baseline and on the store.
+/// The time spent on a task by the wall clock, in nanoseconds. Time that none of the fields except `elapsed_ns` counts
+/// was spent on preparing the baseline and on the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSpent {
     /// Time in the strategy, which chooses configs and receives their results.
@@ -104,7 +104,7 @@ pub struct TimeSpent {
 }
 
 impl TimeSpent {
-    /// The time that is in none of the parts.
+    /// The time that only `elapsed_ns` counts.
     pub fn other_ns(&self) -> u64 {
         let parts = [
             self.strategy_ns,

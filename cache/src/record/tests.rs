@@ -9,7 +9,7 @@ fn read(text: &str) -> Option<Record> {
     Some(record)
 }
 
-/// Records of all shapes in which the tests edit texts, as JSON.
+/// Records of several kinds as JSON, whose texts the tests edit.
 fn originals() -> Vec<String> {
     let key = key(1);
     let mut records: Vec<_> = (0..16).map(|n| Record::End(trial(&key, n))).collect();

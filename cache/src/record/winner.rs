@@ -110,8 +110,8 @@ pub struct ConfirmProcess {
     pub process: u32,
     /// Seed of the process's random orders: of loading, of allocation, and of the blocks.
     pub seed: u64,
-    /// Log-ratios (config over baseline) of the process's blocks, in millionths. A block is four samples, two of each
-    /// side.
+    /// Log-ratios (config over baseline) of the process's blocks, in millionths. A block is four samples: two of the
+    /// config and two of the baseline.
     pub block_log_ratio_ppm: Vec<i64>,
     /// Number of blocks that were discarded because config and baseline ran at different clock rates.
     pub discarded_blocks: u32,

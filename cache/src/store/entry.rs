@@ -8,7 +8,8 @@ use crate::record::{
     ConfirmProcess, RecordError, RunEnded, RunStarted, SearchDone, Trial, TrialId, Winner,
 };
 
-/// The strikes of one trial. A strike is a launch that ended a worker or the machine.
+/// The strikes of one trial. A strike is a launch that ended the machine, lost the worker or the device, exhausted the
+/// memory, or exceeded its deadline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strikes {
     /// The trial.

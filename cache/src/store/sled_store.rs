@@ -61,7 +61,7 @@ impl SledStore {
         std::thread::Builder::new()
             .name("kiln-store-open".into())
             .spawn(move || {
-                // Sending fails if nobody waits any more. Then the store is closed again.
+                // Sending fails if the caller no longer waits. The store is then closed again.
                 let _ = done.send(SledStore::open(&path));
             })
             .map_err(|error| StoreError::Failed {
@@ -191,7 +191,7 @@ fn is_lock(reason: &str) -> bool {
     reason.contains("could not acquire lock")
 }
 
-/// sled reports a lock only in the text of an error.
+/// Turns an error about sled's lock, which only the error's text identifies, into [`StoreError::Locked`].
 fn located(error: StoreError, path: &Path) -> StoreError {
     match error {
         StoreError::Failed { reason } if is_lock(&reason) => {
@@ -236,7 +236,7 @@ mod tests {
         reopen(&path)
     }
 
-    /// Opens a store again. sled releases its lock only a moment after it is dropped.
+    /// Opens a store again. Retries, because sled releases its lock only a moment after the store is dropped.
     fn reopen(path: &Path) -> Result<SledStore, StoreError> {
         for _ in 0..200 {
             match SledStore::open(path) {

@@ -107,7 +107,7 @@ fn a_database_remembers_its_content_and_its_position() {
     assert_eq!((all(&store), store.totals()), (entries, totals));
 }
 
-/// Opens a store again. sled releases its lock only a moment after it is dropped.
+/// Opens a store again. Retries, because sled releases its lock only a moment after the store is dropped.
 fn reopen(path: &Path) -> SledStore {
     for _ in 0..200 {
         match SledStore::open(path) {

@@ -18,8 +18,8 @@ pub struct Gap {
     pub last: u64,
 }
 
-/// Two histories with the same journal identity. A cache or a machine was copied, or somebody publishes under the
-/// identity of another journal.
+/// Two histories with the same journal identity. This happens if a cache or a machine was copied, or if somebody
+/// publishes under the identity of another journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fork {
     /// Identity of the journal.

@@ -69,8 +69,8 @@ pub(super) fn same_kind(of: &Plan, kind: usize, plan: &Plan) -> Option<usize> {
 }
 
 /// The findings of a source about the tasks of its element. `of` is the plan that the source belongs to, and `plan` is
-/// the plan that is decided. Records are ignored if their task is not one of the element, if their device is of another
-/// kind, or if their kernel has another spec or source text than in `plan`.
+/// the plan whose tasks are decided. Records are ignored if their task is not one of the element, if their device is of
+/// another kind, or if their kernel has another spec or source text than in `plan`.
 pub(super) fn of<'a>(of: &Plan, plan: &Plan, observer: Observer<'a>) -> Vec<(Task, Finding<'a>)> {
     let Some(element) = of.element(observer.source.element) else {
         return Vec::new();

@@ -4,8 +4,8 @@
 //!   are those of the plan.
 //! - Observations of two tuning keys, for example of two driver versions, are never mixed. The decision uses the key
 //!   with the most observers.
-//! - Every completed confirmation is used. If one of them does not prove its config, that config cannot become a row.
-//!   So nobody can prove a config by repeating its confirmation until it succeeds.
+//! - Every completed confirmation is used. If one of them does not prove its config, that config cannot become a row,
+//!   so nobody can prove a config by repeating its confirmation until it succeeds.
 //! - Times of two sessions (a session is one attempt at an element) are never compared. If searches have different
 //!   winners, these winners race in one further session.
 
@@ -49,7 +49,7 @@ pub struct TaskDecision {
     pub decision: Decision,
 }
 
-/// The result for a task of one session (one attempt at an element).
+/// A session's result for a task. A session is one attempt at an element.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionResult {

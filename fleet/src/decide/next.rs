@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::{Decision, TaskDecision};
 use crate::plan::{Element, Plan, Stage, TaskRef};
 
-/// Creates the elements of `stage` that the decisions require, with at most `per_element` tasks each. Search elements
-/// have the tasks that no source has finished. Final elements have the tasks with several finalists. Replication
-/// elements have the tasks whose config needs more observers; such a task is in one element for each observer that is
-/// missing.
+/// Creates the elements of `stage` that the decisions require, with at most `per_element` tasks each:
+/// - Search elements have the tasks that no source has finished.
+/// - Final elements have the tasks with several finalists.
+/// - Replication elements have the tasks whose config needs more observers. Such a task is in one element per missing
+///   observer.
 pub fn next(
     plan: &Plan,
     decisions: &[TaskDecision],

@@ -47,8 +47,8 @@ pub fn distinct_observers(
         let uuid = o.uuid.as_ref();
         uuid.is_some_and(|uuid| !on_a_host.contains(uuid))
     };
-    // A device that may be on any host may be a device of which only the host is known. So the set contains devices of
-    // only one of these two kinds.
+    // A device with an unknown host may be the same as a device of which only the host is known. The set therefore
+    // contains devices of only one of these two kinds.
     let any = observers.iter().any(may_be_anywhere);
     let without_hosts_alone = observers.iter().filter(|o| !any || o.uuid.is_some());
     let on_hosts = observers.iter().filter(|o| !may_be_anywhere(o));
@@ -59,7 +59,8 @@ pub fn distinct_observers(
     found.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Like [`distinct_observers`], for observers of which none has a UUID and an unknown host if another has only a host.
+/// Like [`distinct_observers`], but if one of the observers has only a host, all observers with a UUID must have a
+/// known host.
 fn distinct_of(observers: BTreeSet<ObserverId>, by: Distinct) -> Vec<ObserverId> {
     let with_uuid = observers.iter().filter(|o| o.uuid.is_some());
     let hosts: BTreeSet<_> = with_uuid.filter_map(|o| o.host.as_ref()).collect();
@@ -101,7 +102,7 @@ fn matched(devices: &[BTreeMap<String, ObserverId>]) -> Vec<ObserverId> {
     observers
 }
 
-/// Assigns a key to a device. Other devices may move to other keys. Returns whether that is possible.
+/// Assigns a key to a device, and moves other devices to other keys if necessary. Returns whether that is possible.
 fn augment<'d>(
     devices: &'d [BTreeMap<String, ObserverId>],
     device: usize,

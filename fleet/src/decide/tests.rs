@@ -341,7 +341,7 @@ fn two_devices_of_a_kind_share_a_key_and_two_of_one_uuid_are_one() {
     );
     let mixed = [id(Some("a"), Some("h"), "k"), id(None, Some("h"), "k")];
     assert_eq!(count(&mixed, device), 1);
-    // Device a has the keys k and l, and device b has k. So b with k and a with l are distinct.
+    // Device a has the keys k and l, and device b has the key k. Therefore b with k and a with l are distinct.
     let overlap = [
         id(Some("a"), None, "k"),
         id(Some("a"), None, "l"),

@@ -1,6 +1,6 @@
 //! Kubernetes: an Indexed Job.
 //!
-//! Pods are numbered from 0, but the elements of a job can have any numbers. So each pod looks up its element in a
+//! Pods are numbered from 0, but the elements of a job can have any numbers, so each pod looks up its element in a
 //! list. Two pods with the same index may run at once, which does no harm.
 
 use serde_json::{Map, Value, json};
@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::shell::command;
 use super::{EngineError, Job, JobOptions, TRY_AGAIN};
 
-/// Largest number of elements of a job that retries each index separately and that continues after indexes have failed
-/// (`maxFailedIndexes`).
+/// Largest number of elements in an Indexed Job that retries each index separately and continues after some indexes
+/// have failed (`maxFailedIndexes`).
 const MAX_ELEMENTS: usize = 10_000;
-/// Retries of an element after the first attempt.
+/// Maximum number of retries of an element after the first attempt.
 const RETRIES: u32 = 6;
 /// The folder at which the secret with the worker's key is mounted.
 const KEY_FOLDER: &str = "/run/kiln-fleet";

@@ -3,7 +3,7 @@
 use super::shell::{command, quote};
 use super::{EngineError, Job};
 
-/// Attempts at an element.
+/// Maximum number of attempts at an element.
 const TRIES: u32 = 3;
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {

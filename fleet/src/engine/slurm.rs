@@ -1,7 +1,7 @@
 //! Slurm: a job array.
 //!
-//! Slurm restarts an element if its node fails, but not if its process fails. In that case the user submits the missing
-//! elements again.
+//! Slurm restarts an element if its node fails, but not if its process fails. The job script requeues an element that
+//! exits with [`TRY_AGAIN`]. After any other failure, the user submits the missing elements again.
 //!
 //! Slurm's records do not show reliably which elements are done. If the controller fails, Slurm can lose track of
 //! submitted jobs and of jobs that ended. After a network partition it runs two copies of an element. It also reuses

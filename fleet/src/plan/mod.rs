@@ -36,8 +36,8 @@ pub struct Plan {
     pub replicas: u32,
     /// The criterion by which two observers are distinct.
     pub distinct: Distinct,
-    /// Number of claims (a config is faster than its baseline) that all elements of the plan together can test. Each
-    /// element corrects its confirmations for this number of tests.
+    /// Number of claims that all elements of the plan together can test. A claim says that a config is faster than its
+    /// baseline. Each element corrects its confirmations for this number of tests.
     pub claims: u32,
     /// Number of searches of each problem. The searches differ in their seeds.
     pub shards: u32,

@@ -131,8 +131,8 @@ impl Proof {
         Ok(())
     }
 
-    /// Adds those statements of another proof that are about `rows`, and their plans. So rows of earlier plans keep
-    /// their evidence.
+    /// Adds those statements of another proof that are about `rows`, and their plans. In this way, rows of earlier
+    /// plans keep their evidence.
     ///
     /// # Errors
     /// A statement or its plan is invalid.

@@ -110,7 +110,8 @@ fn publishing_again_gives_the_same_objects() {
         .publish(&world.journal())
         .unwrap();
     assert_eq!(*world.store.0.lock().unwrap(), before);
-    // After more records, the segments end at other records, but the set of records is the same.
+    // A new publisher publishes all 25 records as one segment, which overlaps the first segment. A merge accepts each
+    // record once.
     journal.append(&trials(20, 5)).unwrap();
     world
         .publisher(&world.store, 1)

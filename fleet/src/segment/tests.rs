@@ -66,8 +66,8 @@ fn every_flipped_bit_and_every_cut_is_noticed() {
             Segment::parse(&damaged, &name),
             Err(SegmentError::Name { .. })
         ));
-        // With the name of the changed bytes, the segment is readable only if the change is in the header and leaves it
-        // valid.
+        // If the segment has the name of its changed bytes, it is readable only if the change is in the header and
+        // leaves the header valid.
         if let Ok(segment) = parse(&damaged) {
             assert!(bit / 8 < bytes.iter().position(|b| *b == b'\n').unwrap());
             assert_eq!(segment.records.len(), 10);

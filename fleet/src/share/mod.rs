@@ -1,10 +1,10 @@
 //! Shared journals, which belong to no plan. A user signs and publishes what a machine measured, and searches on other
 //! machines start from these results.
 //!
-//! The segments of shared journals lie below `seg/none/`. Otherwise they are like the segments of a plan. Each is a
+//! The segments of shared journals lie below `seg/none/`. Otherwise they are like the segments of a plan: each is a
 //! part of a journal byte for byte, is named by its hash, and has a signature. The store has no list of the segments
-//! that it must contain. So a store can withhold a segment without being detected, and searches then cannot start from
-//! the results in that segment. A machine keeps every segment that it has pulled.
+//! that it must contain, so it can withhold a segment without being detected. Searches then cannot start from the
+//! results in that segment. A machine keeps every segment that it has pulled.
 
 mod imports;
 mod pull;

@@ -27,7 +27,7 @@ pub struct Pulled {
     pub rejected: Vec<Rejected>,
     /// Entries of the store that are not objects.
     pub ignored: Vec<String>,
-    /// A failure of the store or of the folder because of which a segment was not fetched; `None` if there was none.
+    /// The failure of the store or of the folder that prevented a segment from being fetched; `None` if there was none.
     pub stopped: Option<StoreError>,
 }
 

@@ -1,4 +1,4 @@
-//! OpenSSH's `allowed_signers` files, which list who may sign for which namespaces, and from when until when (`man
+//! OpenSSH's `allowed_signers` files, which list who may sign, for which namespaces and in which period (`man
 //! ssh-keygen`, ALLOWED SIGNERS).
 
 use super::{NAMESPACE, PublicKey, SignError};

@@ -40,8 +40,8 @@ pub use self::gemm::KERNEL;
         // Let one thread do the work of a block only on processors that run the threads of a block one after another.
         WALK == 0 || device.lockstep_threads == 1,
         WALK == 0 || VECTOR_WIDTH == 1 && BLOCK_K >= 128 && THREAD_N >= 16,
-        // Limit the registers that hold the sums of a thread. A register holds 64 bytes on those processors and one
-        // float on a GPU.
+        // Limit the registers that hold the sums of a thread. A register holds one float on a GPU, and 64 bytes on
+        // processors that run the threads of a block one after another.
         WALK == 0 || THREAD_M * THREAD_N <= 384,
         WALK == 1 || BLOCK_K <= 32 && THREAD_N <= 16,
         BLOCK_M % THREAD_M == 0,

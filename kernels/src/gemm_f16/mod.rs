@@ -45,12 +45,12 @@ pub use self::gemm_f16::KERNEL;
         // Limit the registers that hold the sums of a thread.
         BLOCK_M * BLOCK_N <= 128 * 32 * WARPS_M * WARPS_N,
         TILES == 0 || LANES_M == 4,
-        // Warpgroups multiply on GPUs that have them. Their four warps lie along m.
+        // `TILES = 2` multiplies with warpgroups, which only some GPUs have. The four warps of a warpgroup lie along m.
         TILES != 2 || device.warps_per_product == 4,
         TILES != 2 || WARPS_M % 4 == 0,
         TILES == 2 || WARPS_M <= 4,
         32 * WARPS_M * WARPS_N <= device.max_threads_per_block,
-        // Rows are padded by 8 elements, except the swizzled ones of warpgroups.
+        // Rows are padded by 8 elements, except those that warpgroups read, which are swizzled instead.
         STAGES * (BLOCK_M * (BLOCK_K + 8 - TILES / 2 * 8) + BLOCK_K * (BLOCK_N + 8 - TILES / 2 * 8)) * size_of(T)
             <= device.shared_bytes_per_block,
     ),

@@ -184,7 +184,8 @@ fn count_generic(shared: &mut Shared<'_>, access: Access, addresses: &[u64; 32],
     }
 }
 
-/// The region that the previous lane used. The next lane usually uses the same region.
+/// The region that contains the address of the previous lane. The address of the next lane is usually in the same
+/// region.
 struct Recent<'a>(Option<&'a Region>);
 
 impl<'a> Recent<'a> {
@@ -229,7 +230,7 @@ fn whole(w: &mut Wave, space: &Space<'_>, one: &Flat, at: &[u64; 32], exec: u32)
     let count = usize::from(bytes / 4);
     if loads {
         for i in 0..count {
-            // Inactive lanes have the offset 0.
+            // Inactive lanes have the offset 0. They load a valid word, which `put` ignores.
             let value = each(|lane| words[offsets[lane] / 4 + i].load(Ordering::Relaxed));
             w.put(one.dst.wrapping_add(i as u8), &value, exec);
         }
@@ -270,7 +271,8 @@ fn global(
             for lane in lanes_of(exec) {
                 let value = data(w, one.data, lane, bytes, part);
                 let address = addresses[lane];
-                // For stores, the image is never the recent region, because its constants must be checked each time.
+                // For stores, the image is never kept as the recent region, because its read-only parts must be checked
+                // each time.
                 let found = match space.is_image(address) {
                     true => space.find_to_write(address, bytes.into()),
                     false => recent.find(address, bytes.into(), || {

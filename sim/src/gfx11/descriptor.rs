@@ -30,7 +30,7 @@ pub(crate) struct Descriptor {
     pub entry: i64,
     pub mode: FloatMode,
     pub user_registers: u32,
-    /// For x, y and z, whether the index of the block follows the user registers.
+    /// For x, y and z, whether the index of the block is in a scalar register after the user registers.
     pub block_index: [bool; 3],
     pub block_info: bool,
     /// The thread indices in v0: 0 means x, 1 means x and y, and 2 means x, y and z.

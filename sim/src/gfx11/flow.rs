@@ -54,7 +54,7 @@ pub(super) fn flow(wave: &mut Wave, one: &Flow) -> Result<Step, FaultKind> {
             });
         }
         FlowOp::Sendmsg => {
-            // Message 3 deallocates registers. It is the only message that does not affect results.
+            // Message 3 deallocates registers. All other messages can affect results.
             return match one.immediate {
                 3 => Ok(Step::On),
                 message => Err(FaultKind::NotImplemented {

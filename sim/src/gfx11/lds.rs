@@ -141,7 +141,7 @@ impl Lds {
         }
     }
 
-    /// All words, for loads that were checked.
+    /// All words, for loads that the caller has already checked.
     pub fn words(&self) -> &[u32] {
         &self.words
     }

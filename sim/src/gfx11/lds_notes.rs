@@ -2,8 +2,8 @@
 
 use super::lds_trace::Who;
 
-/// Maximum number of accesses in the log, so the log of a block has at most a few MiB. The limit is not lower because
-/// transferring the log takes longer than appending to it.
+/// Maximum number of accesses in the log, which limits the log of a block to a few MiB. A full log is transferred to
+/// the traces, which takes longer than appending to it, so a lower limit would make the simulation slower.
 pub(super) const MAX_NOTES: usize = 1 << 14;
 
 /// The kind of an access.

@@ -156,7 +156,7 @@ proptest! {
     #[test]
     fn accesses_that_are_noted_are_judged_as_those_that_are_checked(actions in prop::collection::vec(action(), 1..40)) {
         let [mut quick, mut full] = [(); 2].map(|()| Lds::new(1022, || 0xdead_beef));
-        // Few instructions, so some of them repeat their earlier accesses.
+        // There are only three instructions, so some of them repeat their earlier accesses.
         for (at, action) in (0..3).cycle().zip(&actions) {
             let results = (apply(&mut quick, true, at, action), apply(&mut full, false, at, action));
             prop_assert_eq!(format!("{:?}", results.0), format!("{:?}", results.1));

@@ -7,7 +7,7 @@ pub(super) struct Who {
     pub at: u32,
 }
 
-/// Stands for no wave, in all four bytes of a word.
+/// Four bytes that all stand for no wave.
 const NOBODY: u32 = 0xffff_ffff;
 /// Stands for more than one wave.
 pub(super) const SEVERAL: u8 = 0xfe;
@@ -15,7 +15,7 @@ pub(super) const SEVERAL: u8 = 0xfe;
 /// The state of the four bytes of a word.
 #[derive(Clone, Copy)]
 pub(super) struct Trace {
-    /// The bytes that were written at any time, 0xff each. A write of the whole word may be recorded only in the marks.
+    /// The bytes that were written at any time, 0xff each. A write of a whole word may be recorded only in the marks.
     pub written: u32,
     /// The interval between barriers for which `writers` and `readers` are valid.
     pub interval: u32,

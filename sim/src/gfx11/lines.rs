@@ -9,7 +9,7 @@ use object::{Object as _, ObjectSection as _};
 
 use crate::source_line::SourceLine;
 
-/// The maximum distance in bytes between an instruction and the instruction before it that has its line.
+/// Maximum distance in bytes from an instruction without a line back to the instruction whose line it receives.
 const MAX_DISTANCE: u64 = 4096;
 
 /// The debug sections of a code object.

@@ -17,7 +17,7 @@ use crate::banks::conflicts;
 use crate::lanes::{each, over};
 use crate::wide::wide;
 
-/// The part of an instruction that is the same for all lanes.
+/// The properties of an instruction that are the same for all lanes.
 pub(super) struct Lane {
     pub access: Access,
     pub dst: u8,

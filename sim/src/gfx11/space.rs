@@ -19,7 +19,7 @@ pub(super) struct Space<'a> {
     pub constant: Vec<(u64, u64)>,
 }
 
-/// Serialises 64-bit atomic operations, because two words are not a single atomic.
+/// Serialises 64-bit atomic operations, because a 64-bit value consists of two atomic words.
 static WIDE: Mutex<()> = Mutex::new(());
 
 impl Space<'_> {

@@ -29,7 +29,7 @@ pub(super) struct Wave {
     pub next: u32,
     pub mode: FloatMode,
     pub standing: Standing,
-    /// Private memory, as words of all lanes.
+    /// Private memory. Each element contains one word of every lane.
     pub scratch: Vec<Lanes>,
 }
 

@@ -107,7 +107,7 @@ impl Cells {
         self.clocks[usize::from(warp)][usize::from(warp)]
     }
 
-    /// The last clock of warp `other` of which a warp knows.
+    /// The latest clock of warp `other` that `warp` knows.
     pub fn known(&self, warp: u8, other: u8) -> u32 {
         self.clocks[usize::from(warp)][usize::from(other)]
     }

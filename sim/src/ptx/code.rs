@@ -174,7 +174,7 @@ pub(super) enum Warpgroup {
     Wait(u32),
 }
 
-/// The registers that an instruction uses, of those that warpgroup products use too.
+/// The registers that an instruction uses. Only registers that warpgroup products also use are listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// The instruction uses these registers.
@@ -318,8 +318,8 @@ pub(super) struct Code {
     pub insts: Vec<Inst>,
     pub origins: Vec<Origin>,
     pub matrices: Vec<MatrixOp>,
-    /// The registers that each instruction uses, of those that warpgroup products use too. Empty if the kernel has no such
-    /// products.
+    /// The registers that each instruction uses. Only registers that warpgroup products also use are listed. Empty if
+    /// the kernel has no such products.
     pub uses: Vec<Option<Use>>,
     pub words: u32,
     pub longs: u32,
@@ -363,8 +363,8 @@ impl Code {
     pub fn dynamic_base(&self) -> u32 {
         let align = self.dynamic_align.max(1);
         let base = after_gap(self.shared_bytes, align);
-        // The layouts of warpgroup products depend on address bits. The base has exactly the declared alignment, so a
-        // kernel that needs a larger one gives wrong results.
+        // The layouts of warpgroup products depend on address bits. The base has exactly the declared alignment and no
+        // larger one, so a kernel that declares too small an alignment gives wrong results here as on a GPU.
         match self.has_warpgroups() && (base / align).is_multiple_of(2) {
             true => base + align,
             false => base,

@@ -1,10 +1,11 @@
-//! Matrix descriptors of `wgmma` (PTX ISA 9.7.15.5.1): where the elements of a matrix are in shared memory.
+//! Matrix descriptors of `wgmma` (PTX ISA 9.7.15.5.1), which specify where the elements of a matrix are in shared
+//! memory.
 //!
 //! A matrix consists of pieces of 16 bytes, each with eight elements of 16 bits that are neighbours in the major
 //! dimension. An instruction reads 16 elements in dimension K, and 8 to 256 elements in the other dimension (M or N).
-//! The layouts are the canonical ones of CUTLASS (`mma_traits_sm90_gmma.hpp`). Swizzling changes bits 4 to 6 of an
-//! address by its bits 7 to 9, so a tile whose pattern repeats after 1024, 512 or 256 bytes begins at a multiple of
-//! that size.
+//! The layouts are the canonical ones of CUTLASS (`mma_traits_sm90_gmma.hpp`). Swizzling XORs bits 7 to 9 of an address
+//! into its bits 4 to 6. The swizzle pattern therefore repeats after 1024, 512 or 256 bytes, and a tile begins at a
+//! multiple of that size.
 
 /// Number of bytes of a piece.
 pub(super) const PIECE: u32 = 16;
@@ -65,7 +66,8 @@ impl Descriptor {
         self.swizzled(row % 8 * (PIECE * self.width) + row / 8 * self.stride + half * step)
     }
 
-    /// The address of a piece of an MN-major matrix: elements `8 piece` to `8 piece + 7` in dimension M or N of row `k`.
+    /// The address of a piece of an MN-major matrix: elements `8 piece` to `8 piece + 7` in dimension M or N of row
+    /// `k`.
     pub fn mn_major(&self, piece: u32, k: u32) -> u32 {
         let (column, row) = match self.width {
             1 => (piece * self.stride, k % 8 * PIECE + k / 8 * self.leading),

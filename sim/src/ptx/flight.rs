@@ -1,15 +1,15 @@
 //! The registers of warpgroup products that are not complete (PTX ISA 9.7.15.5.2 and 9.7.15.7).
 //!
-//! A product receives its sums when it is issued, but they reach the registers only at the wait that completes it. Until
-//! then, no other instruction may use the accumulators or the registers of matrix A. A product may use a register only if
-//! `wgmma.fence` was executed since the last other use of that register.
+//! A product receives its sums when it is issued, but they reach the registers only at the wait that completes it.
+//! Until then, no other instruction may use the accumulators or the registers of matrix A. A product may use a register
+//! only if `wgmma.fence` was executed since the last other use of that register.
 //!
 //! A `mov` between registers is not a use: it renames a register. The compiler inserts such copies between its virtual
 //! registers, and `ptxas` assigns the same register to both.
 
 use super::regs::{LANES, Regs};
 
-/// What the products in flight do with a register.
+/// How the products in flight use a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Free,
@@ -46,7 +46,8 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// For a warp with this number of registers. No register is ready for a product before the first fence.
+    /// The products of a warp with this number of registers: none yet. No register is ready for a product before the
+    /// first fence.
     pub fn new(registers: usize) -> Flight {
         Flight {
             roles: vec![Role::Free; registers],
@@ -123,8 +124,8 @@ impl Flight {
         self.fences += 1;
     }
 
-    /// Begins a product in the open group with the accumulators `d` and the registers `a` of matrix A. Returns the sums,
-    /// which contain the current values.
+    /// Begins a product in the open group with the accumulators `d` and the registers `a` of matrix A. Returns the
+    /// sums, which contain the current values.
     ///
     /// # Errors
     /// If the registers are not ready.
@@ -200,8 +201,8 @@ impl Flight {
         self.group += 1;
     }
 
-    /// Executes `wgmma.wait_group`: completes all groups except the last `left`, and writes their sums to the registers.
-    /// Returns the number of the first group that is not complete.
+    /// Executes `wgmma.wait_group`: completes all groups except the last `left`, and writes their sums to the
+    /// registers. Returns the number of the first group that is not complete.
     pub fn wait(&mut self, regs: &mut Regs, left: u32) -> u32 {
         let end = self.group.saturating_sub(left);
         let roles = &mut self.roles;

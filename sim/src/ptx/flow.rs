@@ -3,7 +3,7 @@
 
 use super::code::{Inst, Op};
 
-/// No instruction. Lanes of a branch with this join do not join before they end.
+/// Stands for no instruction. If the join of a branch is `NOWHERE`, its lanes do not join again before they end.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Computes the `join` of every branch.

@@ -40,7 +40,7 @@ pub(super) struct Mma {
 }
 
 impl Mma {
-    /// The registers of [`Self::of_sixteen_bits`].
+    /// The registers that [`Self::of_sixteen_bits`] uses for D (also C), A and B.
     pub const D: std::ops::Range<usize> = 0..4;
     pub const A: std::ops::Range<usize> = 4..8;
     pub const B: std::ops::Range<usize> = 8..10;
@@ -189,7 +189,7 @@ impl Mma {
     /// Adds the sums to the accumulators.
     #[inline(always)]
     fn add<T: Copy>(&self, regs: &mut Regs, sums: &Sums<T>, f: impl Fn(u32, T) -> u32) {
-        // The registers of D may also be registers of C.
+        // The registers of D may also be registers of C, so all results are computed before the first one is stored.
         let mut out = [[0; LANES]; 4];
         for (out, (sums, &c)) in out.iter_mut().zip(sums.iter().zip(&self.c)) {
             let c = &regs.words[c as usize];

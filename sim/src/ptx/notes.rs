@@ -5,8 +5,8 @@ use super::cells::{Access, Cells, Intent, Who};
 use super::regs::{LANES, lanes};
 use crate::marks::Touch;
 
-/// Maximum number of accesses in the log, so the log of a block has at most a few MiB. The limit is not lower because
-/// transferring the log takes longer than appending to it.
+/// Maximum number of accesses in the log, which limits the log of a block to a few MiB. A full log is transferred to
+/// [`Cells`], which takes longer than appending to it, so a lower limit would make the simulation slower.
 const MAX_NOTES: usize = 1 << 14;
 
 /// One access of a warp.

@@ -1,9 +1,9 @@
 //! Accesses to shared memory by `wgmma`, which are in the async proxy (PTX ISA 9.7.15.4).
 //!
-//! What a thread writes with ordinary instructions or with `cp.async` is visible to `wgmma` only if the thread executed
-//! `fence.proxy.async` after the write (for a copy, after the wait), and if a barrier or another synchronisation orders
-//! the fence before the `wgmma`. Between the issue of a `wgmma` and the wait that completes it, no thread may write to the
-//! bytes that it reads.
+//! Data that a thread writes with ordinary instructions or with `cp.async` is visible to `wgmma` only if the thread
+//! executes `fence.proxy.async` after the write (for a copy, after the wait), and if a barrier or another
+//! synchronisation orders the fence before the `wgmma`. Between the issue of a `wgmma` and the wait that completes it,
+//! no thread may write to the bytes that the `wgmma` reads.
 
 use super::cells::Who;
 use super::descriptor::PIECE;
@@ -37,8 +37,9 @@ pub(super) struct Proxy {
     /// For each piece of 16 bytes, the number of reads in flight.
     reads: Vec<u32>,
     readings: Vec<Reading>,
-    /// For each warpgroup, the instruction and the descriptors of each `wgmma`, and for each warp, how many it has issued.
+    /// For each warpgroup, the instruction and the descriptors of each `wgmma` that one of its warps has issued.
     issued: Vec<Vec<(u32, [u64; 2])>>,
+    /// For each warp, the number of `wgmma` that it has issued.
     counts: Vec<usize>,
 }
 
@@ -46,7 +47,7 @@ pub(super) struct Proxy {
 pub(super) const WARPS: usize = 4;
 
 impl Proxy {
-    /// For `bytes` bytes of memory with granules of `1 << shift` bytes.
+    /// The state of `bytes` bytes of memory, with granules of `1 << shift` bytes.
     pub fn new(bytes: usize, shift: u32, warps: usize) -> Proxy {
         Proxy {
             shift,
@@ -94,7 +95,7 @@ impl Proxy {
         });
     }
 
-    /// Whether a piece is visible to a `wgmma` of a warp. `known` returns the last clock of another warp of which this
+    /// Whether a piece is visible to a `wgmma` of a warp. `known` returns the latest clock of another warp that this
     /// warp knows.
     pub fn is_visible(&self, at: u32, warp: u8, known: impl Fn(u8) -> u32) -> bool {
         let (first, end) = (at >> self.shift, (at + PIECE - 1) >> self.shift);

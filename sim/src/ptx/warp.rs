@@ -1,9 +1,9 @@
 //! A warp: its registers, and its groups of lanes that are at different instructions.
 //!
 //! Lanes that a branch separates join again at the immediate post-dominator of the branch. The ISA guarantees that
-//! lanes of one warp make progress even if they wait for each other, for example at a lock. So that every group of
-//! lanes makes progress, a group runs at most [`SLICE`] instructions before another group has its turn, and lanes that
-//! wait at a join may then continue without the others.
+//! lanes of one warp make progress even if they wait for each other, for example at a lock. Therefore a group runs at
+//! most [`SLICE`] instructions before another group has its turn, and lanes that wait at a join continue without the
+//! missing lanes when a turn ends, or when no other group can run.
 
 use super::flight::Flight;
 use super::flow::NOWHERE;

@@ -1,6 +1,7 @@
 //! `wgmma.mma_async` (PTX ISA 9.7.15.5.2): the part of a warpgroup's product that one warp computes. Warp `w` of the
-//! warpgroup computes rows `16 w` to `16 w + 15`. It is computed as products of `mma.sync.m16n8k16`, whose fragments the
-//! registers of matrix A and the accumulators have for every eight columns (figures 148 and 149).
+//! warpgroup computes rows `16 w` to `16 w + 15`. This part is computed as one `mma.sync.m16n8k16` per eight columns,
+//! because the registers of matrix A and the accumulators are laid out like the fragments of that instruction (figures
+//! 148 and 149).
 
 use super::alu::Mods;
 use super::descriptor::{Descriptor, ELEMENTS, PIECE};
@@ -12,7 +13,7 @@ const A_WORDS: usize = 4;
 /// Number of accumulators of a lane for eight columns.
 const SUMS: usize = 4;
 
-/// Where matrix A is.
+/// The location of matrix A.
 #[derive(Clone, Debug)]
 pub(super) enum Left {
     Registers(Vec<u32>),
@@ -39,8 +40,8 @@ pub(super) struct Wgmma {
     pub b_negated: bool,
 }
 
-/// A block of 8 x 8 elements of a matrix in shared memory: the addresses of its pieces, and whether a piece is a row of
-/// dimension K instead of a row of dimension M or N.
+/// A block of 8 x 8 elements of a matrix in shared memory: the addresses of its pieces, and whether the eight elements
+/// of a piece are neighbours in dimension M or N (`is_turned`) instead of dimension K.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     at: [u32; 8],
@@ -61,7 +62,7 @@ impl Block {
         Block { at, is_turned }
     }
 
-    /// The elements as the lanes of a warp have them: lane `4 i + j` has elements `2 j` and `2 j + 1` in dimension K of
+    /// The elements in the layout of a warp's lanes: lane `4 i + j` has elements `2 j` and `2 j + 1` in dimension K of
     /// row `i` in dimension M or N.
     fn words(&self, bytes: &[u8], negated: bool) -> [u32; LANES] {
         let mut rows = [[0u16; ELEMENTS]; 8];
@@ -93,7 +94,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// The addresses of all pieces, 32 at a time, and the mask of those that are there.
+    /// The addresses of all pieces in groups of 32, each group with the mask of its addresses that are used.
     pub fn pieces(&self) -> impl Iterator<Item = ([u32; LANES], u32)> {
         let chunks = self.a.chunks(LANES / 8).chain(self.b.chunks(LANES / 8));
         chunks.map(|blocks| {
@@ -107,8 +108,8 @@ impl Blocks {
 }
 
 impl Wgmma {
-    /// Decodes `m64nNk16` of `f16` or `bf16` with sums of `f32`. The operands are still missing. Returns `None` for other
-    /// instructions.
+    /// Decodes `m64nNk16` of `f16` or `bf16` with sums of `f32`. The caller fills in the operands. Returns `None` for
+    /// other instructions.
     pub fn decode(m: &Mods) -> Option<Wgmma> {
         let [shape, sum, a, b] = m.parts.last_chunk::<4>()?;
         let n: usize = shape
@@ -158,7 +159,7 @@ impl Wgmma {
         }
     }
 
-    /// How many products of 16 x 8 x 16 elements a warp computes.
+    /// Number of products of 16 x 8 x 16 elements that a warp computes.
     pub fn parts(&self) -> u64 {
         self.n as u64 / 8
     }
@@ -180,7 +181,7 @@ impl Wgmma {
         blocks
     }
 
-    /// Adds the product to `sums`, or replaces them with it.
+    /// Adds the product to `sums`, or overwrites `sums` with it.
     pub fn run(
         &self,
         regs: &Regs,

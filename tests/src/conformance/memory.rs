@@ -139,7 +139,7 @@ fn more_memory_than_there_is_is_refused_and_nothing_else_breaks(subject: &Subjec
 
 fn memory_is_free_again_when_it_is_dropped(subject: &Subject) -> Outcome {
     // Only one allocation exists at a time. On a GPU, the sizes of all allocations add up to more than its memory.
-    // Devices that use the host's memory allocate only 1 GiB in all, because they set each allocation to zero.
+    // Devices that use the host's memory allocate only about 1 GiB in all, because they set each allocation to zero.
     let info = subject.device.info();
     let is_gpu = matches!(info.key.backend, Backend::Cuda | Backend::Hip);
     let bytes = if is_gpu {

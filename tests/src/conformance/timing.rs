@@ -61,8 +61,8 @@ fn timed_launches_take_the_sets_of_data_in_turn(subject: &Subject) -> Outcome {
         Ok(outputs.output(1).ok_or("an output")?.to_f64s()[0])
     };
     let before = first_set()?;
-    // Counts the launches that use the first of three sets. Of the first seven, these are the first, fourth and
-    // seventh.
+    // The launches use three sets of buffers in turn. `first_set` counts the launches that used the first set: of the
+    // first seven launches, the first, the fourth and the seventh.
     for (launches, in_all) in [(7, 3.0), (2, 3.0), (1, 4.0), (2, 4.0), (4, 6.0)] {
         rig.time(release, &plan, launches)?;
         assert_eq!(first_set()? - before, in_all, "after {launches} more");

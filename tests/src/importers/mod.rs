@@ -1,6 +1,10 @@
-//! Properties that every importer has for any text. It does not panic. Its errors report the line. If it accepts a
-//! text, writing the data and reading the result gives the same data. The fuzz targets (`fuzz/`) and the test of their
-//! saved inputs run the same functions.
+//! Properties that every importer has for any text:
+//!
+//! - It does not panic.
+//! - Its errors report the line.
+//! - If it accepts a text, writing the data and reading the result gives the same data.
+//!
+//! The fuzz targets (`fuzz/`) and the test of their saved inputs run the same functions.
 
 mod definition;
 mod oracle;

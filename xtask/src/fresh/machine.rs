@@ -149,7 +149,7 @@ impl Machine {
         step::run("fresh: HEAD", check_out.current_dir(&clone))
     }
 
-    /// The command that runs a shell command in the clone, in the machine.
+    /// The command that runs the shell command `words` in the clone, inside the machine.
     pub fn command(&self, words: &str) -> Command {
         let mut command = in_namespaces();
         command.args(["sh", "-c", ENTER, "enter"]);

@@ -58,7 +58,8 @@ pub(super) fn build(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes a folder that this command built. Any other existing folder is an error.
+/// Removes a folder that this command built. It is an error if the folder contains results, or if it is not empty and
+/// this command did not build it.
 fn clear(out: &Path) -> Result<(), String> {
     let results = out.join("results");
     if results.join(MANIFEST).exists() {
@@ -81,8 +82,8 @@ fn clear(out: &Path) -> Result<(), String> {
     fs::remove_dir_all(out).map_err(|error| failed(out, &error))
 }
 
-/// The facts about the folder that are needed when its results are imported: the version of Kiln, the commit, and hashes
-/// of the tables.
+/// The facts about the folder that are needed when its results are imported: the version of Kiln, the commit, and
+/// hashes of the tables.
 fn described() -> Result<Value, String> {
     let mut tables = BTreeMap::new();
     for table in files(&step::root().join("kernels/tuned"))? {

@@ -22,7 +22,7 @@ const CUBLAS: &str = "kiln-cublas-peer";
 /// Builds the programs and copies them into a folder.
 ///
 /// # Errors
-/// If a program does not build, or cannot be copied.
+/// If a program other than the cuBLAS peer does not build or cannot be copied.
 pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
     // Build for the whole workspace, as the suite does. The features are then the same, and nothing is built twice.
     let mut build = cargo(&["test", "--no-run", "--workspace"]);

@@ -15,13 +15,13 @@ pub enum Verdict {
         /// How long the test ran, in seconds.
         seconds: f64,
     },
-    /// The test passed with the mutation.
+    /// The test passed or was skipped with the mutation.
     Survived(Test),
     /// The text to replace does not occur exactly once, or the replacement is invalid.
     DoesNotApply(String),
     /// The mutation does not build. Contains the errors of the compiler.
     DoesNotBuild(String),
-    /// The test is inconclusive, because it does not pass without the mutation or does not end with it.
+    /// The test is inconclusive. It does not pass without the mutation, or it neither passes nor fails with it.
     SaysNothing(String),
 }
 

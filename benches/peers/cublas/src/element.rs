@@ -1,15 +1,15 @@
-//! Element types of matrices.
+//! The element types of the matrices.
 
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use half::{bf16, f16};
 
-/// An element type, read and written in its memory representation.
+/// An element type whose values are stored in files as they are in memory.
 pub trait FileElement: DeviceRepr + ValidAsZeroBits + Copy + Send + 'static {
-    /// From its bytes.
+    /// The value with these bytes.
     fn of_bytes(bytes: &[u8]) -> Self;
-    /// Its bytes.
+    /// The bytes of the value.
     fn bytes(self) -> Vec<u8>;
-    /// Converts a boolean to 0 or 1.
+    /// 1 for `true` and 0 for `false`.
     fn small(one: bool) -> Self;
 }
 

@@ -1,4 +1,4 @@
-//! The calls that the compiler cannot check.
+//! The calls into cudarc that need `unsafe`.
 
 use anyhow::{Result, ensure};
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
@@ -7,31 +7,31 @@ use cudarc::driver::CudaSlice;
 
 use crate::element::FileElement;
 
-/// `a` is m x k, `b` is k x n, `c` is m x n.
+/// The sizes of the product `c = a * b`: `a` is m x k, `b` is k x n and `c` is m x n.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductShape {
-    /// Rows of `a` and `c`.
+    /// Number of rows of `a` and `c`.
     pub m: usize,
-    /// Columns of `b` and `c`.
+    /// Number of columns of `b` and `c`.
     pub n: usize,
-    /// Columns of `a`, rows of `b`.
+    /// Number of columns of `a` and of rows of `b`.
     pub k: usize,
 }
 
-/// Whether the driver's library can be loaded; without it cudarc would panic.
+/// Whether the driver's library can be loaded. If it cannot, cudarc would panic later.
 pub fn driver_is_there() -> bool {
-    // SAFETY: it loads the library, which has no requirements.
+    // SAFETY: the call only tries to load the library, which has no preconditions.
     unsafe { cudarc::driver::sys::is_culib_present() }
 }
 
 /// Whether cuBLAS can be loaded.
 pub fn cublas_is_there() -> bool {
-    // SAFETY: as above.
+    // SAFETY: the call only tries to load the library, which has no preconditions.
     unsafe { cudarc::cublas::sys::is_culib_present() }
 }
 
-/// Queues `c = a * b`, all row-major: for cuBLAS, whose matrices are column-major, this is the product of the
-/// transposed matrices in reverse order.
+/// Queues `c = a * b` for row-major matrices. cuBLAS reads them as column-major, which transposes them, so it is called
+/// to compute `transposed(c) = transposed(b) * transposed(a)`.
 pub fn multiply<T: FileElement>(
     blas: &CudaBlas,
     shape: ProductShape,

@@ -1,7 +1,8 @@
-//! cuBLAS as a peer of `gemm` and `gemm_f16` on the first CUDA device: `tune bench --peer 'kiln-cublas-peer'`.
+//! A peer for `tune bench --peer 'kiln-cublas-peer'`. It computes the products of `gemm` and `gemm_f16` with cuBLAS on
+//! the first CUDA device.
 //!
-//! It implements the protocol of docs/peers.md. Sums are in single precision, and TF32 is off, which is the default
-//! of cuBLAS.
+//! The program implements the protocol of docs/peers.md. Sums are in single precision, and TF32 is off, which is the
+//! default of cuBLAS.
 
 mod element;
 mod ffi;
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 
 use product::{CublasGpu, Product};
 
-/// A request.
+/// A request of `tune`, which is one line of JSON on standard input.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ProductRequest {
@@ -28,26 +29,26 @@ enum ProductRequest {
     Write(BTreeMap<String, PathBuf>),
 }
 
-/// A kernel, its sizes and types, and its arguments.
+/// The request to prepare a kernel: its sizes, its types and its arguments.
 #[derive(Deserialize)]
 pub struct Open {
-    /// Its name.
+    /// The name of the kernel.
     pub kernel: String,
-    /// Sizes and types by name.
+    /// The sizes and types of the problem, by name.
     pub problem: BTreeMap<String, Value>,
-    /// Slices and scalars in the kernel's order.
+    /// The slices and scalars, in the order of the kernel's arguments.
     pub args: Vec<ArgFile>,
 }
 
-/// An argument; a scalar has no file.
+/// An argument of the kernel.
 #[derive(Deserialize)]
 pub struct ArgFile {
-    /// Its name.
+    /// The name of the argument.
     pub name: String,
-    /// Its element type.
+    /// The element type.
     #[serde(rename = "type", default)]
     pub ty: String,
-    /// The file of its values, in their memory layout.
+    /// The file with the values of a slice, as they are in memory; `None` for a scalar.
     pub file: Option<PathBuf>,
 }
 
@@ -88,10 +89,11 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Number of calls before the first event: they keep the device busy while the host queues the timed calls.
+/// Number of calls before the first event. They keep the device busy while the host queues the timed calls.
 const FILLERS: u32 = 8;
 
-/// The total time of the calls: on the device, and on the host including the wait for the last of them.
+/// The total time of `calls` calls on the device, and the host's time and CPU time for all calls until the last one is
+/// done.
 fn time(gpu: &CublasGpu, product: &mut dyn Product, calls: u32) -> Result<Value> {
     gpu.wait()?;
     let (start, cpu) = (Instant::now(), cpu_ns());
@@ -109,7 +111,7 @@ fn time(gpu: &CublasGpu, product: &mut dyn Product, calls: u32) -> Result<Value>
     Ok(json!({"ns": ns, "cpu_ns": cpu_ns() - cpu, "device_ns": device_ns}))
 }
 
-/// CPU time of all threads of this process, in nanoseconds.
+/// The CPU time of all threads of this process, in nanoseconds.
 fn cpu_ns() -> i64 {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     now.tv_sec * 1_000_000_000 + now.tv_nsec

@@ -1,4 +1,4 @@
-//! Matrices on the GPU, and their product.
+//! Matrices on the GPU, and their products.
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use crate::element::FileElement;
 use crate::ffi::{self, ProductShape};
 use crate::{ArgFile, Open};
 
-/// The first device, and cuBLAS on it.
+/// The first CUDA device, and cuBLAS on it.
 pub struct CublasGpu {
     name: String,
     stream: Arc<CudaStream>,
     blas: Arc<CudaBlas>,
 }
 
-/// A product to run, and to read.
+/// A prepared product of two matrices.
 pub trait Product {
-    /// Queues one product.
+    /// Queues the product once.
     fn run(&mut self) -> Result<()>;
-    /// The bytes of an output.
+    /// The bytes of the output with this name.
     fn output(&self, name: &str) -> Result<Vec<u8>>;
 }
 
 impl CublasGpu {
-    /// Opens the first device.
+    /// Opens the first CUDA device.
     pub fn open() -> Result<CublasGpu> {
         ensure!(ffi::driver_is_there(), "there is no CUDA driver (libcuda)");
         ensure!(ffi::cublas_is_there(), "there is no cuBLAS (libcublas)");
@@ -42,7 +42,7 @@ impl CublasGpu {
         })
     }
 
-    /// What it calls itself.
+    /// The name of this peer in reports: cuBLAS and the device.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -52,17 +52,17 @@ impl CublasGpu {
         Ok(self.stream.synchronize()?)
     }
 
-    /// An event after all queued work.
+    /// Records an event after all queued work.
     pub fn event(&self) -> Result<CudaEvent> {
         Ok(self.stream.record_event(Some(CU_EVENT_DEFAULT))?)
     }
 
-    /// The time between two events that have passed, in nanoseconds.
+    /// The time between two completed events, in nanoseconds.
     pub fn between_ns(first: &CudaEvent, last: &CudaEvent) -> Result<u64> {
         Ok((f64::from(first.elapsed_ms(last)?) * 1e6) as u64)
     }
 
-    /// The product that a kernel computes; `None` if cuBLAS does not have it.
+    /// The product that a kernel computes; `None` if cuBLAS does not have such a product.
     pub fn product(&self, open: &Open) -> Result<Option<Box<dyn Product>>> {
         let ty = open.args.iter().find(|arg| arg.file.is_some());
         let ty = ty.map_or("", |arg| arg.ty.as_str());
@@ -116,7 +116,7 @@ fn values<T: FileElement>(args: &[ArgFile], name: &str) -> Result<Vec<T>> {
     Ok(elements.map(T::of_bytes).collect())
 }
 
-/// `c = a * b`, all row-major.
+/// The product `c = a * b` of row-major matrices.
 struct Matrices<T> {
     stream: Arc<CudaStream>,
     blas: Arc<CudaBlas>,

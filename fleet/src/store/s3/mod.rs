@@ -22,7 +22,7 @@ use super::{Listing, ObjectStore, StoreError, holds, name};
 use failure::{failed, is_missing};
 use location::Location;
 
-/// Retries of a request that failed for a reason that may be temporary.
+/// Maximum number of retries of a request that failed for a reason that may be temporary.
 const MAX_RETRIES: usize = 4;
 /// Time after which a request is not retried.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
@@ -82,7 +82,7 @@ impl S3 {
                 .map_err(|_| unusable(format!("{variable} is not one of its settings")))?;
             builder = builder.with_config(key, *value);
         }
-        // An error means that the program has already installed a cryptography provider for TLS.
+        // An error means that the program has already installed a cryptography provider for TLS, which is used instead.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store = builder
             .with_bucket_name(&place.bucket)
@@ -125,7 +125,7 @@ impl S3 {
     }
 
     /// Reads an object. If a server writes objects in place, the body may end early while another process writes the
-    /// object. Then the object is read again.
+    /// object. In this case, the object is read again.
     async fn read(&self, name: &str, max_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
         for pause in PAUSES {
             match self.read_once(name, max_bytes).await? {

@@ -101,7 +101,7 @@ impl Found {
         let folders: BTreeSet<&str> = names.iter().flat_map(|(name, _)| folders(name)).collect();
         for (name, size) in &names {
             match () {
-                // Some tools create an empty object for each folder.
+                // Some tools create an empty object for each folder. Such an object is not listed.
                 () if *size == 0 && folders.contains(name) => {}
                 () if name::is_name(name) => listing.names.push((*name).to_owned()),
                 () => listing.ignored.push(name.escape_default().collect()),

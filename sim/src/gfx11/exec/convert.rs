@@ -71,7 +71,7 @@ fn norm_u16(x: f32) -> u16 {
     (x.clamp(0.0, 1.0) * 65535.0).round_ties_even() as u16
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

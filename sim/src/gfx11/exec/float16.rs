@@ -16,8 +16,9 @@ pub(super) fn wide(bits: u32) -> f64 {
     f16::from_bits(bits as u16).to_f64()
 }
 
-/// Rounds to an `f16` once and returns its bits. On some processors, `f16::from_f64` rounds to `f32` first. The value is
-/// therefore rounded to `f32` to odd: of two neighbours, to the one whose last bit is 1.
+/// Rounds to an `f16` once and returns its bits. On some processors, `f16::from_f64` rounds to `f32` first, so it
+/// rounds twice. This function therefore rounds to `f32` itself, and to odd: an inexact value becomes the neighbour
+/// whose last bit is 1.
 pub(super) fn narrow(value: f64) -> u32 {
     let near = value as f32;
     let bits = near.to_bits();
@@ -93,7 +94,7 @@ fn med3(a: f64, b: f64, c: f64) -> f64 {
     max(min(a, b), min(max(a, b), c))
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -66,8 +66,8 @@ pub(super) fn max(ieee: bool, a: f32, b: f32) -> f32 {
     if greater { a } else { b }
 }
 
-/// The minimum or maximum if an operand is NaN, otherwise `None`. In IEEE mode, the result of a signalling NaN is this
-/// NaN, made quiet.
+/// The minimum or maximum if an operand is NaN, otherwise `None`. In IEEE mode, a signalling NaN is returned as a quiet
+/// NaN.
 #[inline(always)]
 fn not_a_number(ieee: bool, a: f32, b: f32) -> Option<f32> {
     let signals = |x: f32| ieee && x.is_nan() && x.to_bits() & 1 << 22 == 0;
@@ -103,7 +103,7 @@ fn fraction(x: f32) -> f32 {
     (x - x.floor()).min(f32::from_bits(0x3f7f_ffff))
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

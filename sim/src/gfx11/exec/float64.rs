@@ -1,7 +1,8 @@
 //! Arithmetic on 64-bit floats.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture", the pseudo-code of each instruction in VOP1 and VOP3. On hardware,
-//! `v_rcp_f64` and `v_rsq_f64` are approximations. The simulator rounds correctly.
+//! `v_rcp_f64` and `v_rsq_f64` are approximations. The simulator uses 64-bit divisions and square roots, each of which
+//! is rounded correctly.
 
 use super::Handler;
 use crate::gfx11::isa::instruction::Vector;
@@ -55,7 +56,7 @@ fn max(a: f64, b: f64) -> f64 {
     }
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -62,7 +62,7 @@ pub(super) fn mantissa(x: f64) -> f64 {
     f64::from_bits(normal.to_bits() & !(0x7ff << 52) | 1022 << 52)
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -57,12 +57,12 @@ fn med3<T: Ord>(a: T, b: T, c: T) -> T {
     low.max(high.min(c))
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {
         MovB32 => |w, i| {
-            // The only modifiers of a move are those of floats.
+            // The only modifiers that a move can have are those of floats.
             let a = if i.modified { w.f32(i, 0) } else { w.b32(i, 0) };
             w.set_b32(i, &a);
         },

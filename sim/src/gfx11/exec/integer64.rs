@@ -31,7 +31,7 @@ fn mad(w: &mut Wave, i: &Vector, f: impl Fn(u32, u32, u64) -> (u64, bool)) {
     w.set_mask(i.sdst, carries);
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -22,8 +22,8 @@ fn source_register(src: Src) -> Option<u8> {
     }
 }
 
-/// Each lane of a row of 16 lanes reads a lane of the same row, or of the other row. Four selector bits specify this
-/// lane.
+/// Each lane reads a lane of its own row of 16 lanes, or (if `across` is 16) of the other row. Four selector bits
+/// specify the lane in that row.
 fn permlane(w: &mut Wave, i: &Vector, across: usize) {
     let value = w.lanes(i.src[0]);
     let select = u64::from(w.scalar32(i.src[1])) | u64::from(w.scalar32(i.src[2])) << 32;
@@ -41,7 +41,7 @@ fn permlane(w: &mut Wave, i: &Vector, across: usize) {
     w.put(i.dst, &result, exec);
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {

@@ -1,8 +1,8 @@
 //! Products and sums that mix 16-bit and 32-bit floats.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture": `V_FMA_MIX_F32`, `V_FMA_MIXLO_F16`, `V_FMA_MIXHI_F16`, `V_DOT2_F32_F16`,
-//! `V_DOT2_F32_BF16`. `op_sel_hi` marks the sources that have 16 bits, `op_sel` selects their half, and `neg_hi` takes
-//! the absolute value.
+//! `V_DOT2_F32_BF16`. In the first three instructions, `op_sel_hi` marks the sources that have 16 bits, `op_sel`
+//! selects their half, and `neg_hi` takes the absolute value.
 
 use half::f16;
 

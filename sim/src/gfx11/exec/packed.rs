@@ -11,7 +11,7 @@ use crate::gfx11::isa::packed::PackedOp;
 use crate::gfx11::wave::Wave;
 use crate::lanes::each;
 
-/// The halves of a source for the low and for the high operation, before negation.
+/// The halves of a source that the low and the high operation read, before negation.
 fn halves(one: &Packed, n: usize, bits: u32) -> (u32, u32) {
     let half = |select: u8| {
         if select >> n & 1 != 0 {

@@ -119,7 +119,7 @@ fn fixup64(quotient: f64, d: f64, n: f64) -> f64 {
     }
 }
 
-/// The function that executes an instruction of this class, or `None` for other instructions.
+/// The function that executes an instruction, or `None` if this file does not implement the instruction.
 pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     use VectorOp::*;
     Some(match op {
@@ -134,7 +134,8 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
     })
 }
 
-/// `v_div_scale_f32`: scales a source by a power of two, and sets the lanes whose quotient must be scaled back.
+/// `v_div_scale_f32`: scales a source by a power of two, and sets the mask bits of the lanes whose quotient must be
+/// scaled back.
 fn div_scale_f32(w: &mut Wave, i: &Vector) {
     let (a, b, c) = (w.f32(i, 0), w.f32(i, 1), w.f32(i, 2));
     let (mut value, mut flags) = ([0; 32], 0);

@@ -175,7 +175,8 @@ fn sums(w: &Wave, op: ScalarOp, a: u32, b: u32) -> Option<Outcome> {
     }
 }
 
-/// Operations on EXEC whose result is the previous value of EXEC.
+/// Operations that write EXEC. Their result is the previous value of EXEC, or the new value if the mnemonic contains
+/// `wrexec`.
 fn masks(w: &mut Wave, op: ScalarOp, a: u32) -> Option<Outcome> {
     use ScalarOp::*;
     let exec = w.exec();

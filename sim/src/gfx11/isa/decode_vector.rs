@@ -14,8 +14,8 @@ struct First {
     dpp: Option<Box<Dpp>>,
 }
 
-/// Reads the DPP word that follows an instruction if the code `source` of the first source requires one. Adds the
-/// modifiers of DPP16 to `mods`.
+/// If `source`, the code of the first source, stands for a DPP word, reads that word, which follows the instruction.
+/// Adds the modifiers of DPP16 to `mods`.
 fn first(
     words: &mut Words<'_>,
     source: u32,

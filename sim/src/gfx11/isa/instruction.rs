@@ -208,7 +208,7 @@ pub(crate) struct Flat {
     pub returns: bool,
 }
 
-/// Bits that are not an instruction that the simulator knows.
+/// Bits that encode no instruction that the simulator knows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {
     pub word: u32,

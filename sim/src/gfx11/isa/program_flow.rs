@@ -55,7 +55,7 @@ flow_ops! {
 }
 
 impl FlowOp {
-    /// Whether the instruction may continue elsewhere than at the following instruction.
+    /// Whether execution may continue at an instruction other than the following one.
     pub fn branches(self) -> bool {
         matches!(
             self,

@@ -18,7 +18,7 @@ const ONE_F16: u32 = 16;
 const ONE_BF16: u32 = 24;
 const ONES: u32 = 24;
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "setp" => set_predicate(m),
@@ -222,7 +222,8 @@ fn unordered(a: f64, b: f64) -> bool {
 }
 const COMPARISON: u32 = 8;
 
-/// `set` of two 16-bit floats (9.7.6.1): 1.0 or 0.0 each, or all bits of each.
+/// `set` of two 16-bit floats (9.7.6.1). Each half of the result is 1.0 or all ones if its comparison is true, and
+/// otherwise 0.
 fn set_pairs(result: Type, ty: Type, op: &str, m: &Mods) -> Option<Alu> {
     let index = COMPARISONS.iter().position(|(name, _)| *name == op)?;
     let one = match result {

@@ -16,7 +16,7 @@ const RELU: u32 = 32;
 /// Rounds ties away from zero.
 const AWAY: u32 = 64;
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let &[to, from] = &m.types()[..] else {
         return None;
@@ -227,8 +227,8 @@ fn from_floats(to: Type, from: Type) -> Option<Run> {
     over_floats!(from, |A| from_float::<A>(to)?)
 }
 
-/// Converts a float to an integer. A NaN becomes 0, unless the source is `f64` or the result has 64 bits. In these
-/// cases, a NaN becomes a result of which only the top bit is set (9.7.9.21).
+/// Converts a float to an integer. A NaN becomes 0, unless the source is `f64` or the result has 64 bits. In these two
+/// cases, only the top bit of the result is set (9.7.9.21).
 fn from_float<A: Float + 'static>(to: Type) -> Option<Run> {
     over_ints!(to, |D| |r, x, m| {
         map1(r, x, m, |a: A| {
@@ -262,7 +262,7 @@ fn from_integer<D: Float>(value: i128, flags: u32) -> D {
     let Some(format) = D::FORMAT else {
         return D::exact(double_of(magnitude, value < 0, flags));
     };
-    // 53 bits, of which the last is sticky, are enough for the second rounding.
+    // 53 bits are enough for the second rounding if the last one is sticky (set if any of the dropped bits is set).
     let excess = 11u32.saturating_sub(magnitude.leading_zeros());
     let kept = magnitude >> excess << excess;
     let sticky = if magnitude != kept { 1u64 << excess } else { 0 };

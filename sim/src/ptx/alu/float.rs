@@ -65,7 +65,7 @@ pub(super) fn rounded(x: f64, flags: u32) -> f32 {
     finish(round(x, SINGLE, direction(flags)) as f32, flags)
 }
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.types()[..] {
         [F32] => singles(m),
@@ -268,9 +268,10 @@ fn sum_parts(a: f64, b: f64) -> (f64, f64) {
     two_sum(a, b)
 }
 
-/// Rounds the result of an `f64` operation in the direction of `flags`. `near` is the result rounded to nearest. The
-/// sign of `error` determines whether the neighbour of `near` is returned instead. The error of a subnormal product is
-/// lost, so the last bit of such a product may be wrong.
+/// Rounds the result of an `f64` operation in the direction of `flags`. `near` is the result rounded to nearest, and
+/// `error` is the exact result minus `near`. If the error points in the direction of rounding, the result is the next
+/// number in this direction, otherwise `near`. The error of a subnormal product is lost, so the last bit of such a
+/// product may be wrong.
 fn directed((near, error): (f64, f64), flags: u32) -> f64 {
     if error == 0.0 || !near.is_finite() || error.is_nan() {
         return near;

@@ -87,7 +87,7 @@ macro_rules! lanes {
 lanes!(f16);
 lanes!(bf16);
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let &[ty] = &m.types()[..] else { return None };
     let (run, operands) = match ty {

@@ -20,7 +20,7 @@ macro_rules! by_type {
     }};
 }
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     if matches!(m.parts.last(), Some(&"u16x2" | &"s16x2")) {
         return pairs(m);
@@ -159,7 +159,7 @@ fn carried(m: &Mods, ty: Type) -> Option<Alu> {
     flagged(run, &[ty; 3], flags)
 }
 
-/// `add.cc`, `addc`, `sub.cc` and `subc` (9.7.2). The carry of a subtraction is the borrow.
+/// `add.cc`, `addc`, `sub.cc` and `subc` (9.7.2). For subtractions, the carry is the borrow.
 fn extended(r: &mut Regs, x: &Args, mask: u32, bits: u32) {
     let (subtract, uses, sets) = (x.flags & 1 != 0, x.flags & 2 != 0, x.flags & 4 != 0);
     for lane in lanes(mask) {

@@ -4,7 +4,7 @@ use super::{Alu, Mods, alu, flagged};
 use crate::ptx::regs::{Run, map1, map2, map3, map4, write_pred};
 use crate::ptx::types::Type::{self, B, Pred, S, U};
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let ty = m.last_type()?;
     if ty == Pred {

@@ -1,5 +1,5 @@
-//! Integer instructions on the bytes or the 16-bit parts of a word: dot products (PTX ISA 9.7.1.23 and 9.7.1.24), and the
-//! SIMD video instructions (PTX ISA, "SIMD Video Instructions").
+//! Integer instructions on the bytes or the 16-bit parts of a word: dot products (PTX ISA 9.7.1.23 and 9.7.1.24), and
+//! the SIMD video instructions (PTX ISA, "SIMD Video Instructions").
 
 use super::{Alu, Mods, flagged};
 use crate::ptx::regs::{Run, map3};
@@ -15,7 +15,7 @@ const SIGNED_RESULT: u32 = 8;
 const SATURATES: u32 = 16;
 /// The parts of the result are added to `c`.
 const ADDS: u32 = 32;
-/// The shift of the operation's index in [`OPERATIONS`].
+/// The bit of `flags` at which the operation's index in [`OPERATIONS`] begins.
 const OPERATION: u32 = 8;
 
 type Operation = fn(i32, i32) -> i32;
@@ -30,7 +30,7 @@ const OPERATIONS: [(&str, Operation); 6] = [
     ("vmax", i32::max),
 ];
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "dp4a" | "dp2a" => dots(m),
@@ -67,7 +67,7 @@ fn dots(m: &Mods) -> Option<Alu> {
     flagged(run, &[U(32), a, b, U(32)], flags)
 }
 
-/// `c` plus the products of `count` parts of `a`, which have this number of bits, and of the bytes of `b` from `first` on.
+/// `c` plus the dot product of `count` parts of `a`, which have `bits` bits each, and the bytes of `b` from `first` on.
 fn dot(a: u32, b: u32, c: u32, flags: u32, [bits, count, first]: [u32; 3]) -> u32 {
     let products = (0..count).map(|i| {
         part(a, i, bits, flags & SIGNED_A != 0) * part(b, first + i, 8, flags & SIGNED_B != 0)

@@ -10,7 +10,7 @@ use super::{Alu, Mods, flagged};
 use crate::ptx::regs::{Run, map1, map2};
 use crate::ptx::types::Type::{self, F32, F64};
 
-/// The decoded instruction, or `None` if it belongs to another class or is not implemented.
+/// Decodes an instruction. Returns `None` if this file does not implement the instruction.
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     let ty = m.ty()?;
     let flags = modifiers(m) & !3;

@@ -27,7 +27,7 @@ impl From<FaultKind> for Trouble {
     }
 }
 
-/// The state that an instruction uses apart from its warp.
+/// The state that an instruction uses, except its warp.
 pub(super) struct Surroundings<'a> {
     pub memory: &'a MemoryView,
     pub shared: &'a mut Shared,

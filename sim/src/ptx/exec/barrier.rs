@@ -60,8 +60,8 @@ impl PtxBlock<'_> {
         Ok(())
     }
 
-    /// Tries again to complete the barriers at which lanes of the warp wait, because the missing warps may have ended
-    /// since. Returns `true` if the warp can continue.
+    /// Tries again to complete the barriers at which lanes of the warp wait, because the warps that they wait for may
+    /// have ended since. Returns `true` if the warp can continue.
     pub(super) fn pass_barrier(&mut self, warp: usize) -> Result<bool, Fault> {
         for id in 0..self.barriers.len() {
             if self.barriers[id].lanes[warp] != 0 && self.complete(id)? {

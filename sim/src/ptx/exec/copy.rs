@@ -72,7 +72,7 @@ fn move_words<const N: usize>(
     }
 }
 
-/// Copies lane by lane. `noted` tells whether the targets were checked already.
+/// Copies lane by lane. `noted` is true if the targets have already been checked.
 fn each_lane(
     s: &mut Surroundings,
     (target, source): (&[u64; LANES], &[u64; LANES]),

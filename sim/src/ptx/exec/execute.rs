@@ -10,7 +10,7 @@ use crate::ptx::regs::{lanes, write, write_pred};
 use crate::ptx::space::resolve;
 use crate::ptx::warp::{State, Warp};
 
-/// Executes an instruction that does more than use registers. Breaks if the group waits.
+/// Executes an instruction that does more than use registers. Returns `Break` if the group must wait.
 pub(super) fn execute(
     s: &mut Surroundings,
     w: &mut Warp,

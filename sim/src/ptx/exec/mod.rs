@@ -190,7 +190,7 @@ impl PtxBlock<'_> {
             }
             let mut most = limit - *done;
             if code.has_warpgroups() {
-                // The registers of the next instruction must be free, so it is executed alone.
+                // `check_registers` checks only the next instruction, so only this instruction is executed.
                 most = 1;
                 check_registers(code, w)?;
             }
@@ -231,7 +231,7 @@ impl PtxBlock<'_> {
     }
 }
 
-/// Refuses an instruction that uses registers of a warpgroup's product in flight.
+/// Refuses an instruction that uses a register of a warpgroup product in flight.
 fn check_registers(code: &Code, w: &mut Warp) -> Result<(), Trouble> {
     let group = &w.groups[w.current];
     let pc = group.pc as usize;
@@ -285,8 +285,8 @@ fn guard_of(inst: &Inst, regs: &Regs) -> u32 {
     if inst.negated { !guard } else { guard }
 }
 
-/// Whether all lanes that have not ended execute the instruction together, and their member masks are equal and contain
-/// all of them.
+/// Whether all lanes that have not ended execute the instruction together, with equal member masks that contain all of
+/// these lanes.
 #[inline(always)]
 fn all_are_here(w: &Warp, members: u32, active: u32) -> bool {
     if active == 0 || active != w.alive || w.groups.len() != 1 {

@@ -33,8 +33,8 @@ pub(super) fn switch(
     let here = w.groups[w.current];
     match same == here.mask {
         true => w.groups[w.current].pc = target,
-        // `diverge` makes the other lanes continue at the next instruction. The counter is moved back first, so the
-        // next instruction is this one again.
+        // `diverge` makes the other lanes continue at the next instruction. The program counter is moved back first, so
+        // the next instruction is this one again.
         false => {
             w.groups[w.current].pc = here.pc.wrapping_sub(1);
             w.diverge(same, target, join);

@@ -181,8 +181,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The source line of a `.loc` directive. The call of an inlined function may itself be inlined. The directive for
-    /// that call came before, so its own call is known.
+    /// The source line of a `.loc` directive. The inlined function may have been called from a function that is itself
+    /// inlined. The directive for that outer call came earlier, so the place of the outer call is already known.
     fn located(&mut self, location: Location) -> Source {
         let Location { at, inlined_at } = location;
         match inlined_at {

@@ -205,7 +205,7 @@ impl<'a> Lower<'a> {
             return Ok(Address { room, base, offset });
         };
         if let Some((found, value)) = self.variable(name, *offset) {
-            // The variable determines the state space, not the instruction, because `ld.param` of a call's argument
+            // The variable, not the instruction, determines the state space, because `ld.param` of a call's argument
             // reads a variable of the caller.
             let base = self.constant(File::Long, value);
             return Ok(Address {

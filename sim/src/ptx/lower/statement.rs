@@ -239,7 +239,7 @@ impl<'a> Lower<'a> {
         let Some(run) = crate::ptx::pack::unpack(ty.bits(), parts.len()) else {
             return self.not_implemented("mov of a list of this size");
         };
-        // The source register may also be one of the parts.
+        // The source register may also be one of the destinations, so it is copied first.
         let copy = self.fresh(a.file);
         let opcode = if a.file == File::Long {
             "mov.b64"

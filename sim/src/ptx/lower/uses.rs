@@ -48,8 +48,8 @@ impl Uses {
             .resize(instructions.end.max(known), uses);
     }
 
-    /// The uses of registers that warpgroup products use, or that are copies of such registers. Empty if the kernel has no
-    /// such products.
+    /// The uses of registers that warpgroup products use, or that are copies of such registers. Empty if the kernel has
+    /// no such products.
     pub fn of_products(&mut self, code: &Code) -> Vec<Option<Use>> {
         let products = code.matrices.iter().filter_map(|op| match op {
             MatrixOp::Warpgroup(product) => Some(product),

@@ -215,19 +215,19 @@ impl Shared {
         Ok(())
     }
 
-    /// All bytes, for reads that were checked.
+    /// All bytes, for reads that the caller has already checked.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// All bytes, for writes that were checked.
+    /// All bytes, for writes that the caller has already checked.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
     /// Loads `bytes` bytes at an offset that was checked.
     pub fn load(&self, offset: usize, bytes: u32) -> u64 {
-        // A size that is known to the compiler becomes one load instead of a call.
+        // With a size that the compiler knows, this becomes one load instead of a call.
         let rest = &self.bytes[offset..];
         match bytes {
             4 => rest
@@ -273,8 +273,8 @@ impl Shared {
         });
     }
 
-    /// Completes the copies of the lanes in `mask` whose group is below the lane's number in `groups`. For the race
-    /// checks, a completed copy is a write at the time of the wait.
+    /// Completes the copies of the lanes in `mask` whose group number is below the lane's number in `groups`. For the
+    /// race checks, a completed copy is a write at the time of the wait.
     pub fn complete(&mut self, warp: u8, mask: u32, groups: &[u32; LANES]) {
         let clock = self.cells.clock(warp);
         let (marks, notes, cells) = (&mut self.marks, &mut self.notes, &mut self.cells);
@@ -424,7 +424,7 @@ mod tests {
         #[test]
         fn accesses_that_are_noted_are_judged_as_those_that_are_checked(actions in prop::collection::vec(action(), 1..40)) {
             let [mut quick, mut full] = [(); 2].map(|()| Shared::new(1 << 10, 4, WARPS, 7));
-            // Few instructions, so some of them repeat their earlier accesses.
+            // There are only three instructions, so some of them repeat their earlier accesses.
             for (pc, action) in (0..3).cycle().zip(&actions) {
                 let results = (apply(&mut quick, true, pc, action), apply(&mut full, false, pc, action));
                 prop_assert_eq!(&results.0, &results.1);

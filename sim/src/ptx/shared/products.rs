@@ -43,7 +43,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Ends the reads of a warp's `wgmma` groups below `end`. For the race checks, they are also reads at this time.
+    /// Ends the reads of a warp's `wgmma` groups below `end`. The race checks treat them as reads at this time, too.
     ///
     /// # Errors
     /// Why a read is wrong.
